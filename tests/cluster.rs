@@ -49,7 +49,7 @@ impl Tool for Deploy {
 /// The reference under which the service accepts calls.
 pub const REFERENCE: &str = "rollout 12";
 
-/// How long it has for its report.
+/// The time limit for its report.
 pub const LIMIT: Duration = Duration::from_mins(10);
 
 /// A receipt.
@@ -64,7 +64,7 @@ pub fn deploy(version: u32) -> Contract {
     Contract::of(&Deploy { version }, reasoning_node()).unwrap()
 }
 
-/// What the service was sent.
+/// A request as the service received it.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The execution.
@@ -85,7 +85,7 @@ struct Inner {
     called: Notify,
     /// It answers only when it is let go.
     held: Option<Notify>,
-    /// What it answers, if it does not accept the call.
+    /// Its answer, if it does not accept the call.
     answer: Mutex<Option<Answer<Live>>>,
     found: Mutex<Option<Answer<Live>>>,
 }
@@ -114,7 +114,7 @@ impl Cluster {
         self.0.held.as_ref().unwrap().notify_one();
     }
 
-    /// What it was sent, as soon as it was called.
+    /// The latest request, as soon as there is one.
     pub async fn called(&self) -> Request {
         loop {
             if let Some(request) = self.requests().pop() {

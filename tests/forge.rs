@@ -143,7 +143,7 @@ pub fn entry(
 ///
 /// # Errors
 ///
-/// Those of [`Unverified::verify`].
+/// The errors of [`Unverified::verify`].
 pub fn cross<M: Restore>(mut claim: Unverified) -> Result<M, VerifyError> {
     reseal(&mut claim, M::DEFINITION);
     claim.verify()
@@ -153,7 +153,7 @@ pub fn cross<M: Restore>(mut claim: Unverified) -> Result<M, VerifyError> {
 ///
 /// # Errors
 ///
-/// Those of [`Unverified::verify`].
+/// The errors of [`Unverified::verify`].
 pub fn cross_execution(claim: Unverified) -> Result<AnyExecution, VerifyError> {
     cross(claim)
 }

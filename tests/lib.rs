@@ -38,7 +38,7 @@ pub async fn approve(
     store.approve(gate, shown, by).await
 }
 
-/// The same as a part of a batch.
+/// Approves as a part of a batch.
 #[must_use]
 pub fn approval(gate: Gate, by: &Human) -> Decide {
     let shown = gate.whole_question().unwrap().digest;

@@ -12,10 +12,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 const ORDERS: &str = "MACHINE_TEST_ORDERS";
 
-/// What is said to the parent begins with this; the test harness prints to the same stream.
+/// The prefix of messages to the parent; the test harness prints to the same stream.
 const MARK: char = '@';
 
-/// What the child says where it is to be frozen.
+/// The child's message where it is to be frozen.
 const FREEZE: &str = "freeze me here";
 
 /// After this time a test does not hang but fails.
@@ -42,7 +42,7 @@ impl Process {
         let (line, says) = channel();
         let out = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
-            // It ends with the child, or when nobody listens.
+            // It ends with the child, or when the receiver is gone.
             out.lines().map_while(Result::ok).try_for_each(|said| line.send(said))
         });
         let hears = child.stdin.take().unwrap();
@@ -64,7 +64,7 @@ impl Process {
         }
     }
 
-    /// Lets a child go on that waits with [`wait`].
+    /// Releases a child that waits with [`wait`].
     pub(crate) fn go(&mut self) {
         self.hears.write_all(b"go\n").unwrap();
     }
@@ -124,7 +124,7 @@ impl Drop for Process {
     }
 }
 
-/// What the parent has ordered.
+/// The orders of the parent.
 pub(crate) fn orders<T: DeserializeOwned>() -> T {
     let orders = std::env::var(ORDERS).expect("another test runs this one");
     serde_json::from_str(&orders).unwrap()
@@ -152,7 +152,7 @@ pub(crate) fn heard<T: DeserializeOwned>() -> T {
 }
 
 /// Blocks this thread until the parent has stopped the process and let it continue. The parent sends
-/// the signal, because a thread that stops its own process may go on for a moment.
+/// the signal, because a thread that stops its own process may run for a moment.
 pub(crate) fn freeze() {
     say(&FREEZE);
     wait();

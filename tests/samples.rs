@@ -85,7 +85,7 @@ pub async fn contradicted(store: &Store, to: &str) -> Id {
     may_answer.store(true, Ordering::SeqCst);
     let outcome = call.await;
     drop(store.settle(running, outcome, tool_node()).await.unwrap_err());
-    // What could not be written at once is written in the background.
+    // Evidence that could not be written at once is written in the background.
     while Label::of(&store.load::<AnyExecution>(id).await.unwrap()) != Label::Contradicted {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -97,7 +97,7 @@ pub fn asked(question: &str) -> Execution<Waiting> {
     asked_in(Contract::ecs_request(question, reasoning_node()).unwrap())
 }
 
-/// The same for a given contract.
+/// Asks in a given contract.
 pub fn asked_in(contract: Contract) -> Execution<Waiting> {
     ask(Execution::new(contract))
 }
@@ -123,9 +123,9 @@ pub enum Ticket {
     /// Dealt with.
     #[terminal]
     Closed {
-        /// How it ended.
+        /// The verdict.
         verdict: String,
-        /// What was said.
+        /// The answer.
         answer: f64,
     },
 }
@@ -150,14 +150,14 @@ pub enum Lease {
     Granted {
         /// For how long, in seconds.
         seconds: u32,
-        /// Who has it.
+        /// The holder.
         holder: String,
     },
     /// In use, close to expiry.
     #[group(Held)]
     #[on(renew(seconds) => Granted)]
     Expiring {
-        /// Who has it.
+        /// The holder.
         holder: String,
     },
     /// Over.

@@ -1,6 +1,6 @@
 //! A workflow of one's own on the worker. `order FILE 17 500` places the order 17 and pays 500 cents to
-//! `FILE.bank`. Kill it at any moment: `order FILE` goes on from there, and asks the bank if nobody
-//! knows whether the payment took place.
+//! `FILE.bank`. Kill it at any moment: `order FILE` continues from there, and asks the bank if it is unknown
+//! whether the payment was made.
 
 use std::{env, fs, io::Write, path::PathBuf, time::Duration};
 
@@ -67,7 +67,7 @@ impl Perform<Charge> for Bank {
     }
 }
 
-/// What each state asks for.
+/// The handler of orders: the work of each state.
 struct Shop;
 
 impl Handler for Shop {

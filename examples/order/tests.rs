@@ -45,7 +45,7 @@ impl Shop {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What the bank has.
+    /// The payments that the bank has.
     fn bank(&self) -> String {
         fs::read_to_string(self.path("shop.bank")).unwrap_or_default()
     }
@@ -63,7 +63,7 @@ impl Shop {
         Some((order.status, payment.map(|it| ConsequenceView::of(&it).consequence_label)))
     }
 
-    /// Whether these states and the bank say the same.
+    /// Returns whether these states and the bank agree.
     fn agree(&self, states: Option<&(String, Option<Label>)>) -> bool {
         let bank = self.bank();
         let (paid, unpaid) = (bank == "17: 500\n", bank.is_empty());
@@ -96,7 +96,7 @@ fn paid() {
     assert_eq!(shop.bank(), "17: 500\n");
 }
 
-/// The bank is closed, so that provably nothing took place.
+/// The bank is closed, so that provably no payment was made.
 #[test]
 fn unpaid() {
     let shop = Shop::new();
@@ -154,7 +154,7 @@ fn killed_at_any_moment() {
         let states = shop.states();
         assert!(shop.agree(states.as_ref()), "round {round}: {states:?}, {:?}", shop.bank());
 
-        // Whatever it was, the next process goes on from there.
+        // Whatever it was, the next process continues from there.
         let told = shop.run(if states.is_none() { &["17", "500"] } else { &[] });
         let ended = shop.states();
         assert!(told == "paid\n" || told == "unpaid\n", "round {round}: {told}");

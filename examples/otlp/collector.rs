@@ -88,7 +88,7 @@ fn head(reader: &mut impl BufRead) -> Option<(String, usize)> {
     Some((head, length))
 }
 
-/// What a collector has received.
+/// The requests that a collector has received.
 pub(crate) struct Received(Vec<ExportTraceServiceRequest>);
 
 impl Received {

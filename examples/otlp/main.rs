@@ -72,7 +72,7 @@ impl Perform<Charge> for Bank {
     }
 }
 
-/// What each state asks for.
+/// The handler of orders: the work of each state.
 struct Shop;
 
 impl Handler for Shop {
@@ -98,7 +98,7 @@ impl Handler for Shop {
     }
 }
 
-/// Sends spans from a thread of its own, in batches.
+/// Sends spans from a separate thread, in batches.
 fn export() -> anyhow::Result<SdkTracerProvider> {
     let exporter = SpanExporter::builder().with_http().build()?;
     let provider = SdkTracerProvider::builder()
@@ -118,7 +118,7 @@ fn main() -> anyhow::Result<()> {
     let [_, file, order, cents] = &words[..] else { anyhow::bail!("otlp FILE ORDER CENTS") };
     let provider = export()?;
     let worked = work(file, order, cents.parse().context("CENTS is a number")?);
-    // What is not sent yet.
+    // Sends the remaining spans.
     provider.shutdown()?;
     worked
 }

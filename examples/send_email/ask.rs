@@ -9,7 +9,7 @@ use machine_console::cli;
 
 use crate::{mail::SendMail, show};
 
-/// What the agent asks for.
+/// The request of the agent.
 #[derive(Debug, Args)]
 pub struct Ask {
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub struct Ask {
     /// The approval has to be given, and used, within this time, such as `1h`.
     #[arg(long, value_name = "TIME", value_parser = cli::duration)]
     expires: Option<Duration>,
-    /// How long to wait for the mail server, such as `10s`.
+    /// The time to wait for the mail server, such as `10s`.
     #[arg(long, value_name = "TIME", value_parser = cli::duration)]
     timeout: Option<Duration>,
     /// The session of the mail.

@@ -34,7 +34,7 @@ impl Tool for SendMail {
     const METHOD: &'static str = "send";
     type Effect = Irreversible;
     type Receipt = String;
-    /// How long a killed process's bytes can still be on their way to the server. On loopback they
+    /// The time that a killed process's bytes can still be on their way to the server. On loopback they
     /// have arrived after two seconds; across a network that takes minutes.
     const SETTLING_TIME: Duration = Duration::from_secs(2);
 
@@ -59,7 +59,7 @@ impl Perform<SendMail> for Smtp {
         // Without the content there is no mail, so an error until then proves that there is none.
         let ready = self.announce(&mail, call.timeout()).await;
         let mut server = ready.map_err(|error| not_sent(&error))?;
-        // That may have taken long, so that another process has given up on this one.
+        // The exchange may have taken long, so that another process has given up on this one.
         if !call.still_valid().await {
             return Err(NotDone::not_applied("this process was shut out before it sent the mail"));
         }

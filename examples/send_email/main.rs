@@ -1,6 +1,6 @@
 //! An agent asks for mails, a person approves each of them, and a worker sends it.
 //!
-//! Every command is a process of its own. Without a command it runs the whole story.
+//! Every command is a separate process. Without a command it runs the whole story.
 
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
@@ -58,7 +58,7 @@ enum Command {
         #[arg(long)]
         once: bool,
     },
-    /// What people do: list, show, approve, confirm, and everything else that the library offers.
+    /// The commands for people: list, show, approve, confirm, and everything else that the library offers.
     #[command(flatten)]
     Operate(cli::Command),
 }

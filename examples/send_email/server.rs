@@ -10,10 +10,10 @@ use std::{
 
 use mailin::{Action, Handler, Response, SessionBuilder, response};
 
-/// What the server is about to answer.
+/// The answer that the server is about to give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// Whether it accepts a mail for this recipient.
+    /// Accepts or refuses a mail for this recipient.
     Recipient(&'a str),
     /// This mail was received and stored.
     Stored(&'a [u8]),

@@ -1,4 +1,4 @@
-//! What the agent and the worker print. Everything else is shown by the commands of the library.
+//! The output of the agent and the worker. Everything else is shown by the commands of the library.
 
 use std::{
     fmt,

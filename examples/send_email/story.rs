@@ -1,4 +1,4 @@
-//! The whole story in a temporary folder: each step is a process of its own, the server is real, and
+//! The whole story in a temporary folder: each step is a separate process, the server is real, and
 //! so are the signals.
 
 use std::{
@@ -87,18 +87,18 @@ const OK: Option<i32> = Some(0);
 const REFUSED: Option<i32> = Some(1);
 const KILLED: Option<i32> = None;
 
-/// What the server does with the next mail. Then it takes them again.
+/// The server's treatment of the next mail. Afterwards it takes mails again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Plan {
     Take,
     Refuse,
     /// Kills the worker when it has the mail, before it answers.
     Kill,
-    /// The same with SIGSTOP.
+    /// Freezes the worker with SIGSTOP when it has the mail, before it answers.
     Freeze,
 }
 
-/// What the story and its server share.
+/// The state that the story and its server share.
 #[derive(Debug)]
 struct Stage {
     plan: Plan,
@@ -141,7 +141,7 @@ impl Story {
         lock(&self.stage).plan = plan;
     }
 
-    /// Whether that is still to come.
+    /// Returns whether this plan is still to come.
     fn is_planned(&self, plan: Plan) -> bool {
         lock(&self.stage).plan == plan
     }

@@ -61,7 +61,7 @@ pub async fn work(
             }
         }
     }
-    // What was committed last.
+    // The position of the last commit.
     let end = store.position().await?;
     while is_readable && log.at < end {
         let Ok(entry) = entries.next().await else { break };
@@ -70,11 +70,11 @@ pub async fn work(
     Ok(())
 }
 
-/// What becomes of the mails, whichever process sends them.
+/// Prints changes of the mails, whichever process sends them.
 struct Log<'a> {
     store: &'a Store,
     at: Position,
-    /// What was printed last.
+    /// The labels that were printed last.
     labels: HashMap<Id, Label>,
 }
 
@@ -89,7 +89,7 @@ impl Log<'_> {
         };
         let label = Label::of(&execution);
         let is_news = self.labels.insert(id, label) != Some(label);
-        // What people have to do is printed where they ask.
+        // Tasks of people are printed where they ask.
         if !is_news || matches!(label, Label::Deferred | Label::NotStarted | Label::Waiting) {
             return;
         }

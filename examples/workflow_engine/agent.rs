@@ -4,7 +4,7 @@ use machine::worker::Failure;
 
 use crate::plan::Plan;
 
-/// Who decides what to do. Implement it for a model: put the [`Brief`] into the prompt, and parse the answer
+/// Decides on the next steps. Implement it for a model: put the [`Brief`] into the prompt, and parse the answer
 /// into a [`Plan`]. Nothing that it says takes effect by itself.
 ///
 /// An error means that it cannot be asked now; the worker asks again later.
@@ -12,7 +12,7 @@ pub trait Agent: Send + Sync + 'static {
     /// Looks at a new task: whether it is one that the agent can do at all.
     fn accept(&self, goal: &str) -> impl Future<Output = Result<Reply<()>, Failure>> + Send;
 
-    /// What to do next, and why. It is asked again after each step, and whenever a person has changed the
+    /// Returns the next steps, and why. It is asked again after each step, and whenever a person has changed the
     /// task.
     fn plan(&self, brief: &Brief) -> impl Future<Output = Result<Reply<Plan>, Failure>> + Send;
 }
@@ -29,7 +29,7 @@ pub enum Reply<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brief {
     pub goal: String,
-    /// What people added, oldest first.
+    /// Instructions that people added, oldest first.
     pub instructions: Vec<String>,
     /// The calls that have ended, a line for each, which the output of a tool cannot forge.
     pub history: Vec<String>,

@@ -19,13 +19,13 @@ struct Made {
     key: Option<IdempotencyKey>,
     turn: u64,
     progress: Progress,
-    /// What people see of it.
+    /// The line for people.
     told: String,
-    /// What a model sees of it.
+    /// The line for a model.
     line: String,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// Not begun.
@@ -33,7 +33,7 @@ pub enum Progress {
     /// Under way, or in doubt.
     Begun,
     Succeeded(String),
-    /// With its error, or why it did not take place.
+    /// With its error, or why it did not take effect.
     Failed(String),
 }
 
@@ -61,17 +61,17 @@ impl Calls {
         }
     }
 
-    /// Whether one of them has not ended.
+    /// Returns whether one of them has not ended.
     pub fn are_open(&self) -> bool {
         self.0.iter().any(|call| !call.has_ended())
     }
 
-    /// Those that have not begun.
+    /// Calls that have not begun.
     pub fn pending(&self) -> impl Iterator<Item = Id> {
         self.0.iter().filter(|call| call.progress == Progress::Pending).map(|call| call.id)
     }
 
-    /// How many attempts a turn has, and the error of the last one if it failed.
+    /// The number of attempts of a turn, and the error of the last one if it failed.
     pub fn of_turn(&self, turn: u32) -> (usize, Option<&str>) {
         let attempts = self.0.iter().filter(|call| call.turn == u64::from(turn));
         let error = attempts.clone().next_back().and_then(|call| match &call.progress {
@@ -90,7 +90,7 @@ impl Calls {
         })
     }
 
-    /// Whether this irreversible call has taken place in the task.
+    /// Returns whether this irreversible call has taken effect in the task.
     pub fn have(&self, contract: &Contract) -> bool {
         let same =
             |call: &&Made| call.key.is_some() && call.key.as_ref() == contract.idempotency_key();
@@ -102,7 +102,7 @@ impl Calls {
         self.ended().map(|call| call.told.clone()).collect()
     }
 
-    /// The same for the prompt of a model.
+    /// A line for each call that has ended, for the prompt of a model.
     pub fn prompt(&self) -> Vec<String> {
         self.ended().map(|call| call.line.clone()).collect()
     }

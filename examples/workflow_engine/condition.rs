@@ -31,7 +31,7 @@ pub enum Condition {
     SecurityViolation,
 }
 
-/// What the engine can find while it plans.
+/// The conditions that the engine can find while it plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanningCondition {
     SensitiveAction,
@@ -39,7 +39,7 @@ pub enum PlanningCondition {
     SecurityViolation,
 }
 
-/// What the engine can find while it executes.
+/// The conditions that the engine can find while it executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecutingCondition {
     SensitiveAction,
@@ -71,9 +71,9 @@ impl From<ExecutingCondition> for Condition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     pub condition: Condition,
-    /// What exactly was found.
+    /// The exact finding.
     pub explanation: String,
-    /// What the engine does if a person resumes.
+    /// The next action of the engine if a person resumes.
     pub proposed_action: String,
     /// The agent's own words.
     pub reasoning: String,
@@ -81,7 +81,7 @@ pub struct Case {
     pub history: Vec<String>,
 }
 
-/// How the engine goes on if a person resumes.
+/// The data with which the engine continues if a person resumes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resume {
     /// The steps to do.
@@ -90,7 +90,7 @@ pub struct Resume {
     pub cleared: Option<ProposedCall>,
 }
 
-/// What was found; the state says which conditions can be in it.
+/// A condition that was found; the state says which conditions can be in it.
 #[derive(Debug)]
 pub struct Found<C> {
     pub condition: C,

@@ -1,10 +1,10 @@
-//! What each state of an engine asks for.
+//! The handler of engines: the work of each state.
 //!
 //! One engine works on one task. A task that waits for a person for a week keeps its engine, and that is
 //! a row in a file; so there is no fixed number of engines: [`submit`](crate::submit::submit) gives a task
 //! to one that is idle, or makes another one. A worker drives all of them at the same time.
 //!
-//! A task has a record of its own. When the engine has finished the task, it sends the record the outcome in
+//! A task has a separate record. When the engine has finished the task, it sends the record the outcome in
 //! the batch that makes the engine idle, and the record ends for good.
 
 use std::sync::Arc;
@@ -110,7 +110,7 @@ async fn finish<S: Finished>(
     Ok(Next::to(idle))
 }
 
-/// Takes the end of a task on record.
+/// Records the end of a task.
 #[derive(Debug)]
 pub struct Records;
 

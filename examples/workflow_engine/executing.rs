@@ -15,10 +15,10 @@ use crate::{
     workflow::{AnyWorkflow, Workflow, workflow::Executing},
 };
 
-/// How often a step is tried before a person is asked.
+/// The number of tries of a step before a person is asked.
 const ATTEMPTS: usize = 3;
 
-/// What comes next in a step.
+/// The next decision in a step.
 enum Decision {
     /// The call is under way.
     Wait,
@@ -113,7 +113,7 @@ impl<A: Agent> Driver<A> {
         }
     }
 
-    /// A call in the session of the task. An irreversible one takes place once in a task, however often
+    /// A call in the session of the task. An irreversible one is made once in a task, however often
     /// the agent plans it.
     fn contract(
         &self,

@@ -50,7 +50,7 @@ struct Cli {
 enum Command {
     /// Submit a task.
     Submit {
-        /// What to do: `greet bob`, `invite the team`, `publish the report`, `clean up`, or `pay the invoice`,
+        /// The goal: `greet bob`, `invite the team`, `publish the report`, `clean up`, or `pay the invoice`,
         /// whose sum is in `engine.office/invoice.txt`.
         #[arg(long)]
         goal: String,
@@ -64,7 +64,7 @@ enum Command {
         #[arg(long)]
         once: bool,
     },
-    /// What people do: list, show, send, confirm, and everything else that the library offers.
+    /// The commands for people: list, show, send, confirm, and everything else that the library offers.
     #[command(flatten)]
     Operate(cli::Command),
 }

@@ -1,5 +1,5 @@
-//! The tools of the example: an office that is a folder. What cannot be taken back is a line in a file, so
-//! that everybody can see how often it took place.
+//! The tools of the example: an office that is a folder. Each irreversible effect is a line in a file, so
+//! that everyone can see how often it happened.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
     tools::{ToolError, Tools},
 };
 
-/// How long a service takes to answer.
+/// The time that a service takes to answer.
 const ANSWER: Duration = Duration::from_millis(50);
 
 /// The irreversible tools, and the file that each of them writes.
@@ -43,7 +43,7 @@ pub fn tools(folder: &Path) -> Result<Tools, InvalidContract> {
         Box::pin(async move { answer })
     })?;
     for (service, method, file) in WRITERS {
-        // What was written to a file is there at once.
+        // A line that was written to a file is there at once.
         let spec = ToolSpec::irreversible(service, method)?.settling_time(Duration::ZERO);
         let (spec, names): (_, &[_]) = match service {
             "bank" => (spec.template("", "{to}: {amount}"), &["to", "amount"]),
@@ -83,7 +83,7 @@ pub fn tools(folder: &Path) -> Result<Tools, InvalidContract> {
     Ok(tools)
 }
 
-/// Nobody leaves the folder of drafts.
+/// No call leaves the folder of drafts.
 fn policy(call: &ProposedCall) -> Result<(), String> {
     let path = call.text("path");
     let deletes = call.tool == "files.delete" && call.is_complete();

@@ -1,11 +1,11 @@
-//! What an agent wants to do, as data.
+//! The plans of an agent, as data.
 
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What an agent wants to do next, and why. The engine carries out the first step, and asks again.
+/// The next steps of an agent, and why. The engine carries out the first one, and asks again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The agent's own words.
@@ -18,8 +18,8 @@ pub struct Plan {
 pub struct Step {
     pub title: String,
     pub call: ProposedCall,
-    /// What it changes, such as `file:report.txt`. Steps that change the same in different ways contradict
-    /// each other.
+    /// The resource that it changes, such as `file:report.txt`. Steps that change one resource in different
+    /// ways contradict each other.
     pub changes: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct ProposedCall {
 }
 
 impl Plan {
-    /// What happens next if nobody objects.
+    /// The next call, if no one objects.
     pub fn proposal(&self) -> String {
         match self.steps.first() {
             Some(step) => format!("{}: {}", step.title, step.call),
@@ -86,7 +86,7 @@ impl ProposedCall {
         Ok(self)
     }
 
-    /// Whether all arguments are known.
+    /// Returns whether all arguments are known.
     pub fn is_complete(&self) -> bool {
         self.arguments.values().all(|value| value.as_str().and_then(placeholder).is_none())
     }

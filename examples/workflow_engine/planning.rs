@@ -62,7 +62,7 @@ impl<A: Agent> Driver<A> {
         })
     }
 
-    /// What a person has to know of this plan before its first step.
+    /// The condition that a person has to know of before the first step of this plan.
     fn found_in(&self, plan: &Plan) -> Option<Found<PlanningCondition>> {
         let call = &plan.steps.first()?.call;
         let cleared = Some(call.clone());
@@ -84,10 +84,10 @@ impl<A: Agent> Driver<A> {
     }
 }
 
-/// How often to look for a person while the agent thinks.
+/// The interval for checking for a pause while the agent thinks.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Completes when a person asks for a pause, so that nobody has to wait for a slow agent.
+/// Completes when a person asks for a pause, so that they need not wait for a slow agent.
 async fn asked_to_pause(store: Store, engine: Id) {
     loop {
         tokio::time::sleep(LOOK).await;

@@ -38,7 +38,7 @@ pub enum TaskRecord {
     },
 }
 
-/// What was asked for.
+/// The request of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
     pub goal: String,
@@ -49,7 +49,7 @@ impl Context for Submission {
     const MARKS: &'static [Mark] = &[Mark::human("goal")];
 }
 
-/// How a task ended.
+/// The outcome of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

@@ -1,4 +1,4 @@
-//! What the programs print: the library's views for people, so that nothing is shown that is not marked
+//! The output of the programs: the library's views for people, so that nothing is shown that is not marked
 //! for them.
 
 use std::{
@@ -27,7 +27,7 @@ pub fn short(id: Id) -> String {
     id[id.len() - 8..].to_owned()
 }
 
-/// Prints what an engine needs a person for, unless somebody has decided already.
+/// Prints an engine's need for a person, unless it has been decided already.
 pub fn intervention(engine: &Snapshot<Human>) {
     if engine.status != "manual_intervention" {
         return;
@@ -85,7 +85,7 @@ fn lines(value: Option<&Value>) -> Vec<String> {
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
-/// What cannot be seen is escaped, so that a text stays on its line.
+/// Invisible characters are escaped, so that a text stays on its line.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.escape_debug().to_string(),
@@ -140,7 +140,7 @@ impl Log {
     }
 }
 
-/// How to print the machine after this entry, if it concerns people.
+/// Returns the function that prints the machine after this entry, if it concerns people.
 fn printer(entry: &Entry) -> Option<fn(&Snapshot<Human>)> {
     let Fact::Moved { to, .. } = &entry.fact else { return None };
     if entry.definition == workflow::DEFINITION.fingerprint {

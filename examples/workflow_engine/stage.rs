@@ -1,4 +1,4 @@
-//! The stage of the story: each command is a process of its own, in a temporary folder.
+//! The stage of the story: each command is a separate process, in a temporary folder.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use crate::{
     show::{self, Log, say},
 };
 
-/// How long the story waits for anything.
+/// The time limit of the story for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder with a store, the tasks that were submitted, and the processes that work on them.
@@ -143,7 +143,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether all that was started is still there.
+    /// Returns whether all started processes are still running.
     pub fn is_running(&mut self) -> anyhow::Result<bool> {
         for process in &mut self.processes {
             if process.try_wait()?.is_some() {

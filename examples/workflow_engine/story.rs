@@ -1,4 +1,4 @@
-//! The whole story in a temporary folder: each command is a process of its own, and so is the engine,
+//! The whole story in a temporary folder: each command is a separate process, and so is the engine,
 //! which is killed once in the middle.
 
 use std::{io, net::SocketAddr, thread, time::Duration};
@@ -74,7 +74,7 @@ async fn wait_for_stop() -> io::Result<()> {
     Ok(())
 }
 
-/// How often `serve` looks for what to tell.
+/// The interval at which `serve` checks for output.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Five tasks that wait for a person.

@@ -56,7 +56,7 @@ impl Tools {
         self.sensitive.insert(tool.to_owned(), Box::new(check));
     }
 
-    /// How to ask the service whether an earlier call took effect, so that a crash in the middle of one
+    /// Sets how to ask the service whether an earlier call took effect, so that a crash in the middle of one
     /// leaves nothing in doubt.
     pub fn find<F>(&mut self, tool: &str, finder: F)
     where

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
 
-/// What the engine itself keeps of a task while it works on it.
+/// The engine's own data about a task while it works on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// The record of the task, which is also the session of its calls.
     pub record: Id,
-    /// How long the task may take, people's answers included.
+    /// The time limit of the task, people's answers included.
     pub limit: Duration,
     /// The steps that are still to be done, as the agent said last.
     pub plan: Plan,
@@ -43,7 +43,7 @@ impl Work {
         self.with(Plan::default())
     }
 
-    /// The same step in a new turn.
+    /// Repeats the step in a new turn.
     pub fn next_turn(self) -> Self {
         Self { turn: self.turn + 1, ..self }
     }

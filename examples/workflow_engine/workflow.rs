@@ -2,7 +2,7 @@
 //! again. `workflow_engine topology workflow` prints the table, with `--format svg` the drawing.
 //!
 //! A person who pauses the engine cancels the calls that have not begun, in the same commit: from then on no
-//! call begins until a person decides. A call that is under way goes on, and is shown with its age.
+//! call begins until a person decides. A call that is under way continues, and is shown with its age.
 //!
 //! The engine pauses with `need_intervention`; a person pauses it with `request_intervention`, which no
 //! program can send, as no person can send the other. All times in `Working` count against the limit of the
@@ -45,7 +45,7 @@ pub enum Workflow {
     Initializing {
         #[audience(human)]
         goal: String,
-        /// What people added to the goal.
+        /// Instructions that people added to the goal.
         #[audience(human)]
         instructions: Vec<String>,
         /// The calls that have ended.
@@ -113,7 +113,7 @@ pub enum Workflow {
         proposed_action = work.plan.proposal(),
         later = work.plan.later(),
         paused_in = "executing".to_owned(),
-        // What has begun goes on; what has not is cancelled, and is no attempt.
+        // Calls that have begun continue; the others are cancelled, and are no attempts.
         work = work.next_turn()
     ) => ManualIntervention, by = Human)]
     Executing {
@@ -144,12 +144,12 @@ pub enum Workflow {
     ManualIntervention {
         #[audience(human)]
         reason: Condition,
-        /// What exactly.
+        /// The exact finding.
         #[audience(human)]
         explanation: String,
         #[audience(human)]
         paused_in: String,
-        /// What happens next if a person resumes.
+        /// The next step if a person resumes.
         #[audience(human)]
         proposed_action: String,
         /// The steps of the plan after that one.

@@ -43,7 +43,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Ends once [`uptime`](Self::uptime) has advanced by this time. Timeouts, leases and delays wait for
-    /// it. A clock with an uptime of its own needs a `sleep` of its own.
+    /// it. A clock with its own uptime needs its own `sleep`.
     #[cfg(feature = "store")]
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(sleep(time))

@@ -3,8 +3,8 @@
 use alloc::string::{String, ToString};
 use core::{any::type_name, error::Error, fmt};
 
-/// Writes what is wrong as people read it: the text, and each cause that the text before does not quote, on a line
-/// of its own. With `{:#?}` the name of the type and the class of the error, as `tracing` has it, come first.
+/// Writes what is wrong as people read it: the text, and each cause that the text before does not quote, on its
+/// own line. With `{:#?}` the name of the type and the class of the error, as `tracing` has it, come first.
 pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if f.alternate() {
         let name = type_name::<E>();

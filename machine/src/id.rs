@@ -58,7 +58,7 @@ impl FromStr for Id {
     }
 }
 
-/// Text of 192 random bits, which nobody can guess.
+/// Unguessable text of 192 random bits.
 #[cfg(feature = "store")]
 pub(crate) fn unguessable() -> Result<String, getrandom::Error> {
     use fmt::Write;
@@ -79,7 +79,7 @@ pub fn shortened(text: &str) -> String {
     shortened_to(text, 40)
 }
 
-/// The same with another limit.
+/// Text from outside for an error: at most `longest` characters, all of them visible.
 pub(crate) fn shortened_to(text: &str, longest: usize) -> String {
     let mut short = String::new();
     let marks = Marks::of(text);

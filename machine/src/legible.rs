@@ -1,5 +1,5 @@
 //! Text from outside that shows what it is: a character that cannot be seen, or that a reader takes for
-//! another one, is marked, so that whoever shows the text escapes it.
+//! another one, is marked, so that the code that shows the text escapes it.
 
 use unicode_normalization::char::{canonical_combining_class, compose};
 use unicode_script::{Script, UnicodeScript};
@@ -39,7 +39,7 @@ impl Marks {
         Self(Some(marks))
     }
 
-    /// Whether the character with this number is marked.
+    /// Returns `true` if the character with this number is marked.
     pub(crate) fn has(&self, number: usize) -> bool {
         self.0.as_ref().is_some_and(|marks| marks.get(number).copied().unwrap_or(true))
     }
@@ -121,7 +121,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether letters of another alphabet look like an ASCII word.
+    /// Returns `true` if letters of another alphabet look like an ASCII word.
     fn is_disguised(&self, label: &[char]) -> bool {
         let mut scripts = label.iter().filter(|one| is_foreign(**one)).map(UnicodeScript::script);
         let Some(script) = scripts.next() else { return false };
@@ -134,12 +134,12 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What comes before a character of a word.
+/// The context before a character of a word.
 #[derive(Debug, Default)]
 struct Before {
     last: Option<char>,
     is_marked: bool,
-    /// How many combining marks in a row.
+    /// The number of combining marks in a row.
     pile: usize,
 }
 
@@ -149,7 +149,7 @@ impl Before {
         (self.last, self.is_marked) = (Some(one), is_marked);
     }
 
-    /// Whether a combining mark or a selector cannot be seen after this.
+    /// Returns `true` if a combining mark or a selector cannot be seen after this.
     fn hides(&self, one: char, next: Option<char>) -> bool {
         if one == SELECTOR {
             let is_kept = self.last.is_some_and(is_picture) && !self.is_marked;
@@ -214,7 +214,7 @@ fn is_part_of_label(one: char) -> bool {
     one.is_alphanumeric() || canonical_combining_class(one) != 0
 }
 
-/// Whether a word mixes alphabets whose letters look alike.
+/// Returns `true` if a word mixes alphabets whose letters look alike.
 fn mixes_alphabets(word: &[char]) -> bool {
     let mut first = None;
     word.iter().map(UnicodeScript::script).any(|script| {
@@ -223,7 +223,7 @@ fn mixes_alphabets(word: &[char]) -> bool {
     })
 }
 
-/// Whether it is a letter of another alphabet than the Latin one, whose letters may look alike.
+/// Returns `true` if it is a letter of another alphabet than the Latin one, whose letters may look alike.
 fn is_foreign(one: char) -> bool {
     let script = one.script();
     !matches!(script, Script::Common | Script::Inherited | Script::Latin | Script::Unknown)

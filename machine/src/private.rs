@@ -14,7 +14,7 @@ use crate::{
     typed::Illegal,
 };
 
-/// Whether the actor is a `B`. Both types are known at compile time, so this has no run-time cost.
+/// Returns `true` if the actor is a `B`. Both types are known at compile time, so this has no run-time cost.
 #[must_use]
 pub fn is<B: 'static>(actor: &impl Actor) -> bool {
     is_type::<B, _>(actor)
@@ -34,7 +34,7 @@ pub fn kind<A: Actor>(actor: &A) -> &'static str {
     crate::actor::acts_as(actor).map_or(A::KIND, |(_, kind)| kind)
 }
 
-/// Who acts, for the journal.
+/// The acting actor, for the journal.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "durable"), allow(dead_code, reason = "plain machines have no journal"))]
 pub struct Who<'a> {
@@ -42,13 +42,13 @@ pub struct Who<'a> {
     pub(crate) name: Option<&'a str>,
 }
 
-/// Who acts, for the journal.
+/// Describes the acting actor, for the journal.
 #[must_use]
 pub fn who<A: Actor>(by: &A) -> Who<'_> {
     Who { kind: kind(by), name: by.name() }
 }
 
-/// An actor of this kind that nobody in particular plays, such as the one that fires deadlines.
+/// An actor of this kind without a name, such as the one that fires deadlines.
 #[must_use]
 pub const fn unnamed(kind: &'static str) -> Who<'static> {
     Who { kind, name: None }
@@ -124,7 +124,7 @@ mod durable {
     ///
     /// # Errors
     ///
-    /// Those of the deserializer.
+    /// The errors of the deserializer.
     pub fn plain_value<'de, D: serde::Deserializer<'de>>(
         deserializer: D,
     ) -> Result<serde_json::Value, D::Error> {
@@ -198,7 +198,7 @@ mod durable {
 
     impl<T> Unstorable for Value<'_, T> {}
 
-    /// The same for [`Reader`].
+    /// Like [`Unstorable`], for [`Reader`].
     pub trait Unreadable<T>: Sized {
         fn read(self, _text: &str) -> serde_json::Result<T> {
             Err(serde::de::Error::custom("not storable"))

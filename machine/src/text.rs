@@ -6,7 +6,7 @@ pub use crate::actor::is_invisible;
 #[cfg(feature = "durable")]
 pub use crate::{id::shortened, view::OneLine};
 
-/// Writes an error as people read it: its text, and each cause that the text does not quote, on a line of its own. A
+/// Writes an error as people read it: its text, and each cause that the text does not quote, on its own line. A
 /// program's own error types can have it as their `Debug`, which a `main` with a `Result` prints.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ where
     browse_file("agent.db", test).await;
 }
 
-/// The same, with a look at the files of the browser when it has ended.
+/// Runs a test in a browser, with a look at the files of the browser when it has ended.
 pub(crate) async fn browse_and_look<F>(test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
 where
     F: Future<Output = ()> + Send + 'static,
@@ -46,7 +46,7 @@ where
     browse_with("agent.db", test, look).await;
 }
 
-/// The same with a file of this name.
+/// Runs a test in a browser on a store in a file of this name.
 pub(crate) async fn browse_file<F>(name: &str, test: impl FnOnce(Arc<Page>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,

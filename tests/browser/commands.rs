@@ -32,7 +32,7 @@ static MAILS: AtomicU32 = AtomicU32::new(0);
 const HOSTILE: &str =
     "it's \"$(touch hacked)\" `touch hacked`; touch hacked # \\n %d !! $HOME\u{202e}\u{1b}[201~\tü";
 
-/// What a machine tells, and what the operator log says of it; without ids and times.
+/// The state and history of a machine and its operator log, without ids and times.
 const STORY: &str = r"
     const get = async (path) =>
         (await fetch(path, { headers: { Authorization: `Bearer ${TOKEN}` } })).json();
@@ -120,7 +120,7 @@ impl Page {
         self.until("the end", "return document.querySelector('dialog[open]') === null").await;
         self.begin(commanded, button, &fields).await;
         let command = self.copied().await;
-        // There is nobody who could be asked.
+        // There is no one left to ask.
         let asks = ["Approve", "Decline", "Say", "Retry"].iter().any(|it| button.starts_with(it));
         let command = if asks { format!("{command} --yes") } else { command };
         let output = self.shell(&command).await;

@@ -96,7 +96,7 @@ async fn the_second_of_two_people_reads_who_was_faster() {
         let (gate, _) = page.site.ask("bob@example.com").await;
         page.open_as(TOM, "#/approvals").await;
         page.click(".card button.primary").await;
-        // The stream of Tom's page breaks off and cannot go on, so the page hears nothing of it.
+        // The stream of Tom's page breaks off and cannot continue, so the page hears nothing of it.
         page.send("Network.enable", json!({})).await;
         page.send("Network.setBlockedURLs", json!({ "urls": ["*/api/events*"] })).await;
         page.site.stop().await;
@@ -181,7 +181,7 @@ async fn without_a_token_there_are_no_buttons() {
 async fn a_dialog_says_when_its_time_has_passed() {
     browse(async |page| {
         let (gate, _) = page.site.ask_within("bob@example.com", Some(LIMIT), "monday").await;
-        // The page of the gate says nothing of its own effect, which is none.
+        // The page of the gate shows no effect, as a gate has none.
         page.open_as(ANN, &format!("#/machines/{gate}")).await;
         assert!(!page.text(".facts").await.to_lowercase().contains("effect"));
         page.go("#/").await;

@@ -46,7 +46,7 @@ async fn a_failure_is_retried_and_the_attempts_are_drawn_together() {
         page.go("#/sessions/monday").await;
         page.shows("attempt 2 of 2").await;
         page.shows("250 OK queued as 17").await;
-        // What was decided is not offered again.
+        // The decided action is not offered again.
         page.go(&format!("#/machines/{mail}")).await;
         assert_eq!(page.count("#next button.primary").await, 0);
     })

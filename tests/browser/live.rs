@@ -1,4 +1,4 @@
-//! What happens elsewhere arrives, and does not disturb a person at work.
+//! Changes made elsewhere arrive without disturbing a person at work.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ async fn what_is_under_the_pointer_stays_there() {
         .await;
         assert_eq!(page.run(&place).await, before);
         assert_eq!(page.count(".cards li").await, 2);
-        // What it is about is settled, so it does nothing any more, and says so.
+        // Its subject is settled, so the button is disabled and says why.
         assert_eq!(
             page.run("return window.button.isConnected && window.button.disabled").await,
             true

@@ -14,7 +14,7 @@ use crate::{browser::browse, site::ANN};
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Claim {
-    /// Somebody has to decide.
+    /// A person has to decide.
     #[initial]
     #[stable]
     #[on(settle(cents, note) => Settled, by = Human)]

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::site::Site;
 
-/// How long the page may take to show something.
+/// The time limit for the page to show something.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Page {
@@ -27,7 +27,7 @@ impl Page {
 
     /// Opens the page with the token of an operator, at an address such as `#/approvals`.
     pub(crate) async fn open_as(&self, token: &str, fragment: &str) {
-        // What the policy refuses is counted from the first moment.
+        // Violations of the policy are counted from the first moment.
         let source = "window.violations = []; addEventListener('securitypolicyviolation', \
             (event) => window.violations.push(event.effectiveDirective), true);";
         self.send("Page.enable", json!({})).await;
@@ -37,7 +37,7 @@ impl Page {
         self.go(fragment).await;
     }
 
-    /// Follows a link that signs somebody in.
+    /// Follows a sign-in link.
     pub(crate) async fn follow(&self, token: &str) {
         let code = self.site.code(token).await;
         self.driver.goto(self.url(&format!("#code={code}"))).await.unwrap();

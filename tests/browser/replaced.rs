@@ -93,7 +93,7 @@ async fn a_link_changes_the_person_of_an_open_tab() {
         page.click(".card button.primary").await;
         page.shows("bob@example.com").await;
         assert!(page.text("dialog").await.contains("under the name ann"));
-        // The same document goes on, as with an address that is pasted.
+        // The document stays loaded, as when an address is pasted.
         page.run("window.stays = true").await;
         page.follow(TOM).await;
         page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;

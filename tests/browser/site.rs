@@ -31,7 +31,7 @@ use crate::mail::SendMail;
 pub(crate) const ANN: &str = "the-secret-of-ann";
 pub(crate) const TOM: &str = "the-secret-of-tom";
 
-/// Somebody whose name a shell would not take as it is, and the token.
+/// A name that a shell would not take literally, and its token.
 pub(crate) const ODD_NAME: &str = "Ann O'Neil $HOME";
 pub(crate) const ODD: &str = "the-secret-of-ann-o-neil";
 
@@ -82,14 +82,14 @@ impl Site {
         *self.server.lock().await = start(listener, store, &self.file, Access::new());
     }
 
-    /// The same for another file, which this folder has then.
+    /// Starts the server on another store, with its file in this folder.
     pub(crate) async fn start_other(&self, name: &str, store: &Store) {
         let listener = TcpListener::bind(self.address).await.unwrap();
         let file = self.folder.path().join(name);
         *self.server.lock().await = start(listener, store, &file, Access::new());
     }
 
-    /// The same, where the token of Ann is one of Tom.
+    /// Starts the server with the token of Ann as one of Tom.
     pub(crate) async fn start_for_tom(&self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
         let http = Http::new(&self.store, Actors::issue("machine").unwrap())
@@ -98,7 +98,7 @@ impl Site {
             run(listener, http.command("machine --db agent.db").database("agent.db"));
     }
 
-    /// The same, where reading needs a token, too.
+    /// Starts the server so that reading needs a token, too.
     pub(crate) async fn start_closed(&self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
         *self.server.lock().await =
@@ -110,7 +110,7 @@ impl Site {
         self.ask_within(to, None, "monday").await
     }
 
-    /// The same with a time limit, in a session.
+    /// Sends a request in a session, with a time limit.
     pub(crate) async fn ask_within(
         &self,
         to: &str,
@@ -125,7 +125,7 @@ impl Site {
         (gate.id(), mail.id())
     }
 
-    /// Somebody approves, elsewhere.
+    /// Approves the gate from elsewhere.
     pub(crate) async fn approve(&self, gate: Id, by: &str) {
         let gate = self.store.gate(gate).await.unwrap();
         machine_tests::approve(&self.store, gate, &Human::new(by).unwrap()).await.unwrap();
@@ -143,7 +143,7 @@ impl Site {
 pub(crate) struct Shifted(Arc<AtomicI64>);
 
 impl Shifted {
-    /// How far it is set back from now on.
+    /// Sets the clock back by this much from now on.
     pub(crate) fn set_back(&self, by: Duration) {
         self.0.store(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }

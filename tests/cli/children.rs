@@ -1,4 +1,4 @@
-//! What a machine waits for may be a child of it: its gate, its question, a worker.
+//! A machine may wait for a child: its gate, its question, a worker.
 
 use machine::{
     Id,
@@ -104,7 +104,7 @@ async fn lists_tell_what_gates_let_run() {
     other.failed(1, "only executions of the library have gates");
 }
 
-/// Two questions about one mail: once it was sent, nobody is asked for it again.
+/// Two questions about one mail: once it was sent, the other is no longer asked.
 #[tokio::test]
 async fn a_gate_for_what_was_done_is_not_offered() {
     let place = Place::new().await;

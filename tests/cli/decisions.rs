@@ -1,4 +1,4 @@
-//! What people decide about gates, and what is not needed any more.
+//! Decisions of people about gates, and gates that are no longer needed.
 
 use machine::{
     contract::{Action, Contract, Settled},
@@ -36,7 +36,7 @@ async fn what_is_approved_runs() {
     second.failed(1, "was approved by ann");
 }
 
-/// Who decided concerns everybody; the names of programs are for diagnosis.
+/// The decider is shown to everyone; the names of programs are for diagnosis.
 #[tokio::test]
 async fn people_see_who_decided() {
     let place = Place::new().await;
@@ -135,7 +135,7 @@ async fn what_is_not_needed_is_cancelled() {
     assert_eq!(place.label(other.id()).await, Label::NotStarted);
 }
 
-/// Nothing is left to approve, so nobody is asked, and each command that is offered works.
+/// Nothing is left to approve, so no question is asked, and each command that is offered works.
 #[tokio::test]
 async fn a_gate_ends_with_the_mail_that_it_guards() {
     let place = Place::new().await;
@@ -160,7 +160,7 @@ async fn a_gate_ends_with_the_mail_that_it_guards() {
     }
 }
 
-/// What it asks for is not there: an older program may have cancelled it alone.
+/// The action behind the gate is missing: an older program may have cancelled it alone.
 #[tokio::test]
 async fn a_gate_with_nothing_behind_it_is_only_cancelled() {
     let place = Place::new().await;
@@ -264,7 +264,7 @@ async fn what_is_done_is_done_although_nobody_can_be_told() {
     }
     assert_err!(place.store.gate(gate.id()).await, LoadError::NotFound { .. });
     assert!(copy.exists());
-    // What only reads has failed.
+    // Read-only commands have failed.
     for arguments in [&["list"][..], &["prune", "--ended-for", "0s", "--dry-run"]] {
         assert_eq!(untold(arguments).0, Some(1), "{arguments:?}");
     }

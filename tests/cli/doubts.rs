@@ -163,7 +163,7 @@ async fn who_is_slower_learns_what_was_confirmed() {
     }
 }
 
-/// What is cut is named, and `--whole` shows it, before the answer.
+/// Truncation is announced, and `--whole` shows the full text before the answer.
 #[tokio::test]
 async fn long_arguments_are_shown_whole_where_a_person_asks_for_them() {
     let place = Place::new().await;
@@ -179,7 +179,7 @@ async fn long_arguments_are_shown_whole_where_a_person_asks_for_them() {
         let characters = whole.err.replace("\n        ", "");
         assert!(characters.contains(&long), "{whole:?}");
         assert!(!whole.err.contains("NOT SHOWN HERE"), "{whole:?}");
-        // Who decides without being asked sees it, too.
+        // A person who decides with `--yes` sees it, too.
         let decided = place.run(&[&*command, &["--whole", "--yes"]].concat());
         decided.done();
         assert!(decided.err.replace("\n        ", "").contains(&long), "{decided:?}");

@@ -1,4 +1,4 @@
-//! What fails in a worker, as people see it.
+//! Failures in a worker, as people see them.
 
 use std::{
     sync::{Arc, Mutex},

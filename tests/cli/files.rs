@@ -197,7 +197,7 @@ async fn a_file_that_nobody_may_read_is_said_to_be_that() {
     };
     set(&place.file(), 0o000);
     let mut command = if fs::read(place.file()).is_ok() {
-        // Root reads everything, so the program runs as somebody else, who has to find it.
+        // Root reads everything, so the program runs as another user, who has to find it.
         set(&place.folder(), 0o755);
         let program = place.folder().join("program");
         fs::copy(env!("CARGO_BIN_EXE_machine-cli"), &program).unwrap();

@@ -163,7 +163,7 @@ async fn ids_can_be_shortened() {
     for text in [first.to_string(), end(first), first.to_string().to_uppercase()] {
         assert!(place.run(&["show", &text]).done().contains(&first.to_string()), "{text}");
     }
-    // What both have.
+    // The prefix that both share.
     let both = &first.to_string()[..6];
     let ran = place.run(&["show", both]);
     ran.failed(4, "is a part of 2 ids");

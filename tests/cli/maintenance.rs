@@ -39,7 +39,7 @@ async fn a_sound_file_verifies() {
     assert!(checked.out.contains("`Context::options`"), "{checked:?}");
 }
 
-/// The same program, some time later.
+/// A later version of the same program.
 mod later {
     use super::{Deserialize, Serialize, machine};
 
@@ -61,7 +61,7 @@ struct Program {
     command: Command,
 }
 
-/// What cannot be read is reported by `check`, and the other commands can be used to look at it.
+/// `check` reports unreadable machines, and the other commands can be used to look at them.
 #[tokio::test]
 async fn a_program_looks_at_what_it_cannot_read() {
     let place = Place::new().await;
@@ -79,7 +79,7 @@ async fn a_program_looks_at_what_it_cannot_read() {
     assert_eq!(run(&["check"]).await.unwrap(), Exit::Problems);
     let checked = options.check(place.file()).await.unwrap().to_string();
     assert!(checked.contains(&format!("{id} in `asking`")), "{checked}");
-    // What drives it is refused.
+    // Opening it to drive it is refused.
     let opened = options.sqlite(place.file()).await;
     assert!(matches!(opened, Err(OpenError::Incompatible { .. })), "{opened:?}");
 }
@@ -179,7 +179,7 @@ async fn what_was_done_by_a_pruned_machine_is_not_done_again() {
     let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
     again.failed(1, &format!("{done} has already done what"));
     assert!(again.err.contains(&format!("`show {done}`")), "{again:?}");
-    // It was never stored, so nobody can cancel it.
+    // It was never stored, so it cannot be cancelled.
     let mut third = mail_to("bob@example.com");
     let error = place.store.create(&mut third).await.unwrap_err().to_string();
     assert!(error.contains(&done.to_string()) && !error.contains("cancel"), "{error}");

@@ -109,7 +109,7 @@ async fn an_order_is_cancelled_by_a_message() {
 async fn a_message_that_was_set_aside_is_requeued() {
     let place = Place::new().await;
     let id = place.order().await;
-    // What is not of its type is not even sent.
+    // A value of the wrong type is not even sent.
     let wrong = [
         "send",
         &end(id),
@@ -160,7 +160,7 @@ async fn a_message_that_was_set_aside_is_requeued() {
         .failed(1, "is CANCELLED, which is never left");
 }
 
-/// What is for executions of the library says what the machine is, and which command applies.
+/// A command for executions of the library says what the machine is, and which command applies.
 #[tokio::test]
 async fn a_machine_of_another_kind_is_moved_by_messages() {
     let place = Place::new().await;
@@ -181,7 +181,7 @@ async fn a_machine_of_another_kind_is_moved_by_messages() {
     assert_eq!(operations.items.len(), 6, "{operations:?}");
 }
 
-/// Nobody can do anything about a message to a machine that has ended, so nobody is asked to.
+/// A message to a machine that has ended needs no attention, as no action on it is possible.
 #[tokio::test]
 async fn a_message_that_came_too_late_needs_no_attention() {
     let place = Place::new().await;
@@ -229,7 +229,7 @@ async fn a_question_is_answered_once() {
     place.run(&["send", &end(id), "accept", "--seen", "1", "--as", "bob"]).done();
 }
 
-/// An answer that does not fit keeps nobody from giving another one.
+/// An answer that does not fit does not prevent another one.
 #[tokio::test]
 async fn an_answer_that_was_not_applied_is_given_again() {
     let place = Place::new().await;

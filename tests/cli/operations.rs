@@ -16,7 +16,7 @@ async fn who_did_what_is_shown_newest_first() {
     let failed = place.failed("eve@example.com").await;
     let gate = gate.id().to_string();
     place.run(&["approve", &gate, "--as", "ann", "--yes"]).done();
-    // What is refused is on record, too.
+    // Refused operations are recorded, too.
     place.run(&["decline", &gate, "--as", "bob O'Neil", "--yes"]).failed(1, "ann");
     place.run(&["retry", &failed.to_string(), "--as", "cleo", "--yes"]).done();
 

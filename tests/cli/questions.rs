@@ -32,7 +32,7 @@ async fn a_question_is_answered() {
     place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "COMPLETED");
 }
 
-/// How old it may be, and how many go on (EX-7).
+/// Checks the age limit of a question, and the number that are continued (EX-7).
 #[tokio::test]
 async fn a_question_goes_on_with_checks() {
     let place = Place::new().await;
@@ -71,7 +71,7 @@ async fn every_act_is_on_record_with_the_name() {
     let (gate, _planned) = place.ask("bob@example.com").await;
     place.run(&["cancel", &end(gate.id()), "--as", "bob", "--reason", "not needed"]).done();
     place.run(&["fence", &end(id), "--as", "eve"]).failed(1, "COMPLETED");
-    // What was refused before it was begun is on record, too, and what names no machine is not.
+    // An operation that was refused before it began is recorded, too; one that names no machine is not.
     place.run(&["approve", &end(gate.id()), "--as", "eve", "--yes"]).failed(1, "not a gate");
     place.run(&["cancel", &end(gate.id()), "--as", "eve"]).failed(1, "nothing to cancel");
     place.run(&["cancel", "00000000-0000-7000-8000-000000000000", "--as", "eve"]).failed(4, "");

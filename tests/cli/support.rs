@@ -90,7 +90,7 @@ pub(crate) fn bare(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a program did.
+/// The result of running a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -203,7 +203,7 @@ impl Place {
         assert!(changed > 0, "{sql}");
     }
 
-    /// What is in the file, as far as the library says.
+    /// The position of the store, as the library reports it.
     pub(crate) async fn position(&self) -> String {
         self.store.position().await.unwrap().to_string()
     }

@@ -1,4 +1,4 @@
-//! What a person sees and answers on a terminal.
+//! Output and prompts on a terminal, as a person sees and answers them.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -29,7 +29,7 @@ fn on_terminal(command: &mut Command, width: u16, typed: &str) -> (i32, String) 
     terminal.write_all(typed.as_bytes()).unwrap();
     let copy = || program.try_clone().unwrap();
     let mut child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().unwrap();
-    // Reading ends when nobody has the other side any more.
+    // Reading ends once the other side is closed.
     command.stdin(std::process::Stdio::null());
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     drop(program);

@@ -1,4 +1,4 @@
-//! `--watch`, and output that nobody reads.
+//! `--watch`, and output without a reader.
 
 use std::{
     io::{BufRead, BufReader},

@@ -14,7 +14,7 @@ fn made(action_type: &str, detail: &Value) -> Result<Action, InvalidContract> {
     Action::new(action_type.parse().unwrap(), detail)
 }
 
-/// What is made is read back, and is the same action.
+/// An action survives the round trip through its parts.
 #[test]
 fn an_action_goes_there_and_back() {
     for (action_type, detail) in [

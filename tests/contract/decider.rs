@@ -101,7 +101,7 @@ async fn a_decision_is_for_one_attempt() {
     store.batch().create(another.machine()).write().await.unwrap();
 }
 
-/// The decision is for that action: who makes another action of the retry has nobody's decision.
+/// The decision is for that action: a retry with another action has no decision.
 #[test]
 fn a_decision_is_for_one_action() {
     let retry = Contract::retry(&failed(), ann());

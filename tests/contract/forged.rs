@@ -14,8 +14,8 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-/// The execution after an edit of its contract, with all digests computed again, by somebody who knows
-/// the format.
+/// The execution after an edit of its contract by an author who knows the format, with all digests computed
+/// again.
 fn edited(machine: &dyn Durable, edit: impl Fn(&mut Value)) -> Result<AnyExecution, VerifyError> {
     let mut claim = forge::claim(machine);
     let mut context: Value = serde_json::from_str(&claim.record.context).unwrap();
@@ -84,7 +84,7 @@ fn a_key_is_derived_again() {
     refused(&Execution::new(read("a.txt")), because, |contract| {
         contract["idempotency_key"] = json!(foreign);
     });
-    // What decides about the key cannot be changed without it.
+    // The fields that decide about the key cannot be changed without it.
     for (name, value) in [
         ("args", json!({ "to": "eve" })),
         ("service", json!("bank")),
@@ -96,7 +96,7 @@ fn a_key_is_derived_again() {
             contract["action"]["action_detail"][name] = value.clone();
         });
     }
-    // What is not part of the identity changes no key, and nothing else is derived.
+    // A field outside the identity changes no key, and nothing else is derived.
     let spaced = edited(&pending_mail("bob"), |contract| contract["summary"] = json!("x")).unwrap();
     assert_eq!(spaced.context().idempotency_key(), mail("bob").idempotency_key());
 }

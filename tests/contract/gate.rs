@@ -73,7 +73,7 @@ fn the_action_is_as_it_was() {
     assert_eq!(deferred.summary(), contract.summary());
 }
 
-/// Each question is a gate of its own.
+/// Each question has its own gate.
 #[test]
 fn each_question_has_its_own_gate() {
     let (one, first) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
@@ -100,7 +100,7 @@ impl Tool for Pay {
     type Receipt = String;
 }
 
-/// Nobody is asked about an action that its tool cannot run.
+/// An action that its tool cannot run is never asked about.
 #[test]
 fn a_gate_is_for_an_action_that_fits() {
     let refused = mail("bob").ask::<Pay>(None, ecs_node());

@@ -245,13 +245,13 @@ fn keys_do_not_depend_on_the_build() {
         (r#"{"n":1e22}"#, "1e+22"),
         (r#"{"n":18446744073709551616}"#, "18446744073709552000"),
     ] {
-        // What `serde_json` makes of the number in every build.
+        // The form of the number that `serde_json` writes in every build.
         let plain = format!(r#"{{"n":{expected}}}"#);
         assert_eq!(key("bank", "pay", arguments), key("bank", "pay", &plain), "{arguments}");
     }
 }
 
-/// What the other build reads differently, or not at all, is refused in both.
+/// Arguments that the other build reads differently, or not at all, are refused in both.
 #[test]
 fn what_another_build_cannot_read_is_refused() {
     let call = |arguments: &str| {

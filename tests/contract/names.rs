@@ -29,7 +29,7 @@ fn a_person_is_shown_as_human() {
     assert_eq!(of(&Human::new("graph_runner").unwrap()), ("human", Category::Human));
 }
 
-/// Empty names, long ones, and characters that nobody sees are typed errors that do not show the
+/// Empty names, long ones, and invisible characters are typed errors that do not show the
 /// character either.
 #[test]
 fn a_name_is_a_line_of_visible_text() {

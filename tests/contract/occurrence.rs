@@ -43,7 +43,7 @@ fn an_argument_is_not_an_occurrence() {
     assert!(!chosen.action().detail().contains_key("occurrence"));
 }
 
-/// What took place does not run again, except on another occasion, and each occasion once.
+/// An action that took effect does not run again, except on another occasion, and each occasion once.
 #[tokio::test]
 async fn each_occasion_runs_once() {
     let store = Store::memory();

@@ -121,7 +121,7 @@ fn the_question_names_the_risk() {
     assert!(raised.question().starts_with("Allow files.read? It cannot be taken back.\n"));
 }
 
-/// What cannot be seen is escaped: in texts, in names, and in the names of tools.
+/// Invisible characters are escaped: in texts, in names, and in the names of tools.
 #[test]
 fn what_cannot_be_seen_is_escaped() {
     for (text, shown) in [
@@ -271,7 +271,7 @@ fn a_huge_argument_is_cut() {
     assert!(over[1].ends_with("… (+1)"), "{}", over[1]);
 }
 
-/// Every action can be asked for, and nobody has to read a book: many arguments and huge names are cut,
+/// Every action can be asked for, and the question stays short: many arguments and huge names are cut,
 /// too.
 #[test]
 fn a_huge_action_can_be_asked_for() {
@@ -310,7 +310,7 @@ async fn what_was_not_shown_is_not_approved() {
     assert!(machine_tests::approve(&store, refused.machine, ann()).await.unwrap().approved);
 }
 
-/// A question that somebody wrote is not that of a gate: it is refused before anybody can approve it.
+/// A question in the asker's own words is not that of a gate: it is refused before it can be approved.
 #[tokio::test]
 async fn a_question_is_not_chosen_by_the_asker() {
     let store = Store::memory();
@@ -325,7 +325,7 @@ async fn a_question_is_not_chosen_by_the_asker() {
         if breach.to_string().contains("a gate asks once, and what its contract says"));
 }
 
-/// The same in JSON, where the contract lies as well: nobody can approve it.
+/// Such a question in JSON, where the contract lies as well, cannot be approved.
 #[tokio::test]
 async fn a_question_from_data_is_not_approved() {
     for lies in [false, true] {

@@ -106,7 +106,7 @@ async fn a_question_in_doubt_hides_nothing() {
     assert!(!lines.iter().any(|line| line.contains(hidden)), "{question:?}");
 }
 
-/// What a receipt is when it is written.
+/// The behavior of a receipt when it is written.
 #[derive(Debug, Clone, Copy, Default)]
 enum Written {
     #[default]
@@ -157,7 +157,7 @@ impl Perform<Launch> for Pad {
     }
 }
 
-/// A receipt that cannot be written, or whose code panics, still proves that it took place.
+/// A receipt that cannot be written, or whose code panics, still proves that the call took effect.
 #[tokio::test]
 async fn a_receipt_that_cannot_be_written_is_a_receipt() {
     for (written, says) in [

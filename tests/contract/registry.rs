@@ -110,7 +110,7 @@ fn arguments_are_checked_by_the_schema() {
     for arguments in ["", "{", r#"{"to":"bob@example.com"}x"#] {
         assert_err!(plan(&registry, "email.send", arguments), InvalidContract::NotJson(_));
     }
-    // What counts is what is parsed: of two members of one name, the last.
+    // The parsed value counts: of two members of one name, the last.
     let twice = r#"{"to":"bob@example.com","to":"eve"}"#;
     assert_err!(plan(&registry, "email.send", twice), InvalidContract::Arguments { .. });
 }

@@ -1,4 +1,4 @@
-//! What decides whether an action is irreversible, and its timeout (EX-15).
+//! The rules for whether an action is irreversible, and for its timeout (EX-15).
 
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ fn a_raised_contract_still_names_the_effect_of_its_tool() {
     assert_eq!((raised.effect(), raised.is_irreversible()), (Effect::Idempotent, true));
 }
 
-/// How long a call can still take effect after its worker ended.
+/// The settling time: a call can take effect for that long after its worker ended.
 #[test]
 fn settling_times_have_a_default_and_can_be_set() {
     assert_eq!(read("a.txt").settling_time(), ToolSpec::DEFAULT_SETTLING_TIME);

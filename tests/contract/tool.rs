@@ -86,7 +86,7 @@ fn a_contract_is_made_from_a_value() {
     assert_eq!(planned.arguments(), &mail("bob", 7));
 }
 
-/// What a tool says is its identity makes the key; all arguments make the digest.
+/// The key covers the identity that a tool declares; the digest covers all arguments.
 #[test]
 fn the_identity_makes_the_key() {
     let (one, later, other) =
@@ -97,7 +97,7 @@ fn the_identity_makes_the_key() {
 }
 
 /// Two attempts at the same thing at another time are one thing: the second is refused while the first
-/// runs, and after it took place; after it failed it may run.
+/// runs, and after it took effect; after it failed it may run.
 #[tokio::test]
 async fn another_time_is_not_another_mail() {
     let store = Store::memory();
@@ -227,8 +227,8 @@ fn a_tool_has_defaults() {
     assert_eq!(contract.action(), same.action());
 }
 
-/// What does not survive storage is not planned: nobody may approve other arguments than those that
-/// run.
+/// Arguments that do not survive storage are not planned: a person could approve other arguments than those
+/// that run.
 #[test]
 fn arguments_that_cannot_be_stored_are_refused() {
     macro_rules! tool {
@@ -277,7 +277,7 @@ fn arguments_that_cannot_be_stored_are_refused() {
     assert!(of(&Number { number: 0.1 }).is_ok());
 }
 
-/// What would change on its way to the call is neither planned nor called.
+/// Arguments that would change on their way to the call are neither planned nor called.
 #[test]
 fn arguments_that_change_when_they_are_read_are_refused() {
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -349,7 +349,7 @@ fn arguments_that_change_when_they_are_read_are_refused() {
     assert_eq!(Planned::<Tagged>::new(tagged).unwrap().arguments().tags.len(), 50);
 }
 
-/// What is approved is what is stored: a field that is not stored neither runs nor is shown.
+/// The stored action is the approved one: a field that is not stored neither runs nor is shown.
 #[test]
 fn a_field_that_is_not_stored_is_not_shown() {
     #[derive(Debug, Serialize, Deserialize)]

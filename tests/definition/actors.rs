@@ -1,4 +1,4 @@
-//! Who may take an edge (EX-4).
+//! The actors that may take an edge (EX-4).
 
 use machine::{
     actor::{Actor, Category, ReasoningNode},

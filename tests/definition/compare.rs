@@ -1,4 +1,4 @@
-//! How two definitions of a machine differ, in words, and whether stored data stay readable.
+//! Differences between two definitions of a machine, in words, and whether stored data stay readable.
 
 use machine_tests::actors::tool_node;
 use std::sync::Arc;
@@ -256,7 +256,7 @@ fn a_field_of_another_type_needs_an_upgrade() {
             newer["states"][1]["upgrades"] = json!([1]);
         },
     );
-    // What is done already is no advice.
+    // Advice that was already followed is not given.
     let comparison = after(|newer| {
         change(newer);
         newer["version"] = json!(7);
@@ -470,7 +470,7 @@ fn a_version_does_not_go_back() {
         sentences(&back),
         ["! the data are of version 2, and this program has version 1: use the newer program"]
     );
-    // That concerns every machine, whatever state it is in.
+    // The change concerns every machine, whatever state it is in.
     assert_eq!(back.blocking("gone").count(), 1);
     assert_eq!(back.changes()[0].state, None);
 }

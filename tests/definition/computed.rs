@@ -38,7 +38,7 @@ mod given {
     }
 }
 
-/// The same with a field that is carried over instead.
+/// The machine of `given`, with a field that is carried over instead.
 mod carried {
     use machine::machine;
     use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ fn expressions_compute() {
     assert!(computed(lamp, "on", "tint", "on").is_empty());
 }
 
-/// What is written under another name, or in another form, is not what the journal has.
+/// A field that is written under another name, or in another form, differs from the journal.
 #[test]
 fn serde_attributes_count_where_they_change_what_is_written() {
     assert_eq!(computed(given::order::DEFINITION, "paid", "store", "stored"), ["tries", "code"]);
@@ -114,6 +114,6 @@ fn serde_attributes_count_where_they_change_what_is_written() {
 fn it_counts_in_the_fingerprint() {
     let (one, other) = (carried::step::DEFINITION, counted::step::DEFINITION);
     assert_ne!(one.fingerprint, other.fingerprint);
-    // What is stored can be read all the same.
+    // The stored data can be read all the same.
     assert_eq!(one.compare(other).to_string(), "no change");
 }

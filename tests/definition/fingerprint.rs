@@ -10,7 +10,7 @@ use machine::{
     machine,
 };
 
-/// Declares a small machine in a module of its own. All of them have the same name.
+/// Declares a small machine in its own module. All of them have the same name.
 macro_rules! parcel {
     ($module:ident { $($body:tt)* }) => {
         mod $module {
@@ -331,7 +331,7 @@ mod by_hand {
     }
 }
 
-/// The same machine, with every kind of fragment that a macro can pass on.
+/// The parcel, generated with every kind of fragment that a macro can pass on.
 macro_rules! generated {
     (
         $place:ident: $field:ty,

@@ -209,7 +209,7 @@ fn numbers_are_not_negative_and_not_too_large() {
     assert!(refused("/version", json!(u64::from(u32::MAX) + 1)).contains("invalid value"));
 }
 
-/// What is found by its name has a name of its own.
+/// Items that are found by name have unique names.
 #[test]
 fn names_within_a_definition_differ() {
     let twice = |pointer: &str| {
@@ -237,7 +237,7 @@ fn names_within_a_definition_differ() {
     assert!(error.contains("`size`"), "{error}");
 }
 
-/// The edges of a move are adjacent, and each has a condition and a target of its own.
+/// The edges of a move are adjacent, and each has its own condition and target.
 #[test]
 fn the_edges_of_a_move_are_checked() {
     let mut apart = parcel();
@@ -482,7 +482,7 @@ proptest! {
         }
     }
 
-    /// The same for changed bytes of the text.
+    /// Changed bytes of the text are either refused or usable.
     #[test]
     fn changed_text_is_refused_or_usable(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

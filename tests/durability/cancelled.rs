@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// How often each kind of operation is cancelled.
+/// The number of times that each kind of operation is cancelled.
 const TIMES: usize = 150;
 
 /// Polls the future a few times, with random pauses, and drops it. Returns what it returned.

@@ -20,7 +20,7 @@ use crate::{
     support::{assert_file_intact, assert_intact, block_on, lines, options},
 };
 
-/// How long the others wait for a frozen process.
+/// The busy timeout of the others while a process is frozen.
 const BUSY: Duration = Duration::from_millis(200);
 
 /// Far more than that, so that a slow system does not fail the test; what it shall notice is far longer.
@@ -38,7 +38,7 @@ enum Said {
     Written,
 }
 
-/// What a child does to itself at a fail point.
+/// The way in which a child ends at a fail point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Ends {
     Killed,
@@ -61,7 +61,7 @@ async fn creates() {
         fail::cfg_callback(point, end).unwrap();
     }
     say(&Said::Ready);
-    // Its time to wait goes on while it is frozen, and the others may be slow.
+    // Its timeout runs while it is frozen, and the others may be slow.
     let patient = options().busy_timeout(Duration::from_mins(1));
     let store = patient.sqlite(&file).await.unwrap();
     say(&Said::Opened);
@@ -70,7 +70,7 @@ async fn creates() {
     std::thread::park();
 }
 
-/// How many machines are in a log that a killed process left.
+/// The number of machines in the log that a killed process left.
 const LOGGED: usize = 40;
 
 /// Writes a log, and does not close it.
@@ -86,7 +86,7 @@ async fn logs() {
     std::thread::park();
 }
 
-/// How the file is before it is opened.
+/// The state of the file before it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     Missing,
@@ -106,7 +106,7 @@ impl Before {
         }
     }
 
-    /// How many machines there are.
+    /// The number of machines in the file.
     fn machines(self) -> usize {
         if self == Self::Log { LOGGED } else { 0 }
     }
@@ -196,7 +196,7 @@ fn start(file: &Path, point: Option<(&str, Ends)>) -> Process {
     child
 }
 
-/// How often each result of opening was seen.
+/// The number of times that each result of opening was seen.
 #[derive(Debug, Default)]
 struct Figures {
     rounds: usize,
@@ -336,7 +336,7 @@ fn a_process_is_frozen_while_it_creates_a_file() {
             Err(error) => panic!("{round:?}: {error}: {:?}", files(&file)),
         }
         child.thaw();
-        // What it goes on with succeeds.
+        // Its next steps succeed.
         while !matches!(child.must_say::<Said>(), Said::Written) {}
         child.kill();
         child.join();

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// How long the others wait for the frozen process.
+/// The busy timeout of the others while the process is frozen.
 const BUSY: Duration = Duration::from_millis(500);
 
 /// Commits, and is frozen at a fail point while it does.

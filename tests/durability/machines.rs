@@ -35,13 +35,13 @@ pub(crate) enum Meter {
 )]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Task {
-    /// Nobody works on it.
+    /// No worker drives it.
     #[initial]
     #[on(note => Self)]
     #[on(begin(limit_ms, step = 0) => First)]
     #[on(stop(why) => Stopped)]
     Idle,
-    /// The first step, which has a limit of its own.
+    /// The first step, which has its own limit.
     #[group(Working)]
     #[on(advance(step = step + 1, score = 0) => Second)]
     #[on(again => Self)]

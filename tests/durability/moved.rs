@@ -9,7 +9,7 @@ use crate::{
     support::{new_file, options},
 };
 
-/// Nobody knows where the commit is. When the log is back, the same commit is there, once.
+/// The location of the commit is unknown. When the log is back, the commit is there, once.
 #[test]
 fn a_commit_to_a_log_that_was_moved_is_not_acknowledged() {
     alone("moved::a_commit_to_a_log_that_was_moved_is_not_acknowledged", async || {

@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 const ORDERS: &str = "MACHINE_TEST_ORDERS";
 
-/// What is said to the parent begins with this; the test harness prints to the same stream.
+/// The prefix of messages to the parent; the test harness prints to the same stream.
 const MARK: char = '@';
 
 /// A child process and its output. It is killed when this is dropped.
@@ -91,7 +91,7 @@ impl Drop for Process {
     }
 }
 
-/// What the parent has ordered.
+/// The orders of the parent.
 pub(crate) fn orders<T: DeserializeOwned>() -> T {
     let orders = std::env::var(ORDERS).expect("this test is run by another one");
     serde_json::from_str(&orders).unwrap()
@@ -119,7 +119,7 @@ pub(crate) fn freeze() {
     std::thread::sleep(std::time::Duration::from_millis(100));
 }
 
-/// Runs a test in a process of its own, because fail points concern every store of a process.
+/// Runs a test in a separate process, because fail points concern every store of a process.
 pub(crate) fn alone(name: &str, test: impl AsyncFnOnce()) {
     if machine_tests::is_alone(name) {
         crate::support::block_on(test());

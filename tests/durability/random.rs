@@ -32,7 +32,7 @@ impl Random {
         usize::try_from(self.next() % limit as u64).unwrap()
     }
 
-    /// Whether something happens that has this probability.
+    /// Returns true with this probability.
     pub(crate) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

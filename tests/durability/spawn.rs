@@ -39,7 +39,7 @@ fn can_be_spawned(store: &'static Store, id: Id) {
     spawned(async move { Store::sqlite("agent.db").await });
 }
 
-/// The same for those that take an execution.
+/// Compiles the operations that take an execution, and is never called.
 #[allow(dead_code, reason = "it only has to compile")]
 fn executions_can_be_spawned(
     store: &'static Store,
@@ -82,7 +82,7 @@ fn executions_can_be_spawned(
     spawned(async move { store.ask_service(four, &service, tool_node()).await });
 }
 
-/// The same for those that take a gate.
+/// Compiles the operations that take a gate, and is never called.
 #[allow(dead_code, reason = "it only has to compile")]
 fn gates_can_be_spawned(
     store: &'static Store,

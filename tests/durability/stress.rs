@@ -38,10 +38,10 @@ struct Orders {
     shared: Vec<Id>,
 }
 
-/// What a thread or a process has done.
+/// The work of a thread or a process.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Done {
-    /// How many entries of each machine were acknowledged.
+    /// The number of acknowledged entries of each machine.
     entries: BTreeMap<Id, u64>,
     /// The number of commits in each tenth of the time.
     tenths: [u64; 10],

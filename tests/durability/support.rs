@@ -1,4 +1,4 @@
-//! What several of these tests need.
+//! Helpers that several of these tests share.
 
 use machine_tests::actors::tool_node;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) async fn assert_intact(store: &Store) {
     assert!(report.is_clean(), "{report:?}");
 }
 
-/// What SQLite and the journal's numbers say about a file, without the library.
+/// Checks a file by SQLite and the numbers of the journal, without the library.
 pub(crate) fn assert_file_intact(file: &Path) {
     let raw = rusqlite::Connection::open(file).unwrap();
     let text = |sql: &str| -> String { raw.query_row(sql, [], |row| row.get(0)).unwrap() };
@@ -69,7 +69,7 @@ pub(crate) async fn history(store: &Store, id: Id) -> Vec<String> {
     store.history(id).await.unwrap().entries.iter().map(in_short).collect()
 }
 
-/// What an entry says: the trigger and its payload, or the kind of fact and its text.
+/// An entry in short: the trigger and its payload, or the kind of fact and its text.
 pub(crate) fn in_short(entry: &Entry) -> String {
     use machine::contract::{CallFact, Evidence};
 
@@ -109,7 +109,7 @@ pub(crate) fn in_short(entry: &Entry) -> String {
     }
 }
 
-/// What the journal says after `begin`, `settle` with a receipt, and taking over.
+/// The entries of the journal after `begin`, `settle` with a receipt, and taking over.
 pub(crate) const BEGUN: [&str; 3] = ["held", "start", "permitted"];
 pub(crate) const PARKED: [&str; 4] = ["fenced", "unknown", "parked", "suspend"];
 

@@ -127,7 +127,7 @@ enum Squatter {
     #[initial]
     #[on(stay => Forever)]
     Here,
-    /// It says that what the key protects took place.
+    /// It says that the action that the key protects took effect.
     #[terminal]
     Forever,
 }

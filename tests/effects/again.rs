@@ -62,7 +62,7 @@ async fn running(place: &Place, id: Id) -> Execution<Running> {
     }
 }
 
-/// The old worker is shut out first.
+/// The old worker is fenced first.
 async fn what_was_interrupted_runs_again(place: Place) {
     let (old, permit) = place.begun(read("a.txt")).await;
     drop(permit);

@@ -80,7 +80,7 @@ async fn has_expired(place: &Place, id: Id) {
     assert_eq!(place.dump().await, before);
 }
 
-/// The finding: a policy went on for as long as it liked.
+/// The finding: a policy repeated for as long as it liked.
 async fn a_policy_repeats_until_the_approval_ends(place: Place) {
     let (place, clock) = place.clocked().await;
     let mut failed = failed_after_approval(&place.store, mail("bob")).await;
@@ -96,7 +96,7 @@ async fn a_policy_repeats_until_the_approval_ends(place: Place) {
     let planned_after = retried(&place, &failed, &policy()).await;
     has_expired(&place, planned_after).await;
 
-    // What was never begun is retried no better.
+    // An action that was never begun is retried no better.
     let pending = place.pending(planned_after).await;
     let cancelled = place.store.cancel(pending, "too late", tool_node()).await.unwrap();
     let id = place.stored(Contract::retry(&cancelled, &policy())).await.id();
@@ -156,7 +156,7 @@ async fn a_policy_repeats_without_a_limit_what_was_approved_without_one(place: P
     let _ = fails(&place.store, next).await.unwrap();
 }
 
-/// A person's decision is an approval of its own, and what a policy repeats after it goes back to that one.
+/// A person's decision is a separate approval, and a policy's repetitions after it go back to that one.
 async fn a_person_decides_after_the_end(place: Place) {
     let (place, clock) = place.clocked().await;
     let failed = failed_after_approval(&place.store, mail("bob")).await;

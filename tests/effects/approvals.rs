@@ -162,7 +162,7 @@ async fn only_an_expired_gate_expires(place: Place) {
     assert_eq!(place.lines(&Query::new().due()).await[0].id, id);
     let _ = place.store.expire(gate, graph_runner()).await.unwrap();
     assert_err!(place.store.gate(id).await, LoadError::NotAGate { id: of, .. } if *of == id);
-    // What was behind it ended with it.
+    // The action behind it ended with it.
     assert_eq!(place.status(behind).await, Status::Cancelled);
 
     // One without a limit never does.

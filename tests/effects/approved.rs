@@ -24,7 +24,7 @@ use crate::effects::{
 async fn the_arguments_of_the_call_are_those_of_the_question() {
     let (_folder, file, store) = new_store().await;
     let bank = Bank::open(Dedup::Nothing);
-    // What the asker writes about it does not become part of the question.
+    // The asker's text about it does not become part of the question.
     let contract = pay("bob").about("nothing at all");
     let (mut gate, mut planned) = contract.ask::<Pay>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
@@ -45,7 +45,7 @@ async fn the_arguments_of_the_call_are_those_of_the_question() {
     assert_eq!(payment.key, pay("bob").idempotency_key().unwrap().to_string());
 }
 
-/// The same for a tool that is known at run time only: the call has the action whose digest was
+/// For a tool that is known at run time only, too, the call has the action whose digest was
 /// approved, whatever the service has captured.
 #[tokio::test]
 async fn the_action_of_the_call_is_the_one_that_was_approved() {

@@ -154,7 +154,7 @@ async fn not_found_does_not_count_while_the_worker_is_alive(place: Place) {
     assert!(matches!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_))));
 }
 
-/// Nor if nobody knows.
+/// Nor if it is unknown whether the worker has ended.
 #[tokio::test]
 async fn not_found_does_not_count_if_the_worker_is_unknown() {
     let place = Place::new().await;

@@ -138,7 +138,7 @@ async fn deleting_attempts_does_not_free_a_key() {
         assert_eq!(place.status(id).await, Status::Pending);
         assert!(reason.contains("plan it with an `occurrence`"), "{reason}");
     }
-    // That is the way out.
+    // Another occurrence is the way out.
     let repeated = mail("ann").occurrence("after the damage", graph_runner()).unwrap();
     let repeated = place.stored(repeated).await;
     assert!(begin(&place.store, repeated).await.is_ok());
@@ -184,7 +184,7 @@ async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
 }
 
 /// A worker is fenced, a person says by name that nothing happened, although the worker is alive, and
-/// a retry begins. Then the worker comes back: it did take place.
+/// a retry begins. Then the worker comes back: it did take effect.
 async fn late_evidence_holds_the_key_even_while_a_retry_runs(place: Place) {
     let (running, late_permit) = place.begun(mail("bob")).await;
     let (first, late_token) = (running.id(), late_permit.token());

@@ -101,7 +101,7 @@ impl Bank {
         self.ledger.state().paid.len()
     }
 
-    /// The payments that took place.
+    /// The payments that were made.
     pub(crate) fn paid(&self) -> Vec<Payment> {
         self.ledger.state().paid.clone()
     }
@@ -127,7 +127,7 @@ impl Bank {
         self.wait_while(|state| state.arrived < count);
     }
 
-    /// Waits until so many payments took place.
+    /// Waits until so many payments were made.
     pub(crate) fn wait_for_payments(&self, count: usize) {
         self.wait_while(|state| state.paid.len() < count);
     }

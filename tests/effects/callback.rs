@@ -172,7 +172,7 @@ async fn reports() {
     store.close().await.unwrap();
 }
 
-/// One report has settled the execution, and both are on record.
+/// One report has settled the execution, and both are recorded.
 async fn won_by_one(store: &Store, id: Id, settled: &[bool; 2]) {
     assert_ne!(settled[0], settled[1]);
     let history = store.history(id).await.unwrap();

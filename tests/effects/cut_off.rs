@@ -1,5 +1,5 @@
-//! What is left of a call pays later than its future ends. Until then people, policies, other workers
-//! and other processes try to free its key, and to pay in its place.
+//! The remains of a call pay later than its future ends. Until then people, policies, other workers
+//! and other processes try to free its key, and to pay instead.
 
 use std::{
     net::SocketAddr,

@@ -95,7 +95,7 @@ async fn a_person_who_retries_lets_it_run(place: Place) {
     let cancelled = place.cancelled(declined.id()).await;
     let retry = place.stored(Contract::retry(&cancelled, ann())).await;
     let _ = fails(&place, retry).await;
-    // That was for this attempt.
+    // The decline was for this attempt.
     let again = place.stored(mail("bob")).await;
     is_declined(&place, again.id(), START + 1).await;
 }

@@ -31,7 +31,7 @@ on_both! {
     an_override_names_a_person,
 }
 
-/// Asserts that "it did not take place" is refused, and changes nothing; returns the doubt and why.
+/// Asserts that a claim that it did not take effect is refused, and changes nothing; returns the doubt and why.
 async fn refused(place: &Place, store: &Store, doubt: InDoubt) -> (InDoubt, CommitError) {
     let before = place.dump().await;
     let refused = store.confirm_not_applied(doubt, "nothing there", ann()).await;
@@ -135,7 +135,7 @@ async fn a_clock_that_goes_back_frees_nothing(place: Place) {
     assert_err!(Err::<(), _>(reason), CommitError::NotSettled { .. });
 }
 
-/// A person who saw that it took place counts at once, even if the worker is alive.
+/// A person who saw that it took effect counts at once, even if the worker is alive.
 async fn what_was_applied_needs_no_waiting(place: Place) {
     let (place, _clock) = place.clocked().await;
     let (running, permit) = place.begun(slow_mail("bob")).await;
@@ -148,7 +148,7 @@ async fn what_was_applied_needs_no_waiting(place: Place) {
 }
 
 /// A person takes responsibility while the worker is alive, or the call may not have settled. That
-/// stays on record.
+/// stays recorded.
 async fn an_override_names_a_person(place: Place) {
     let (running, permit) = place.begun(slow_mail("bob")).await;
     let call = in_flight(permit).await;

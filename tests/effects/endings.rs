@@ -25,7 +25,7 @@ use crate::effects::{
 
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// One payment was made, and nobody knows: nothing calls again, in this or another process.
+/// One payment was made, its outcome is unknown: nothing calls again, in this or another process.
 async fn assert_in_doubt(store: &Store, file: &Path, bank: &Bank, id: Id) {
     assert_eq!(bank.count(), 1);
     assert_eq!(label(store, id).await, Label::InDoubt);
@@ -39,7 +39,7 @@ async fn assert_in_doubt(store: &Store, file: &Path, bank: &Bank, id: Id) {
     assert_eq!(bank.count(), 1);
 }
 
-/// It has come out that it took place: nothing calls again.
+/// It has come out that the payment was made: nothing calls again.
 async fn assert_done(store: &Store, bank: &Bank, id: Id) {
     assert_eq!(label(store, id).await, Label::Success);
     let mut other = Execution::new(pay("bob"));
@@ -127,7 +127,7 @@ async fn it_timed_out_and_failed_later() {
     ask_the_bank(&store, &bank, id).await;
 }
 
-/// The same, and it has not paid. What it said proves that it has ended, so a person can free the key
+/// It does not know even then, and has not paid. What it said proves that it has ended, so a person can free the key
 /// without an override, also after its process has ended in order and left no trace.
 #[tokio::test]
 async fn it_timed_out_and_failed_later_without_paying() {
@@ -227,7 +227,7 @@ async fn it_was_frozen_and_thawed() {
     assert_done(&store, &bank, id).await;
 }
 
-/// The same endings of a service that did nothing: nobody knows that either, and a person frees the
+/// The endings above, with a service that did nothing: that is unknown, too, and a person frees the
 /// key after the worker has ended.
 #[tokio::test]
 async fn it_did_nothing_and_ended_badly() {

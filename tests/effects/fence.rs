@@ -50,7 +50,7 @@ async fn a_fence_parks_what_runs(place: Place) {
     assert_eq!(place.recovered().await.len(), 1);
 }
 
-/// Anything else has no worker that could be shut out.
+/// Anything else has no worker that could be fenced.
 async fn only_what_runs_is_fenced(place: Place) {
     let mut question = asked("Deploy?");
     place.store.create(&mut question).await.unwrap();

@@ -1,4 +1,4 @@
-//! A person overrides a frozen worker by name: only then can an action take place twice, and then
+//! A person overrides a frozen worker by name: only then can an action take effect twice, and then
 //! every view says so.
 
 use machine::{
@@ -26,7 +26,7 @@ async fn overridden(store: &Store, worker: &mut Process, id: Id) -> Execution<Fa
     let doubt = store.fence(id, "it does not answer", graph_runner()).await.unwrap();
     let failed = store.override_not_applied(doubt, "the customer waits", ann()).await.unwrap();
     let view = view(store, id).await;
-    // The person freed the key, and that stays visible. Nobody approved anything.
+    // The person freed the key, and that stays visible. No approval was given.
     let line = "[FAILED] bank.pay: a person declared it not done before that could be known, and it \
                 may still take place: the customer waits";
     assert_eq!(view.to_string(), line);
@@ -74,13 +74,13 @@ async fn a_retry_and_a_thawed_worker(dedup: Dedup) {
     let done = view(&store, again).await.to_string();
     assert_eq!(done, "[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] bank.pay: receipt 1");
 
-    // Nobody can stop the thawed worker now but the bank.
+    // Only the bank can stop the thawed worker now.
     frozen.thaw();
     let Report::Late(evidence) = frozen.hear() else { panic!("it was fenced") };
     frozen.join();
     assert_eq!(late(&store, first).await, std::slice::from_ref(&evidence));
     match dedup {
-        // What a person has risked has happened: it is paid twice.
+        // The person's risk has materialized: it is paid twice.
         Dedup::Nothing => {
             assert_eq!(bank.count(), 2);
             assert_contradicted(&store, first, "receipt 2").await;
@@ -166,7 +166,7 @@ async fn a_worker_that_froze_before_its_call_does_not_call() {
     assert!(reason.contains("fenced"), "{reason}");
     frozen.join();
 
-    // That is proof, so the key is free without a person.
+    // The answer is proof, so the key is free without a person.
     assert_eq!(store.recover().await.unwrap().settled.len(), 1);
     assert_eq!(view(&store, first).await.consequence_label, Label::Failed);
     let second = stored::<Pay>(&store, pay("bob")).await.id();

@@ -27,8 +27,8 @@ async fn a_frozen_worker_pays_once(dedup: Dedup) {
     let mut worker = worker::start("pays", &file, id, frozen);
     worker.freeze();
 
-    // This process declares it overdue. Nobody knows yet, and nobody may decide that it did not
-    // take place: the worker would do it.
+    // This process declares it overdue. The outcome is unknown, and no person may decide that it did not take
+    // effect: the worker would do it.
     let doubt = overdue(&store, id).await;
     assert!(
         doubt.question().contains("could still be running in process "),
@@ -45,7 +45,7 @@ async fn a_frozen_worker_pays_once(dedup: Dedup) {
     assert_eq!(report, Report::NotBegun("KeyHeld".to_owned()));
     assert_eq!(bank.count(), 0);
 
-    // It thaws, pays, and its receipt is kept. From now on nobody can say that nothing was paid.
+    // It thaws, pays, and its receipt is kept. From now on a claim that nothing was paid is refused.
     worker.thaw();
     let receipt = Evidence::Applied("receipt 1".to_owned());
     assert_eq!(worker.hear::<Report>(), Report::Late(receipt.clone()));

@@ -51,7 +51,7 @@ async fn what_was_done_is_not_approved_again(place: Place) {
     assert!(place.status(other.id()).await.definition().terminal);
 }
 
-/// The key is held: whether the first one took place is not known yet.
+/// The key is held: whether the first one took effect is not known yet.
 async fn what_may_be_under_way_is_approved_with_a_caution(place: Place) {
     let store = &place.store;
     let (first, paid) = place.asked(mail("bob")).await;

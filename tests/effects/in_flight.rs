@@ -50,7 +50,7 @@ impl<const CONFINED: bool> Perform<Action> for Service<CONFINED> {
 
     async fn perform(&self, call: &Call<Action>) -> Answer {
         let guard = self.guard.lock().unwrap().take().unwrap();
-        // Nobody may want it.
+        // Dropping the result must be possible.
         drop(guard.send(call.in_flight()));
         let answer = self.answer.lock().unwrap().take();
         match answer {
@@ -107,7 +107,7 @@ async fn refused(store: &Store, doubt: InDoubt) -> (InDoubt, CommitError) {
 /// The end of the only execution that `recover` settles by late evidence.
 async fn settled_late(store: &Store) -> AnyExecution {
     loop {
-        // What comes through a guard is written in the background.
+        // Answers through a guard are written in the background.
         if let Some(settled) = store.recover().await.unwrap().settled.pop() {
             return settled;
         }
@@ -367,7 +367,7 @@ async fn a_wait_that_was_given_up_is_cut_off(place: Place) {
         })
     }
     is_cut_off(&place, || Err(elapsed())?, false).await;
-    // What it becomes on its way through other errors.
+    // The timeout, converted through other errors.
     is_cut_off(&place.another().await, || Err(std::io::Error::from(elapsed()))?, false).await;
     is_cut_off(&place.another().await, || Err(std::io::Error::other(elapsed()))?, false).await;
     let nested = || Err(Wrapped(Box::new(std::io::Error::other(elapsed()))))?;

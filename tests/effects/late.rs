@@ -65,7 +65,7 @@ enum Situation {
     Overdue,
     /// A person fenced it in time. Its tool has a settling time.
     Fenced,
-    /// Its own time limit ended its wait, and the call goes on.
+    /// Its own time limit ended its wait, and the call continues.
     TimedOut,
     /// Both.
     FencedAndTimedOut,
@@ -86,7 +86,7 @@ struct Case {
 enum Worker {
     /// It settles, and learns that it was fenced.
     Settles(Execution<Running>, InFlight),
-    /// Its late call goes on.
+    /// Its late call continues.
     Waits(Late, Holder),
 }
 
@@ -173,7 +173,7 @@ async fn a_receipt_that_comes_late(place: Place) {
     }
 }
 
-/// Nothing took place: the key is free. The worker's own word needs no settling time, also if a person
+/// Nothing took effect: the key is free. The worker's own word needs no settling time, also if a person
 /// repeats it.
 async fn a_refusal_that_comes_late(place: Place) {
     for situation in Situation::ALL {
@@ -252,7 +252,7 @@ async fn a_machine_that_was_loaded_before_the_evidence(place: Place) {
     assert_err!(refused, Refused { reason: CommitError::Conflict { .. }, .. });
 }
 
-/// No person can say that it did not take place, not even with an override.
+/// No person can say that it did not take effect, not even with an override.
 async fn a_late_receipt_cannot_be_overruled(place: Place) {
     let (place, _clock, running, call) = overdue(&place).await;
     let id = running.id();

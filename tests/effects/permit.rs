@@ -128,7 +128,7 @@ async fn an_outcome_settles_its_own_execution() {
     assert_eq!(bank.count(), 2);
 }
 
-/// Another program with a file of its own, which gets an execution as data.
+/// Another program with its own file, which gets an execution as data.
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
 async fn importer() {

@@ -78,7 +78,7 @@ enum Ends {
     CommittedByHand,
 }
 
-/// The same batch ends the action, in a store that no worker drives.
+/// The batch that ends the gate ends the action, in a store that no worker drives.
 async fn an_action_ends_with_its_gate_whoever_ends_it(place: Place) {
     let (place, clock) = place.clocked().await;
     for (ends, reason) in [

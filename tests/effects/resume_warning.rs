@@ -65,7 +65,7 @@ async fn a_different_number_is_warned_of(place: Place) {
     assert!(line.contains("machine.resume.resuming=1"), "{line}");
     assert!(line.contains("machine.resume.waiting=2"), "{line}");
     assert!(!line.contains("s1"), "sessions are not for logs: {line}");
-    // What is resumed: the machine, its state, and how long it has waited.
+    // The resumed machine: its id, its state, and how long it has waited.
     let resume = line.lines().find(|line| line.contains(" machine.resume machine.kind")).unwrap();
     assert!(resume.contains("INFO") && resume.contains("machine.state=\"waiting\""), "{resume}");
     assert!(resume.contains(&id.to_string()), "{resume}");

@@ -54,7 +54,7 @@ impl Office {
         self.store.recover().await.unwrap().in_doubt.into_iter().next().unwrap()
     }
 
-    /// Neither a person nor the bank can say yet that it did not take place.
+    /// Neither a person nor the bank can say yet that it did not take effect.
     async fn assert_not_settled(&self, doubt: InDoubt) -> InDoubt {
         let refused = self.store.confirm_not_applied(doubt, "I see nothing", ann()).await;
         let refused = refused.unwrap_err();

@@ -18,7 +18,7 @@ use crate::effects::{
 };
 use crate::process::{Process, orders, say, wait};
 
-/// What a process found when it recovered: in doubt, settled.
+/// The findings of a process that recovered: in doubt, settled.
 type Found = (usize, usize);
 
 /// Recovers again and again, and says how much it found.

@@ -108,7 +108,7 @@ async fn a_late_call_that_is_dropped_has_ended(place: Place) {
     assert_eq!(place.recovered().await.len(), 0);
 }
 
-/// The same for a service that may have started something: only the end of the process, evidence or a named
+/// A late call of a service that may have started something: only the end of the process, evidence or a named
 /// person ends it.
 async fn a_late_call_that_is_dropped_is_cut_off(place: Place) {
     let (running, permit) = place.begun(hasty(mail("bob"))).await;

@@ -29,7 +29,7 @@ impl Tool for Pay {
     const SETTLING_TIME: Duration = Duration::ZERO;
 }
 
-/// Asks for a payment. It pays too, which nobody should do with an idempotent tool: so the bank
+/// Asks for a payment. It pays too, which an idempotent tool should never do: so the bank
 /// counts how often it ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,7 +129,7 @@ impl Teller {
         receipt.map(Applied::new).ok_or_else(|| NotDone::unknown("no receipt"))
     }
 
-    /// Pays on a thread of its own, as a client with a connection pool does: what was sent is not
+    /// Pays on a separate thread, as a client with a connection pool does: a sent request is not
     /// taken back if the call is dropped.
     async fn pay(&self, payment: Payment) -> Result<String, NotDone> {
         let bank = self.bank;

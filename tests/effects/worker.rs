@@ -27,7 +27,7 @@ struct Orders {
     teller: Teller,
 }
 
-/// What a worker says at the end.
+/// The final report of a worker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// With the receipt.
@@ -39,7 +39,7 @@ pub(crate) enum Report {
     NotPending,
     /// It was refused, with the name of the error: nothing was called.
     NotBegun(String),
-    /// It was called, and the others had gone on without it: what it says is late.
+    /// It was called, and the others had moved on without it: its answer is late.
     Late(Evidence),
 }
 

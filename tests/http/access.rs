@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Access control: the requests that each caller may make.
 
 use machine_console::http::Access;
 use serde_json::json;
@@ -39,7 +39,7 @@ async fn each_role_reaches_its_routes() {
     let closed = Place::with(|http| http.access(access().tokens_only())).await;
     let before = open.contents().await;
     let apart = |path: &str| {
-        // A report has a token of its own: see `reports`.
+        // A report has its own token: see `reports`.
         path == "/api/events" || path.starts_with("/api/sign-in") || path.ends_with("/report")
     };
     let routes = operations().into_iter().filter(|(_, path)| !apart(path));
@@ -64,7 +64,7 @@ async fn each_role_reaches_its_routes() {
     for (method, path) in [("GET", "/api/events"), ("GET", "/api/health")] {
         closed.ask(call(method, path)).await.problem(401, "send a token");
     }
-    // The operator's attempts are on record, if anything was tried; the others' are not.
+    // The operator's attempts are recorded, if anything was tried; the others' are not.
     for operation in open.get("/api/operations").await["operations"].as_array().unwrap() {
         assert_eq!(operation["by"], "ann");
     }
@@ -137,7 +137,7 @@ async fn audiences_are_for_their_roles() {
             ];
             assert_eq!(statuses, expected, "{path}");
         }
-        // Nobody asks for more than is for people by default, and nothing else is in the document.
+        // By default the document is for people, and has nothing else.
         let default = place.get(&path).await.to_string();
         let key = "idempotency_key";
         assert!(!default.contains(key) && !default.contains("action_detail"), "{default}");

@@ -179,7 +179,7 @@ async fn what_is_for_executions_is_refused_for_other_kinds() {
     }
 }
 
-/// What is sent is for the state that the person has seen.
+/// An answer is for the state that the person has seen.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_names_the_state_that_it_is_for() {
     let place = Place::new().await;

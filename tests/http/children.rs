@@ -58,7 +58,7 @@ async fn what_gates_let_run_is_listed() {
     place.read("/api/machines?release=other").await.problem(400, "");
 }
 
-/// Two questions about one mail: once it was sent, nobody is asked for it again.
+/// Two questions about one mail: once it was sent, the other is no longer asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gate_for_what_was_done_is_not_offered() {
     let place = Place::new().await;

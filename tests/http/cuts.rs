@@ -28,7 +28,7 @@ enum Counter {
 const FILE: &str = "MACHINE_HTTP_FILE";
 const COUNT: &str = "MACHINE_HTTP_COUNT";
 
-/// Makes transitions of a machine of its own.
+/// Makes transitions of a new machine.
 async fn write(file: &str, count: usize) {
     let store = Store::sqlite(file).await.unwrap();
     let mut counter = Counter::new(0);
@@ -40,7 +40,7 @@ async fn write(file: &str, count: usize) {
     store.close().await.unwrap();
 }
 
-/// A process of its own, started by the test below.
+/// A separate process, started by the test below.
 #[tokio::test]
 async fn writer() {
     if let (Ok(file), Ok(count)) = (std::env::var(FILE), std::env::var(COUNT)) {
@@ -120,7 +120,7 @@ fn client(
     while events.len() < total {
         let left = if done < cuts { 1 + random.below(2 * size) } else { u64::MAX };
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        // While the server is started again, nobody accepts the connection.
+        // While the server is started again, connections are not accepted.
         if std::net::TcpStream::connect(address).is_err() {
             thread::sleep(Duration::from_millis(5));
             continue;

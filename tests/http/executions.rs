@@ -80,7 +80,7 @@ async fn a_session_that_was_only_asked_is_listed() {
     );
     assert_eq!(waiting["ended_at"], json!(null));
     drop(place.store.decline(gate, "not now", ann()).await.unwrap());
-    // The mail ended with its gate, and nobody waits for anything.
+    // The mail ended with its gate, and nothing waits any more.
     let over = place.get("/api/execution/s%201/timeline").await;
     assert_eq!((&over["active_contracts"], &over["has_suspended"]), (&json!(0), &json!(false)));
     assert!(over["ended_at"].is_i64(), "{over}");

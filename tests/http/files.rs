@@ -73,7 +73,7 @@ async fn a_closed_store_is_unavailable() {
         place.ask(Call::get(&path).token(OPERATOR)).await.problem(503, "");
     }
     place.post(&format!("/api/machines/{id}/cancel"), &json!({})).await.problem(503, "");
-    // What needs no store.
+    // Paths that need no store.
     place.read("/inspector/").await;
     assert_eq!(place.read("/api/openapi.json").await.status, 200);
 }

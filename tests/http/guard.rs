@@ -1,4 +1,4 @@
-//! What a browser can be made to send by other pages.
+//! Requests that other pages can make a browser send.
 
 use std::net::SocketAddr;
 

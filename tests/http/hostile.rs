@@ -1,4 +1,4 @@
-//! Requests that nobody should send. Each has a clear answer, and nothing is changed.
+//! Invalid and hostile requests. Each has a clear answer, and nothing is changed.
 
 use serde_json::json;
 
@@ -188,7 +188,7 @@ async fn odd_paths_and_queries_name_nothing() {
         let answer = place.raw(request("GET", &format!("/api/machines?{query}"), "", b"")).await;
         assert!(matches!(answer.status, 200 | 400 | 404), "{query}: {answer:?}");
     }
-    // What is longer than a name.
+    // Values that are longer than a name.
     for long in [5_000, 60_000] {
         let long = "x".repeat(long);
         for path in [format!("/api/topology/{long}"), format!("/api/machines?session={long}")] {
@@ -196,7 +196,7 @@ async fn odd_paths_and_queries_name_nothing() {
         }
         place.raw(request("GET", &format!("/api/machines/{long}"), "", b"")).await.problem(404, "");
     }
-    // What no server takes is refused by the connection.
+    // Requests that no server takes are refused by the connection.
     for path in
         [format!("/{}", "x".repeat(1 << 20)), format!("/api/machines?{}", "x".repeat(1 << 20))]
     {
@@ -261,7 +261,7 @@ async fn data_of_a_machine_cannot_break_out() {
     place.post(&format!("/api/machines/{id}/cancel"), &reason).await.problem(409, "");
 }
 
-/// What cannot be seen is escaped in every answer and event, and reads back as it is: a person may look at
+/// Invisible characters are escaped in every answer and event, and read back unchanged: a person may look at
 /// them in a terminal.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_has_characters_that_cannot_be_seen() {

@@ -80,7 +80,7 @@ async fn machines_are_filtered() {
     ] {
         let path = format!("/api/machines?{query}");
         let found = if query.starts_with("key=") {
-            // Whether there is one tells the arguments to who can guess them.
+            // The existence of a result would let a caller confirm guessed arguments.
             place.read(&path).await.problem(403, "needs a token");
             place.get(&path).await
         } else {

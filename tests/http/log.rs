@@ -1,4 +1,4 @@
-//! What is traced: no tokens, and nothing that people send.
+//! The traces: no tokens, and nothing that people send.
 
 use std::{
     fmt,

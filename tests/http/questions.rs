@@ -32,7 +32,7 @@ async fn a_person_answers_and_the_question_is_continued() {
     assert_eq!(names, ["continue", "respond"]);
 }
 
-/// How old it may be, and how many are continued (EX-7).
+/// Checks the age limit of a question, and the number that are continued (EX-7).
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_continued_with_checks() {
     let place = Place::new().await;
@@ -76,7 +76,7 @@ async fn what_is_not_a_question_is_refused() {
     let doubt = place.doubt("doubt@example.com").await;
     let sent = place.sent(mail("sent@example.com")).await;
     let order = place.order().await;
-    // Nobody has answered it yet.
+    // It has not been answered yet.
     let problem = place.post("/ecs/continue", &execution(question)).await.problem(409, "");
     assert!(problem["legal_moves"].is_array() && problem["next"].is_array(), "{problem}");
     for (id, text) in [

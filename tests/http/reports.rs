@@ -77,7 +77,7 @@ async fn a_wrong_token_and_an_unknown_id_get_the_same_answer() {
         (&order.to_string(), Some(token)),
         ("no-id", Some(token)),
     ] {
-        // What is sent does not matter, either.
+        // The content of the report does not matter, either.
         for body in [applied(), json!({ "odd": 1 })] {
             let call = Call::post(&path(id), &body);
             let call = match token {
@@ -150,7 +150,7 @@ async fn a_person_cannot_cancel_what_a_service_has_accepted() {
     report(&place, &call, &applied()).await.is(200);
 }
 
-/// A service with a connection of its own: it accepts a deployment, and reports later where it was told to.
+/// A service with its own connection: it accepts a deployment, and reports later where it was told to.
 async fn deployments(listener: TcpListener) {
     loop {
         let (mut stream, _) = listener.accept().await.unwrap();

@@ -1,4 +1,4 @@
-//! One-time codes: what a link has in place of a token.
+//! One-time codes, which a link has instead of a token.
 
 use serde_json::json;
 

@@ -17,7 +17,7 @@ pub(crate) struct Event {
     pub(crate) data: Value,
 }
 
-/// What a stream said so far.
+/// The output of a stream so far.
 #[derive(Default)]
 pub(crate) struct Parser {
     pub(crate) head: Option<String>,
@@ -52,7 +52,7 @@ impl Parser {
         events
     }
 
-    /// Whether the stream was accepted.
+    /// Returns whether the stream was accepted.
     pub(crate) fn is_open(&self) -> bool {
         self.head.as_ref().is_some_and(|head| head.starts_with("HTTP/1.1 200"))
     }

@@ -242,7 +242,7 @@ async fn a_stream_goes_on_while_the_store_is_pruned() {
     assert_eq!(pruned.machines, 1, "{pruned:?}");
     let id = place.question().await;
     assert_eq!(take(stream, 2).await.1[1].data["execution_id"], json!(id));
-    // The position of an entry that is gone is still one to go on after.
+    // The position of an entry that is gone is still one to continue after.
     let (stream, _) = place.stream("", Some(&events[0].id)).await;
     assert_eq!(take(stream, 2).await.1[1].data["execution_id"], json!(id));
 }

@@ -111,7 +111,7 @@ impl Place {
         answer.json()
     }
 
-    /// What the operator sends.
+    /// Posts a document as the operator.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         self.ask(Call::post(path, body).token(OPERATOR)).await
     }
@@ -214,7 +214,7 @@ impl Call {
     }
 }
 
-/// What the server answered.
+/// The answer of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

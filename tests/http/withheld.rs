@@ -1,4 +1,4 @@
-//! The arguments of an action: for callers with a token, and its secrets for nobody (OB-14).
+//! The arguments of an action: shown to callers with a token, its secrets never (OB-14).
 
 use machine::{
     contract::{Contract, ToolSpec},
@@ -59,7 +59,7 @@ async fn a_caller_without_a_token_sees_no_arguments() {
         let whole = format!("/api/approvals/{}", approval["gate"].as_str().unwrap());
         place.read(&whole).await.problem(401, sign_in);
         assert!(place.ask(Call::get(&whole).token(READER)).await.body.contains(BODY));
-        // What is no question of the library stays whole.
+        // A question that is not the library's stays whole.
         let plain = place.question_of(Contract::ecs_request("a?", reasoning_node()).unwrap()).await;
         let shown = place.read(&format!("/api/machines/{plain}")).await.is(200);
         assert_eq!(shown["execution"]["question"], "yes or no?");

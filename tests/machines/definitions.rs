@@ -1,4 +1,4 @@
-//! What holds for the definition of every machine in this folder, and of those in the library.
+//! Rules for the definition of every machine in this folder, and of those in the library.
 
 use std::collections::BTreeSet;
 

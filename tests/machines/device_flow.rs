@@ -49,7 +49,7 @@ enum DeviceFlow {
         user_code: String,
         #[serde(rename = "verificationUri")]
         verification_uri: String,
-        /// How long the codes are valid, in seconds. The deadline belongs to a group, so that
+        /// The lifetime of the codes, in seconds. The deadline belongs to a group, so that
         /// polling does not extend it.
         expires_in: u64,
         /// The polling interval in seconds.

@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     dangerous: bool,
 }
 
-/// What the user agreed to.
+/// The user's consent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
     /// The plan holds nothing that needs the user's consent.
@@ -44,10 +44,10 @@ pub(crate) enum Answer {
     No(String),
 }
 
-/// How far the orchestrator goes before it stops and reports.
+/// The limits after which the orchestrator stops and reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// How many questions are asked at once (OR-8).
+    /// The number of questions asked at once (OR-8).
     questions: usize,
     repairs: u32,
     /// The time for one request, from the message to the summary.

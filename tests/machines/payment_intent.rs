@@ -46,7 +46,7 @@ pub(crate) struct Terms {
     amount: u64,
     currency: String,
     capture_method: CaptureMethod,
-    /// How long the bank holds the authorized amount.
+    /// The time for which the bank holds the authorized amount.
     capture_within: Duration,
 }
 

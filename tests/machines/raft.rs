@@ -325,7 +325,7 @@ enum Message {
     AppendEntries(AppendEntries),
 }
 
-/// What the network and the clocks can do.
+/// A step of the network or the clocks.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// The deadline of a server fires.

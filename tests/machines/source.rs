@@ -7,7 +7,7 @@ use machine::definition::{Definition, Edge, StateDef};
 /// A row of a source's table: from, trigger, to. A choice has one row for each branch.
 pub(crate) type Row = (&'static str, &'static str, &'static str);
 
-/// What a source says about its machine.
+/// A source's account of its machine.
 #[derive(Default)]
 pub(crate) struct Source<'a> {
     pub(crate) states: &'a [&'static str],
@@ -41,7 +41,7 @@ impl Source<'_> {
     }
 
     /// The rows that share a source and a trigger are one move. Where there are several, it is a
-    /// choice, and each of its edges has a condition of its own.
+    /// choice, and each of its edges has its own condition.
     #[track_caller]
     fn moves_match(&self, definition: &Definition) {
         let mut expected: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();

@@ -47,7 +47,7 @@ impl Context for Agent {
     type Summary = ();
 }
 
-/// What a turn delivers.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Deliverable {
     card: String,

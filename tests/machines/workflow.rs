@@ -79,7 +79,7 @@ fn and(mut done: Vec<String>, step: String) -> Vec<String> {
     done
 }
 
-/// How long a task may take.
+/// The time limits of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// From its start to its end, interventions included; `None` for no limit.

@@ -22,7 +22,7 @@ fn machine(folder: &tempfile::TempDir, arguments: &[&str]) -> String {
     run(folder, env!("CARGO_BIN_EXE_machine-cli"), &arguments)
 }
 
-/// What comes of the claim after this answer.
+/// The state of the claim after this answer.
 fn answered(answer: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     run(&folder, env!("CARGO_BIN_EXE_guide"), &["17"]);

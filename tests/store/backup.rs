@@ -77,9 +77,9 @@ async fn a_copy_has_everything() {
     assert_eq!(others, 0);
 }
 
-/// A copy that is put to use gives the numbers of the original's later entries to entries of its own. No
-/// position in one of them is a position in another, however often it is restored, and fencing tokens
-/// rise all the same.
+/// A copy that is put to use gives the numbers of the original's later entries to its own entries. No
+/// position in one of them is a position in another, however often it is restored, and fencing tokens rise
+/// all the same.
 #[tokio::test]
 async fn a_copy_that_is_put_to_use_is_told_apart() {
     let place = Place::new().await;
@@ -97,7 +97,7 @@ async fn a_copy_that_is_put_to_use_is_told_apart() {
         } else {
             fs::copy(&backup, &restored).unwrap();
         }
-        // Who only looks finds the positions of the original, as what he finds is the same.
+        // An observer finds the positions of the original, as it finds the same entries.
         let observer = OpenOptions::new().read_only(&restored).await.unwrap();
         let seen = observer.position().await.unwrap();
         assert!(newest.contains(&seen) || seen == made.position);
@@ -135,7 +135,7 @@ async fn a_copy_is_of_one_moment() {
         other.wait_for("ready");
         other.go();
     }
-    // This one goes on until the last copy is made.
+    // This one runs until the last copy is made.
     let writer = tokio::spawn({
         let store = place.open_again().await;
         async move {
@@ -186,7 +186,7 @@ async fn a_reader_makes_copies() {
     }
 }
 
-/// What holds a key in the file holds it in the copy.
+/// An attempt that holds a key in the file holds it in the copy.
 #[tokio::test]
 async fn a_copy_keeps_what_is_in_flight() {
     let place = Place::new().await;

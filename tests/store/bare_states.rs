@@ -98,7 +98,7 @@ mod upgraded {
     }
 }
 
-/// What the comparison says of the definitions is true of the data.
+/// Returns whether the definitions compare as compatible, which must be true of the data, too.
 fn is_compatible<M: Restore>() -> bool {
     bare::claim::DEFINITION.compare(M::DEFINITION).is_compatible()
 }

@@ -1,4 +1,4 @@
-//! What a batch is refused for: then nothing is written, and everything comes back.
+//! The reasons for which a batch is refused: then nothing is written, and everything comes back.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ on_both! {
     a_key_that_was_held_is_taken_by_the_same_batch_later,
 }
 
-/// What a batch is refused for.
+/// An item for which a batch is refused.
 enum Bad {
     Create(Box<dyn Durable>),
     Commit(Box<dyn Durable>),
@@ -273,8 +273,8 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
     }
 }
 
-/// What only a file has: another process that keeps it busy, rows that somebody deleted, attempts
-/// that somebody edited. The same batch succeeds once that is over.
+/// Refusals that only a file has: another process keeps it busy, rows were deleted by hand, attempts were
+/// edited by hand. The same batch succeeds once that is over.
 #[tokio::test]
 async fn nothing_is_written_to_a_file_in_trouble() {
     for (error, repair) in [
@@ -343,7 +343,7 @@ async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
     assert_eq!(ticket.journal().version(), 1);
 }
 
-/// What a fenced worker has to report is an error of the batch, and late evidence for `settle`.
+/// The report of a fenced worker is an error of the batch, and late evidence for `settle`.
 #[tokio::test]
 async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone() {
     for place in [Place::new().await, Place::memory()] {

@@ -244,7 +244,7 @@ async fn an_edited_definition_is_not_used() {
         "UPDATE definition SET body = replace(body, '\"find\"', '\"ship\"')",
         "UPDATE definition SET body = replace(body, '\"from\":0', '\"from\":99')",
         "UPDATE definition SET body = 'no json'",
-        // What the fingerprint leaves out.
+        // Edits of parts that the fingerprint leaves out.
         "UPDATE definition SET body = replace(body, '\"label\":\"LOST\"', '\"label\":\"SHIPPED\"')",
     ] {
         let place = Place::new().await;

@@ -140,7 +140,7 @@ async fn recovers_without_descriptors() {
 
     let (file, ids) = given();
     let store = Store::sqlite(&file).await.unwrap();
-    // What it needs of the database is open.
+    // The files that it needs of the database are open.
     assert!(store.recover().await.unwrap().in_doubt.is_empty());
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, rustix::process::Rlimit { current: Some(200), ..limit }).unwrap();
@@ -187,7 +187,7 @@ async fn opens_and_closes() {
     Store::sqlite(file).await.unwrap().close().await.unwrap();
 }
 
-/// How many tickets [`writes`] creates; it parks each of them.
+/// The number of tickets that [`writes`] creates; it parks each of them.
 pub(crate) const WRITTEN: usize = 40;
 
 #[tokio::test]

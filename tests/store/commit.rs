@@ -82,7 +82,7 @@ async fn the_second_of_two_commits_conflicts(place: Place) {
     assert_eq!(place.status(id).await, Status::Completed);
 }
 
-/// The same holds if both moves are the same.
+/// Identical moves conflict, too.
 async fn the_same_move_twice_conflicts_too(place: Place) {
     let id = place.stored(read("a.txt")).await.id();
     let mut mine = place.pending(id).await.start(tool_node());

@@ -166,7 +166,7 @@ async fn a_commit_that_is_tried_again_counts_anew(place: Place) {
     place.store.create(&mut job).await.unwrap();
     job.apply_mut(job::Event::Start, &Anyone).unwrap();
     let started = job.journal().uncommitted().to_vec();
-    // What is refused is another machine of the batch.
+    // The refused item is another machine of the batch.
     let mut stored = AnyJob::from(Job::new(limits(None)));
     place.store.create(&mut stored).await.unwrap();
     let refused = place.store.batch().commit(&mut job).create(&mut stored).write().await;
@@ -174,7 +174,7 @@ async fn a_commit_that_is_tried_again_counts_anew(place: Place) {
     assert_eq!(due_at(&job, "expire"), None);
     assert_eq!(job.journal().uncommitted(), started);
 
-    // The deadline of the group goes on in the next state, from the same time.
+    // The deadline of the group continues in the next state, from the same time.
     job.apply_mut(job::Event::Next, &Anyone).unwrap();
     place.at(500);
     place.store.commit(&mut job).await.unwrap();
@@ -187,7 +187,7 @@ async fn a_commit_that_is_tried_again_counts_anew(place: Place) {
     assert_eq!(due_at(&copy, "expire"), Some(1500));
 }
 
-/// The same for a conflict, after which the machine is as useless as it was before.
+/// A conflict leaves no deadline behind, and the machine as useless as it was before.
 async fn a_conflict_leaves_no_deadline_behind(place: Place) {
     let place = Clocked::new(place).await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))));

@@ -87,7 +87,7 @@ async fn opens() {
     Store::sqlite(file).await.unwrap().close().await.unwrap();
 }
 
-/// A second name of the file would have a write-ahead log of its own.
+/// A second name of the file would have a separate write-ahead log.
 #[cfg(unix)]
 #[tokio::test]
 async fn hard_links_are_refused() {

@@ -40,7 +40,7 @@ pub(crate) fn forge(original: &Connection, edited: &Connection) -> Result<bool> 
     Ok(changed)
 }
 
-/// Whether this is how the library computes the digests of a file with this key.
+/// Returns whether this is how the library computes the digests of a file with this key.
 pub(crate) fn agrees(raw: &Connection, key: Option<&Bytes>) -> Result<bool> {
     for ((column, row), value) in derived(raw, key)? {
         let sql = match column {

@@ -1,4 +1,4 @@
-//! What a machine costs does not grow with its history. Sizes are counted, not times.
+//! The costs of a machine do not grow with its history. Sizes are counted, not times.
 
 use machine::{
     Id,
@@ -68,7 +68,7 @@ async fn a_machine_forgets_what_is_stored(place: Place) {
     place.store.verify::<AnyCounter>(id).await.unwrap();
 }
 
-/// The same for an execution, whose summary knows its calls.
+/// An execution, whose summary knows its calls, drops its stored entries, too.
 async fn an_execution_forgets_what_is_stored(place: Place) {
     let mut execution = AnyExecution::from(place.stored(read("a.txt")).await.start(tool_node()));
     let id = execution.id();

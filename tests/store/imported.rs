@@ -52,7 +52,7 @@ async fn refuse(place: &Place, mut imported: AnyExecution) {
     assert_eq!(place.dump().await, before);
 }
 
-/// Whether it was stored elsewhere or never, and with any decider.
+/// Regardless of whether it was stored elsewhere or never, and with any decider.
 async fn a_pending_irreversible_action_is_not_imported(place: Place) {
     refuse(&place, through_json(&pending_mail("bob"))).await;
     refuse(&place, through_json(&Execution::new(read("a.txt").irreversible()))).await;
@@ -80,7 +80,7 @@ async fn one_pending_execution_is_not_begun_in_two_stores(place: Place) {
     let _ = begin(&place.store, place.pending(id).await).await.unwrap();
 }
 
-/// Nobody gave this answer here.
+/// This answer was not given here.
 async fn a_decided_gate_is_not_imported(place: Place) {
     for is_yes in [true, false] {
         let elsewhere = place.another().await;
@@ -92,7 +92,7 @@ async fn a_decided_gate_is_not_imported(place: Place) {
             let _ = elsewhere.store.decline(gate, "no", ann()).await.unwrap();
         }
         refuse(&place, exported(&elsewhere, id).await).await;
-        // What waits behind it can be stored, and does not run.
+        // The action behind it can be stored, and does not run.
         let mut behind = exported(&elsewhere, planned.id()).await;
         place.store.create(&mut behind).await.unwrap();
         if !is_yes {
@@ -138,7 +138,7 @@ async fn what_took_place_elsewhere_is_known_here(place: Place) {
         CommitError::AlreadyDone { by, .. } if *by == done);
 }
 
-/// Its worker may be doing it, so it holds its key, and nobody here knows about that worker.
+/// Its worker may be doing it, so it holds its key, and that worker is unknown here.
 async fn what_runs_elsewhere_is_in_doubt_here(place: Place) {
     let elsewhere = place.another().await;
     let (running, _permit) = elsewhere.begun(mail("bob")).await;

@@ -89,7 +89,7 @@ async fn the_journal_of_another_program_is_left_alone() {
     assert!(files() == before, "it was written to");
 }
 
-/// What a killed process left of a new file is removed with the next one, and files of others stay.
+/// The next opening removes the remains of a new file that a killed process left; other files stay.
 #[tokio::test]
 async fn what_is_left_of_a_new_file_is_removed() {
     let folder = tempfile::tempdir().unwrap();

@@ -34,7 +34,7 @@ async fn a_clean_end_removes_the_file() {
 }
 
 /// A worker that ends without an answer leaves its file: that it is not locked proves that the
-/// worker has ended. Once that is on record, the file is of no use.
+/// worker has ended. Once that is recorded, the file is of no use.
 #[tokio::test]
 async fn the_file_of_an_unanswered_call_is_a_proof() {
     let place = Place::new().await;
@@ -91,7 +91,7 @@ async fn recover_removes_the_file_of_the_dead_without_debts() {
     assert_eq!(place.worker_files().len(), 0);
 }
 
-/// A worker that was parked while it was alive keeps its file until its end is on record.
+/// A worker that was parked while it was alive keeps its file until its end is recorded.
 #[tokio::test]
 async fn the_file_stays_until_the_end_is_on_record() {
     let place = Place::new().await;

@@ -14,7 +14,7 @@ use machine_tests::{
 
 use crate::store::support::{Place, applied};
 
-/// What takes the place of the file.
+/// The change to the file.
 #[derive(Clone, Copy)]
 enum Change {
     Moved,
@@ -88,7 +88,7 @@ async fn a_lost_log_is_neither_read_nor_written() {
     }
 }
 
-/// Who only observes a file goes on with the one in its place, if that is the same store.
+/// An observer switches to the file that now has the name, if that is the same store.
 #[tokio::test]
 async fn an_observer_follows_the_name() {
     for in_use in [false, true] {

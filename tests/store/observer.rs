@@ -110,7 +110,7 @@ async fn writes_are_refused() {
     assert_eq!((place.dump().await, files(place.folder()).into_keys().collect::<Vec<_>>()), before);
 }
 
-/// What other processes commit is seen, also by a subscription that waits.
+/// Commits of other processes are seen, also by a subscription that waits.
 #[tokio::test]
 async fn it_sees_what_others_commit() {
     let place = Place::new().await;
@@ -178,7 +178,7 @@ async fn reads_are_whole_while_others_come_and_go() {
     assert_eq!(lines(&store, &Query::new()).await.len(), 5 + 45);
 }
 
-/// What a killed process committed is in its log, and is read from there.
+/// The commits of a killed process are in its log, and are read from there.
 #[tokio::test]
 async fn it_reads_the_log_of_a_killed_process() {
     let place = Place::new().await;
@@ -208,7 +208,7 @@ async fn writes_and_waits() {
     child::wait();
 }
 
-/// What is not a store of this format is refused with the reason, and nothing is created.
+/// A file that is not a store of this format is refused with the reason, and nothing is created.
 #[tokio::test]
 async fn what_is_no_store_is_refused() {
     let folder = tempfile::tempdir().unwrap();

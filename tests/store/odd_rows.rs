@@ -31,7 +31,7 @@ async fn recover_skips_a_row_that_fails_verification() {
     let _ = place.store.in_doubt(sound.id()).await.unwrap();
 }
 
-/// A list is for diagnosis: a malformed row is an error in its place, which names the machine.
+/// A list is for diagnosis: for a malformed row it has an error at that position, which names the machine.
 #[tokio::test]
 async fn one_broken_row_does_not_hide_the_rest() {
     let place = Place::new().await;

@@ -138,7 +138,7 @@ async fn a_machine_of_the_user_cannot_use_the_key_of_an_execution(place: Place) 
     assert_err!(refused, CommitError::AlreadyDone { by, .. } if *by == done);
 }
 
-/// The machine of the user was first: the execution has a key of its own all the same.
+/// The machine of the user was first: the execution has its own key all the same.
 async fn an_execution_is_not_refused_because_of_a_machine_of_the_user(place: Place) {
     let mut booked = Booking::new(claim_of(&mail("bob"))).book();
     place.store.create(&mut booked).await.unwrap();
@@ -146,7 +146,7 @@ async fn an_execution_is_not_refused_because_of_a_machine_of_the_user(place: Pla
     let mut again = pending_mail("bob");
     let refused = place.store.create(&mut again).await;
     assert_err!(refused, CommitError::AlreadyDone { by, .. } if *by == done);
-    // What was the user's machine's before may go on.
+    // The user's machine, which was there first, may move on.
     let mut cancelled = booked.cancel();
     place.store.commit(&mut cancelled).await.unwrap();
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());

@@ -132,7 +132,7 @@ async fn newest_first_is_the_reverse(place: Place) {
         lines.reverse();
         assert_eq!(filled.place.lines(&query.clone().newest_first()).await, lines, "{query:?}");
     }
-    // What is due has an order of its own.
+    // Due machines have a separate order.
     let due = filled.place.lines(&Query::new().due()).await;
     assert_eq!(filled.place.lines(&Query::new().due().newest_first()).await, due);
 }
@@ -160,7 +160,7 @@ async fn newest_first_pages_stay_valid_while_machines_come_and_change(place: Pla
     assert_eq!(listed, ids);
 }
 
-/// A cursor is not a secret: whatever somebody writes into one is a place in the list.
+/// A cursor is not a secret: whatever is written into one is a place in the list.
 async fn a_cursor_that_was_made_up_is_a_place_like_any_other(place: Place) {
     let filled = Filled::new(place).await;
     filled.at(5000);
@@ -257,7 +257,7 @@ async fn most_overdue_comes_first(place: Place) {
     };
     let due = filled.place.lines(&Query::new().due()).await;
     assert_eq!(times(&due), [1000, 1000, 1100, 1100, 1200, 1200]);
-    // What fired is gone, also from the middle of the pages.
+    // Fired deadlines are gone, also from the middle of the pages.
     let first = filled.place.store.list(&Query::new().due().limit(3)).await.unwrap();
     let egg: AnyEgg = filled.place.store.load(due[4].id).await.unwrap();
     let mut burst = egg.fire_deadline("burst", filled.place.store.now()).unwrap();

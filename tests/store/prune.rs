@@ -1,4 +1,4 @@
-//! What has ended can be deleted; what it protects stays protected.
+//! Machines that have ended can be deleted; the keys that they protect stay protected.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -97,7 +97,7 @@ async fn what_has_ended_is_pruned_and_its_key_stays(place: Place) {
         assert_err!(place.store.load::<AnyExecution>(id).await, LoadError::NotFound { .. });
         assert_err!(place.store.history(id).await, LoadError::NotFound { .. });
     }
-    // What was sent is not sent again.
+    // A mail that was sent is not sent again.
     assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == sent);
     assert!(place.store.recover().await.unwrap().failed.is_empty());
     let record = place.store.prunings().await.unwrap().remove(0).unwrap();
@@ -106,7 +106,7 @@ async fn what_has_ended_is_pruned_and_its_key_stays(place: Place) {
         (Actor::name(ann()).unwrap(), 2, pruned.entries)
     );
 
-    // The store goes on, and so does the file when it is opened again.
+    // The store continues to work, and so does the file when it is opened again.
     let place = place.reopened().await;
     let _ = place.done(mail("carol")).await;
     assert_clean(&place.store).await;
@@ -195,7 +195,7 @@ async fn families_are_kept(place: Place) {
     assert_eq!(pruned().await, (3, BTreeMap::new()));
 }
 
-/// Who overrode freed the key, and the worker may still answer.
+/// An override freed the key, and the worker may still answer.
 async fn an_unanswered_call_is_kept(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let call = in_flight(permit).await;

@@ -19,7 +19,7 @@ use crate::store::{
     support::{Place, drop_triggers, lines},
 };
 
-/// What fails verification stays, for those who find out why.
+/// A machine that fails verification stays, for diagnosis.
 #[tokio::test]
 async fn a_changed_machine_is_reported_and_kept() {
     let place = Place::new().await;

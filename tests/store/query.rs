@@ -90,7 +90,7 @@ async fn filters_narrow_each_other(place: Place) {
     }
 }
 
-/// What `load_all` returns is what `load` returns for each.
+/// `load_all` returns for each machine the result of `load`.
 async fn load_all_is_load_one_by_one(place: Place) {
     let filled = Filled::new(place).await;
     for query in [
@@ -156,7 +156,7 @@ async fn json_is_what_load_sees(place: Place) {
     assert_err!(place.store.json(nobody).await, LoadError::NotFound { id } if *id == nobody);
 }
 
-/// A row that cannot be read is an error in its place, whatever the query and the size of its pages,
+/// A row that cannot be read is an error at its position, whatever the query and the size of its pages,
 /// and the pages end.
 #[tokio::test]
 async fn a_broken_row_is_named_in_its_place() {

@@ -71,13 +71,13 @@ fn one_permit(same_execution: bool, store_each: bool) {
     }
 }
 
-/// The same execution, through one store.
+/// Races for one execution, through one store.
 #[test]
 fn one_execution_one_store() {
     one_permit(true, false);
 }
 
-/// The same execution, each through its own store.
+/// Races for one execution, each through its own store.
 #[test]
 fn one_execution_many_stores() {
     one_permit(true, true);

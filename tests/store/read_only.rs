@@ -22,7 +22,7 @@ fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
     runs_as_nobody(folder, file, "store::read_only::opens")
 }
 
-/// What a test says that user `nobody` runs.
+/// The output of a test that user `nobody` runs.
 fn runs_as_nobody(folder: &TempDir, file: &Path, test: &str) -> Option<String> {
     let program = folder.path().join("test-program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();

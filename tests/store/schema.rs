@@ -1,11 +1,11 @@
-//! Files whose triggers, indexes or identity somebody has edited.
+//! Files whose triggers, indexes or identity were edited by hand.
 
 use machine::store::OpenError;
 use machine_tests::{assert_err, samples::mail};
 
 use crate::store::support::Place;
 
-/// What `verify_all` says of a file after an edit, which keeps the store usable.
+/// The problems that `verify_all` finds in a file after an edit, which keeps the store usable.
 async fn problems(edit: &str) -> Vec<String> {
     let place = Place::new().await;
     let _ = place.stored(mail("bob")).await;
@@ -18,7 +18,7 @@ async fn problems(edit: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_new_file_is_as_it_was_made() {
     assert!(problems("SELECT 1").await.is_empty());
-    // What SQLite adds by itself, and tables of others, are no edits.
+    // Additions of SQLite itself, and tables of others, are no edits.
     assert!(problems("ANALYZE; CREATE TABLE notes (text)").await.is_empty());
 }
 

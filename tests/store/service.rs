@@ -62,13 +62,13 @@ impl Counting {
         Self { calls: AtomicUsize::new(0), answer, found }
     }
 
-    /// What a status query finds.
+    /// A service with this answer to a status query.
     pub(crate) fn finds(answer: Answer) -> Self {
         let called = Err(NotDone::unknown("it is only asked"));
         Self { calls: AtomicUsize::new(0), answer: called, found: answer }
     }
 
-    /// How often it was called.
+    /// The number of calls.
     pub(crate) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }

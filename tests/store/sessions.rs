@@ -66,7 +66,7 @@ async fn no_session_is_missed_or_listed_twice_while_machines_come(place: Place) 
     }
     let second = place.store.sessions(3, first.next).await.unwrap();
     assert_eq!(names(&second.items), ["s5", "s4", "s3"]);
-    // What is said of a session is of now.
+    // The totals of a session are current.
     assert_eq!(second.items[1].machines, 2);
     let _ = place.stored(read("x").session("s1")).await;
     let third = place.store.sessions(3, second.next).await.unwrap();

@@ -28,7 +28,7 @@ impl Actor for Stranger {
 mod namesake {
     use super::*;
 
-    /// The same states and data as the library's, with other moves.
+    /// The states and data of the library's execution, with other moves.
     #[machine(durable, context = Contract)]
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub(super) enum Execution {

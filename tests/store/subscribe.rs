@@ -189,7 +189,7 @@ fn what_is_not_a_position_is_refused() {
     }
 }
 
-/// Whether it is dropped before it is polled, while it waits, or while it reads.
+/// A future is dropped before it is polled, while it waits, or while it reads.
 async fn a_dropped_future_loses_nothing(place: Place) {
     let count = filled(&place).await;
     let mut expected = place.store.subscribe(None).await.unwrap();

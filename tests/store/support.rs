@@ -116,7 +116,7 @@ impl Place {
         }
     }
 
-    /// The same store, closed and opened again; in memory, as it is.
+    /// The store, closed and opened again; in memory, as it is.
     pub(crate) async fn reopened(mut self) -> Self {
         if self.folder.is_some() {
             self.store.close().await.unwrap();
@@ -151,7 +151,7 @@ impl Place {
         }
     }
 
-    /// What the library itself says of everything that is stored.
+    /// Describes everything that is stored, as the library reports it.
     async fn describe(&self) -> String {
         let mut text = format!("{:?}\n", self.store.position().await.unwrap());
         for line in self.lines(&Query::new()).await {
@@ -225,12 +225,12 @@ impl Place {
         found.pop().unwrap()
     }
 
-    /// What the journal of an execution says of its call and its approval.
+    /// The facts about the call and the approval of an execution in its journal.
     pub(crate) async fn facts(&self, id: Id) -> Vec<CallFact> {
         self.entries(id).await.iter().filter_map(CallFact::of).collect()
     }
 
-    /// What a reasoner sees of an execution.
+    /// A reasoner's view of an execution.
     pub(crate) async fn view(&self, id: Id) -> ConsequenceView {
         ConsequenceView::of(&self.store.load::<AnyExecution>(id).await.unwrap())
     }

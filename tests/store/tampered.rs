@@ -26,7 +26,7 @@ use crate::store::{
 
 const KEY: [u8; 32] = [7; 32];
 
-/// What happens to the digests.
+/// The treatment of the digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Digests {
     /// They stay as they are.

@@ -105,7 +105,7 @@ async fn rules_are_checked_for_the_kinds_that_the_program_declares(place: Place)
     assert_eq!(report.entries, 3);
 }
 
-/// Commits while everything is verified: nobody changed anything by hand.
+/// Commits while everything is verified are not changes by hand.
 async fn commits_in_between_are_no_problem(place: Place) {
     for _ in 0..150 {
         place.store.create(&mut Ticket::new()).await.unwrap();
@@ -145,7 +145,7 @@ async fn commits_in_between_are_no_problem(place: Place) {
     assert!(verify_all(&place.store).await.is_clean());
 }
 
-/// What a full verification says of an edit. `forged` recomputes all digests without a key.
+/// The report of a full verification after an edit. `forged` recomputes all digests without a key.
 async fn found(options: OpenOptions, sql: &str, forged: bool) -> (Id, Report) {
     let place = Place::with(options).await;
     let id = filled(&place).await;

@@ -224,7 +224,7 @@ async fn a_name_that_is_used_again_does_not_change_what_a_machine_is() {
     assert_eq!(check.machines[0].blocked.len(), 1);
 }
 
-/// An upgrade that panics concerns its machine only: a rehearsal goes on and names it.
+/// An upgrade that panics concerns its machine only: a rehearsal continues and names it.
 #[tokio::test]
 async fn a_rehearsal_survives_an_upgrade_that_panics() {
     mod before {

@@ -9,7 +9,7 @@ use machine::{
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-/// What an entry adds to a tank.
+/// The amount that an entry adds to a tank.
 fn poured(entry: &Entry) -> u64 {
     match &entry.fact {
         Fact::Moved { payload, .. } => {
@@ -64,7 +64,7 @@ mod first {
     }
 }
 
-/// The same machine, whose summary also counts.
+/// A tank whose summary also counts.
 mod counted {
     use super::{Breach, Context, Deserialize, Entry, Serialize, machine, poured};
 
@@ -105,7 +105,7 @@ mod counted {
     }
 }
 
-/// The same machine, whose summary changed without a new format.
+/// A tank whose summary changed without a new format.
 mod careless {
     use super::{Context, Deserialize, Serialize, machine};
 
@@ -139,7 +139,7 @@ fn tank(litres: u64) -> first::Tank<first::tank::Open> {
     first::Tank::new(first::Size { litres })
 }
 
-/// The fold goes on where the last commit ended: each commit brings only its own entries.
+/// The fold continues where the last commit ended: each commit brings only its own entries.
 #[tokio::test]
 async fn a_fold_goes_on_after_a_commit() {
     let store = Store::memory();
@@ -190,7 +190,7 @@ fn a_history_from_json_follows_the_rules() {
     }
 }
 
-/// A summary of another format is folded again from the whole journal, and then goes on.
+/// A summary of another format is folded again from the whole journal, and then continues.
 #[tokio::test]
 async fn a_summary_of_another_format_is_folded_again() {
     assert_eq!(first::tank::DEFINITION.fingerprint, counted::tank::DEFINITION.fingerprint);

@@ -68,7 +68,7 @@ pub(crate) fn apply(
     }
 }
 
-/// The same for `apply_mut`.
+/// Applies an event with `apply_mut`.
 pub(crate) fn apply_mut(machine: &mut AnyExecution, event: Event, who: Who) -> Result<(), Illegal> {
     match who {
         Who::Tool => machine.apply_mut(event, tool_node()),

@@ -1,4 +1,4 @@
-//! What is stored and digested does not depend on the features of `serde_json` that other crates of a
+//! Stored bytes and digests do not depend on the features of `serde_json` that other crates of a
 //! program enable. The tests run twice: as they are, and with `--features odd-json`, which enables
 //! `arbitrary_precision` and `preserve_order`.
 

@@ -1,4 +1,4 @@
-//! What a machine knows of its past is the same, however often it was stored and loaded in between.
+//! A machine's summary of its past is the same, however often it was stored and loaded in between.
 
 use machine::{
     contract::{AnyExecution, Execution, execution::Event},
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::stored::model::{Who, actors, apply, events};
 
-/// What happens after a step.
+/// The pause after a step.
 #[derive(Debug, Clone, Copy)]
 enum Pause {
     None,

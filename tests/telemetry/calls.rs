@@ -43,7 +43,7 @@ pub(crate) async fn outcomes(world: &World) {
     let _ = store.report::<Deploy>(call.id, report, &call.token).await.unwrap();
 }
 
-/// A call that goes on after its timeout, and one that was fenced meanwhile.
+/// A call that continues after its timeout, and one that was fenced meanwhile.
 pub(crate) async fn late(world: &World) {
     let (store, by) = (&world.store, &world.actors.tool_node);
     let hold = Hold::default();

@@ -122,7 +122,7 @@ pub(crate) async fn until(what: impl Fn(&Report) -> bool) {
     tokio::time::timeout(Duration::from_secs(20), found).await.expect("it is reported");
 }
 
-/// Runs this on a runtime of its own, and returns all that was reported in the process meanwhile.
+/// Runs this on a new runtime, and returns all that was reported in the process meanwhile.
 pub(crate) fn captured<T>(work: impl Future<Output = T>) -> (T, Vec<Report>) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     static SUBSCRIBER: OnceLock<()> = OnceLock::new();

@@ -27,7 +27,7 @@ pub(crate) enum Errand {
     Cancelled { reason: String },
 }
 
-/// What a handler does with an errand that was placed. It opens it at last, and waits.
+/// The handler's way with an errand that was placed. It opens it at last, and waits.
 #[derive(Debug, Clone)]
 pub(crate) enum Does {
     Opens,

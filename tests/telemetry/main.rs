@@ -1,4 +1,4 @@
-//! What the library reports: the documented spans and events, with their fields and parents, one for each
+//! The reports of the library: the documented spans and events, with their fields and parents, one for each
 //! transition, and nothing personal.
 //!
 //! `PROPTEST_CASES` sets the cases of the properties.

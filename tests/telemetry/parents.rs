@@ -40,7 +40,7 @@ fn a_call_by_a_worker() {
         let service = world.service(Ok(Applied::new("sent")));
         let worker = world.worker(Does::Opens).other_tools(service).start();
         until(|report| report.name == "machine.call.answered").await;
-        // The worker runs in tasks of its own, so that its spans are not in this one.
+        // The worker runs in separate tasks, so that its spans are not in this one.
         worker.stop().instrument(tracing::info_span!("main")).await.unwrap();
     });
     let call = ["execute_tool", "machine.process"];
@@ -116,7 +116,7 @@ fn a_late_call_that_is_settled_again() {
     assert_eq!(answers.iter().map(|path| path[1]).collect::<Vec<_>>(), ["execute_tool"]);
 }
 
-/// What is committed is in the span of the caller, although threads of the store write it.
+/// A commit is in the span of the caller, although threads of the store write it.
 #[test]
 fn a_commit() {
     let ((), reports) = captured(async {
@@ -129,7 +129,7 @@ fn a_commit() {
     );
 }
 
-/// Each drive is a trace of its own.
+/// Each drive is a separate trace.
 #[test]
 fn drives_are_roots() {
     let ((), reports) = captured(async {

@@ -19,7 +19,7 @@ use crate::{
 const FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
 const FULL: i32 = rusqlite::ffi::SQLITE_FULL;
 
-/// Nobody knows whether a commit took place, and the next try finds out.
+/// A commit is indeterminate, and the next try finds out whether it took effect.
 pub(crate) async fn indeterminate(world: &World) {
     let mut errand = Errand::new(world.text("note"));
     fail::cfg("store-committed", &format!("1*return({FSYNC})")).unwrap();
@@ -74,7 +74,7 @@ impl Perform<Action> for Fills {
     }
 }
 
-/// A doorbell panics, and somebody reads the file while it is closed.
+/// A doorbell panics, and a reader uses the file while it is closed.
 pub(crate) async fn in_use(world: &World) {
     let worker =
         world.worker(Does::Opens).doorbell(Broken(world.text("broken"), AtomicBool::new(true)));

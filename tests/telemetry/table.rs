@@ -11,16 +11,16 @@ use crate::{
     world::World,
 };
 
-/// What these tests cannot cause.
+/// Signals that these tests cannot cause.
 const NOT_CAUSED: &[&str] = &[
-    // Somebody edited the file.
+    // The file was edited by hand.
     "machine.skipped",
     "machine.fact.missing",
     // The storage cannot be read for a while.
     "machine.fact.delayed",
 ];
 
-/// What one run of everything reports.
+/// The reports of one run of everything.
 static REPORTS: LazyLock<Vec<Report>> = LazyLock::new(|| everything("s3cr3t"));
 
 /// Everything, with a secret in every text.

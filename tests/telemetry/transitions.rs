@@ -19,7 +19,7 @@ enum Step {
     Note,
     /// Commits what was done in memory.
     Commit,
-    /// Commits a move of a copy that somebody else has loaded.
+    /// Commits a move of another copy of the machine.
     Elsewhere,
     /// Throws away what was done in memory.
     Reload,
@@ -79,7 +79,7 @@ async fn run(store: Store, steps: &[Step]) -> (Id, Vec<String>) {
     (id, lines.collect())
 }
 
-/// What was reported about a machine, in the same form.
+/// The reports about a machine, in the same form.
 fn reported(reports: &[Report], id: Id) -> Vec<String> {
     let id = id.to_string();
     let of_machine = reports.iter().filter(|report| report.get("machine.id") == id);

@@ -16,7 +16,7 @@ use crate::{
     world::{Frozen, World},
 };
 
-/// What fails, what is set aside, and what a worker cannot do.
+/// Failures, machines that are set aside, and work that no worker can do.
 pub(crate) async fn failures(world: &World) {
     world.errand().await;
     let worker = world.worker(Does::Fails(world.text("the handler says")));

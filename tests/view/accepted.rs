@@ -1,4 +1,4 @@
-//! What a service has accepted and has not reported about (EX-8): who sees what.
+//! Calls that a service has accepted and has not reported about (EX-8), in the views of each audience.
 
 use std::sync::{
     Arc,
@@ -63,7 +63,7 @@ async fn the_reference_is_for_operators() {
     assert_eq!(observer.next(call.id).await.unwrap(), []);
 }
 
-/// It needs nobody while it waits, and a person once it is in doubt.
+/// It needs no person while it waits, and one once it is in doubt.
 #[tokio::test]
 async fn attention() {
     let store = Store::memory();
@@ -82,7 +82,7 @@ async fn attention() {
     assert_eq!(all().await.concerns, []);
 }
 
-/// Nobody has noticed yet that the limit has passed.
+/// The limit has passed, and that was not noticed yet.
 #[tokio::test]
 async fn an_overdue_report() {
     let clock = Hand(Arc::new(AtomicI64::new(machine::clock::now())));

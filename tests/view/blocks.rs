@@ -15,7 +15,7 @@ async fn prompt(store: &Store, language: Language) -> String {
     found.prompt().language(language).to_string()
 }
 
-/// What has ended, what people have said, and what is under way are three blocks; a gate is none of them.
+/// Ended executions, statements of people, and running executions are three blocks; a gate is in none of them.
 #[tokio::test]
 async fn a_prompt_has_a_block_for_each_kind() {
     let store = Store::memory();
@@ -23,7 +23,7 @@ async fn a_prompt_has_a_block_for_each_kind() {
     let (mut gate, mut deferred) =
         mail("bob").session("s").ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut deferred).await.unwrap();
-    // A gate that nobody has answered yet is not a line: what waits behind it is.
+    // An unanswered gate is not a line: the action behind it is.
     let open = "Not ended yet, so the outcome is still open:\n\n[DEFERRED] email.send → bob";
     let go_on = "Continue with the user's request on the basis of the results above.";
     assert_eq!(prompt(&store, Language::English).await, format!("{open}\n\n{go_on}"));

@@ -1,4 +1,4 @@
-//! What a reasoner sees, and what it does not see (OB-6, EX-13).
+//! The fields that a reasoner sees, and those that it does not see (OB-6, EX-13).
 
 use machine_tests::actors::{graph_runner, tool_node};
 use std::collections::BTreeSet;

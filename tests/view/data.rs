@@ -147,7 +147,7 @@ proptest! {
             let event = &internal.events[position];
             check(event, all);
             check(&human.events[position], for_people);
-            // What people see, the program sees.
+            // The program sees everything that people see.
             for (name, value) in human.events[position].data.iter() {
                 prop_assert_eq!(event.data.get(name), Some(value));
             }
@@ -359,7 +359,7 @@ async fn newer_programs_take_the_data_over() {
     let timeline = Observer::new(&store).timeline::<Internal>(id).await.unwrap();
     let known: Vec<_> =
         timeline.events.iter().zip(&real).map(|(event, real)| check(event, real)).collect();
-    // The name goes on under its new name, until a function of the program makes another one.
+    // The value is known under its new name, until a function of the program makes another one.
     assert_eq!(known, [0, 2, 2, 1, 3]);
     assert_eq!(timeline.events[2].data.get("title"), Some(&json!("t")));
     assert_eq!(timeline.events[2].unknown, ["tag"]);

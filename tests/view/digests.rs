@@ -118,7 +118,7 @@ proptest! {
                 assert!(!shown.contains(&secret(seed, place)), "{place} is shown");
             }
             assert!(!shown.contains(&(seed | 1 << 60).to_string()), "the token is shown");
-            // What is not secret is shown.
+            // Arguments that are not secret are shown.
             assert!(shown.contains("accounts.set_passwords → bob"));
         });
     }
@@ -140,7 +140,7 @@ fn an_approval_covers_the_value() {
     assert_eq!(read.arguments(), &tool(7));
 }
 
-/// The same for a tool that is known at run time only; its templates show digests, too.
+/// A tool that is known at run time only has secrets, too; its templates show digests.
 #[test]
 fn a_tool_known_at_run_time_has_secrets() {
     let actors = Actors::issue("test").unwrap();
@@ -184,7 +184,7 @@ fn a_secret_name_is_refused() {
     assert!(!refused.contains("s3cr3t"), "{refused}");
 }
 
-/// What the journal keeps of the call has no secret either.
+/// The journal's entries about the call have no secret either.
 #[tokio::test]
 async fn the_journal_has_digests_only() {
     let store = Store::memory();

@@ -56,7 +56,7 @@ fn line(execution: &AnyExecution) -> String {
     ConsequenceView::of(execution).to_string()
 }
 
-/// Nobody knows: it neither worked nor failed, and waits for a person.
+/// Unknown: it neither worked nor failed, and waits for a person.
 #[tokio::test]
 async fn an_unknown_outcome_is_in_doubt() {
     let execution = in_doubt(None).await;
@@ -145,7 +145,7 @@ async fn an_answer_that_agrees_ends_the_doubt() {
     assert!(line.ends_with("it may still take place: no mail arrived"), "{line}");
 }
 
-/// A person said that it took place, and its worker says that it did not: the view shows both.
+/// A person said that it took effect, and its worker says that it did not: the view shows both.
 #[tokio::test]
 async fn a_person_who_is_contradicted_by_the_worker() {
     let store = Store::memory();

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::view::stopped;
 
-/// What the example leaves behind: the mail, its gate, and the attempts, in memory.
+/// The results of the example: the mail, its gate, and the attempts, in memory.
 struct Story {
     gate: Id,
     attempts: Vec<AnyExecution>,
@@ -109,7 +109,7 @@ async fn same_in_store(store: &Store, live: &AnyExecution, language: Language) {
     assert_eq!(stored, ConsequenceView::in_language(live, language));
 }
 
-/// The same for the session.
+/// Compares the session with that of the example.
 async fn same_session(store: &Store, session: &str, language: Language) {
     let observer = Observer::new(store).language(language);
     let query = machine::store::Query::new().session(session);

@@ -1,4 +1,4 @@
-//! What a memory keeps of an execution (OB-13).
+//! The facts that a memory keeps of an execution (OB-13).
 
 use std::{sync::Arc, time::Duration};
 

@@ -92,7 +92,7 @@ async fn ended(store: &Store, number: usize) -> Id {
     done.id()
 }
 
-/// What the original had delivered when a backup was made, the backup does not deliver again.
+/// A backup does not deliver facts that the original had delivered when the backup was made.
 #[tokio::test]
 async fn a_backup_goes_on_where_it_was_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,7 +165,7 @@ async fn each_end_is_a_fact() {
         assert_eq!((done.delivered, done.failed, done.unreadable), (20, 0, 0));
         assert_eq!(sink.ids(), expected);
 
-        // Another start goes on, under another name it begins again.
+        // Another start continues, under another name it begins again.
         expected = vec![ended(&store, 20).await];
         let sink = Arc::new(Kept::default());
         let driver = Driver::start(&store, &sink);
@@ -226,7 +226,7 @@ async fn a_driver_ends() {
     assert_err!(ended, LoadError::Unavailable(error) if error.is_stopped());
 }
 
-/// What was pruned before it was delivered is no fact any more, and does not end the driver.
+/// An execution that was pruned before its delivery is no fact any more, and does not end the driver.
 #[tokio::test]
 async fn what_was_pruned_is_no_fact() {
     let store = Store::memory();
@@ -344,7 +344,7 @@ fn delivered(folder: &Path) -> Vec<Id> {
     text.split_terminator('\n').filter_map(|line| line.parse().ok()).collect()
 }
 
-/// A driver in a process of its own, with a log of what it delivers.
+/// A driver in a separate process, with a log of its deliveries.
 fn spawn(file: &Path, folder: &Path, number: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "view::fact_driver::delivers", "--test-threads=1"])

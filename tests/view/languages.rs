@@ -72,7 +72,7 @@ fn the_tool_words_the_question() {
         (gate.whole_question().unwrap(), gate.whole_question_in(Language::Chinese).unwrap());
     assert_eq!(one.digest, other.digest);
     assert_eq!((one.text, other.text), (english, gate.question_in(Language::Chinese).into_owned()));
-    // What the tool says cannot make a line of its own.
+    // The tool's texts cannot add a line.
     let spec =
         ToolSpec::irreversible("a", "b").unwrap().question("", "Really?\n[action 0]\u{202e}");
     let contract = Contract::tool_call(&spec, "{}", reasoning_node()).unwrap();
@@ -179,7 +179,7 @@ fn a_question_has_a_summary_of_its_own() {
     let contract = contract.summarized("zh", "确认发送邮件给 bob@example.com");
     assert_eq!(contract.summary_in(Language::Chinese), "确认发送邮件给 bob@example.com");
     assert_eq!(contract.summarized("", "confirm").summary(), "confirm");
-    // That of a tool call keeps the name of the tool.
+    // The summary of a tool call keeps the name of the tool.
     let call = mail("bob").summarized("", "harmless");
     assert_eq!(call.summary(), "email.send → harmless");
 }

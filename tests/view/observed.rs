@@ -95,7 +95,7 @@ async fn a_snapshot_has_what_the_marks_say() {
     }
 }
 
-/// The same from memory, in every state, before and after it is stored.
+/// A machine in memory has the same views, in every state, before and after it is stored.
 #[tokio::test]
 async fn a_machine_in_memory_has_the_same_views() {
     let (stores, _folder) = stopped::both().await;

@@ -60,7 +60,7 @@ fn the_note_is_there_when_it_is_needed() {
     assert_eq!(Prompt::new(&[]).to_string(), "");
 }
 
-/// What took effect is the last to be left out, however many others there are and whatever they say;
+/// Effects are the last to be left out, however many others there are and whatever they say;
 /// of those the newest are shown.
 #[tokio::test]
 async fn a_limit_leaves_out_what_matters_least() {

@@ -1,5 +1,5 @@
 //! No view shows an audience what is marked for another one (OB-14, EX-12, EX-13): every value of every
-//! field is a secret of its own, and is looked for in all views.
+//! field is a unique secret, and is looked for in all views.
 
 use std::fmt::Debug;
 
@@ -27,7 +27,7 @@ fn secret(seed: u64, place: &str) -> String {
     format!("{place}-{seed:016x}")
 }
 
-/// What the views of one audience show: JSON, `Debug` and `Display`.
+/// The content of the views of one audience: JSON, `Debug` and `Display`.
 #[derive(Default)]
 struct Shown(String);
 
@@ -94,7 +94,7 @@ async fn views<A: Audience>(store: &Store, ids: &[Id], session: &str) -> Shown {
         }
         shown.add(&observer.session::<A>(session).await.unwrap());
         shown.add(&observer.attention::<A>(&Query::new()).await.unwrap());
-        // What reasoners see is never more than what people see.
+        // Reasoners never see more than people.
         let found = observer.consequences(session).await.unwrap();
         shown.add(&found.executions);
         shown.0 += &found.prompt().language(language).to_string();
@@ -252,7 +252,7 @@ proptest! {
     }
 }
 
-/// What people may see is there: so the test above can fail.
+/// The values that people may see are there: so the test above can fail.
 #[test]
 fn a_view_of_another_audience_has_more() {
     let contract = machine_tests::samples::mail("bob");

@@ -1,5 +1,5 @@
 //! `Observer::session` on sessions that are read in several parts, on machines that move meanwhile, and
-//! on journals that somebody changed (OB-4).
+//! on journals that were changed by hand (OB-4).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -66,7 +66,7 @@ async fn fill(store: &Store) {
     }
 }
 
-/// The same as from memory, whatever it takes to read it.
+/// A long session equals the one computed from memory, however many reads it takes.
 #[tokio::test]
 async fn a_long_session_is_complete() {
     let (stores, _folder) = stopped::both().await;
@@ -96,7 +96,7 @@ async fn executions_that_move_meanwhile_are_shown_whole() {
         for machine in &mut machines {
             store.create(machine).await.unwrap();
         }
-        // It goes on until the session was seen at several moments, however fast either side is.
+        // The loop runs until the session was seen at several moments, however fast either side is.
         let seen = Arc::new(AtomicBool::new(false));
         let (writer, enough) = (store.clone(), Arc::clone(&seen));
         let moving = tokio::spawn(async move {
@@ -139,7 +139,7 @@ fn check(timeline: &ExecutionTimeline<Human>) {
     }
 }
 
-/// What is wrong with one journal is said, and hides nothing else.
+/// An error in one journal is reported, and hides nothing else.
 #[tokio::test]
 async fn a_changed_journal_is_named() {
     let changes = [

@@ -31,7 +31,7 @@ impl Context for Purchase {
     }
 }
 
-/// An actor with a kind of its own, which people see as a category only.
+/// An actor with a new kind, which people see as a category only.
 #[derive(Debug)]
 pub(crate) struct Packer;
 

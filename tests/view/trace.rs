@@ -143,7 +143,7 @@ async fn a_trace_names_the_actors() {
         .iter()
         .map(|step| (step.node_id.as_str(), step.metadata["actor_name"].as_str()))
         .collect();
-    // The answer itself is a fact of its own, and no transition; the store completes the gate.
+    // The answer itself is a separate fact, and no transition; the store completes the gate.
     assert_eq!(
         who,
         [

@@ -52,7 +52,7 @@ async fn an_end_that_is_not_committed_is_unconfirmed() {
     is_unconfirmed(&loaded.fail("refused".to_owned(), tool_node()).into(), "refused");
 }
 
-/// What a store has recorded is as it says; and what was read from data is so once a store has it.
+/// A record of a store is confirmed; and data are confirmed once a store has them.
 #[tokio::test]
 async fn what_a_store_has_recorded_is_confirmed() {
     let store = Store::memory();

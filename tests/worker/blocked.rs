@@ -51,7 +51,7 @@ enum Errand {
     Done,
 }
 
-/// A worker on a runtime of its own, whose handler blocks its thread until it is told to go on.
+/// A worker on a separate runtime, whose handler blocks its thread until it is released.
 struct Blocked {
     go_on: mpsc::Sender<()>,
     stop: oneshot::Sender<()>,
@@ -110,7 +110,7 @@ impl Place {
         until(&format!("it is {status}"), || async { self.status().await == status }).await;
     }
 
-    /// Lets the blocked handler go on. It returns a transition, and nothing of it is written.
+    /// Releases the blocked handler. It returns a transition, and nothing of it is written.
     async fn goes_on_in_vain(&self, blocked: Blocked) {
         let before = (self.status().await, self.version().await);
         blocked.go_on.send(()).unwrap();

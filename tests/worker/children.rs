@@ -184,7 +184,7 @@ async fn child_that_nobody_drives() {
     .await;
 }
 
-/// The child goes on, and the inbox says why it was not cancelled.
+/// The child continues, and the inbox says why it was not cancelled.
 #[tokio::test]
 async fn child_without_a_move_cancel() {
     each(async |store: Store| {
@@ -260,7 +260,7 @@ async fn child_of_nobody() {
     .await;
 }
 
-/// Nobody takes the place of the library's own message.
+/// A sender cannot preempt the library's own cancel message.
 #[tokio::test]
 async fn cancel_cannot_be_forestalled() {
     each(async |store: Store| {
@@ -279,7 +279,7 @@ async fn cancel_cannot_be_forestalled() {
     .await;
 }
 
-/// An action and its question: neither goes on without the machine that wanted it.
+/// An action and its question: neither continues without the machine that wanted it.
 #[tokio::test]
 async fn execution_and_its_gate() {
     each(async |store: Store| {
@@ -304,7 +304,7 @@ async fn execution_and_its_gate() {
     .await;
 }
 
-/// The same when only the action is a child: its question goes with it.
+/// If only the action is a child, its question ends with it.
 #[tokio::test]
 async fn execution_behind_a_gate_of_somebody_else() {
     each(async |store: Store| {
@@ -345,7 +345,7 @@ async fn execution_ends_and_wakes_its_parent() {
     .await;
 }
 
-/// What is in doubt is not cancelled: nobody knows whether it took place.
+/// An execution in doubt is not cancelled: it may have taken effect.
 #[tokio::test]
 async fn execution_in_doubt_is_not_cancelled() {
     use machine::contract::{NotDone, service_fn};

@@ -55,7 +55,7 @@ async fn becomes_missing(store: &Store, id: Id, what: &str) {
     tokio::time::timeout(Duration::from_secs(20), is_missing).await.expect("it is missing");
 }
 
-/// What no worker does, and for which machine.
+/// The work that no worker does, and the machine that it is for.
 async fn missing(store: &Store) -> BTreeSet<(Id, String)> {
     let concerns = attention(store).await.into_iter();
     let concerns = concerns.filter(|concern| concern.reason == Reason::NoWorker);
@@ -158,7 +158,7 @@ async fn what_no_live_worker_drives_needs_attention_after_a_minute() {
         let contract = Contract::of(&Weigh { what: "salt".to_owned() }, by).unwrap();
         let weigh = create(&store, Execution::new(contract)).await;
         hand.advance(A_WHILE);
-        // Nobody uses workers here.
+        // Workers are not used here.
         assert_eq!(missing(&store).await, BTreeSet::new());
 
         let running = worker(&store).start();
@@ -210,7 +210,7 @@ async fn a_tool_that_a_live_worker_lacks_is_missing_for_as_long_as_it_looks() {
     .await;
 }
 
-/// What waits for a person is for a person, whether or not a worker is alive.
+/// A machine that waits for a person is for a person, whether or not a worker is alive.
 #[tokio::test]
 async fn what_waits_for_a_person_needs_no_worker() {
     timed(async |store, hand| {
@@ -254,7 +254,7 @@ mod drafts {
     }
 }
 
-/// The same where the state is not declared to be stable, and no worker has looked at it.
+/// Only a person can move the machine, though its state is not declared stable and no worker has looked at it.
 #[tokio::test]
 async fn what_only_a_person_can_move_needs_no_worker() {
     timed(async |store, hand| {

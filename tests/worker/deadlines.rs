@@ -106,7 +106,7 @@ async fn fires_when_due_and_not_before() {
     .await;
 }
 
-/// That of a group counts from entering the group.
+/// The deadline of a group counts from entering the group.
 #[tokio::test]
 async fn deadline_of_a_group() {
     timed(async |store: Store, hand: Hand| {
@@ -233,7 +233,7 @@ async fn several_are_due() {
     .await;
 }
 
-/// Machines without a handler of their state have deadlines all the same; nobody calls twice.
+/// Machines without a handler of their state have deadlines all the same; no handler is called twice.
 #[tokio::test]
 async fn wait_for() {
     timed(async |store: Store, hand: Hand| {

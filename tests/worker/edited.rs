@@ -1,4 +1,4 @@
-//! Messages that somebody edited in the file: not applied, reported, in nobody's way.
+//! Messages that were edited in the file: not applied, reported, and without effect on others.
 
 use machine::{
     Id,
@@ -60,7 +60,7 @@ async fn what_the_seal_covers_cannot_be_changed() {
         let sql = format!("UPDATE message SET {change} WHERE correlation = 'one'");
         let (store, first, second) = edited(folder.path(), &sql).await;
         settle(worker(&store).handler(opens())).await;
-        // The others go on, for the machine and for all machines.
+        // The others continue, for the machine and for all machines.
         assert_eq!((amount(&store, first).await, amount(&store, second).await), (7, 7), "{change}");
         let mut broken = Vec::new();
         for id in [first, second] {

@@ -1,4 +1,4 @@
-//! Executions that a worker runs: tools, gates, keys, and calls whose end nobody knows.
+//! Executions that a worker runs: tools, gates, keys, and calls with an unknown end.
 
 use std::{
     sync::{
@@ -251,7 +251,7 @@ async fn person_settles_what_is_in_doubt() {
     .await;
 }
 
-/// The call goes on after its timeout; the late answer settles it.
+/// The call continues after its timeout; the late answer settles it.
 #[tokio::test]
 async fn tool_answers_late() {
     struct Slow(Arc<AtomicUsize>);
@@ -353,7 +353,7 @@ async fn approval_expires_before_its_use() {
     .await;
 }
 
-/// The same action twice: one is called, the other says who did it.
+/// An action that is planned twice: one is called, the other says who did it.
 #[tokio::test]
 async fn loser_of_a_key() {
     timed(async |store: Store, hand: Hand| {
@@ -376,7 +376,7 @@ async fn loser_of_a_key() {
     .await;
 }
 
-/// While the first is in doubt, the second waits; it goes on when the key is free.
+/// While the first is in doubt, the second waits; it continues when the key is free.
 #[tokio::test]
 async fn key_is_held() {
     timed(async |store: Store, hand: Hand| {

@@ -33,7 +33,7 @@ enum Walk {
     Home,
 }
 
-/// What handlers did at the same time.
+/// Counts of the concurrent handlers, and of the calls for each machine.
 #[derive(Clone, Default)]
 struct Watch {
     now: Arc<AtomicUsize>,
@@ -118,7 +118,7 @@ async fn many_machines() {
     .await;
 }
 
-/// The queue is in the order of time, so it must go on.
+/// The queue is in the order of time, so it must advance.
 async fn running_clocks(test: impl AsyncFn(Store)) {
     let folder = tempfile::tempdir().unwrap();
     test(Store::memory()).await;
@@ -157,7 +157,7 @@ async fn two_workers_never_meet() {
         let watch = Watch::default();
         let [first, second] = [0, 1].map(|_| worker(&store).handler(watch.walks(None)));
         tokio::join!(settle(first), settle(second));
-        // What one had when the other came to rest.
+        // A third worker takes the machines that one still had when the other came to rest.
         settle(worker(&store).handler(watch.walks(None))).await;
         for id in ids {
             assert!(is_home(&store, id).await);

@@ -1,4 +1,4 @@
-//! What a handler may return, and what becomes of a machine whose handler fails.
+//! The results that a handler may return, and the fate of a machine whose handler fails.
 
 use std::{
     sync::{
@@ -40,7 +40,7 @@ async fn is_set_aside(store: &Store, id: Id, text: &str) {
     assert_eq!(machines, [(id, Some(text.to_owned()))]);
 }
 
-/// A handler of this text that fails while others go on.
+/// A handler of this text that fails while others continue.
 async fn set_aside_with(handler: fn(AnyTicket) -> Handled<'static, AnyTicket>, text: &str) {
     each(async |store: Store| {
         let (bad, fine) = (ticket(&store).await, ticket(&store).await);

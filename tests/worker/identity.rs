@@ -1,4 +1,4 @@
-//! What a worker makes known of its tools when it starts.
+//! The identities of its tools that a worker publishes when it starts.
 
 use std::sync::{
     Arc,
@@ -36,7 +36,7 @@ impl Tool for Wire {
     }
 }
 
-/// The same tool in a newer program.
+/// A tool with the name of `Wire`, in a newer program.
 #[derive(Debug, Serialize, Deserialize)]
 struct NewWire {
     n: u64,
@@ -108,7 +108,7 @@ async fn a_worker_with_another_identity_does_not_start() {
                 && stored.contains(r#"{"n":1}"#) && made.contains(r#"{"at":1,"n":1}"#));
         let running = worker(&store).tool::<NewWire>(bank.clone()).start();
         assert_err!(running.stop().await, CommitError::OtherIdentity { .. });
-        // The older program goes on.
+        // The older program continues.
         create(&store, Execution::new(wire(2, 2))).await;
         settle(worker(&store).tool::<Wire>(bank.clone())).await;
         assert_eq!(bank.0.load(Ordering::SeqCst), 2);
@@ -116,7 +116,7 @@ async fn a_worker_with_another_identity_does_not_start() {
     .await;
 }
 
-/// The same tool from a server that does not know its identity: nothing runs, in either order.
+/// A tool from a server that does not know its identity: nothing runs, in either order.
 #[tokio::test]
 async fn a_tool_without_its_identity_does_not_run() {
     each(async |store| {

@@ -28,7 +28,7 @@ use self::{
     trips::{AnyTrip, Terms, Trip, trip},
 };
 
-/// How many workers there are at any time.
+/// The number of workers at any time.
 const WORKERS: usize = 4;
 
 /// A test that takes longer than this is stuck.
@@ -38,7 +38,7 @@ fn machines() -> u32 {
     std::env::var("MACHINE_WORKERS_MACHINES").ok().and_then(|it| it.parse().ok()).unwrap_or(60)
 }
 
-/// What is sent to a trip, from outside: one confirmation, some of them twice, and some trips get
+/// The messages to a trip, from outside: one confirmation, some of them twice, and some trips get
 /// another one that disagrees.
 fn messages(number: u32, random: &mut Random) -> Vec<Message> {
     let confirm = |name: &str, amount| {

@@ -62,7 +62,7 @@ async fn each_worker_drives_its_own_machines() {
         let sign = Message::new(&letter::Event::Sign, ann()).unwrap();
         store.send(letter.id(), &sign).await.unwrap();
     }
-    // Slips wait until somebody has a handler for them.
+    // Slips wait until a worker has a handler for them.
     let clerk = Orders::new("clerk", &file).start();
     until("all letters are filed", || async { count(&store, "letter", "filed").await == 5 }).await;
     assert_eq!(count(&store, "slip", "torn").await, 0);

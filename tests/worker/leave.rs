@@ -116,7 +116,7 @@ async fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
     }
 }
 
-/// What a person asks for while the state stays, and the moves of programs, leave calls alone.
+/// Requests of people that keep the state, and the moves of programs, leave calls alone.
 #[tokio::test]
 async fn other_moves_end_no_call() {
     each(async |store: Store| {

@@ -1,4 +1,4 @@
-//! What a message may be, and what becomes of it on its way to the machine.
+//! Valid and invalid messages, and their way to the machine.
 
 use machine::{
     actor::{Actor, Category, Human},
@@ -63,7 +63,7 @@ async fn ended_machine_keeps_the_message_set_aside() {
     .await;
 }
 
-/// What waits when the machine ends is set aside, not lost.
+/// Messages that wait when the machine ends are set aside, not lost.
 #[tokio::test]
 async fn end_sets_aside_what_waits() {
     each(async |store: Store| {
@@ -108,7 +108,7 @@ async fn same_correlation_id_at_two_machines() {
     .await;
 }
 
-/// A message to a machine of which nobody drives the kind waits, and does not disturb others.
+/// A message to a machine of a kind that no worker drives waits, and does not disturb others.
 #[tokio::test]
 async fn foreign_machine() {
     each(async |store: Store| {
@@ -209,7 +209,7 @@ async fn impostor_cannot_send() {
     .await;
 }
 
-/// What was sent is what `inbox` shows, whatever is in it.
+/// `inbox` shows a message as it was sent, whatever is in it.
 #[tokio::test]
 async fn inbox_shows_what_was_sent() {
     each(async |store: Store| {

@@ -331,7 +331,7 @@ mod process {
         assert!(!bank.exists());
         assert!(fs::read(&file).unwrap() == before, "the file was changed");
 
-        // The program that wrote it goes on.
+        // The program that wrote it continues to run.
         assert_eq!(runs(folder.path(), false), Ok(()));
         assert_eq!(fs::read_to_string(&bank).unwrap(), "500");
         let store = Store::sqlite(&file).await.unwrap();

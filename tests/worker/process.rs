@@ -39,7 +39,7 @@ impl Member {
         report
     }
 
-    /// What a process says at the end that was asked to stop.
+    /// The final report of a process that was asked to stop.
     pub(crate) fn stopped(&mut self) -> Report {
         self.hear_stopping();
         self.report()

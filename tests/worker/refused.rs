@@ -1,4 +1,4 @@
-//! Messages that a machine does not take: recorded with the reason, in nobody's way.
+//! Messages that a machine does not take: recorded with the reason, and without effect on others.
 
 use machine::{
     Id,
@@ -210,7 +210,7 @@ async fn guard_refuses() {
     .await;
 }
 
-/// A message whose move panics is set aside with the text of the panic; the machine goes on.
+/// A message whose move panics is set aside with the text of the panic; the machine continues.
 async fn panics(body: &str, text: &str) {
     each(async |store: Store| {
         let (id, other) = (ticket(&store).await, ticket(&store).await);
@@ -318,7 +318,7 @@ async fn reasoning_node_cancels_no_execution() {
     .await;
 }
 
-/// The rules of a context hold for messages, too: nobody starts an irreversible call without a permit.
+/// The rules of a context hold for messages, too: no message starts an irreversible call without a permit.
 #[tokio::test]
 async fn context_refuses() {
     use machine::contract::{AnyExecution, Contract, Planned, execution};

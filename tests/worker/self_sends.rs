@@ -77,7 +77,7 @@ async fn message_of_another_moves_what_was_set_aside() {
     .await;
 }
 
-/// A worker that goes on counts what others have counted.
+/// A worker that takes over continues the count of its predecessors.
 #[tokio::test]
 async fn rounds_are_counted_across_workers() {
     each(async |store: Store| {

@@ -140,7 +140,7 @@ async fn a_message_of_another_process_rings() {
     desk.assert_done_once().await;
 }
 
-/// Its outcome is unknown until A has ended; then the bank is asked. Nobody pays again.
+/// Its outcome is unknown until A has ended; then the bank is asked. There is no second payment.
 #[tokio::test]
 async fn an_irreversible_call_does_not_move_when_its_worker_stops() {
     let desk = Desk::new().await;

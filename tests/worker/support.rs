@@ -135,7 +135,7 @@ pub(crate) async fn each(test: impl AsyncFn(Store)) {
     timed(async |store, _| test(store).await).await;
 }
 
-/// The same with a clock that the test moves on.
+/// Runs the test with a clock that it moves forward.
 pub(crate) async fn timed(test: impl AsyncFn(Store, Hand)) {
     let folder = tempfile::tempdir().unwrap();
     let hand = Hand::default();

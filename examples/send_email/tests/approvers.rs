@@ -33,7 +33,7 @@ fn one_of_two_wins() {
     }
 }
 
-/// The same command again finds an answer, and approves nothing else.
+/// The command, given again, finds an answer, and approves nothing else.
 #[test]
 fn typed_twice() {
     let world = World::new();

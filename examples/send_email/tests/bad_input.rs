@@ -50,7 +50,7 @@ fn empty_and_huge_arguments() {
     assert_eq!(world.list().len(), 2);
 }
 
-/// What looks like something else is shown for what it is, in the question.
+/// Misleading text is shown for what it is, in the question.
 #[test]
 fn the_question_hides_nothing() {
     let world = World::new();

@@ -14,7 +14,7 @@ use machine::{
 
 use crate::world::World;
 
-/// Neither a question that nobody needs to answer, nor one that nobody answered in time, sends a mail.
+/// Neither a question that is not needed any more, nor one without an answer in time, sends a mail.
 #[test]
 fn withdrawn_or_expired_and_never_sent() {
     let world = World::new();
@@ -40,7 +40,7 @@ fn withdrawn_or_expired_and_never_sent() {
     assert_eq!(world.server.received(), 1);
 }
 
-/// A worker that goes on working fires the deadline by itself, and ends when it is asked to.
+/// A worker that keeps working fires the deadline by itself, and ends when it is asked to.
 #[test]
 fn deadlines_fire_while_it_works() {
     let world = World::new();

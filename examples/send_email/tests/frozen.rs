@@ -26,7 +26,7 @@ fn frozen_and_overdue(world: &World) -> (Process, Id) {
     world.ok(&format!("approve --yes {gate} --as ann"));
     let child = world.start_and_freeze("work --once --lease 1s");
     assert_eq!(world.label(mail), Label::InProgress);
-    // Whether or not its lease has ended by now.
+    // Regardless of whether its lease has ended by now.
     world.work();
     until_parked(world, mail);
     assert_eq!(world.server.received(), 1);
@@ -39,7 +39,7 @@ fn frozen_and_overdue(world: &World) -> (Process, Id) {
     (child, mail)
 }
 
-/// What the command line lists first, and why.
+/// The first machine that the command line lists, and the reason.
 fn first_concern(world: &World) -> (Id, String) {
     let listed = world.ok("list --attention-only --json");
     let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
@@ -89,7 +89,7 @@ fn its_receipt_is_late_and_counts() {
     world.work();
     assert_eq!(world.label(other), Label::NotStarted);
     assert_eq!(world.label(mail), Label::InDoubt);
-    // A worker that waits takes its receipt, and ends the mail that nobody needs any more.
+    // A worker that waits takes its receipt, and ends the mail that is no longer needed.
     let mut worker = world.start("work");
     // It prints what comes after its start.
     worker.wait_for_line();
@@ -104,7 +104,7 @@ fn its_receipt_is_late_and_counts() {
     world.verify();
 }
 
-/// A person takes responsibility by name, and was wrong. Everybody sees it, and nobody repeats it.
+/// A person takes responsibility by name, and was wrong. Everyone sees it, and it is not repeated.
 #[test]
 fn its_receipt_contradicts_an_override() {
     let world = World::new();
@@ -149,7 +149,7 @@ fn its_receipt_comes_after_the_retry() {
     world.verify();
 }
 
-/// A server that holds its answer back until it may go on.
+/// A server that holds its answer back until it is released.
 fn waiting_at(held: fn(&Step<'_>) -> bool) -> (World, Arc<AtomicBool>) {
     let go_on = Arc::new(AtomicBool::new(false));
     let may_go_on = Arc::clone(&go_on);
@@ -162,7 +162,7 @@ fn waiting_at(held: fn(&Step<'_>) -> bool) -> (World, Arc<AtomicBool>) {
     (world, go_on)
 }
 
-/// Nobody is frozen, only the server is slow: the worker waits for the receipt all the same, also one
+/// No process is frozen, only the server is slow: the worker waits for the receipt all the same, also one
 /// that is asked to stop, and says so.
 #[test]
 fn its_server_is_slow() {

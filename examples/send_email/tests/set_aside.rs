@@ -1,4 +1,4 @@
-//! What a worker cannot do is set aside, and waits for a person.
+//! Machines that a worker cannot handle are set aside, and wait for a person.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Perform<SendText> for Service {
     }
 }
 
-/// The mail is not lost, the others go on, and a person lets the worker of today try again.
+/// The mail is not lost, the others continue, and a person lets the worker of today try again.
 #[tokio::test]
 async fn set_aside_shown_and_sent_later() {
     let world = World::new();

@@ -96,7 +96,7 @@ impl World {
         errors
     }
 
-    /// What needs attention, as the command line shows it; empty if nothing does.
+    /// The machines that need attention, as the command line shows them; empty if there are none.
     pub fn attention(&self) -> String {
         self.ok("list --attention-only")
     }

@@ -37,7 +37,7 @@ async fn asks(world: &World, task: Submitted, tool: &str) -> u64 {
     asks.journal().summary().transitions
 }
 
-/// How often a person has answered.
+/// The number of answers of a person.
 async fn answers(world: &World, task: Submitted) -> usize {
     let moves = world.moves(task).await;
     moves.iter().filter(|(from, _, _)| from == "manual_intervention").count()

@@ -34,7 +34,7 @@ struct Cell {
     condition: Condition,
     state: &'static str,
     plan: &'static [Line],
-    /// What is wrong with the mail server.
+    /// The failure of the mail server.
     down: &'static str,
     /// A person asks, before the engine begins or later.
     asks: Option<fn(&'static str, Value) -> Act>,
@@ -131,7 +131,7 @@ async fn each_condition_pauses_at_once_and_says_everything() {
         let attention = observer.attention::<view::Human>(&Query::new()).await.unwrap();
         assert!(attention.concerns.iter().any(|concern| concern.id == Some(task.engine)));
 
-        // Nothing took place.
+        // Nothing took effect.
         for file in ["mails.txt", "bank.txt", "site.txt", "deleted.txt"] {
             assert_eq!(world.file(file), "", "{condition:?} while {state}");
         }
@@ -142,7 +142,7 @@ async fn each_condition_pauses_at_once_and_says_everything() {
     }
 }
 
-/// What code can raise is what the table has, apart from what only a person can ask for.
+/// Code can raise the conditions of the table, apart from those that only a person can ask for.
 #[test]
 fn the_types_are_the_table() {
     use {ExecutingCondition as E, PlanningCondition as P};
@@ -206,7 +206,7 @@ fn a_condition_that_comes_as_data_is_refused_where_it_cannot_arise() {
     }
 }
 
-/// The same as a message: it is on record, and changes nothing.
+/// As a message it is recorded, and changes nothing.
 #[tokio::test]
 async fn a_message_with_a_wrong_condition_changes_nothing() {
     let scenario = Scenario {

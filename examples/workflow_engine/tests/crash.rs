@@ -33,17 +33,17 @@ const GOALS: [&str; 8] = [
     "greet bob",
 ];
 
-/// What is said to an intervention that is over.
+/// The answer to an intervention that is over.
 const TOO_LATE: &str = "too late";
 
-/// How long a round may take at most.
+/// The maximum time of a round.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// `CRASH_ROUNDS` (default 8) rounds from `CRASH_SEED`: eight tasks at once, engines that are killed at
 /// random moments, sometimes two at a time, and a person who decides at random.
 ///
-/// After the last kill nobody decides for a while: then each task has ended, or waits where a person can
-/// go on. In the end all have ended, no irreversible call took place twice, and all histories verify.
+/// After the last kill no person decides for a while: then each task has ended, or waits where a person can
+/// resume it. In the end all have ended, no irreversible call took effect twice, and all histories verify.
 #[test]
 #[allow(clippy::print_stdout, reason = "the seed must be known when it fails")]
 fn killed_at_random_moments() {
@@ -65,12 +65,12 @@ struct Figures {
     /// Kills after which a call was under way.
     in_a_call: u32,
     interventions: u32,
-    /// Calls in doubt of which a person said that they did not take place, and when that counted.
+    /// Calls in doubt of which a person said that they did not take effect, and when that counted.
     denied: u32,
     completed: u32,
     failed: u32,
     terminated: u32,
-    /// Irreversible calls that took place.
+    /// Irreversible calls that took effect.
     effects: usize,
 }
 
@@ -125,7 +125,7 @@ impl Round {
             assert!(report.is_clean(), "round {round}: {report:?}");
         }
         let engine = self.start();
-        // Nobody decides.
+        // No person decides.
         self.until(round, "each open task waits for a person", |round| {
             round.count("workflow", "manual_intervention") == round.count("task_record", "open")
         });
@@ -185,8 +185,8 @@ impl Round {
                 _ => json!({ "trigger": "user_resume" }),
             };
             self.send(engine.id(), &said, moves);
-            // Mostly with a double click, another one who answers as well, and somebody who answers what
-            // was asked before. Whose answer counts is open when a worker is killed that has taken one.
+            // Mostly with a double click, another person who answers as well, and one who answers an earlier
+            // question. It is open whose answer counts when a worker is killed that has taken one.
             if random.below(4) > 0 {
                 self.send(engine.id(), &said, moves);
                 let other = json!({ "trigger": "user_terminate", "why": "the other one" });

@@ -23,7 +23,7 @@ use crate::{
     submit::submit,
 };
 
-/// How long a step may take at most.
+/// The maximum time of a step.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ impl Paused {
         page.items.into_iter().flatten().next().unwrap().status
     }
 
-    /// Whether the engine reaches one of these states.
+    /// Waits until the engine reaches one of these states, and returns it.
     fn until(&self, round: u64, states: &[&str]) -> String {
         let start = Instant::now();
         loop {

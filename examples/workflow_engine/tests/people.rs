@@ -1,4 +1,4 @@
-//! What people decide, and what becomes of a task.
+//! Decisions of people, and the outcome of a task.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn a_modified_task_is_planned_again_with_the_instructions() {
     assert!(mails.contains("bob") && !mails.contains("everyone"), "{mails}");
 }
 
-/// What was resumed is not asked again, and anything else is.
+/// A resumed call is not asked again, and anything else is.
 #[tokio::test]
 async fn a_person_lets_one_call_pass() {
     let world = World::new(|brief| {
@@ -59,7 +59,7 @@ async fn a_person_lets_one_call_pass() {
     assert_eq!(world.record(task).await.status().to_string(), "completed");
 }
 
-/// What a person let pass is the call that they saw: with other arguments it is asked again.
+/// A person lets the call pass that they saw: with other arguments it is asked again.
 #[tokio::test]
 async fn a_call_with_other_arguments_is_asked_again() {
     const TELL: Line = ("mail.send", &[("to", "everyone"), ("text", "{{files.read}}")], None);
@@ -133,7 +133,7 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
     assert_eq!(world.record(task).await.status().to_string(), "completed");
 }
 
-/// Nobody waits for an agent that thinks.
+/// A pause does not wait for an agent that thinks.
 #[tokio::test]
 async fn a_pause_does_not_wait_for_the_agent() {
     let world = World::new(|_| panic!("it thinks")).await;
@@ -171,7 +171,7 @@ async fn the_record_stays_when_the_engine_is_reset() {
     assert!(matches!(world.engine(second).await, AnyWorkflow::Idle(_)));
 }
 
-/// One waits for a person, others go on; each has an engine of its own.
+/// One waits for a person, others continue; each has its own engine.
 #[tokio::test]
 async fn several_tasks_at_once() {
     let world = World::new(|brief| {

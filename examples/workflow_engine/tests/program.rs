@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::process::Process;
 
-/// How long anything may take.
+/// The time limit for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Office(TempDir);

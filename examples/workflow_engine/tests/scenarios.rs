@@ -1,4 +1,4 @@
-//! What happens to a task, as data: each scenario is run against a real store.
+//! Scenarios of a task, as data: each scenario is run against a real store.
 
 use std::{fs, sync::Arc};
 
@@ -21,20 +21,20 @@ pub enum Says {
     IsDown,
 }
 
-/// What a person does when nothing is ready any more.
+/// The action of a person when nothing is ready any more.
 #[derive(Debug, Clone)]
 pub enum Act {
     Send(&'static str, Value),
     /// The time limit passes.
     Wait,
-    /// The same before the engine begins.
+    /// Sends it before the engine begins.
     First(&'static str, Value),
 }
 
 pub struct Scenario {
     pub name: &'static str,
     pub goal: &'static str,
-    /// What the agent says at first, and once it has instructions.
+    /// The agent's answers at first, and once it has instructions.
     pub says: (Says, Says),
     /// Files of the office.
     pub files: &'static [(&'static str, &'static str)],

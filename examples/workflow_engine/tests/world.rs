@@ -96,7 +96,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// What is in a file of the office.
+    /// The content of a file of the office.
     pub fn file(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
@@ -108,7 +108,7 @@ impl World {
     /// Works until nothing is ready, as a new process would.
     pub async fn work(&self) {
         let mut tools = office::tools(self.folder.path()).unwrap();
-        // Nobody knows whether it arrived, and nobody can be asked.
+        // It is unknown whether it arrived, and the service cannot be asked.
         let courier = ToolSpec::irreversible("courier", "send").unwrap();
         tools
             .add(courier, |_| Box::pin(async { Err(NotDone::unknown("the courier is silent")) }))
@@ -152,7 +152,7 @@ impl World {
         message.correlation().to_owned()
     }
 
-    /// How far a message to an engine is.
+    /// The delivery status of a message to an engine, and its error.
     pub async fn delivery(&self, to: Submitted, correlation: &str) -> (Delivery, Option<String>) {
         let inbox = self.store.inbox(to.engine).await.unwrap();
         let mut messages = inbox.into_iter().map(Result::unwrap);

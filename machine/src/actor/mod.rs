@@ -1,4 +1,4 @@
-//! Who may move a machine. An actor is a capability: code can take only the transitions that are
+//! The actors that may move a machine. An actor is a capability: code can take only the transitions that are
 //! allowed for the actors it holds.
 
 mod category;
@@ -20,7 +20,7 @@ pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, Tool
 #[cfg(feature = "worker")]
 pub(crate) use sender::{Sender, Senders};
 
-/// Whether this kind is that of an actor of this library.
+/// Returns `true` if this kind is that of an actor of this library.
 pub(crate) const fn is_reserved(kind: &str) -> bool {
     let mut reserved = RESERVED;
     while let [first, rest @ ..] = reserved {
@@ -45,7 +45,7 @@ const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Whether an actor is what its kind says: a type of another crate does not become an actor of this
+/// Returns `true` if an actor is what its kind says: a type of another crate does not become an actor of this
 /// library by its name.
 pub(crate) const fn is_genuine<A: Actor>() -> bool {
     A::__LIBRARY.is_some() || !is_reserved(A::KIND)
@@ -97,7 +97,7 @@ pub trait Actor: 'static {
     /// The previous name in the journal, from before a rename to [`KIND`](Self::KIND).
     const WAS: Option<&'static str> = None;
 
-    /// Who acts, for the journal: `mailer`, or `ann@example.com`. `None` if that does not matter.
+    /// The name of the actor, for the journal: `mailer`, or `ann@example.com`. `None` if that does not matter.
     fn name(&self) -> Option<&str> {
         None
     }

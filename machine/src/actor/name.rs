@@ -5,9 +5,9 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The name of an actor: a line of visible text, in its normal form.
 ///
-/// What looks the same is the same: compatibility characters such as full-width letters are replaced by
+/// Names that look the same are the same: compatibility characters such as full-width letters are replaced by
 /// the plain ones (NFKC), spaces of any kind by one plain space, spaces at both ends and the selector
-/// U+FE0F are removed. What cannot be seen otherwise is refused. Letters of other alphabets that look
+/// U+FE0F are removed. Other invisible characters are refused. Letters of other alphabets that look
 /// alike stay what they are, and are escaped where people read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(Arc<str>);
@@ -48,7 +48,7 @@ impl Name {
         }
     }
 
-    /// Whether this is a name in its normal form.
+    /// Returns `true` if this is a name in its normal form.
     #[cfg(feature = "durable")]
     pub(crate) fn is_normal(name: &str) -> bool {
         Self::new(name).is_ok_and(|normal| normal.as_str() == name)

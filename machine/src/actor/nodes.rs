@@ -117,7 +117,7 @@ impl EcsNode {
 
 #[cfg(feature = "store")]
 impl ToolNode {
-    /// The same actor, for a call that keeps running after its caller stopped waiting.
+    /// Returns the actor for a call that keeps running after its caller stopped waiting.
     pub(crate) fn again(&self) -> Self {
         Self(self.0.clone())
     }

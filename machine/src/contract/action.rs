@@ -14,7 +14,7 @@ use crate::journal::{
     Digest, canonical, canonical_whole_object, check_object, depth, plain_numbers,
 };
 
-/// What to do: type and parameters. Progress and result belong to the
+/// An action to perform: type and parameters. Progress and result belong to the
 /// [`Execution`](super::Execution).
 ///
 /// The detail of a tool call has the members `service`, `method` and `args`, and where they are set
@@ -69,7 +69,7 @@ pub(super) struct ToolCall<'a> {
     pub(super) service: &'a str,
     pub(super) method: &'a str,
     pub(super) arguments: &'a Map<String, Value>,
-    /// What makes the key instead of the arguments.
+    /// Replaces the arguments in the key, if set.
     pub(super) identity: Option<&'a Value>,
     pub(super) occurrence: Option<&'a str>,
 }
@@ -182,7 +182,7 @@ impl Action {
         Self::new(ActionType::ToolCall, detail)
     }
 
-    /// The same action with this identity.
+    /// Returns the action with this identity.
     pub(super) fn with_identity(&self, identity: Option<Value>) -> Result<Self, InvalidContract> {
         let mut detail = self.action_detail.clone();
         match identity {
@@ -204,7 +204,7 @@ impl Action {
         IdempotencyKey::of(self)
     }
 
-    /// The same action, done on purpose another time.
+    /// Returns the action with this occurrence: a deliberate repetition.
     pub(super) fn on_occasion(&self, occurrence: &str) -> Result<Self, InvalidContract> {
         let mut detail = self.action_detail.clone();
         detail.insert("occurrence".to_owned(), Value::from(occurrence));

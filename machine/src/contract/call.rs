@@ -38,7 +38,7 @@ impl<T> Attempt<T> {
         self.execution_id
     }
 
-    /// Whether the contract says that the action is irreversible.
+    /// Returns `true` if the contract says that the action is irreversible.
     #[must_use]
     pub fn is_irreversible(&self) -> bool {
         self.irreversible
@@ -55,7 +55,7 @@ impl<T> Attempt<T> {
 /// A call under a permit, lent to the service for its length.
 ///
 /// It says everything that decides what the call does: the arguments, parsed from the stored action
-/// that was approved, and the key, the fencing token and the deadline. Nobody else can make one.
+/// that was approved, and the key, the fencing token and the deadline. Only the library can make one.
 #[derive(Debug)]
 pub struct Call<T> {
     pub(super) attempt: Attempt<T>,
@@ -81,13 +81,13 @@ impl<T> Call<T> {
         self.expires_at
     }
 
-    /// How long the caller waits for an answer; `None` means without a limit.
+    /// The time that the caller waits for an answer; `None` means without a limit.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// Asks the store whether the permit is still valid: nobody has fenced this worker. Ask right
+    /// Asks the store whether the permit is still valid: this worker has not been fenced. Ask right
     /// before the step that cannot be taken back, after anything that may take long.
     ///
     /// Returns `false` if the store cannot be read.
@@ -166,7 +166,7 @@ pub trait Perform<T: Callable>: Send + Sync {
     const CONFINED: bool = false;
 
     /// Performs the call, and answers with evidence. Any other error, through `?`, a panic, and a
-    /// timeout mean that nobody knows whether an irreversible call took effect.
+    /// timeout mean that it is unknown whether an irreversible call took effect.
     fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send;
 
     /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt: its

@@ -34,7 +34,7 @@ impl CallbackToken {
         Self(text.into())
     }
 
-    /// A token that nobody can guess, of 192 random bits.
+    /// An unguessable token of 192 random bits.
     #[cfg(feature = "store")]
     pub(crate) fn fresh() -> Result<Self, getrandom::Error> {
         crate::id::unguessable().map(Self)
@@ -46,12 +46,12 @@ impl CallbackToken {
         &self.0
     }
 
-    /// What a store keeps of it.
+    /// The digest of the token, which a store keeps.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(&[b"callback", self.0.as_bytes()])
     }
 
-    /// Whether it is the token with this digest. The time that this takes does not depend on what is wrong,
+    /// Returns `true` if it is the token with this digest. The time that this takes does not depend on what is wrong,
     /// nor on whether there is a token at all.
     #[cfg(feature = "store")]
     pub(crate) fn is(&self, expected: Option<Digest>) -> bool {
@@ -100,7 +100,7 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
         format!("api/execution/{}/report", self.execution_id())
     }
 
-    /// The answer that the service has accepted the call under this reference of its own, and reports the
+    /// The answer that the service has accepted the call under its own reference, and reports the
     /// outcome within this time. The execution waits for the report, also after the end of this process. Without a
     /// report in time it is in doubt.
     ///
@@ -116,7 +116,7 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
     }
 }
 
-/// What a service reports about a call that it has accepted. As JSON: `{"applied": RECEIPT}` or
+/// The report of a service on a call that it has accepted. As JSON: `{"applied": RECEIPT}` or
 /// `{"not_applied": "REASON"}`.
 ///
 /// ```
@@ -129,7 +129,7 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Report<R = String> {
-    /// The effect took place, with this receipt.
+    /// The call took effect, with this receipt.
     Applied(R),
     /// Provably nothing happened, for this reason.
     NotApplied(String),
@@ -144,7 +144,7 @@ impl<R> From<Report<R>> for Answer<R> {
     }
 }
 
-/// Who reports the outcome of a call: the service itself, by its [`CallbackToken`], or the
+/// The reporter of the outcome of a call: the service itself, by its [`CallbackToken`], or the
 /// [`ToolNode`](crate::actor::ToolNode) of a program that has received the report in another way, such as from a queue.
 #[cfg(feature = "store")]
 pub trait Reporter: sealed::Sealed + Sync {

@@ -66,7 +66,7 @@ impl Contract {
         let misfit = |reason: String| InvalidContract::Arguments { tool: name(), reason };
         let text = serde_json::to_string(tool).map_err(|error| misfit(error.to_string()))?;
         let arguments = object(&text)?;
-        // What does not survive storage must not be approved, nor shown.
+        // Content that does not survive storage must not be approved, nor shown.
         let tool: T = serde_json::from_str(&text).map_err(|error| misfit(error.to_string()))?;
         if !is_read_back::<T>(&text, &arguments).map_err(|error| misfit(error.to_string()))? {
             return Err(misfit(
@@ -177,11 +177,11 @@ impl Contract {
     }
 
     /// A new attempt at the action of an execution that ended: same key, new execution. A
-    /// person decides it, or a [`Policy`](super::Policy) that says so, and that is on record as its
+    /// person decides it, or a [`Policy`](super::Policy) that says so, and that is recorded as its
     /// approval. It is for one execution: another one with a copy of this contract has the same id,
     /// and a store refuses it. A policy can repeat what a person approved and what then failed, until
-    /// that approval [ends](Self::approval_end), but not what was declined, or took place. A store
-    /// refuses to retry an irreversible action that took place. A new attempt at what a child did has to be a
+    /// that approval [ends](Self::approval_end), but not what was declined, or took effect. A store
+    /// refuses to retry an irreversible action that took effect. A new attempt at what a child did has to be a
     /// child of the same machine, which would not see it otherwise.
     ///
     /// ```
@@ -199,8 +199,8 @@ impl Contract {
         Execution<S>: Durable,
     {
         let (mut contract, decider) = (ended.context().clone(), decided_by.__decider());
-        // What a person had to approve is for a policy only if it was approved, and did not take
-        // place: otherwise it stays behind its gate, which is for another execution.
+        // An action that a person had to approve is for a policy only if it was approved, and did not take
+        // effect: otherwise it stays behind its gate, which is for another execution.
         let progress = Progress::read(ended);
         if decider.is_human() {
             (contract.0.behind, contract.0.approval_end) = (None, None);
@@ -293,7 +293,7 @@ impl Contract {
 
     /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. It
     /// becomes part of the key and of what is approved. Nothing else lets an irreversible action run
-    /// again after it took place, so it takes a [`GraphRunner`]: a model never chooses it. Names that
+    /// again after it took effect, so it takes a [`GraphRunner`]: a model never chooses it. Names that
     /// look the same are the same occasion, like those of a [`Human`].
     ///
     /// # Errors
@@ -327,7 +327,7 @@ impl Contract {
         self
     }
 
-    /// What to do.
+    /// The action to perform.
     #[must_use]
     pub fn action(&self) -> &Action {
         &self.0.action
@@ -339,7 +339,7 @@ impl Contract {
         self.summarize(&self.0.summary, Language::English)
     }
 
-    /// The same in a language, as far as the tool knows it; otherwise the default.
+    /// The summary in a language, as far as the tool knows it; otherwise the default.
     #[must_use]
     pub fn summary_in(&self, language: Language) -> Cow<'_, str> {
         let summary = self.0.summaries.get(language.code()).unwrap_or(&self.0.summary);
@@ -353,7 +353,7 @@ impl Contract {
         Wording::of(self, Extent::Short).text(language)
     }
 
-    /// The same with all arguments.
+    /// The question in a language, with all arguments.
     #[must_use]
     pub fn whole_question_in(&self, language: Language) -> String {
         Wording::of(self, Extent::Whole).text(language)
@@ -377,7 +377,7 @@ impl Contract {
         self.0.effect
     }
 
-    /// Whether the action is irreversible: its tool is, or a hint says so.
+    /// Returns `true` if the action is irreversible: its tool is, or a hint says so.
     #[must_use]
     pub fn is_irreversible(&self) -> bool {
         self.0.irreversible
@@ -389,13 +389,13 @@ impl Contract {
         self.0.key.as_ref()
     }
 
-    /// How long to wait for an answer of the call; `None` means no limit.
+    /// The time to wait for an answer of the call; `None` means no limit.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.0.timeout_ms.map(Duration::from_millis)
     }
 
-    /// How long after its worker ended the call can still take effect.
+    /// The time after the end of its worker in which the call can still take effect.
     #[must_use]
     pub fn settling_time(&self) -> Duration {
         Duration::from_millis(self.0.settling_ms)
@@ -413,7 +413,7 @@ impl Contract {
         self.0.behind
     }
 
-    /// What this contract asks a person to approve, if it is that of a gate.
+    /// The approval that this contract asks a person for, if it is that of a gate.
     #[must_use]
     pub fn approves(&self) -> Option<&Approval> {
         self.0.approves.as_ref()
@@ -425,7 +425,7 @@ impl Contract {
         self.0.retry_of
     }
 
-    /// Who decided to repeat it.
+    /// The decider of this retry.
     #[must_use]
     pub fn decided_by(&self) -> Option<&Decider> {
         self.0.decided_by.as_ref()
@@ -453,7 +453,7 @@ impl Contract {
         &self.0.metadata
     }
 
-    /// How long a question may wait for an answer.
+    /// The time that a question may wait for an answer.
     pub(crate) fn answer_limit(&self) -> Option<Duration> {
         self.0.approves.as_ref().and_then(Approval::expires_after)
     }
@@ -477,13 +477,13 @@ impl Contract {
         (Some(kind), name)
     }
 
-    /// The same action under other limits.
+    /// Returns the contract with other limits.
     pub(super) fn with_limits(mut self, timeout_ms: Option<u64>, settling_ms: u64) -> Self {
         (self.0.timeout_ms, self.0.settling_ms) = (timeout_ms, settling_ms);
         self
     }
 
-    /// How this program made its action, if it did.
+    /// The maker of its action, if this program made it.
     pub(crate) fn maker(&self) -> Option<Maker> {
         self.0.made.0
     }
@@ -497,7 +497,7 @@ impl Contract {
         }
     }
 
-    /// The same contract for an execution behind this gate.
+    /// Returns the contract for an execution behind this gate.
     pub(super) fn put_behind(mut self, gate: Id) -> Self {
         (self.0.behind, self.0.approval_end) = (Some(gate), None);
         self
@@ -559,7 +559,7 @@ pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How often arguments with a list are read back: a set without an order, of two, is written alike in one of
+/// The number of times that arguments with a list are read back: an unordered set of two is written alike in one of
 /// two cases.
 const READS: usize = 16;
 

@@ -2,7 +2,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::actor::{Actor, GraphRunner, Human, InvalidName, Name};
 
-/// Who decided to try an action again: a [`Human`], or a [`Policy`]. It is made from one of them, and
+/// The one who decided to retry an action: a [`Human`], or a [`Policy`]. It is made from one of them, and
 /// from nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -24,7 +24,7 @@ impl Decider {
         }
     }
 
-    /// Whether it is a person.
+    /// Returns `true` if it is a person.
     #[must_use]
     pub fn is_human(&self) -> bool {
         matches!(self.0, Kind::Human(_))
@@ -38,7 +38,7 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
     Ok(Option::<Kind>::deserialize(deserializer)?.map(Decider))
 }
 
-/// Who can decide about a retry: a person, or a policy of the program.
+/// A type that can decide about a retry: a person, or a policy of the program.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide about a retry",
     label = "neither a person nor a policy",

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a call does to the outside world.
+/// The effect of a call on the outside world.
 ///
 /// Effects are ordered by risk. Hints raise an effect and never lower it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum Effect {
 /// The effect of a [`Tool`](super::Tool), as a type: [`Idempotent`], [`Irreversible`] or
 /// [`AnswersLater`].
 pub trait EffectType: sealed::Sealed + 'static {
-    /// The same as a value.
+    /// The effect as a value.
     const EFFECT: Effect;
 
     /// Its service may accept a call and report the outcome later.
@@ -73,7 +73,7 @@ impl EffectType for Irreversible {
     const EFFECT: Effect = Effect::Irreversible;
 }
 
-/// What needs no permit: [`Idempotent`], and nothing else.
+/// An effect that needs no permit: [`Idempotent`], and nothing else.
 #[diagnostic::on_unimplemented(
     message = "an irreversible tool cannot be started, retried or repeated without a permit",
     label = "the effect of this tool is `{Self}`",
@@ -92,7 +92,7 @@ mod sealed {
 }
 
 impl Effect {
-    /// Whether it is [`Irreversible`](Self::Irreversible).
+    /// Returns `true` if it is [`Irreversible`](Self::Irreversible).
     #[must_use]
     pub fn is_irreversible(self) -> bool {
         self == Self::Irreversible

@@ -33,7 +33,7 @@ pub enum Execution {
     #[on(timeout(reason = "nobody answered in time".to_owned()) => Cancelled, by = GraphRunner,
         after = context.answer_limit())]
     Waiting {
-        /// What it waits for, phrased as a question to a person.
+        /// The reason for the wait, phrased as a question to a person.
         #[audience(human)]
         prompt: String,
     },
@@ -41,7 +41,7 @@ pub enum Execution {
     /// It worked.
     #[terminal]
     Completed {
-        /// What the tool or the person answered.
+        /// The answer of the tool or of the person.
         #[audience(human)]
         result: String,
     },

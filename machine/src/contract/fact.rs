@@ -64,7 +64,7 @@ pub enum CallFact {
     Evidence {
         /// The epoch of the permit that it answers.
         epoch: u64,
-        /// Whether the effect took place.
+        /// Evidence of whether the call took effect.
         evidence: Evidence,
         /// It arrived after the execution had gone on without it: it changes no state.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -72,7 +72,7 @@ pub enum CallFact {
     },
     /// The execution was put in doubt.
     Parked {
-        /// What is known of the worker.
+        /// The known liveness of the worker.
         worker: Liveness,
         /// When, by the clock of the store.
         at: Millis,
@@ -89,7 +89,7 @@ pub enum CallFact {
     },
     /// The finding about an execution in doubt, of a person or of a status query.
     Confirmed {
-        /// Whether the effect took place.
+        /// `true` if the call took effect.
         applied: bool,
         /// The receipt, or the reason.
         reason: String,
@@ -101,7 +101,7 @@ pub enum CallFact {
     },
     /// A person answered a gate.
     Decided {
-        /// Whether the action may run.
+        /// `true` if the action may run.
         approved: bool,
         /// The execution that may run.
         execution: Id,
@@ -116,7 +116,7 @@ pub enum CallFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Millis>,
     },
-    /// A person answered a question. The answer is stored; the execution goes on with it when its program
+    /// A person answered a question. The answer is stored; the execution continues with it when its program
     /// resumes it.
     Answered {
         /// The answer.
@@ -136,19 +136,19 @@ pub enum CallFact {
     },
 }
 
-/// Whether an irreversible effect took place.
+/// Evidence of whether an irreversible call took effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// It took place, with this receipt from the remote side.
+    /// It took effect, with this receipt from the remote side.
     Applied(String),
-    /// It provably did not take place, for this reason.
+    /// It provably did not take effect, for this reason.
     NotApplied(String),
-    /// It is unknown whether it took place, for this reason.
+    /// It is unknown whether it took effect, for this reason.
     Unknown(String),
 }
 
-/// Whether a call can still take effect.
+/// The liveness of a call: whether it can still take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ use crate::{
     stored::Durable,
 };
 
-/// What a gate asks a person to approve: one execution, of one exact action.
+/// The approval that a gate asks a person for: one execution, of one exact action.
 ///
 /// It cannot be read from data: a store reads it as a part of its contract, through the contract's
 /// checks.
@@ -76,7 +76,7 @@ impl Approval {
         self.action
     }
 
-    /// How long after it was asked the approval can be given and used; `None` means without a limit.
+    /// The time after the question within which the approval can be given and used; `None` means without a limit.
     #[must_use]
     pub fn expires_after(&self) -> Option<Duration> {
         self.expires_after_ms.map(Duration::from_millis)
@@ -98,7 +98,7 @@ pub struct ApprovalEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Decision {
-    /// Whether the action may run.
+    /// `true` if the action may run.
     pub approved: bool,
     /// The name of the person.
     pub by: String,
@@ -238,7 +238,7 @@ impl Gate {
         &self.waiting.state().prompt
     }
 
-    /// The same in a language.
+    /// The question in a language.
     #[must_use]
     pub fn question_in(&self, language: Language) -> Cow<'_, str> {
         asked_in(&self.waiting, language)
@@ -251,8 +251,8 @@ impl Gate {
         approval.heading.declining(self.question(), &approval.action, language)
     }
 
-    /// The whole question, with the digest that an approval needs: nobody approves what was not shown.
-    /// `None` if the action behind the gate cannot be read, so that nobody can approve it.
+    /// The whole question, with the digest that an approval needs: only what was shown can be approved.
+    /// `None` if the action behind the gate cannot be read, so that it cannot be approved.
     ///
     /// ```
     /// # use machine::{actor::Human, contract::Gate, store::Store};
@@ -269,7 +269,7 @@ impl Gate {
         self.whole_question_in(Language::English)
     }
 
-    /// The same with the text in a language.
+    /// The whole question, with the text in a language.
     #[must_use]
     pub fn whole_question_in(&self, language: Language) -> Option<WholeQuestion> {
         self.whole.as_ref().map(|whole| WholeQuestion::new(whole, language))
@@ -281,7 +281,7 @@ impl Gate {
         self.whole_question().filter(|whole| whole.text == self.question()).map(|it| it.digest)
     }
 
-    /// What it asks to approve.
+    /// The approval that it asks for.
     ///
     /// # Panics
     ///
@@ -298,7 +298,7 @@ impl Gate {
         self.waiting.journal().deadlines().iter().find_map(|due| due.due_at)
     }
 
-    /// How long it has waited, in milliseconds.
+    /// The time that it has waited, in milliseconds.
     #[cfg(feature = "store")]
     pub(crate) fn age_ms(&self, now: Millis) -> u64 {
         let entered_at = self.waiting.journal().past().entered_at;

@@ -7,7 +7,7 @@ use super::IdempotencyKey;
 use super::{Action, Callable, Contract, InvalidContract, Tool};
 use crate::journal::canonical_whole;
 
-/// How a program makes the action of a tool from its arguments. A contract carries it as long as it is in
+/// Makes the action of a tool from its arguments. A contract carries it as long as it is in
 /// the program that made it.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ impl TypedTool {
         self.irreversible.then(|| format!("{}.{}", self.service, self.method))
     }
 
-    /// What its keys begin with.
+    /// The common prefix of its keys.
     pub(crate) fn keys(self) -> String {
         IdempotencyKey::tool_of(self.service, self.method)
     }
@@ -74,7 +74,7 @@ pub(super) fn identity<T: Tool>(tool: &T) -> Result<Option<Value>, InvalidContra
     Ok(first)
 }
 
-/// Whether two identities make the same key.
+/// Returns `true` if two identities make the same key.
 pub(super) fn same(one: Option<&Value>, other: Option<&Value>) -> bool {
     one.map(canonical_whole) == other.map(canonical_whole)
 }

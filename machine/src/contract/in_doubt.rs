@@ -89,19 +89,19 @@ impl InDoubt {
         self.question_in(Language::English)
     }
 
-    /// The same in a language.
+    /// The question in a language.
     #[must_use]
     pub fn question_in(&self, language: Language) -> String {
         in_doubt(&self.0, Extent::Short, language)
     }
 
-    /// The same with whole arguments, however long they are.
+    /// The question in a language, with whole arguments, however long they are.
     #[must_use]
     pub fn whole_question_in(&self, language: Language) -> String {
         in_doubt(&self.0, Extent::Whole, language)
     }
 
-    /// What is known of the call.
+    /// The known progress of the call.
     #[must_use]
     pub fn progress(&self) -> Progress {
         Progress::read(&self.0)
@@ -168,7 +168,7 @@ pub(crate) fn fork<S: Clone>(execution: &Execution<S>) -> Execution<S> {
     execution.__fork(Pass::new())
 }
 
-/// What an execution waits for, as a question to a person. What cannot be seen is escaped.
+/// The reason that an execution waits, as a question to a person. Invisible characters are escaped.
 #[must_use]
 pub fn waits_for(waiting: &Execution<Waiting>, language: Language) -> String {
     if Progress::read(waiting).is_in_doubt() {

@@ -78,12 +78,12 @@ impl<T: Callable> InFlight<T> {
         Self { open: call.lender.open(), call, tool: PhantomData }
     }
 
-    /// Answers in place of the future. If the future is gone, or nobody waits for it any more, the
+    /// Answers in place of the future. If the future is gone, or no longer awaited, the
     /// answer is written to the store as late evidence. A receipt counts at once. "Not applied" counts
     /// when the call has ended, that is not before the last guard is gone, and if every part of it knows its outcome:
     /// not if its future was dropped, or a part of it panicked or does not know.
     pub fn answer(self, answer: Answer<T::Receipt>) {
-        // What is accepted waits for the whole call, so from a part of it that is unknown.
+        // Only the whole call can be accepted, so from a part of it that is unknown.
         let Answered { evidence, still_running, .. } = Answered::of(Ok(answer));
         let mut state = self.call.record.state();
         state.still_running = state.still_running.max(still_running);
@@ -170,11 +170,11 @@ struct State {
     /// The best answer so far.
     answer: Option<Evidence>,
     written: Written,
-    /// Whether the call has ended does not matter to the store any more.
+    /// The store no longer needs to know whether the call has ended.
     is_proven: bool,
 }
 
-/// Whether the best answer is on disk.
+/// Progress of writing the best answer to disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     No,
@@ -216,7 +216,7 @@ impl CallRecord {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the call is alive, for its own process.
+    /// The liveness of the call, for its own process.
     pub(crate) fn liveness(&self) -> Liveness {
         let state = self.state();
         // A receipt that is not on disk must not be overtaken by an opinion.
@@ -227,7 +227,7 @@ impl CallRecord {
         state.liveness(self.irreversible)
     }
 
-    /// Whether the call is alive apart from the outcome in hand.
+    /// The liveness of the call apart from the outcome in hand.
     pub(crate) fn liveness_after_answer(&self) -> Liveness {
         self.state().liveness(self.irreversible)
     }
@@ -247,7 +247,7 @@ impl CallRecord {
         self.state().is_proven = true;
     }
 
-    /// Whether the store depends on the lock of the process to know how this call ends.
+    /// Returns `true` if the store depends on the lock of the process to know how this call ends.
     pub(crate) fn needs_proof(&self) -> bool {
         !self.state().is_proven
     }
@@ -260,7 +260,7 @@ impl CallRecord {
         answer.cloned()
     }
 
-    /// The same, if nothing else is about to write it. The caller writes it.
+    /// The unwritten answer, if nothing else is about to write it. The caller writes it.
     fn to_write(&self) -> Option<Evidence> {
         let mut state = self.state();
         let is_new = self.irreversible && state.written == Written::No;
@@ -305,7 +305,7 @@ impl State {
         }
     }
 
-    /// Whether something that nothing tells of may be running, once the future is gone.
+    /// Returns `true` if something that goes unreported may be running, once the future is gone.
     fn is_cut_off(&self) -> bool {
         match self.still_running {
             Some(StillRunning::Declared) => true,
@@ -314,8 +314,8 @@ impl State {
         }
     }
 
-    /// Whether a refusal of one part of the call speaks for the whole of it. A future that was dropped or
-    /// panicked says nothing of its own part.
+    /// Returns `true` if a refusal of one part of the call speaks for the whole of it. A future that was dropped or
+    /// panicked says nothing about its part.
     fn is_refused(&self) -> bool {
         self.phase == Phase::Returned && !self.is_unsure && self.liveness(true) == Liveness::Ended
     }

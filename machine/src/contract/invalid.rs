@@ -39,7 +39,7 @@ pub enum InvalidContract {
     Arguments {
         /// The tool.
         tool: String,
-        /// What is wrong with them.
+        /// The reason that the arguments do not fit.
         reason: String,
     },
     /// The contract is for another tool.
@@ -47,7 +47,7 @@ pub enum InvalidContract {
     OtherTool {
         /// The tool that was asked for.
         expected: String,
-        /// What the contract is for.
+        /// The tool that the contract is for.
         found: String,
     },
     /// The contract says that the tool is idempotent, and its type says that it is irreversible.
@@ -78,7 +78,7 @@ pub enum InvalidContract {
     InvalidSchema {
         /// The tool.
         tool: String,
-        /// What is wrong with it.
+        /// The reason that the schema is invalid.
         reason: String,
     },
     /// The name of an occurrence or of a policy is not a line of visible text.

@@ -33,7 +33,7 @@ impl IdempotencyKey {
         Self(format!("{}:{}:{digest}", escaped(call.service), escaped(call.method)))
     }
 
-    /// What the keys of a tool begin with: all of a key but its digest.
+    /// The common prefix of the keys of a tool: all of a key but its digest.
     #[cfg(feature = "store")]
     pub(super) fn tool_of(service: &str, method: &str) -> String {
         format!("{}:{}", escaped(service), escaped(method))

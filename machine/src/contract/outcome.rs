@@ -18,18 +18,18 @@ use super::{
 };
 use crate::language::Phrase;
 
-/// The answer of a service: evidence that the effect took place, or why there is none.
+/// The answer of a service: evidence that the call took effect, or why there is none.
 ///
 /// `?` turns any other error into [`NotDone::Unknown`], because an error alone does not prove that
 /// nothing happened.
 pub type Answer<R = String> = Result<Applied<R>, NotDone>;
 
-/// The effect took place. The receipt is the response of the remote side.
+/// The call took effect. The receipt is the response of the remote side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied<R = String>(R);
 
 impl<R> Applied<R> {
-    /// The effect took place, with this receipt.
+    /// The call took effect, with this receipt.
     pub fn new(receipt: impl Into<R>) -> Self {
         Self(receipt.into())
     }
@@ -65,7 +65,7 @@ impl NotDone {
         Self::NotApplied(reason.to_string())
     }
 
-    /// It is unknown whether the effect took place, for this reason. The call has ended.
+    /// It is unknown whether the call took effect, for this reason. The call has ended.
     pub fn unknown(reason: impl Display) -> Self {
         Self::Unknown(reason.to_string())
     }
@@ -91,7 +91,7 @@ impl<E: Error + 'static> From<E> for NotDone {
     }
 }
 
-/// Whether an error says that a task has failed or that a wait was given up, so that a part of the call may
+/// Returns `true` if an error says that a task has failed or that a wait was given up, so that a part of the call may
 /// still be running.
 #[cfg(feature = "store")]
 fn is_given_up(error: &(dyn Error + 'static)) -> bool {
@@ -117,7 +117,7 @@ fn is_given_up(error: &(dyn Error + 'static)) -> bool {
             })
             .any(is_given_up)
         }
-        // What `Elapsed` becomes; an error of the system has a number, and one of `std` another text.
+        // `Elapsed` converts to this; an error of the system has a number, and one of `std` another text.
         None => {
             error.kind() == io::ErrorKind::TimedOut
                 && error.raw_os_error().is_none()
@@ -175,7 +175,7 @@ impl fmt::Debug for Outcome {
 #[derive(Debug)]
 #[must_use = "it holds the outcome of the action"]
 pub enum Settled {
-    /// The effect took place. [`receipt`] reads the receipt.
+    /// The call took effect. [`receipt`] reads the receipt.
     Completed(Execution<Completed>),
     /// Nothing happened; the key is free for another attempt.
     Failed(Execution<Failed>),
@@ -227,7 +227,7 @@ pub(crate) struct Answered {
     pub(crate) accepted: Option<Accepted>,
 }
 
-/// What came of a call whose future has returned.
+/// The result of a call whose future has returned.
 pub(crate) struct Returned {
     pub(crate) evidence: Evidence,
     pub(crate) accepted: Option<Accepted>,
@@ -294,7 +294,7 @@ pub(crate) fn bounded(mut text: String) -> String {
     text
 }
 
-/// Reads the receipt of an execution that took place.
+/// Reads the receipt of an execution that took effect.
 ///
 /// # Errors
 ///

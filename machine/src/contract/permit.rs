@@ -25,9 +25,9 @@ pub struct Permit<T> {
     call: Call<T>,
 }
 
-/// What a permit needs of the store that issued it.
+/// The operations that a permit needs from the store that issued it.
 pub(crate) trait Lender: fmt::Debug + Send + Sync {
-    /// Whether the permit of this execution and epoch is still valid; otherwise why not.
+    /// Checks that the permit of this execution and epoch is still valid; the error says why not.
     fn check(&self, execution: Id, epoch: u64) -> BoxFuture<'static, Result<(), String>>;
 
     /// Ends after this time, counted on a clock that does not stop while the machine is suspended.
@@ -172,7 +172,7 @@ impl<T> Permit<T> {
         self.call.token
     }
 
-    /// How long the caller waits for an answer; `None` means without a limit.
+    /// The time that the caller waits for an answer; `None` means without a limit.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.call.timeout

@@ -64,7 +64,7 @@ impl GraphPosition {
         }
     }
 
-    /// Whether an execution in this state can be there.
+    /// Checks that an execution in this state can be there.
     ///
     /// # Errors
     ///

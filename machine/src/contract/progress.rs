@@ -26,28 +26,28 @@ pub struct Progress {
     /// Its service has accepted the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accepted: Option<AcceptedCall>,
-    /// What is taken for true of the call.
+    /// The current verdict on the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
-    /// A receipt says that the effect took place, or a person does.
+    /// A receipt or a person says that the call took effect.
     #[serde(skip_serializing_if = "is_false")]
     pub(super) applied: bool,
     /// The beginning of a receipt that arrived late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) receipt: Option<String>,
-    /// The worker itself or the service said, late, that nothing took place.
+    /// The worker itself or the service said, late, that the call did not take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<String>,
     /// When the worker was found to have ended, by the clock of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ended_at: Option<Millis>,
-    /// What was known of the worker when the execution was put in doubt.
+    /// The known liveness of the worker when the execution was put in doubt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parked: Option<Liveness>,
     /// When the call was found to be cut off, by the clock of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cut_off_at: Option<Millis>,
-    /// The person who said that it did not take place before that could be known.
+    /// The person who said that it did not take effect before that could be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) overridden_by: Option<String>,
     /// The answer of a gate.
@@ -113,7 +113,7 @@ impl Progress {
         Self::read(execution)
     }
 
-    /// The same for an execution in a state that is known.
+    /// The progress of an execution in a known state.
     pub(crate) fn read(execution: &dyn Durable) -> Self {
         let journal = execution.journal();
         let committed = &journal.stored().summary.context;
@@ -132,7 +132,7 @@ impl Progress {
         Self::deserialize(stored).unwrap_or_default()
     }
 
-    /// Whether the execution has waited.
+    /// Returns `true` if the execution has waited.
     #[must_use]
     pub fn has_waited(&self) -> bool {
         self.waited
@@ -156,7 +156,7 @@ impl Progress {
         self.answered_by.as_deref()
     }
 
-    /// Nobody knows whether the effect took place, or a receipt that says so waits to be taken.
+    /// It is unknown whether the call took effect, or a receipt that says so waits to be taken.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
         self.status == Status::Waiting && self.verdict == Some(Verdict::Unknown)
@@ -199,7 +199,7 @@ impl Progress {
         self.acknowledged_by.as_deref()
     }
 
-    /// The effect took place, even if the state says otherwise.
+    /// The call took effect, even if the state says otherwise.
     #[must_use]
     pub fn is_applied(&self) -> bool {
         self.applied
@@ -217,19 +217,19 @@ impl Progress {
         self.overridden_by.as_deref()
     }
 
-    /// Why the worker or the service said, late, that nothing took place.
+    /// Why the worker or the service said, late, that the call did not take effect.
     #[must_use]
     pub fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
-    /// Whether that counts. A service can report it while the call is still running; then it counts when the call
-    /// has ended.
+    /// Returns `true` if the late refusal counts. A service can report it while the call is still running;
+    /// then it counts when the call has ended.
     pub(crate) fn is_refused(&self) -> bool {
         self.refused.is_some() && (self.accepted.is_some() || self.ended_at.is_some())
     }
 
-    /// What was last found of the call and its process.
+    /// The last known liveness of the call and its process.
     #[must_use]
     pub fn worker(&self) -> Liveness {
         match (self.ended_at, self.cut_off_at) {
@@ -239,7 +239,7 @@ impl Progress {
         }
     }
 
-    /// When the call was found to be cut off in a process that goes on (milliseconds since the Unix
+    /// When the call was found to be cut off in a process that is still running (milliseconds since the Unix
     /// epoch, by the clock of the store).
     #[must_use]
     pub fn cut_off_at(&self) -> Option<Millis> {
@@ -262,7 +262,7 @@ impl Progress {
         self.permit.as_ref().map(|permit| (permit.worker.as_str(), permit.epoch))
     }
 
-    /// Whether the outcome of the permit of this epoch is still open, without a fence.
+    /// Returns `true` if the outcome of the permit of this epoch is still open, without a fence.
     pub(crate) fn is_running_under(&self, epoch: u64) -> bool {
         self.status == Status::Running
             && self.verdict.is_none()
@@ -359,7 +359,7 @@ impl Progress {
         }
     }
 
-    /// Evidence that the effect took place holds the key for good, even if it was late.
+    /// Evidence that the call took effect holds the key for good, even if it was late.
     pub(super) fn hold(&self) -> Hold {
         let given_up = self.has_ended() && self.status != Status::Completed;
         match (self.held, self.applied) {

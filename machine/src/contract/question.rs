@@ -68,7 +68,7 @@ impl Question {
         append(&mut self.0, who(by), CallFact::Answered { response, at });
     }
 
-    /// The answer is the result of a question to a person. What else asked goes on by itself.
+    /// The answer is the result of a question to a person. Any other execution returns to RUNNING.
     pub(crate) fn proceed(self, response: String, by: &GraphRunner) -> AnyExecution {
         let is_request = *self.0.context().action().action_type() == ActionType::EcsRequest;
         let running = self.0.resume(by);

@@ -118,7 +118,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Those of [`contract`](Self::contract), and [`InvalidContract::EffectLowered`] if the tool has
+    /// The errors of [`contract`](Self::contract), and [`InvalidContract::EffectLowered`] if the tool has
     /// become irreversible since the contract was made.
     pub fn check(&self, contract: &Contract) -> Result<(), InvalidContract> {
         let action = contract.action();

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AnyExecution, execution::Status};
 
-/// What the gate in front of an execution lets it do, as it was when the execution was read.
+/// The release state of an execution behind a gate, as it was when the execution was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -20,7 +20,7 @@ impl Release {
     /// Every value.
     pub const ALL: [Self; 3] = [Self::Deferred, Self::Released, Self::Refused];
 
-    /// What its gate lets an execution do; `None` if it has no gate, or has started.
+    /// The release state of an execution; `None` if it has no gate, or has started.
     ///
     /// ```
     /// use machine::actor::{Actors, Human};
@@ -53,7 +53,7 @@ impl Release {
         Self::between(execution.status(), gate.and_then(|gate| gate.parse().ok()))
     }
 
-    /// The same for the states of an execution and of its gate; `None` for a gate that is not there.
+    /// The release state, from the states of an execution and of its gate; a missing gate is `None`.
     pub(crate) fn between(execution: Status, gate: Option<Status>) -> Option<Self> {
         match (execution, gate) {
             (Status::Pending, None | Some(Status::Pending | Status::Running | Status::Waiting)) => {

@@ -6,7 +6,7 @@ use crate::{
     id::Id,
 };
 
-/// How to undo what was done, as data: for each execution that took place and says how, the action
+/// A plan to undo what was done, as data: for each execution that took effect and says how, the action
 /// that undoes it, newest first.
 ///
 /// Undoing is an action like any other: it is planned, approved, and run once.
@@ -33,9 +33,9 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RollbackPlan {
-    /// What to do, in this order.
+    /// The steps, in the order to run them.
     pub steps: Vec<RollbackStep>,
-    /// The executions that took place and do not say how to undo them, newest first.
+    /// The executions that took effect and do not say how to undo them, newest first.
     pub without: Vec<Id>,
 }
 
@@ -47,7 +47,7 @@ pub struct RollbackStep {
     pub undoes: Id,
     /// Its summary.
     pub summary: String,
-    /// What undoes it.
+    /// The action that undoes it.
     pub action: Action,
     /// The effect of undoing it.
     pub effect: Effect,
@@ -56,7 +56,7 @@ pub struct RollbackStep {
 }
 
 impl RollbackPlan {
-    /// The plan for some executions, given in the order in which they took place.
+    /// The plan for some executions, given in the order in which they took effect.
     pub fn of<'a>(done: impl IntoIterator<Item = &'a Execution<Completed>>) -> Self {
         let mut plan = Self::default();
         for execution in done {
@@ -79,7 +79,7 @@ impl RollbackPlan {
 }
 
 impl RollbackStep {
-    /// The contract of this step. Each execution that is undone has a key of its own, so that each is
+    /// The contract of this step. Each execution that is undone has its own key, so that each is
     /// undone once: that is an occurrence, so it takes a [`GraphRunner`].
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl RollbackStep {
     }
 }
 
-/// What undoes an action.
+/// The action that undoes another one, with its effect and limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rollback {
     pub(super) action: Action,

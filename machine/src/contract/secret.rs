@@ -83,7 +83,7 @@ thread_local! {
     static MARKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is written in the place of a secret while places are looked for.
+/// The placeholder for a secret while the places of secrets are searched for.
 const MARK: &str = "\u{0}machine: secret\u{0}";
 
 /// The value as it is.
@@ -239,7 +239,7 @@ pub(super) fn hide(detail: &mut Map<String, Value>) {
     }
 }
 
-/// The same for a stored contract.
+/// Puts digests in the places of the secrets of a stored contract.
 pub(crate) fn hide_in_contract(contract: &mut Value) {
     for place in ["/action/action_detail", "/rollback/action/action_detail"] {
         if let Some(Value::Object(detail)) = contract.pointer_mut(place) {

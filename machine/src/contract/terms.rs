@@ -69,7 +69,7 @@ pub(super) struct Terms {
     pub(super) made: Made,
 }
 
-/// How this program made the action, if it did. Equality ignores it, like that of the author.
+/// The maker of the action, if this program made it. Equality ignores it, like that of the author.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Made(pub(super) Option<Maker>);
 
@@ -132,7 +132,7 @@ impl Terms {
         has_key.then(|| IdempotencyKey::of(&self.action))
     }
 
-    /// Another action, about which nobody has decided yet.
+    /// Replaces the action, and forgets the decision about the old one.
     pub(super) fn set_action(&mut self, action: Action) {
         self.action = action;
         self.key = self.derived_key();

@@ -20,7 +20,7 @@ use crate::language::fill;
 /// stored action that was approved. How it is done is up to a service that implements
 /// [`Perform`](super::Perform).
 ///
-/// What is not written is neither stored nor approved: a field with `#[serde(skip)]` or
+/// A field that is not written is neither stored nor approved: one with `#[serde(skip)]` or
 /// `#[serde(skip_serializing)]` has its default when the call runs, whatever that is then, and no question
 /// shows it. The library cannot see such a field. So give a tool none whose default decides what the call
 /// does, or can change.
@@ -66,22 +66,22 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     const SERVICE: &'static str;
     /// The name of the method, such as `send`.
     const METHOD: &'static str;
-    /// What a call does to the outside world. A store remembers it, and refuses a program in which
+    /// The effect of a call on the outside world. A store remembers it, and refuses a program in which
     /// the tool has become less risky.
     type Effect: EffectType;
-    /// What a successful call returns.
+    /// The receipt of a successful call.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;
-    /// How long to wait for an answer, by default 30 s; `None` means without a limit. After that the outcome
+    /// The time to wait for an answer, by default 30 s; `None` means without a limit. After that the outcome
     /// of an irreversible call is unknown.
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(30));
-    /// How long after its worker ended a call can still take effect, because what was sent is on its
-    /// way; by default 60 s. "It did not take place" counts only after that time.
+    /// The time after the end of its worker in which a call can still take effect, because what was sent is on its
+    /// way; by default 60 s. "It did not take effect" counts only after that time.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
     /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides the default, such
     /// as `zh`.
     const LANGUAGES: &'static [&'static str] = &[];
 
-    /// What the call is about, for people: the summary is `service.method → subject`, which lists, views and
+    /// The subject of the call, for people: the summary is `service.method → subject`, which lists, views and
     /// prompts show. The question to an approver does not use it: see [`question`](Self::question). `language` is one of
     /// [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
     fn subject(&self, _language: &str) -> Option<String> {
@@ -110,10 +110,10 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     }
 }
 
-/// What a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run time
-/// only. No other type is, so that the arguments of a call are those that were approved.
+/// A type that a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run time
+/// only. There is no other, so that the arguments of a call are those that were approved.
 pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
-    /// What a successful call returns.
+    /// The receipt of a successful call.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;
 
     /// Reads the arguments of a contract.
@@ -208,7 +208,7 @@ impl<T: Tool> Callable for T {
     }
 }
 
-/// Whether two values are written alike. Sets may be written in any order.
+/// Returns `true` if two values are written alike. Sets may be written in any order.
 fn is_same<T: Serialize>(one: &T, other: &T) -> serde_json::Result<bool> {
     fn sort(value: &mut Value) {
         match value {
@@ -236,7 +236,7 @@ impl Callable for Action {
     }
 }
 
-/// What may be called again: a [`Tool`] that needs no permit. An [`Action`] of a tool that is known at
+/// A call that may be repeated: a [`Tool`] that needs no permit. An [`Action`] of a tool that is known at
 /// run time only may be, too; then a store checks that its contract is idempotent.
 pub trait Repeatable: Callable {}
 
@@ -284,7 +284,7 @@ impl ToolSpec {
     /// # Errors
     ///
     /// [`InvalidContract::Empty`] if a name is empty, [`InvalidContract::NotACall`] if one has a
-    /// space or a character that cannot be seen, or the service has a dot: then nobody could tell it
+    /// space or a character that cannot be seen, or the service has a dot: then it could not be told
     /// from the method.
     pub fn irreversible(
         service: impl Into<String>,
@@ -298,7 +298,7 @@ impl ToolSpec {
     /// # Errors
     ///
     /// [`InvalidContract::Empty`] if a name is empty, [`InvalidContract::NotACall`] if one has a
-    /// space or a character that cannot be seen, or the service has a dot: then nobody could tell it
+    /// space or a character that cannot be seen, or the service has a dot: then it could not be told
     /// from the method.
     pub fn idempotent(
         service: impl Into<String>,
@@ -335,7 +335,7 @@ impl ToolSpec {
         format!("{}.{}", self.service, self.method)
     }
 
-    /// What a call does to the outside world.
+    /// The effect of a call on the outside world.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect

@@ -45,7 +45,7 @@ pub(crate) struct Wording {
     digest: Digest,
 }
 
-/// What the first lines of a question say. A gate keeps it, so that its question can be said in any language.
+/// The first lines of a question. A gate keeps them, so that its question can be said in any language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Heading {
     /// The tool, or the type of the action, as people read it.
@@ -146,7 +146,7 @@ impl Heading {
             line(Phrase::Occurrence, "name", &shown);
         }
         if !self.hidden.is_empty() {
-            // First, so that nobody overlooks it.
+            // First, so that it is not overlooked.
             line(Phrase::NotShown, "parts", &not_shown(&self.hidden, language));
         }
     }
@@ -156,7 +156,7 @@ impl Heading {
         Self::after_heading(self.text(language), question, digest, language)
     }
 
-    /// The same to a person who declines: what `y` means is in the first line.
+    /// The question to a person who declines: the first line says what `y` means.
     pub(super) fn declining(&self, question: &str, digest: &Digest, language: Language) -> String {
         let mut text = language.say(Phrase::DeclineQuestion, &[("name", &self.name)]);
         self.rest(language, &mut text);
@@ -304,7 +304,7 @@ fn cut(value: &str, longest: usize, text: &mut String) -> usize {
     };
     visible(&value[..end], text);
     let more = value[end..].chars().count();
-    // The same in every language.
+    // Identical in every language.
     let _ = write!(text, "… (+{more})");
     more
 }

@@ -2,7 +2,7 @@ use alloc::borrow::Cow;
 
 use super::Text;
 
-/// Who may see a field: each audience sees what those before it see, and more.
+/// The audience of a field: each audience sees what those before it see, and more.
 ///
 /// `#[audience(human)]` on a field of a state, or on an item of a payload, says so; a field without a
 /// mark is [`Internal`](Self::Internal). [`view`](crate::view) has each of them as a type.
@@ -22,7 +22,7 @@ pub enum Audience {
     Internal = 0,
 }
 
-/// Who may see a member of a context.
+/// The audience of a member of a context.
 ///
 /// ```
 /// use machine::definition::Mark;
@@ -47,12 +47,12 @@ pub enum Audience {
 pub struct Mark {
     /// The name of the member in its JSON form.
     pub name: Text,
-    /// Who may see it.
+    /// The audience that may see it.
     pub audience: Audience,
 }
 
 impl Mark {
-    /// For everybody.
+    /// For everyone.
     #[must_use]
     pub const fn human(name: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), audience: Audience::Human }

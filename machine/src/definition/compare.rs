@@ -10,7 +10,7 @@ use super::{Definition, Field, StateDef, Text};
 
 mod edges;
 
-/// How one definition of a machine differs from the one that stored data were written under.
+/// The differences between a definition of a machine and the one that stored data were written under.
 ///
 /// ```
 /// use machine::contract::execution;
@@ -49,13 +49,13 @@ impl Comparison {
         &self.changes
     }
 
-    /// Whether every machine that was written under the older definition can be read.
+    /// Returns `true` if every machine that was written under the older definition can be read.
     #[must_use]
     pub fn is_compatible(&self) -> bool {
         self.changes.iter().all(|change| change.compatible)
     }
 
-    /// What keeps a machine in this state, by its name in the older definition, from being read.
+    /// The changes that keep a machine in this state, by its name in the older definition, from being read.
     pub fn blocking(&self, state: &str) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| {
             !change.compatible && change.state.as_ref().is_none_or(|blocked| blocked == state)
@@ -147,7 +147,7 @@ impl Changes {
         self.0.push(Change { compatible: false, state: state.cloned(), text });
     }
 
-    /// What concerns every state.
+    /// Compares the parts that concern every state.
     fn machine(&mut self, older: &Definition, newer: &Definition) {
         let (from, to) = (older.version, newer.version);
         if from < to {
@@ -299,7 +299,7 @@ impl Changes {
     }
 }
 
-/// What a field was before: the one of its name or, if there is none, of an older name.
+/// The older form of a field: the one of its name or, if there is none, of an older name.
 pub(crate) fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field> {
     let named = fields.iter().find(|other| other.name == field.name);
     named.or_else(|| fields.iter().find(|other| field.was.contains(&other.name)))

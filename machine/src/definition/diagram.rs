@@ -76,7 +76,7 @@ impl Definition {
         self.diagram().svg()
     }
 
-    /// What the drawing shows.
+    /// The nodes and arrows of the drawing.
     #[cfg(feature = "diagram")]
     #[must_use]
     pub fn diagram(&self) -> machine_diagram::Diagram {

@@ -1,6 +1,6 @@
 use super::{Definition, Edge};
 
-/// Whether a machine takes a trigger.
+/// The answer to whether a machine takes a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit<'a> {
     /// It does, in its current state.
@@ -22,7 +22,7 @@ impl Definition {
         self.edges.iter().filter(is_named)
     }
 
-    /// Whether a machine in a state takes a trigger from an actor of a kind. Everything that sends, takes or
+    /// Checks whether a machine in a state takes a trigger from an actor of a kind. Everything that sends, takes or
     /// offers messages asks this.
     pub(crate) fn fit(&self, state: Option<usize>, trigger: &str, kind: &str) -> Fit<'_> {
         let mut first = None;

@@ -42,7 +42,7 @@ impl<'a> Move<'a> {
         self.edges
     }
 
-    /// What the caller brings.
+    /// The payload that the caller brings.
     #[must_use]
     pub fn payload(&self) -> &'a [Field] {
         &self.edges[0].payload
@@ -60,13 +60,13 @@ impl<'a> Move<'a> {
         self.edges[0].guard.as_deref()
     }
 
-    /// Whether data decide where it leads.
+    /// Returns `true` if data decide where it leads.
     #[must_use]
     pub fn is_choice(&self) -> bool {
         self.edges[0].when.is_some()
     }
 
-    /// Whether this kind of actor may make it.
+    /// Returns `true` if this kind of actor may make it.
     #[must_use]
     pub fn is_for<A: Actor>(&self) -> bool {
         self.edges[0].is_for::<A>()

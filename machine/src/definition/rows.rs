@@ -11,7 +11,7 @@ use super::{
 pub use crate::actor::Actor;
 use crate::actor::Category;
 
-/// What a state may have beyond its name. One without any of it is [`state`].
+/// The optional parts of a state. One without any of them is [`state`].
 #[derive(Debug, Clone, Copy)]
 pub struct StateRow {
     /// See [`StateDef::docs`].
@@ -28,7 +28,7 @@ pub struct StateRow {
     pub upgrades: &'static [u32],
 }
 
-/// What an edge may have beyond its ends. One without any of it is [`edge`].
+/// The optional parts of an edge. One without any of them is [`edge`].
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeRow {
     /// See [`Edge::payload`].
@@ -205,7 +205,7 @@ pub const fn definition(
     }
 }
 
-/// Whether each mark has a name of its own.
+/// Returns `true` if the names of the marks are all different.
 const fn differ(marks: &[Mark]) -> bool {
     let mut i = 0;
     while i < marks.len() {

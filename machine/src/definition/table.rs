@@ -48,7 +48,7 @@ pub struct Definition {
     pub version: u32,
     /// The type of the context as declared; empty if there is none.
     pub context: Text,
-    /// Who may see the members of the context; the others are [`Audience::Internal`].
+    /// The audiences of the members of the context; the others are [`Audience::Internal`].
     pub marks: Rows<Mark>,
     /// The versions from which an upgrade function of the context leads one version further.
     pub upgrades: Rows<u32>,
@@ -115,7 +115,7 @@ pub struct Field {
     /// The names that it had before.
     #[cfg_attr(feature = "durable", serde(default))]
     pub was: Rows<Text>,
-    /// Who may see it, from `#[audience(..)]`.
+    /// The audience that may see it, from `#[audience(..)]`.
     #[cfg_attr(feature = "durable", serde(default))]
     pub audience: Audience,
 }
@@ -131,7 +131,7 @@ pub struct Edge {
     pub trigger: Text,
     /// The target, as an index into [`Definition::states`].
     pub to: usize,
-    /// What the caller brings.
+    /// The payload that the caller brings.
     #[cfg_attr(feature = "durable", serde(default))]
     pub payload: Rows<Field>,
     /// The kinds of actor that may take this edge; empty means anyone.
@@ -161,7 +161,7 @@ pub struct Edge {
 #[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct DeadlineDef {
-    /// How long after entering, as declared: `context.limit`.
+    /// The time after entering, as declared: `context.limit`.
     pub after: Text,
     /// The group whose entering starts it, as an index into [`Definition::groups`]; without one it
     /// is the state's own.
@@ -176,7 +176,7 @@ pub struct DeadlineDef {
 pub struct ActorDef {
     /// The name in the journal, such as `tool_node`.
     pub kind: Text,
-    /// What people are shown instead.
+    /// The category that people are shown instead.
     pub category: Category,
     /// The name in the journal that it had before.
     #[cfg_attr(feature = "durable", serde(default))]
@@ -195,19 +195,19 @@ pub struct GroupDef {
 }
 
 impl Edge {
-    /// Whether this kind of actor may take this edge.
+    /// Returns `true` if this kind of actor may take this edge.
     #[must_use]
     pub fn is_for<A: Actor>(&self) -> bool {
         crate::actor::is_genuine::<A>() && self.is_for_kind(A::KIND)
     }
 
-    /// The same for an actor that is known by the name in the journal.
+    /// Like [`is_for`](Self::is_for), for an actor that is known by the name in the journal.
     #[must_use]
     pub fn is_for_kind(&self, kind: &str) -> bool {
         self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
     }
 
-    /// What a drawing shows on the edge: `retry`, or `retry [failures < 3]` for one of a choice.
+    /// The label of the edge in a drawing: `retry`, or `retry [failures < 3]` for one of a choice.
     #[must_use]
     pub fn label(&self) -> impl fmt::Display + use<'_> {
         fmt::from_fn(move |f| match &self.when {
@@ -218,7 +218,7 @@ impl Edge {
 }
 
 impl Definition {
-    /// What people are shown of an actor that a journal names.
+    /// The category that people are shown for an actor that a journal names.
     #[must_use]
     pub fn category(&self, kind: &str) -> Category {
         let declared = self.actors.iter().find(|actor| actor.kind == kind);
@@ -277,7 +277,7 @@ impl Definition {
             .position(|edge| edge.from == from && edge.to == to && edge.trigger == trigger)
     }
 
-    /// What can be done in a state, as a sentence: `from WAITING you can: resume -> RUNNING, ..`.
+    /// The legal moves from a state, as a sentence: `from WAITING you can: resume -> RUNNING, ..`.
     #[must_use]
     pub fn legal_moves(&self, state: usize) -> impl fmt::Display + use<'_> {
         fmt::from_fn(move |f| {

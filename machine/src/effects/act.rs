@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a person does to a machine. The batch that does it also writes its line of the operator log.
+/// An operator's action on a machine. The batch that performs it also writes its line of the operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Act {
     pub(crate) by: String,
@@ -46,7 +46,7 @@ impl Act {
 }
 
 impl Store {
-    /// The same store, for an interface that the operator log names.
+    /// Returns a handle to this store that records the given interface in the operator log.
     pub(crate) fn via(&self, via: &'static str) -> Self {
         Self { via, ..self.clone() }
     }

@@ -57,16 +57,16 @@ use crate::{
 pub struct Batch<'a> {
     store: &'a Store,
     items: Vec<Item<'a>>,
-    /// What happens to inboxes and leases.
+    /// Events for inboxes and leases.
     events: Vec<(Id, Event)>,
     /// Children and their parents.
     children: Vec<(Id, Id)>,
     conditions: Vec<Condition>,
-    /// What people do by it.
+    /// The operator actions to record.
     acts: Vec<Act>,
 }
 
-/// How often a batch is tried while the calls that end with it move on.
+/// The maximum number of tries while the calls that end with the batch keep changing.
 const MOST: usize = 32;
 
 enum Item<'a> {
@@ -153,7 +153,7 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the operations. Then nothing was written, and all machines, outcomes and
+    /// The errors of the operations. Then nothing was written, and all machines, outcomes and
     /// pending executions are as they were.
     pub async fn write(mut self) -> Result<(), CommitError> {
         let written = self.try_write().await;
@@ -432,8 +432,8 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), CommitError> {
 }
 
 impl Store {
-    /// Whether an earlier try of a batch that only creates machines has created this one: its first
-    /// entries are in the store.
+    /// Returns whether an earlier try of a batch that only creates machines has created this one: its
+    /// first entries are in the store.
     async fn is_created_by(
         &self,
         id: Id,

@@ -34,7 +34,7 @@ impl Store {
     ///
     /// The planned execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`],
     /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it;
-    /// [`CommitError::Declined`] if a person declined the action, and nobody has approved it since;
+    /// [`CommitError::Declined`] if a person declined the action, and no one has approved it since;
     /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other keys
     /// for the tool than the one that used it before;
     /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
@@ -119,7 +119,7 @@ impl<'a, T: Callable> Begin<'a, T> {
             Some(gate) => match approved.iter().find(|(of, _)| *of == gate) {
                 Some((_, approval)) => Some(approval.clone()),
                 None => {
-                    // Whether it opens is checked with the rest of the batch, which may write the gate.
+                    // The rest of the batch may write the gate, so a later check decides whether it is open.
                     self.gate.insert(store.gate_state(id, gate).await?).approved()
                 }
             },

@@ -33,12 +33,12 @@ pub(crate) trait Change: Send {
         None
     }
 
-    /// What a person does by it.
+    /// The operator action to record.
     fn act(&self) -> Option<Act> {
         None
     }
 
-    /// What must hold when it is written.
+    /// The condition that must hold when it is written.
     fn condition(&self) -> Option<Condition> {
         None
     }
@@ -76,7 +76,7 @@ impl<B, A> Fork<B, A> {
         self.is_written
     }
 
-    /// What is on disk now.
+    /// Marks the copy as written, and returns it.
     pub(crate) fn committed(&mut self) -> Option<&mut A> {
         self.is_written = true;
         self.next.as_mut()

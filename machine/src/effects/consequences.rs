@@ -1,4 +1,4 @@
-//! Executions that end because of what a batch writes: in the same batch, whoever writes it.
+//! Executions that end because of what a batch writes: in the same batch, for every writer.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ use crate::{
 pub(crate) struct Consequences {
     pub(crate) ended: Vec<Execution<Cancelled>>,
     pub(crate) conditions: Vec<Condition>,
-    /// Those that are left out if another commit came first: a call that begins, and a gate that is answered.
+    /// Executions that are left out if another commit came first: a call that begins, and a gate that is answered.
     pub(crate) yielding: Vec<Id>,
 }
 
@@ -67,7 +67,7 @@ impl Store {
         for left in left {
             self.end_calls(left, batch, &mut found, commit_id).await?;
         }
-        // What is added has consequences, too.
+        // Machines that are added have consequences, too.
         let mut position = 0;
         while let Some(written) = batch.get(position) {
             position += 1;
@@ -133,7 +133,7 @@ impl Store {
         if left.is_retried && self.has_moved(left).await? {
             return Ok(());
         }
-        // What cannot be read cannot begin either, and keeps no person from moving the machine.
+        // A call that cannot be read cannot begin either, so it does not keep a person from moving the machine.
         let children = self.inner.backend.children(left.machine).await?;
         let pending = children.iter().flatten().filter(|child| has_not_begun(child));
         let known: Vec<Id> = pending.map(|child| child.id).collect();
@@ -166,7 +166,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether an earlier try, whose answer was lost, has written the move.
+    /// Returns whether an earlier try, whose answer was lost, has written the move.
     async fn has_moved(&self, left: &Left) -> Result<bool, CommitError> {
         let row = self.inner.backend.rows(vec![left.machine]).await?.pop();
         Ok(matches!(row, Some(Found::Row(row, _)) if row.version > left.version))

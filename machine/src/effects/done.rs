@@ -32,7 +32,7 @@ pub struct Done {
     pub actor: Option<Category>,
     /// The name of the person who approved it.
     pub approved_by: Option<String>,
-    /// How long ago that was, in milliseconds.
+    /// The time since `at`, in milliseconds.
     ago_ms: u64,
 }
 
@@ -95,7 +95,7 @@ impl Store {
         Ok(key_state(&attempts, CONTRACTS, id))
     }
 
-    /// How an execution did what its key protects.
+    /// Describes how an execution completed the action that its key protects.
     pub(crate) async fn done(&self, by: Id) -> Result<Done, LoadError> {
         let unknown = Done { by, at: None, actor: None, approved_by: None, ago_ms: 0 };
         let execution = match self.load::<AnyExecution>(by).await {

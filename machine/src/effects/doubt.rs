@@ -27,7 +27,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load), and [`LoadError::NotInDoubt`].
+    /// The errors of [`load`](Self::load), and [`LoadError::NotInDoubt`].
     pub async fn in_doubt(&self, id: Id) -> Result<InDoubt, LoadError> {
         let any: AnyExecution = self.load(id).await?;
         InDoubt::narrow(any).map_err(|_| LoadError::NotInDoubt { id })
@@ -86,7 +86,7 @@ impl Store {
         }
     }
 
-    /// Settles an execution in doubt: a person found out that the action took place. The execution
+    /// Settles an execution in doubt: a person found out that the action took effect. The execution
     /// becomes COMPLETED.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Store {
         self.applied(doubt, bounded(receipt.to_owned()), who(by), Some(act)).await
     }
 
-    /// Settles an execution in doubt: a person found out that the action did not take place. The
+    /// Settles an execution in doubt: a person found out that the action did not take effect. The
     /// execution becomes FAILED, and its key is free for another attempt.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Store {
     /// The unchanged execution, with [`CommitError::WorkerAlive`] and [`CommitError::WorkerUnknown`]
     /// if the worker has not ended, and [`CommitError::NotSettled`] if the call can still take effect:
     /// wait, or [`override_not_applied`](Self::override_not_applied). [`CommitError::Refused`] if a
-    /// receipt says that it took place. [`CommitError::Conflict`] if it was settled otherwise.
+    /// receipt says that it took effect. [`CommitError::Conflict`] if it was settled otherwise.
     pub async fn confirm_not_applied(
         &self,
         doubt: InDoubt,
@@ -132,13 +132,13 @@ impl Store {
         }
     }
 
-    /// The same, before that can be known: a person takes responsibility, by name, for freeing the key
-    /// although the worker may be alive or the call may not have settled. If it takes place after
-    /// all, every view says so. A receipt cannot be overridden.
+    /// Settles an execution as not applied before that can be known: a person takes responsibility, by name,
+    /// for freeing the key although the worker may be alive or the call may not have settled. If the action
+    /// takes effect after all, every view says so. A receipt cannot be overridden.
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Refused`] if a receipt says that it took place,
+    /// The unchanged execution, with [`CommitError::Refused`] if a receipt says that it took effect,
     /// and [`CommitError::Conflict`] if it was settled otherwise.
     pub async fn override_not_applied(
         &self,
@@ -155,9 +155,9 @@ impl Store {
         self.not_applied(doubt, bounded(reason.to_owned()), who(by), true, Some(act)).await
     }
 
-    /// Asks the service whether the action took place ([`Perform::find`]), for at most the timeout of
-    /// the contract, and settles the execution by its answer. "Not found" counts only after the worker has ended and the call has settled; if
-    /// the answer is not conclusive, the execution stays in doubt.
+    /// Asks the service whether the action took effect ([`Perform::find`]), for at most the timeout of
+    /// the contract, and settles the execution by its answer. "Not found" counts only after the worker has
+    /// ended and the call has settled; if the answer is not conclusive, the execution stays in doubt.
     ///
     /// # Errors
     ///
@@ -297,7 +297,7 @@ impl Store {
         self.advance(doubt, settle(next), act).await
     }
 
-    /// Checks that "it did not take place" could be known at this time: the worker had ended, and the call
+    /// Checks that "it did not take effect" could be known at this time: the worker had ended, and the call
     /// had settled.
     async fn may_be_freed(
         &self,
@@ -391,7 +391,7 @@ impl Store {
         InDoubt::park(running, epoch, reason, (worker, self.now()), by)
     }
 
-    /// What is known of the worker that has the permit of an execution.
+    /// The known liveness of the worker that holds the permit of an execution.
     pub(crate) fn liveness(
         &self,
         execution: &dyn Durable,

@@ -30,11 +30,11 @@ fn answered(id: Id, other: &AnyExecution) -> LoadError {
 }
 
 impl Store {
-    /// Stores a planned execution that waits for nobody.
+    /// Stores a planned execution that does not wait for an approval.
     ///
     /// # Errors
     ///
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     pub async fn plan<T: Callable>(&self, planned: &mut Planned<T>) -> Result<(), CommitError> {
         self.batch().create(planned.machine()).write().await
     }
@@ -44,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     ///
     /// ```
     /// use machine::actor::{Actors, Human};
@@ -151,7 +151,7 @@ impl Store {
         finished(written, decide.finish())
     }
 
-    /// Who was faster; otherwise the error as it is.
+    /// Returns an error that names the earlier decision, if there is one; otherwise the error unchanged.
     pub(crate) async fn decided_by_another(&self, id: Id, error: CommitError) -> CommitError {
         match self.gate(id).await {
             Err(LoadError::AlreadyDecided { id, approved, by, at }) => {
@@ -182,7 +182,7 @@ impl Store {
         self.end_gate(gate, ended).await
     }
 
-    /// Ends a gate that nobody needs to answer any more: WAITING to CANCELLED, and the execution behind it
+    /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind it
     /// with it.
     ///
     /// # Errors
@@ -214,17 +214,17 @@ impl Store {
     }
 }
 
-/// What an answer to a gate depends on.
+/// The checks on a gate before a person answers it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// Why it can no longer be approved.
     pub(crate) stale: Option<String>,
-    /// What to know before it is approved.
+    /// A caution to show before it is approved.
     pub(crate) caution: Option<String>,
 }
 
 impl Store {
-    /// Whether a gate can still be approved, and what to know before.
+    /// Checks whether a gate can still be approved, and whether that calls for caution.
     pub(crate) async fn standing(&self, gate: &Gate) -> Result<Standing, LoadError> {
         let stale = |error: CommitError| Standing { stale: Some(error.to_string()), caution: None };
         if let Some(at) = gate.expires_at().filter(|at| *at <= self.now()) {
@@ -274,7 +274,7 @@ impl Store {
     }
 
     /// The execution behind a gate, if it can still be approved, and the state of its key. While another
-    /// execution holds the key, a person can approve: the action runs only if that one did not take place.
+    /// execution holds the key, a person can approve: the action runs only if that one did not take effect.
     pub(crate) async fn approvable(
         &self,
         gate: &Gate,

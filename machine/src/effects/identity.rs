@@ -95,7 +95,7 @@ impl Store {
         }
     }
 
-    /// The same before an action is stored that this program made.
+    /// Compares the keys of a tool before an action that this program made is stored.
     pub(crate) async fn trust_plan(&self, ready: &Prepared) -> Result<(), CommitError> {
         let (row, index) = (&ready.write.row, &ready.index);
         match (&row.key, index.maker) {
@@ -106,7 +106,7 @@ impl Store {
         }
     }
 
-    /// The same before an attempt.
+    /// Compares the keys of a tool before an attempt.
     pub(crate) async fn trust_identity<T: Callable>(
         &self,
         contract: &Contract,
@@ -137,7 +137,7 @@ impl Store {
         }
         let upto = identities.upto(&of).unwrap_or(0);
         let attempts = self.inner.backend.attempts(Attempts::OfTool(of.1.clone(), upto)).await?;
-        // What was changed says nothing, and does not keep others from the tool.
+        // A tampered attempt proves nothing, and must not keep others from the tool.
         let attempts: Vec<_> = attempts.into_iter().flatten().collect();
         let newest = attempts.last().map_or(upto, |newest| newest.token);
         let others = identities.others(&of, attempts.iter().map(|attempt| attempt.token));
@@ -170,7 +170,7 @@ impl Store {
     }
 }
 
-/// What the keys of the tool begin with, and how this program makes them, if it does.
+/// The prefix of the tool's keys, and how this program derives them, if it does.
 fn made<T: Callable>(contract: &Contract) -> Option<(&str, Maker)> {
     let key = contract.idempotency_key().filter(|_| contract.is_irreversible())?;
     contract.action().tool_name()?;

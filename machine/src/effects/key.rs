@@ -14,13 +14,13 @@ use crate::{
     telemetry,
 };
 
-/// How often a difference is looked at again, because another process committed in between.
+/// The maximum number of checks for a difference, repeated while other processes commit in between.
 const LOOKS: usize = 20;
 
 impl Store {
     /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
     /// is decided by the attempts alone, in the transaction that takes it; this shows whether
-    /// somebody removed one.
+    /// an attempt was removed.
     pub(crate) async fn trust_attempts(
         &self,
         id: Id,
@@ -47,7 +47,7 @@ impl Store {
         Ok(())
     }
 
-    /// What an execution with this key, in this version, knows of itself and its attempt does not say.
+    /// Finds an execution with this key whose record disagrees with its attempt: its id, its version, and the reason.
     async fn difference(
         &self,
         id: Id,

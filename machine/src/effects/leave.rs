@@ -49,7 +49,7 @@ impl Left {
     }
 }
 
-/// Whether actors of this kind are people: [`Human`], and those of the program that are of that category.
+/// Returns whether actors of this kind are people: [`Human`], and the program's own kinds of that category.
 fn is_person(definition: &Definition, kind: Option<&str>) -> bool {
     let mut actors = definition.actors.iter();
     actors.any(|actor| Some(&*actor.kind) == kind && actor.category == Category::Human)

@@ -111,12 +111,12 @@ impl Store {
         })
     }
 
-    /// The same for a tool that needs no permit, with retries: if the service gives no receipt, it is
-    /// called again after each of these delays. See [`ReadBackoff`].
+    /// Like [`perform`](Self::perform), with retries, for a tool that needs no permit: if the service gives no
+    /// receipt, it is called again after each of these delays. See [`ReadBackoff`].
     ///
     /// # Errors
     ///
-    /// Those of [`perform`](Self::perform).
+    /// The errors of [`perform`](Self::perform).
     pub fn perform_with_retries<'a, T: Repeatable>(
         &'a self,
         planned: impl Into<Planned<T>>,

@@ -21,12 +21,12 @@ use crate::{
     telemetry,
 };
 
-/// What a permit asks of its store. It does not keep the store open.
+/// The store, as a permit uses it. It does not keep the store open.
 pub(crate) struct StoreLender {
     store: Weak<Inner>,
     /// Calls have time limits also if it was closed.
     clock: Arc<dyn Clock>,
-    /// Who has the permit.
+    /// The holder of the permit.
     by: ToolNode,
 }
 
@@ -121,5 +121,5 @@ impl fmt::Debug for StoreLender {
     }
 }
 
-/// How long to wait before evidence that could not be written is written again.
+/// The delay before another try to write evidence.
 const KEEP_AGAIN: Duration = Duration::from_secs(1);

@@ -30,7 +30,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged question, with [`CommitError::Refused`] if somebody has answered it, and
+    /// The unchanged question, with [`CommitError::Refused`] if it was already answered, and
     /// [`CommitError::Conflict`] if it was changed in the meantime.
     ///
     /// ```
@@ -84,7 +84,7 @@ impl Store {
     }
 }
 
-/// What an execution is that waits for no answer.
+/// Describes an execution that waits for no answer.
 fn not_a_question(other: &AnyExecution) -> String {
     match other {
         AnyExecution::Waiting(gate) if gate.context().approves().is_some() => {

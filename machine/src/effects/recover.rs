@@ -22,13 +22,13 @@ use crate::{
     typed::Refused,
 };
 
-/// What [`Store::recover`] found.
+/// The result of [`Store::recover`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovered {
     /// The executions in doubt, in the order in which they were begun.
     pub in_doubt: Vec<InDoubt>,
-    /// Those that were in doubt, and whose worker has answered since, late: settled by its evidence.
+    /// Executions that were in doubt, and whose worker has answered since, late: settled by its evidence.
     pub settled: Vec<AnyExecution>,
     /// Idempotent calls whose worker ended, or whose timeout has passed: [`Store::perform_again`] runs
     /// them again.
@@ -41,8 +41,8 @@ impl Store {
     /// Finds the executions whose worker ended or timed out. Call it when a program starts, and from
     /// time to time.
     ///
-    /// An irreversible execution without an answer is put in doubt if its worker has ended, nobody
-    /// knows whether it has, or its timeout has passed; and so is one whose service has accepted the call and has
+    /// An irreversible execution without an answer is put in doubt if its worker has ended, if it is
+    /// unknown whether it has, or if its timeout has passed; and so is one whose service has accepted the call and has
     /// not reported in time. The worker is fenced first (epoch + 1), so
     /// that a late answer changes no state. Evidence that arrived late settles an execution in doubt.
     /// Returns all executions in doubt, including those parked earlier. One that cannot be read does
@@ -223,7 +223,7 @@ impl Store {
         }
     }
 
-    /// Whether the timeout of a call has passed.
+    /// Returns whether the timeout of a call has passed.
     pub(crate) fn is_overdue(&self, progress: &Progress) -> bool {
         progress.unanswered().is_some_and(|permit| permit.expires_at < self.now())
     }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The most evidence about one execution that reports add to. The first report of either kind is kept in any
-/// case, so that whoever has the token cannot fill the file.
+/// case, so that a holder of the token cannot fill the file.
 const MOST: usize = 16;
 
 impl Store {
@@ -122,7 +122,7 @@ impl Store {
         match execution {
             Some(execution) if token.is(expected) => Ok(execution),
             _ => {
-                // The same work without an execution.
+                // Does the same work without an execution, so that timing reveals nothing.
                 token.is(None);
                 Err(ReportError::NoSuchCall { id })
             }
@@ -246,7 +246,7 @@ fn reported(
     }
 }
 
-/// What came of a report.
+/// The result of a report.
 #[derive(Debug)]
 #[must_use = "a report that contradicts what is known changes no state"]
 pub enum Reported {

@@ -41,7 +41,7 @@ impl Store {
         known: Option<GateState>,
     ) -> Result<Option<(Id, Millis)>, CommitError> {
         let (id, now) = (ready.write.row.id, self.now());
-        // What a policy repeats has no gate of its own, but the end of the approval that it goes back to.
+        // An execution that a policy repeats has no gate; it is bound by the end of the original approval.
         let end = ready.approval_end.map(|ApprovalEnd { gate, at, .. }| (gate, at));
         if let Some((gate, at)) = end.filter(|(_, at)| *at <= now) {
             return Err(CommitError::ApprovalExpired { id, gate, at });

@@ -60,13 +60,13 @@ impl Resume {
 pub struct Resumed {
     /// The execution now.
     pub execution: AnyExecution,
-    /// How long it had waited, in milliseconds.
+    /// The time that it had waited, in milliseconds.
     pub age_ms: u64,
-    /// What does not fit, and did not keep it from going on.
+    /// Mismatches that did not prevent it from being resumed.
     pub warnings: Vec<ResumeWarning>,
 }
 
-/// What does not fit when a machine is resumed. `tracing` has it, too.
+/// A mismatch found when a machine is resumed. It is also emitted through `tracing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeWarning {
@@ -83,7 +83,7 @@ pub enum ResumeWarning {
     Position(Mismatch),
 }
 
-/// What the checks look at. Owned, because machines cannot be shared between threads.
+/// The input of the checks. Owned, because machines cannot be shared between threads.
 struct Waits {
     id: Id,
     definition: &'static Definition,
@@ -112,7 +112,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`],
+    /// The errors of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`],
     /// [`LoadError::AwaitsReport`] and [`LoadError::AlreadyDone`].
     pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
     where
@@ -125,7 +125,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`resume`](Self::resume), and [`LoadError::Expired`].
+    /// The errors of [`resume`](Self::resume), and [`LoadError::Expired`].
     pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, LoadError>
     where
         S: State<Any: Restore>,
@@ -149,11 +149,11 @@ impl Store {
 
     /// Resumes a question with its stored answer. A [question to a
     /// person](crate::contract::Contract::ecs_request) becomes COMPLETED, with the answer as its result;
-    /// any other execution becomes RUNNING, and its program goes on.
+    /// any other execution becomes RUNNING, and its program continues.
     ///
     /// # Errors
     ///
-    /// The unchanged question, with [`CommitError::Unanswered`] if nobody has answered it,
+    /// The unchanged question, with [`CommitError::Unanswered`] if no one has answered it,
     /// [`CommitError::NotResumed`] if another execution has completed its action, and
     /// [`CommitError::Conflict`] if it was changed in the meantime.
     pub async fn proceed(
@@ -180,7 +180,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`proceed`](Self::proceed), and [`CommitError::NotResumed`] if it has waited longer than the limit.
+    /// The errors of [`proceed`](Self::proceed), and [`CommitError::NotResumed`] if it has waited longer than the
+    /// limit.
     pub async fn proceed_with(
         &self,
         question: Question,
@@ -226,7 +227,7 @@ impl Store {
         let next = question.fork().proceed(response, by);
         match self.advance(question, next, act).await {
             Ok(execution) => {
-                // What a program suspended goes on; then the graph is not done yet.
+                // An execution that a program suspended continues; then the graph is not done yet.
                 if *execution.context().action().action_type() == ActionType::EcsRequest {
                     let (ends, found) = (GraphPosition::ResumeEnds, execution.status());
                     warnings.extend(at_position(id, ends, found));
@@ -250,7 +251,7 @@ impl Store {
         self.age(question.id(), entered_at, checks).map(drop)
     }
 
-    /// How long a machine has waited, in milliseconds, if that is not too long.
+    /// The time that a machine has waited, in milliseconds, if it is within the limit.
     fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, LoadError> {
         // If the clock went back, the age is 0.
         let age_ms = u64::try_from(self.now().saturating_sub(entered_at)).unwrap_or(0);
@@ -285,7 +286,7 @@ impl Store {
         if let Some(resuming) = checks.resuming {
             warnings.extend(self.compare_with_waiting(waits, resuming).await?);
         }
-        // What does not wait is only loaded.
+        // A machine that does not wait is only loaded.
         if definition.states[*state].stable {
             telemetry::Resuming {
                 kind: definition.name(),

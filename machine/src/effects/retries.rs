@@ -16,7 +16,7 @@ pub(crate) enum OtherAttempt {
 }
 
 impl Store {
-    /// Whether another attempt keeps a person from retrying an execution. Of what a program retries, the key
+    /// Finds an attempt that keeps a person from retrying an execution. For a retry by a program, the key
     /// decides when it begins.
     pub(crate) async fn other_attempt(
         &self,

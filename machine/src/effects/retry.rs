@@ -1,10 +1,9 @@
 use crate::store::error::{CommitError, Unavailable};
 
-/// How often a commit is tried.
+/// The maximum number of tries of a commit.
 const MOST: usize = 6;
 
-/// Decides whether a commit is tried again. The same commit finds out by itself whether an earlier try
-/// succeeded.
+/// Decides whether a commit is tried again. Commits are idempotent, so retrying an indeterminate one is safe.
 #[derive(Debug, Default)]
 pub(crate) struct Retry {
     failed: usize,

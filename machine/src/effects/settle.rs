@@ -85,7 +85,7 @@ impl Store {
         finished(written, settle.finish())
     }
 
-    /// Records evidence that arrived after the execution went on without it. It changes no state.
+    /// Records evidence that arrived after the execution moved on without it. It changes no state.
     pub(crate) async fn keep_late(
         &self,
         id: Id,
@@ -132,7 +132,7 @@ impl Store {
         }
     }
 
-    /// The same, for as long as the file may be busy.
+    /// Like [`keep_late`](Self::keep_late), with retries for as long as the file may be busy.
     pub(crate) async fn keep_evidence(
         &self,
         id: Id,

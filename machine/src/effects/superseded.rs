@@ -14,7 +14,7 @@ use crate::{
     typed::Refused,
 };
 
-/// What came before an outcome.
+/// The commit that superseded an outcome.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Overtaken {
     /// The outcome itself.

@@ -1,4 +1,4 @@
-//! What acts of people cost, and what is left of them.
+//! The cost of operator actions, and the lines that they leave in the log.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -92,7 +92,7 @@ fn an_approval_is_one_transaction_with_its_line_of_the_operator_log() {
                 (via, "approve", &[id][..])
             );
             assert_eq!(line.outcome.as_deref(), Some("done"));
-            // The same action is asked about only once.
+            // Each action is asked about only once.
             drop(store.withdraw(asked(&store, &actors).await, "no", &actors.graph_runner).await);
         }
     });

@@ -11,12 +11,12 @@ pub(crate) fn canonical(value: &Value) -> String {
     text_of(value, plain_number)
 }
 
-/// The same, with whole numbers written as integers: models write both `1` and `1.0` for the same value.
+/// Like [`canonical`], with whole numbers written as integers: models write both `1` and `1.0` for the same value.
 pub(crate) fn canonical_whole(value: &Value) -> String {
     text_of(value, whole_number)
 }
 
-/// The same of an object.
+/// Like [`canonical_whole`], for an object.
 pub(crate) fn canonical_whole_object(map: &Map<String, Value>) -> String {
     let mut text = String::with_capacity(USUAL);
     object(map, &mut text, whole_number);
@@ -28,10 +28,10 @@ pub(super) fn write_object(map: &Map<String, Value>, text: &mut String) {
     object(map, text, plain_number);
 }
 
-/// How long a text usually is, in bytes.
+/// The usual length of a text, in bytes.
 const USUAL: usize = 128;
 
-/// What a number is written as.
+/// Converts a number to the form in which it is written.
 type Form = fn(&Number) -> Number;
 
 fn text_of(value: &Value, form: Form) -> String {
@@ -151,7 +151,7 @@ fn make_plain(value: &mut Value) {
     }
 }
 
-/// Whether the value is nested too deeply to be read back: `serde_json` stops at 128 levels, and a
+/// Returns `true` if the value is nested too deeply to be read back: `serde_json` stops at 128 levels, and a
 /// stored value is inside of other JSON.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
     depth(value) > 120

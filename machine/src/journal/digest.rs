@@ -25,7 +25,7 @@ impl Digest {
     }
 }
 
-/// How a store digests: with its key, or without one.
+/// The key that a store digests with, if it has one.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct DigestKey(Option<[u8; 32]>);
 
@@ -59,7 +59,7 @@ impl DigestKey {
     }
 }
 
-/// What is digested without an allocation, in bytes: nearly every journal entry and most rows.
+/// The longest input that is digested without an allocation, in bytes: nearly every journal entry and most rows fit.
 const SHORT: usize = 1024;
 
 /// Writes a part to the front, and returns what is behind it.

@@ -25,14 +25,14 @@ pub struct Entry {
     pub by: Option<Box<str>>,
     /// The definition that the entry was written under: what was legal then stays legal history.
     pub definition: Fingerprint,
-    /// What happened.
+    /// The fact that the entry records.
     pub fact: Fact,
     /// Covers this entry and all before it. `None` until the entry is stored or serialized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
 }
 
-/// What a line says beyond its columns.
+/// The part of a line beyond its columns.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// What is wrong with the line.
+    /// A description of the problem with the line.
     pub(crate) fn of_line(line: Line, definition: &Definition) -> Result<Self, String> {
         let Line { number, at, actor, definition: fingerprint, kind, edge, body, digest } = line;
         let unreadable =

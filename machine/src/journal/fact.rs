@@ -28,7 +28,7 @@ pub struct Due {
     pub(crate) fresh: bool,
 }
 
-/// Whether a deadline waits for its commit is not part of what it is.
+/// Equality ignores whether a deadline waits for its commit.
 impl PartialEq for Due {
     fn eq(&self, other: &Self) -> bool {
         let parts = |due: &Self| (due.after_ms, due.due_at, due.paused);

@@ -17,13 +17,13 @@ pub(crate) struct Line {
     pub(crate) kind: Kind,
     /// The edge of the definition, if it is a transition.
     pub(crate) edge: Option<u32>,
-    /// What else there is to say, as canonical JSON.
+    /// Everything beyond the columns, as canonical JSON.
     pub(crate) body: Option<String>,
     /// Covers this line and, through the digest before it, all lines before it.
     pub(crate) digest: Digest,
 }
 
-/// What an entry is about.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Created = 0,
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// The same with its texts where they were read.
+/// A line that borrows its texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineRef<'a> {
     pub(crate) number: u64,

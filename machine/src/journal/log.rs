@@ -25,7 +25,7 @@ pub struct Journal {
     imported: bool,
 }
 
-/// What is on disk of a machine.
+/// The state of a machine on disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// The number of entries; 0 if the machine was never stored.
@@ -40,13 +40,13 @@ pub(crate) struct Stored {
     pub(crate) context: bool,
     /// A commit with this id was sent, and its outcome is unknown.
     pub(crate) commit_id: Option<i64>,
-    /// What identifies the machine, as its row has it.
+    /// The identifying columns of the machine, as its row has them.
     pub(crate) fixed: Option<Arc<Fixed>>,
     /// The status of the machine that it is behind, when it was read; `None` if that is not known.
     pub(crate) gate: Option<String>,
 }
 
-/// What never changes in the row of a machine.
+/// The columns of a machine's row that never change.
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub(crate) session: Option<String>,
@@ -276,25 +276,25 @@ impl Journal {
         &self.entries
     }
 
-    /// What is known of the past, with the entries that are not stored yet.
+    /// The summary of the past, including the entries that are not stored yet.
     #[must_use]
     pub fn summary(&self) -> Summary {
         self.past().into_owned()
     }
 
-    /// The same without a copy, if everything is stored.
+    /// The summary without a copy, if everything is stored.
     pub(crate) fn past(&self) -> Cow<'_, Summary> {
         let mut summary = Cow::Borrowed(&self.stored.summary);
         self.entries.iter().for_each(|entry| summary.to_mut().add(entry));
         summary
     }
 
-    /// Whether it was read from data that is not this program's.
+    /// Returns `true` if it was read from data that is not this program's.
     pub(crate) fn is_imported(&self) -> bool {
         self.imported
     }
 
-    /// What is on disk.
+    /// The state on disk.
     pub(crate) fn stored(&self) -> &Stored {
         &self.stored
     }
@@ -340,7 +340,7 @@ fn group_of(definition: &Definition, due: &Due) -> Option<usize> {
     known.or_else(by_trigger)
 }
 
-/// Whether this deadline fires this edge.
+/// Returns `true` if this deadline fires this edge.
 fn fires(definition: &Definition, edge: &Edge, due: &Due) -> bool {
     let Some(deadline) = &edge.deadline else { return false };
     is_called(edge, due) && deadline.group == group_of(definition, due)

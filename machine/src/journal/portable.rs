@@ -81,7 +81,7 @@ pub(crate) fn check_written(text: &str) -> Result<(), Unportable> {
     if *WRITES_ANY_NUMBER { check_text(text) } else { Ok(()) }
 }
 
-/// The same of a value.
+/// Checks a value that this program wrote, if it can write numbers that others cannot read.
 pub(super) fn check_written_value(value: &Value) -> Result<(), Unportable> {
     if *WRITES_ANY_NUMBER { check_value(value) } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Due, Entry, Fact};
 use crate::clock::Millis;
 
-/// What rules and views need to know of a machine's past: a fold over its journal, so that loading a
+/// The past of a machine, as far as rules and views need it: a fold over its journal, so that loading a
 /// machine takes the same time however long its history is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

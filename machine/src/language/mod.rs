@@ -17,7 +17,7 @@ pub use phrase::Phrase;
 /// The language of the sentences in a view. Labels and names are the same in every language, so that a
 /// program can rely on them.
 ///
-/// A program adds one of its own with [`other`](Self::other):
+/// A program adds its own with [`other`](Self::other):
 ///
 /// ```
 /// use machine::view::{Language, Phrase};
@@ -82,7 +82,7 @@ impl Language {
         }
     }
 
-    /// The same with values in the place of their names. One without a value stays as it is.
+    /// A text of the library with values in the place of their names. A name without a value stays as it is.
     #[must_use]
     pub fn say(self, phrase: Phrase, values: &[(&str, &dyn Display)]) -> String {
         fill(self.text(phrase), |name| {

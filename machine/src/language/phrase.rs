@@ -40,7 +40,7 @@ macro_rules! phrases {
 }
 
 phrases! {
-    // What is known of an execution.
+    // The known outcome of an execution.
     Unknown: "nobody knows whether it took place", "不确定该操作是否已经执行";
     TookPlace: "it took place: {receipt}", "该操作已经执行：{receipt}";
     TookPlacePerhapsMore: "it took place, perhaps more than once: {receipt}", "该操作已经执行，可能不止一次：{receipt}";

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Language, Phrase, fill};
 
-/// Those that a stored result or reason can be.
+/// The phrases that a stored result or reason can be.
 const STORED: &[Phrase] = &[
     Phrase::Approved,
     Phrase::Declined,

@@ -13,7 +13,7 @@ pub enum Finding<'a> {
     Applied(Option<&'a str>),
     /// It did not take effect, and will not; with the reason, if any.
     NotApplied(Option<&'a str>),
-    /// The same before that can be known: the person takes responsibility.
+    /// It counts as not applied before that can be known: the person takes responsibility.
     Overridden(Option<&'a str>),
 }
 

@@ -60,14 +60,14 @@ impl Error {
         Self { kind: ErrorKind::Unknown, text: text.into(), source: None }
     }
 
-    /// The same, with what to do about it.
+    /// Appends a hint on what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.text = format!("{}; {hint}", self.text);
         self
     }
 
-    /// The same, with what was done before it.
+    /// Appends the machines that were processed before it.
     pub(super) fn after(mut self, done: &[Id]) -> Self {
         if !done.is_empty() {
             let done: Vec<_> = done.iter().map(ToString::to_string).collect();

@@ -69,7 +69,7 @@ impl Wanted<'_> {
 }
 
 impl Selection {
-    /// A page of the machines. One that cannot be read is an error in its place.
+    /// A page of the machines. One that cannot be read is listed as an error.
     ///
     /// # Errors
     ///

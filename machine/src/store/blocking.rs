@@ -35,7 +35,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Store(super::Store);
 
-/// The same store, for code without a runtime.
+/// Wraps a store for code without a runtime.
 impl From<super::Store> for Store {
     fn from(store: super::Store) -> Self {
         Self(store)

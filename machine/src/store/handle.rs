@@ -68,9 +68,9 @@ pub(crate) struct Inner {
     pub(crate) worker: Arc<Worker>,
     pub(crate) definitions: Definitions,
     pub(crate) identities: Identities,
-    /// What the program declared when it opened the store.
+    /// The declarations with which the program opened the store.
     pub(crate) declared: Declared,
-    /// The rows that could not be read when somebody last looked at all.
+    /// The unreadable rows that the last scan of the whole store found.
     pub(crate) broken: Broken,
     /// Wakes subscriptions; made with the first one.
     pub(crate) commits: std::sync::OnceLock<Arc<Event>>,
@@ -132,7 +132,7 @@ impl Store {
     pub async fn close(&self) -> Result<(), Unavailable> {
         let mut unwritten = Ok(());
         for id in self.inner.worker.with_unwritten() {
-            // What cannot be written keeps its lock, so that nobody takes the call for one without an answer.
+            // A call whose answer cannot be written keeps its lock, so that it is not taken for one without an answer.
             unwritten = unwritten.and(self.write_answers(id).await);
         }
         let closed = self.inner.backend.close().await;

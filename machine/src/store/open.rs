@@ -13,7 +13,7 @@ use crate::store::{
     sqlite::{self, Sqlite},
 };
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileOptions {
     must_exist: bool,
@@ -92,7 +92,7 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`sqlite`](Self::sqlite), and [`OpenError::CannotOpen`] if the file does not exist, has
+    /// The errors of [`sqlite`](Self::sqlite), and [`OpenError::CannotOpen`] if the file does not exist, has
     /// no store in it yet, or has a write-ahead log that cannot be read.
     pub async fn read_only(&self, path: impl AsRef<Path>) -> Result<Store, OpenError> {
         self.open(path.as_ref(), sqlite::open_for_reading, true).await
@@ -163,7 +163,7 @@ impl Store {
     }
 }
 
-/// Runs work that blocks on a thread of its own.
+/// Runs blocking work on a dedicated thread.
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Unavailable> {

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a person did to the machines of a store. See [`Store::operations`].
+/// An action of a person on the machines of a store. See [`Store::operations`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -25,13 +25,13 @@ pub struct Operation {
     pub by: String,
     /// The interface: `cli`, `http`, or `program` for a method of [`Store`].
     pub via: String,
-    /// What was done, such as `approve`.
+    /// The action, such as `approve`.
     pub operation: String,
     /// The machines that it concerns.
     pub machines: Vec<Id>,
     /// More about it, at most 1 KiB, without payloads and secrets.
     pub detail: String,
-    /// How it ended, at most 1 KiB. `None` while it runs, and if it was interrupted: then it may have
+    /// The outcome, at most 1 KiB. `None` while it runs, and if it was interrupted: then it may have
     /// taken effect or not, and the journals of the machines say so.
     pub outcome: Option<String>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct NewOperation {
     pub(crate) outcome: Option<String>,
 }
 
-/// What a batch writes into the operator log.
+/// An entry that a batch writes to the operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Logged {
     New(NewOperation),
@@ -99,9 +99,9 @@ impl Operation {
 impl Store {
     /// A page of the operator log: which person did what, newest first; at most
     /// `limit` operations, and at least one. The page after an operation is that `after` its number, which
-    /// [`Page::next`] has. An operation that was changed is an error in its place.
+    /// [`Page::next`] has. An operation that was changed is an error at its position.
     ///
-    /// An act that is one batch is logged by that batch; one that was refused has a line of its own. An act of
+    /// An act that is one batch is logged by that batch; one that was refused gets a separate line. An act of
     /// several steps is logged before it begins, and again with its outcome. What a program does without a person
     /// is in the journals of its machines only.
     ///

@@ -16,7 +16,7 @@ use crate::{
     stored::Restore,
 };
 
-/// How to open a store.
+/// Options for opening a store.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -142,7 +142,7 @@ impl OpenOptions {
         Arc::new(Memory::new(self.settings()))
     }
 
-    /// A store on a backend of a test, with lock files beside this path.
+    /// A store on a backend of a test, with lock files next to this path.
     #[cfg(all(test, feature = "worker"))]
     pub(crate) fn on(&self, backend: Arc<dyn Backend>, path: Option<PathBuf>) -> Store {
         self.store(backend, path, false)

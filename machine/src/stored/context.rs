@@ -27,7 +27,7 @@ use crate::{definition::Mark, id::Id, journal::Entry};
     note = "write `impl machine::stored::Context for {Self} {{ type Summary = (); }}`; it asks nothing by default"
 )]
 pub trait Context: Send + Sync + 'static {
-    /// What the rules of this context need to know of the past: a fold over the journal, stored with
+    /// The past, as far as the rules of this context need it: a fold over the journal, stored with
     /// the machine, so that no rule needs the whole journal. It should stay below 1 KiB.
     ///
     /// `()` if the rules need nothing.
@@ -37,7 +37,7 @@ pub trait Context: Send + Sync + 'static {
     /// machine whose summary has another format is folded again from its whole journal.
     const FORMAT: u32 = 0;
 
-    /// Who may see the members of this context in views; without a mark, nobody but the program.
+    /// The audiences of the members of this context in views; only the program sees members without a mark.
     const MARKS: &'static [Mark] = &[];
 
     /// The kind of the actor that creates machines with this context, for the journal. The kinds of the
@@ -64,7 +64,7 @@ pub trait Context: Send + Sync + 'static {
         Ok(())
     }
 
-    /// What stores index.
+    /// Projects the part that stores index.
     fn index(&self, _summary: &Self::Summary) -> Index {
         Index::default()
     }

@@ -1,4 +1,4 @@
-//! What a store writes and reads back.
+//! Data that a store writes and reads back.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -31,7 +31,7 @@ impl<T: Serialize + DeserializeOwned> Data for T {
 ///
 /// # Errors
 ///
-/// Those of `read`.
+/// The errors of `read`.
 #[doc(hidden)]
 pub fn read<T>(text: &str, read: impl Fn(&str) -> serde_json::Result<T>) -> serde_json::Result<T> {
     read(text).or_else(|error| if text == "null" { read("{}") } else { Err(error) })

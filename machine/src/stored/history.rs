@@ -26,7 +26,7 @@ use crate::{definition::Definition, id::Id, journal::Entry};
 pub struct History {
     /// The machine.
     pub id: Id,
-    /// What happened, oldest first.
+    /// The entries, oldest first.
     pub entries: Vec<Entry>,
     definitions: Vec<Arc<Definition>>,
     /// The state after the newest entry, where it is known.
@@ -55,7 +55,7 @@ impl History {
         let definition = Arc::new(machine.definition().clone());
         definitions.push(Arc::clone(&definition));
         let mut history = Self::new(journal.id(), journal.uncommitted().to_vec(), definitions);
-        // What cannot be written as JSON cannot be committed.
+        // A state that cannot be written as JSON cannot be committed.
         let data = machine.__state_text().and_then(|text| serde_json::from_str(&text));
         let state = machine.state_index();
         history.newest = data.ok().map(|data| Newest { definition, state, data });

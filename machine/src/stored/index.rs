@@ -5,7 +5,7 @@ use crate::{
     journal::Digest,
 };
 
-/// What a store indexes of a machine, projected from its context and summary.
+/// The part of a machine that a store indexes, projected from its context and summary.
 ///
 /// ```
 /// use machine::{
@@ -49,13 +49,13 @@ pub struct Index {
     pub key: Option<String>,
     /// The machine is not created if what its key protects took place.
     pub exclusive: bool,
-    /// Whether the machine holds its key.
+    /// The hold of the machine on its key.
     pub hold: Hold,
     /// The digest of the action; a key belongs to one action.
     pub action: Option<Digest>,
     /// The machine that must complete before this one may run. Fixed at creation.
     pub behind: Option<Id>,
-    /// What a gate approves.
+    /// The execution and the action that a gate approves.
     pub(crate) approves: Option<Approves>,
     /// The permit without a definite answer, if any.
     pub permit: Option<Permitted>,
@@ -65,11 +65,11 @@ pub struct Index {
     pub(crate) is_approved: bool,
     /// The end of an earlier approval, under which it may begin.
     pub(crate) approval_end: Option<ApprovalEnd>,
-    /// It is an execution contract, with keys of its own.
+    /// It is an execution contract, with its own keys.
     pub(crate) contract: bool,
     /// The tool that it calls, which must not become less risky, nor derive other keys.
     pub(crate) tool: Option<ToolUse>,
-    /// How this program made its action, if it did.
+    /// The maker of its action, if this program made it.
     pub(crate) maker: Option<Maker>,
     /// The execution that this one repeats.
     pub(crate) retry_of: Option<Id>,
@@ -77,7 +77,7 @@ pub struct Index {
     pub(crate) closed: bool,
 }
 
-/// What a gate approves, and its answer.
+/// The execution and the action that a gate approves, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approves {
     pub(crate) execution: Id,
@@ -85,7 +85,7 @@ pub(crate) struct Approves {
     pub(crate) decision: Option<Decision>,
 }
 
-/// How a machine uses a tool.
+/// The use of a tool by a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolUse {
     pub(crate) name: String,
@@ -97,7 +97,7 @@ pub(crate) struct ToolUse {
     pub(crate) begins: bool,
 }
 
-/// Whether a machine holds its key.
+/// The hold of a machine on its key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hold {
     /// It never took the key.
@@ -105,7 +105,7 @@ pub enum Hold {
     Free = 0,
     /// It holds the key: what the key protects may be taking place.
     Held = 1,
-    /// What the key protects took place. This is final.
+    /// The effect that the key protects took place. This is final.
     Applied = 2,
     /// It gave the key back, because nothing took place.
     Released = 3,

@@ -32,7 +32,7 @@ pub trait Rules {
 pub struct Folded {
     /// The new part.
     pub(crate) part: Value,
-    /// What stores index, before the entries and after them.
+    /// The index before the entries, and after them.
     pub(crate) before: Index,
     pub(crate) after: Index,
 }

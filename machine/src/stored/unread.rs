@@ -10,7 +10,7 @@ use crate::id::Id;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
-    /// What is the same in every state.
+    /// The context, which all states share.
     Context,
     /// The fields of the state.
     State,

@@ -8,7 +8,7 @@ use super::read;
 ///
 /// # Errors
 ///
-/// What `serde_json` says of the data, or the function's error.
+/// The error of `serde_json`, or the function's error.
 #[doc(hidden)]
 pub fn upgrade_from<Old: DeserializeOwned, New, E: fmt::Display>(
     function: impl FnOnce(Old) -> Result<New, E>,

@@ -122,7 +122,7 @@ pub enum VerifyError {
     Data {
         /// The machine's id.
         id: Id,
-        /// What does not match.
+        /// The part that does not match.
         part: Part,
         /// The deserialization error.
         source: serde_json::Error,
@@ -264,7 +264,7 @@ struct Position<'a> {
 }
 
 impl<'a> Position<'a> {
-    /// The same position under another definition.
+    /// The equivalent position under another definition.
     fn under(self, definition: &'a Definition) -> Result<Self, String> {
         if definition.fingerprint == self.definition.fingerprint {
             return Ok(self);

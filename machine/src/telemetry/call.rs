@@ -15,7 +15,7 @@ use crate::{
     typed::Refused,
 };
 
-/// The name of the tool that an action calls. It is made only if somebody reads it.
+/// The name of the tool that an action calls. It is made only if it is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolName<'a>(&'a Action);
 
@@ -119,7 +119,7 @@ pub(crate) async fn asked<D>(
 ) -> Result<Settled, Refused<D, CommitError>> {
     let result = query.instrument(span.clone()).await;
     match &result {
-        // That nobody knows is an answer.
+        // An unknown outcome is an answer, too.
         Ok(settled) => record(&span, outcome(settled).0, None),
         Err(refused) => record(&span, "in_doubt", Some(refused.reason.class())),
     }

@@ -51,7 +51,7 @@ impl CommitError {
             Self::Imported { .. } => "imported",
             Self::Contract { .. } => "contract",
             Self::OtherAction { .. } => "other_action",
-            // What cannot be read says why.
+            // The source says why it cannot be read.
             Self::Gate { source, .. } | Self::NotResumed { source } => source.class(),
             Self::OtherOutcome { .. } => "other_outcome",
             Self::Fenced { .. } => "fenced",

@@ -1,4 +1,4 @@
-//! What a commit wrote, as events.
+//! Events for what a commit wrote.
 
 use tracing::{field::display, level_filters::LevelFilter};
 

@@ -6,7 +6,7 @@
 pub struct Field {
     /// The name, such as `machine.id`.
     pub name: &'static str,
-    /// What it says, with its unit.
+    /// The meaning of the value, with its unit.
     pub meaning: &'static str,
 }
 

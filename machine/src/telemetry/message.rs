@@ -8,8 +8,8 @@ use crate::{
     store::inbox::protocol::{Event, Outcome},
 };
 
-/// The messages among the events of a batch, with their positions. It costs nothing if nobody reads
-/// it.
+/// The messages among the events of a batch, with their positions. It costs nothing if they are not
+/// read.
 pub(crate) fn sent(events: &[(Id, Event)]) -> Vec<(usize, Id)> {
     if LevelFilter::current() < LevelFilter::DEBUG {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! How a line of the table becomes code.
+//! Expansion of a line of the table to code.
 
 /// A span or an event of this library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

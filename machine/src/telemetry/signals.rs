@@ -20,7 +20,7 @@ pub(super) const DOUBT: &str = "machine::doubt";
 pub(super) const GATE: &str = "machine::gate";
 /// Messages to machines.
 pub(super) const MESSAGE: &str = "machine::message";
-/// What workers do.
+/// Activity of workers.
 pub(super) const WORKER: &str = "machine::worker";
 /// Facts for a memory.
 pub(super) const FACT: &str = "machine::fact";

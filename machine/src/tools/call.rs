@@ -24,7 +24,7 @@ pub enum CallError {
     Arguments {
         /// The name that was called.
         name: String,
-        /// What is wrong.
+        /// The reason that they do not match.
         reason: String,
     },
     /// The move is not legal now.

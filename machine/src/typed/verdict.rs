@@ -1,4 +1,4 @@
-/// What a guard returns: `Result<(), E>`.
+/// The return type of a guard: `Result<(), E>`.
 #[diagnostic::on_unimplemented(
     message = "a guard returns `Result<(), {E}>`, and this one returns `{Self}`",
     label = "this function is not a guard",
@@ -6,7 +6,7 @@
             reference, and is not `async`: what it has to wait for comes as an item of the payload"
 )]
 pub trait Verdict<E> {
-    /// The same as a result.
+    /// Converts the verdict to a result.
     ///
     /// # Errors
     ///

@@ -40,9 +40,9 @@ pub struct Approval {
     pub expires_at: Option<Millis>,
     /// Why it cannot be approved any more.
     pub stale: Option<String>,
-    /// What to know before it is approved: another execution may be doing the same.
+    /// A caution before it is approved: another execution may be performing the same action.
     pub caution: Option<String>,
-    /// What a person can do.
+    /// The actions that a person can take.
     pub next: Vec<NextStep>,
 }
 

@@ -10,7 +10,7 @@ use crate::{
     store::{Cause, Failing, Received, read::observe::Observed},
 };
 
-/// Why a person should look at a machine. The most urgent reason comes first.
+/// The reason why a machine needs a person's attention. The most urgent reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -18,7 +18,7 @@ use crate::{
 pub enum Reason {
     /// It ended as not done, and a receipt says that it took effect.
     Contradicted,
-    /// Nobody knows whether it took effect.
+    /// It is unknown whether it took effect.
     InDoubt,
     /// It cannot be read.
     Unreadable,
@@ -82,8 +82,7 @@ pub struct OpenCall {
     pub cut_off_at: Option<Millis>,
 }
 
-/// What a worker could not do, for every audience. The text of the error may repeat data, so it is a field of
-/// its own.
+/// A failure of a worker, for every audience. The text of the error may repeat data, so it is a separate field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -92,7 +91,7 @@ pub struct Trouble {
     pub cause: Cause,
     /// Why, in words.
     pub reason: String,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
     /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store); `None` for a message.
     pub at: Option<Millis>,
@@ -147,7 +146,7 @@ pub struct Concern<A: Audience = Human> {
     pub label: Option<String>,
     /// Its session.
     pub session: Option<String>,
-    /// What it is about, such as `email.send → bob@example.com`.
+    /// Its subject, such as `email.send → bob@example.com`.
     pub summary: String,
     /// The question that it waits with.
     pub question: Option<String>,
@@ -155,9 +154,9 @@ pub struct Concern<A: Audience = Human> {
     pub answered_with: Option<String>,
     /// The call that is in doubt and that can still take effect, because its process is running.
     pub open_call: Option<OpenCall>,
-    /// What no live worker has, and what to do about it.
+    /// The need that no live worker meets, such as a tool, and what to do about it.
     pub missing: Option<String>,
-    /// What failed.
+    /// The failure, if a worker failed.
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call; for a gate, why it can no
     /// longer be approved, or what to know before.
@@ -166,7 +165,7 @@ pub struct Concern<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub reference: A::Internal<Option<String>>,
-    /// What went wrong, in the words of the program, which may repeat data.
+    /// The error, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub error: A::Internal<Option<String>>,
@@ -175,11 +174,11 @@ pub struct Concern<A: Audience = Human> {
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,
-    /// What a person can do.
+    /// The actions that a person can take.
     pub next: Vec<NextStep>,
 }
 
-/// What needs attention, most urgent first, and what came first before what came later.
+/// The concerns that need attention: most urgent first, then oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
     feature = "openapi",

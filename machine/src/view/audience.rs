@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{clock::Millis, definition};
 
-/// Who a view is for. A field that is not for the audience of a view is [`Hidden`] in it, so that code
+/// The audience of a view. A field that is not for this audience is [`Hidden`], so that code
 /// that reads it does not compile:
 ///
 /// ```compile_fail,E0308
@@ -18,13 +18,13 @@ use crate::{clock::Millis, definition};
 pub trait Audience:
     Debug + Clone + Copy + Default + PartialEq + Eq + Send + Sync + 'static
 {
-    /// The same as a value: a field is shown if its mark is not below this.
+    /// This audience as a value: a field is shown if its mark is not below it.
     const LEVEL: definition::Audience;
 
-    /// What is shown to developers: `T`, or [`Hidden`].
+    /// A field shown to developers: `T`, or [`Hidden`].
     type Diagnostic<T: Shown>: Shown;
 
-    /// What is shown only to the program itself: `T`, or [`Hidden`].
+    /// A field shown only to the program itself: `T`, or [`Hidden`].
     type Internal<T: Shown>: Shown;
 
     /// The field, if this audience may see it.
@@ -36,7 +36,7 @@ pub trait Audience:
     fn __internal<T: Shown>(value: impl FnOnce() -> T) -> Self::Internal<T>;
 }
 
-/// What a field of a view can be. Implemented for every type that has these traits.
+/// The bounds on the fields of views. Implemented for every type that has these traits.
 pub trait Shown: Debug + Clone + PartialEq + Serialize + Send + Sync + 'static {}
 
 impl<T: Debug + Clone + PartialEq + Serialize + Send + Sync + 'static> Shown for T {}
@@ -113,7 +113,7 @@ pub(crate) fn due<A: Audience>(at: Millis, since: Millis) -> Millis {
     at.saturating_sub(at.rem_euclid(step))
 }
 
-/// Whether JSON leaves a field out.
+/// Returns whether JSON omits a field.
 pub(crate) fn is_hidden<T: 'static>(_: &T) -> bool {
     TypeId::of::<T>() == TypeId::of::<Hidden>()
 }

@@ -7,7 +7,7 @@ use crate::{
     store::{Child, LoadError},
 };
 
-/// How many open children are looked at.
+/// The maximum number of open children that are read.
 const MOST: usize = 50;
 
 /// A machine that another one has started.
@@ -21,28 +21,28 @@ pub struct ChildView {
     pub machine: String,
     /// The state's name.
     pub status: String,
-    /// Whether it has ended.
+    /// True if it has ended.
     pub has_ended: bool,
-    /// What it waits for, while it has not ended; of many, only the first 50 have it.
+    /// Details of what it waits for, while it has not ended; only for the first 50 open children.
     pub open: Option<OpenChild>,
 }
 
-/// What a child waits for.
+/// An open child, and what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct OpenChild {
     /// The state as lists show it, such as `DEFERRED`.
     pub label: String,
-    /// What it is about, such as `email.send → bob@example.com`.
+    /// Its subject, such as `email.send → bob@example.com`.
     pub summary: String,
     /// The gate that a person has to answer.
     pub gate: Option<Id>,
     /// The question to a person: its own, or that of the gate.
     pub question: Option<String>,
-    /// What it needs and no live worker has, and what to do about it.
+    /// The need that no live worker meets, such as a tool, and what to do about it.
     pub missing: Option<String>,
-    /// What a person can do.
+    /// The actions that a person can take.
     pub next: Vec<NextStep>,
 }
 
@@ -59,7 +59,7 @@ impl Observer {
         Ok(children)
     }
 
-    /// What people can do about the open children of a machine.
+    /// The actions that people can take on the open children of a machine.
     pub(crate) async fn next_of_children(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
         let children = self.children_of(id).await?.into_iter();
         Ok(children.filter_map(|child| child.open).flat_map(|open| open.next).collect())

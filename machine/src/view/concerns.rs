@@ -1,4 +1,4 @@
-//! What needs attention in a store.
+//! The machines of a store that need attention.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +15,20 @@ use crate::{
     stored::Durable,
 };
 
-/// How many machines of one kind of reason are read at once.
+/// The number of machines that are read at once for one reason.
 const PAGE: usize = 256;
 
 impl Observer {
-    /// What needs attention of the machines that a query selects, most urgent first. At most as many as
+    /// The machines that a query selects and that need attention, most urgent first. At most as many as
     /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
     /// contradicted and not acknowledged, in doubt, set aside or failing always is, and so is what cannot be read,
-    /// because nobody knows whether it is selected. There are no pages: the place and the order of the query are
+    /// because it may match the query. There are no pages: the place and the order of the query are
     /// ignored.
     ///
     /// # Errors
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now. A machine that cannot be read is
-    /// a concern of its own.
+    /// reported as a concern.
     pub async fn attention<A: Audience>(&self, query: &Query) -> Result<Attention<A>, LoadError> {
         let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
         let query = query.clone().without_place();
@@ -37,7 +37,7 @@ impl Observer {
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
         self.set_aside(&mut found, &query, aside).await?;
         self.undriven(&mut found, &query).await?;
-        // Nobody knows which of them would be selected.
+        // Any of them might match the query.
         for (id, error) in self.store.broken_rows().await? {
             found.add(Concern::unreadable(id, &error));
         }
@@ -124,7 +124,7 @@ impl Observer {
         found: &mut Found<A>,
         query: &Query,
     ) -> Result<(), LoadError> {
-        // Nobody knows which machines of theirs wait for a person.
+        // A broken definition does not tell which of its machines wait for a person.
         for reason in self.store.broken_definitions().await? {
             found.add(Concern::unreadable(None, &reason));
         }
@@ -173,7 +173,7 @@ impl Observer {
     }
 
     /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that the reason is
-    /// gone, or if it cannot be read, which is a concern of its own.
+    /// gone, or if it cannot be read, which is reported as a separate concern.
     pub(super) async fn concern<A: Audience>(
         &self,
         reason: Reason,
@@ -198,7 +198,7 @@ impl Observer {
             return Ok(None);
         }
         if observed.definition.name == execution::DEFINITION.name {
-            // The same row.
+            // Reuses the row that was read.
             return match self.store.execution_of(observed).await {
                 Ok(execution)
                     if reason == Reason::WaitsForPerson
@@ -304,7 +304,7 @@ impl Observer {
         if !progress.is_in_doubt() || progress.worker() == Liveness::Ended {
             return None;
         }
-        // What cannot be found out is said by the question.
+        // If the liveness cannot be determined, the question says so.
         match self.store.liveness(execution).await {
             Ok(Liveness::Alive | Liveness::CutOff) => Some(OpenCall {
                 process: progress.process()?.clone(),

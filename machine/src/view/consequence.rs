@@ -47,12 +47,12 @@ pub struct ConsequenceView {
     pub result: Option<String>,
     /// Why it failed, or was not done.
     pub error_message: Option<String>,
-    /// What it waits for, if that is the report of its service. Not a field of its document, whose fields are
+    /// The report of its service, if it waits for that. Not a field of its document, whose fields are
     /// fixed: its line says it.
     #[serde(skip)]
     pub waits_for: Option<String>,
-    /// It took effect and is irreversible, even if its state says otherwise. That it is marked as
-    /// irreversible is what this name means in an [`ExecutionSnapshot`](super::ExecutionSnapshot).
+    /// It took effect and is irreversible, even if its state says otherwise. In an
+    /// [`ExecutionSnapshot`](super::ExecutionSnapshot), this name means that it is marked as irreversible.
     pub has_side_effects: bool,
     /// It has been WAITING at some point.
     pub was_suspended: bool,
@@ -63,7 +63,7 @@ pub struct ConsequenceView {
     /// The time from its creation to its end, in milliseconds; `None` while it has not ended. What is
     /// recorded after the end, such as a late receipt, does not change it.
     pub total_duration_ms: Option<u64>,
-    /// It only asks whether another one may run, which has a view of its own.
+    /// It only asks whether another one may run, which has a separate view.
     #[serde(skip)]
     pub(super) is_gate: bool,
 }
@@ -78,7 +78,7 @@ impl ConsequenceView {
         Self::in_language(execution, Language::English)
     }
 
-    /// The same with the summary and the sentences in another language.
+    /// Like [`of`](Self::of), with the summary and the sentences in another language.
     #[must_use]
     pub fn in_language(execution: &AnyExecution, language: Language) -> Self {
         let contract = execution.context();

@@ -6,9 +6,9 @@ use crate::store::LoadError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Consequences {
-    /// Those that can be read: contradicted and doubtful ones first, then in the order of their creation.
+    /// The readable executions: contradicted and doubtful ones first, then in the order of their creation.
     pub executions: Vec<ConsequenceView>,
-    /// What is wrong with the others. A reasoner that is not told of an execution may do it again.
+    /// The errors of the others. A reasoner that is not told of an execution may do it again.
     pub unreadable: Vec<LoadError>,
 }
 

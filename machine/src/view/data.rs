@@ -24,7 +24,7 @@ pub(super) struct Data<'a> {
 #[derive(Debug)]
 struct Known {
     value: Value,
-    /// Who may see the item that set it.
+    /// The audience of the item that set it.
     audience: definition::Audience,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// What an audience may see.
+    /// The fields that an audience may see.
     pub(super) fn shown<A: Audience>(&self, marks: Option<Marks<'_>>) -> Shown<A> {
         let (Some((definition, state)), Some(marks)) = (self.at, marks) else {
             return (Fields::none(), Vec::new());
@@ -131,7 +131,7 @@ impl<'a> Data<'a> {
         (Fields::of(Value::Object(values), mark), unknown)
     }
 
-    /// The same of the newest state, whose data are stored.
+    /// The fields of the newest state that an audience may see; its data are stored.
     pub(super) fn newest<A: Audience>(
         &self,
         newest: &Newest,
@@ -143,7 +143,7 @@ impl<'a> Data<'a> {
         (fields, Vec::new())
     }
 
-    /// Who may see a field: the strictest of its mark and of that of the item that set it.
+    /// The audience of a field: the stricter of its mark and the mark of the item that set it.
     fn mark(&self, marks: Marks<'_>, state: &StateDef, name: &str) -> definition::Audience {
         let field = marks.of_field(state, name);
         self.known.get(name).map_or(field, |known| known.audience.min(field))

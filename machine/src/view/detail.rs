@@ -27,19 +27,19 @@ use crate::{
 pub struct Detail<A: Audience = Human> {
     /// The machine.
     pub machine: Snapshot<A>,
-    /// The same as an execution, if it is one.
+    /// The machine as an execution, if it is one.
     pub execution: Option<ExecutionSnapshot<A>>,
     /// The gate that it waits behind, while that can be answered.
     pub gate: Option<WaitsBehind>,
     /// Why its gate, or it as a gate, can no longer be approved.
     pub stale: Option<String>,
-    /// What to know before that is approved: another execution may be doing the same.
+    /// A caution before that is approved: another execution may be performing the same action.
     pub caution: Option<String>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     pub answered_with: Option<String>,
-    /// What it needs and no live worker has, and what to do about it.
+    /// The need that no live worker meets, such as a tool, and what to do about it.
     pub missing: Option<String>,
-    /// What failed last, until it succeeds.
+    /// The last failure, until a later attempt succeeds.
     pub trouble: Option<Trouble>,
     /// The error, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -51,7 +51,7 @@ pub struct Detail<A: Audience = Human> {
     pub parent: Option<Id>,
     /// The machines that it has started.
     pub children: Vec<ChildView>,
-    /// What a person can do.
+    /// The actions that a person can take.
     pub next: Vec<NextStep>,
     /// The fingerprint of the definition that it was written under.
     pub definition: String,
@@ -64,7 +64,7 @@ pub struct Detail<A: Audience = Human> {
 pub struct WaitsBehind {
     /// The gate.
     pub id: Id,
-    /// What the person decides on.
+    /// The question to the person.
     pub question: String,
     /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
     pub expires_at: Option<Millis>,
@@ -98,10 +98,10 @@ pub struct MessageView<A: Audience = Human> {
     /// It was for a state that the machine has left, and is not applied any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_on: Option<bool>,
-    /// How often a worker tried it without an end.
+    /// The number of attempts of workers that did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
-    /// Why it waits, or was set aside, in words that are for everybody.
+    /// Why it waits, or was set aside, in words for every audience.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The name of the person who sent it; `None` if no person did.
@@ -115,11 +115,11 @@ pub struct MessageView<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<String>>,
-    /// The same, in the words of the program, which may repeat data.
+    /// The reason, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub error: A::Internal<Option<String>>,
-    /// What it brings.
+    /// Its payload.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub body: A::Internal<Value>,
@@ -130,7 +130,7 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::load`](crate::store::Store::load), and [`LoadError::Pruned`] for a machine that was
+    /// The errors of [`Store::load`](crate::store::Store::load), and [`LoadError::Pruned`] for a machine that was
     /// pruned and had attempted a keyed action.
     pub async fn detail<A: Audience>(&self, id: Id) -> Result<Detail<A>, LoadError> {
         let observed = self.store.observed_or_pruned(id).await?;

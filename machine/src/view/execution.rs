@@ -53,7 +53,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub action_summary: String,
     /// The state's name, such as `waiting`.
     pub current_status: String,
-    /// The same for reasoners: it also says what is doubtful or contradicted.
+    /// The status for reasoners: it also tells whether the outcome is doubtful or contradicted.
     pub label: Label,
     /// The session of the contract.
     pub session: Option<String>,
@@ -61,7 +61,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub created_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
-    /// How long it has been in its state (milliseconds).
+    /// The time that it has been in its state (milliseconds).
     pub duration_in_state_ms: u64,
     /// Its state is never left.
     pub is_terminal: bool,
@@ -76,7 +76,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub took_effect: bool,
     /// The action is irreversible.
     pub irreversible: bool,
-    /// What its gate lets it do; `None` if it has none, or has started.
+    /// The release by its gate; `None` if it has none, or has started.
     pub release: Option<Release>,
     /// A person approved it: at its gate, or as a retry.
     pub human_confirmed: bool,
@@ -111,7 +111,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub idempotency_key: A::Diagnostic<Option<String>>,
-    /// How long to wait for an answer of the call; `None` means no limit.
+    /// The time limit for an answer to the call, in seconds; `None` means no limit.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>, required = false))]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
@@ -137,7 +137,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
         Self::in_language(execution, now, Language::English)
     }
 
-    /// The same with the summary and the sentences in another language.
+    /// Like [`of`](Self::of), with the summary and the sentences in another language.
     #[must_use]
     pub fn in_language(execution: &AnyExecution, now: Millis, language: Language) -> Self {
         let contract = execution.context();

@@ -6,7 +6,7 @@ use crate::{
     id::Id,
 };
 
-/// What a memory keeps of an execution that has ended. It has no key, no actor, and of the tool's
+/// The record that a memory keeps of an execution that has ended. It has no key, no actor, and of the tool's
 /// answer only the beginning.
 ///
 /// ```
@@ -37,7 +37,7 @@ pub struct ExecutionFact {
     pub action_type: ActionType,
     /// A short description of the action.
     pub action_summary: String,
-    /// How it ended, as far as that is known now.
+    /// Its final status, as far as that is known now.
     pub final_status: FinalStatus,
     /// Its effect cannot be taken back.
     pub irreversible: bool,
@@ -49,7 +49,7 @@ pub struct ExecutionFact {
     pub error_summary: Option<String>,
 }
 
-/// How an execution ended.
+/// The final status of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

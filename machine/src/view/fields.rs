@@ -21,7 +21,7 @@ impl<A: Audience> Fields<A> {
         Self { values: Map::new(), audience: PhantomData }
     }
 
-    /// Those of the data that the marks allow. What is not an object has no names, and no marks.
+    /// The fields of the data that the marks allow. Data that are not an object have no names, and no marks.
     pub(super) fn of(data: Value, mark: impl Fn(&str) -> definition::Audience) -> Self {
         let Value::Object(mut values) = data else { return Self::none() };
         values.retain(|name, _| mark(name) >= A::LEVEL);
@@ -49,7 +49,7 @@ impl<A: Audience> Fields<A> {
         self.values.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Whether there is nothing to see.
+    /// Returns whether there are no visible fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -15,10 +15,9 @@ use crate::contract::{AnyExecution, Progress, Release};
 pub enum Label {
     /// It ended as not done, and a receipt says that it took effect.
     Contradicted,
-    /// WAITING, and nobody knows whether it took effect. It cannot be resumed.
+    /// WAITING, and it is unknown whether it took effect. It cannot be resumed.
     InDoubt,
-    /// It is irreversible and has ended in memory, and no store has recorded that: nobody knows whether it
-    /// is true.
+    /// It is irreversible and has ended in memory, and no store has recorded that: the outcome is unverified.
     Unconfirmed,
     /// WAITING.
     Waiting,
@@ -118,7 +117,7 @@ impl Label {
     }
 }
 
-/// Whether its end is not in a store. An idempotent action may run without one.
+/// Returns whether its end is missing from the store. An idempotent action may run without one.
 fn is_unconfirmed(execution: &AnyExecution) -> bool {
     let journal = execution.journal();
     let is_stored = journal.version() > 0 && journal.uncommitted().is_empty();

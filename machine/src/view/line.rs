@@ -26,8 +26,8 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
-/// The same, with `…` in place of what does not fit. The length is that of the escaped text, in
-/// characters, so that escapes cannot make it longer.
+/// Like [`OneLine`], truncated with `…` to a maximum length. The length is that of the escaped text,
+/// in characters, so that escapes cannot make it longer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Within<'a>(pub(crate) &'a str, pub(crate) usize);
 
@@ -128,21 +128,21 @@ fn is_round(character: char) -> bool {
     )
 }
 
-/// How many characters may lie between a bracket and the end of a word that looks like ours.
+/// The maximum number of characters between a bracket and the end of a word that looks like ours.
 const NEAR: usize = 64;
 
-/// The same, or the text ends before that shows, so that what comes next could complete it.
+/// Returns whether a text begins like one of our words, or is too short to rule that out.
 fn may_become(text: &str, word: &str) -> bool {
     begins(text, word).unwrap_or(true)
 }
 
-/// Whether a text begins like one of our words.
+/// Returns whether a text begins like one of our words.
 fn looks_like(text: &str, word: &str) -> bool {
     begins(text, word).unwrap_or(false)
 }
 
-/// Whether a text begins like a word; `None` if it ends before that shows. Without regard to case, to what is neither a letter nor a digit, and to which alphabet a
-/// letter is from; Chinese, Japanese and Korean letters do not look like ours.
+/// Returns whether a text begins like a word; `None` if it is too short to tell. Ignores case, characters other
+/// than letters and digits, and the alphabet of a letter; Chinese, Japanese and Korean letters do not look like ours.
 fn begins(text: &str, word: &str) -> Option<bool> {
     let mut wanted = word.chars().filter(char::is_ascii_alphabetic);
     let mut next = wanted.next();

@@ -21,7 +21,7 @@ impl<'a> Marks<'a> {
         self
     }
 
-    /// Who may see a field of a state, as the definition has it that the data were written under.
+    /// The audience of a field of a state, named as in the definition that the data were written under.
     pub(super) fn of_field(&self, written: &StateDef, name: &str) -> Audience {
         self.strictest(|newer| field(&state(newer, &written.name)?.fields, name))
             .into_iter()
@@ -30,7 +30,7 @@ impl<'a> Marks<'a> {
             .unwrap_or_default()
     }
 
-    /// Who may see a member of the context. A member that was renamed has no mark under its old name.
+    /// The audience of a member of the context. A member that was renamed has no mark under its old name.
     pub(super) fn of_member(&self, written: &Definition, name: &str) -> Audience {
         let member = |newer: &Definition| {
             let mut marks = newer.marks.iter();
@@ -39,8 +39,7 @@ impl<'a> Marks<'a> {
         self.strictest(member).into_iter().chain(member(written)).min().unwrap_or_default()
     }
 
-    /// Who may see an item of a payload. Where the move no longer exists, the field counts that the item
-    /// had set.
+    /// The audience of an item of a payload. If the move no longer exists, the field that the item had set decides.
     pub(super) fn of_item(
         &self,
         (from, trigger, to): (&str, &str, &str),

@@ -5,8 +5,8 @@ use serde::{Serialize, Serializer};
 use super::{PayloadItem, line::OneLine};
 use crate::id::Id;
 
-/// What a person can do about a machine. Its `Display` is the command of the command line, without the program and its
-/// file; as data, it has that command as a field.
+/// An action that a person can take on a machine. Its `Display` is the command of the command line, without the
+/// program and its file; as data, it has that command as a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "do", remote = "Self")]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub enum NextStep {
         /// The gate.
         id: Id,
     },
-    /// Say whether an action in doubt took place.
+    /// Say whether an action in doubt took effect.
     Confirm {
         /// The execution.
         id: Id,
@@ -54,7 +54,7 @@ pub enum NextStep {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         messages: Vec<String>,
     },
-    /// Answer a question, and let it go on.
+    /// Answer a question, and let it continue.
     Respond {
         /// The execution.
         id: Id,
@@ -66,7 +66,7 @@ pub enum NextStep {
         id: Id,
         /// The trigger.
         trigger: String,
-        /// What it takes.
+        /// The payload that it takes.
         payload: Vec<PayloadItem>,
         /// For a machine that waits: the number of its transitions, so that the answer is for the question
         /// that was shown.

@@ -1,4 +1,4 @@
-//! What an entry of a journal says, in a few words for people.
+//! A short description of a journal entry, for people.
 
 use super::{Language, Phrase};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     journal::{Entry, Fact},
 };
 
-/// No names, no keys, no text from outside: those are fields of their own.
+/// No names, no keys, no text from outside: those are separate fields.
 pub(super) fn note(entry: &Entry, written: Option<&Definition>, language: Language) -> String {
     let label = |name: &str| {
         let state = written.and_then(|known| Some(&known.states[known.state(name)?]));

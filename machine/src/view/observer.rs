@@ -77,13 +77,13 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::load`].
+    /// The errors of [`Store::load`].
     pub async fn snapshot<A: Audience>(&self, id: Id) -> Result<Snapshot<A>, LoadError> {
         let observed = self.store.observed_one(id).await?;
         Ok(Snapshot::of_subject(&observed.subject(&self.own), self.store.now()))
     }
 
-    /// A page of the machines that a query selects. One that cannot be read is an error in its place.
+    /// A page of the machines that a query selects. One that cannot be read is listed as an error.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::load`].
+    /// The errors of [`Store::load`].
     pub async fn execution<A: Audience>(&self, id: Id) -> Result<ExecutionSnapshot<A>, LoadError> {
         let execution: AnyExecution = self.store.load(id).await?;
         Ok(ExecutionSnapshot::in_language(&execution, self.store.now(), self.language))
@@ -122,7 +122,7 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::load`].
+    /// The errors of [`Store::load`].
     pub async fn consequence_view(&self, id: Id) -> Result<ConsequenceView, LoadError> {
         let execution: AnyExecution = self.store.load(id).await?;
         Ok(ConsequenceView::in_language(&execution, self.language))
@@ -160,7 +160,7 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::history`].
+    /// The errors of [`Store::history`].
     pub async fn timeline<A: Audience>(&self, id: Id) -> Result<Timeline<A>, LoadError> {
         self.timeline_part(id, 0, usize::MAX).await
     }
@@ -170,7 +170,7 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::history`].
+    /// The errors of [`Store::history`].
     pub async fn timeline_part<A: Audience>(
         &self,
         id: Id,

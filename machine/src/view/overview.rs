@@ -30,9 +30,9 @@ pub struct Overview<A: Audience = Human> {
     pub status: String,
     /// The state's name in messages; of an execution its [`Label`], which also says what is doubtful.
     pub label: String,
-    /// What the gate of an execution lets it do; `None` if it has none, or has started.
+    /// The release of an execution by its gate; `None` if it has none, or has started.
     pub release: Option<Release>,
-    /// What it is about: the summary of an execution, the visible data of any other machine.
+    /// Its subject: the summary of an execution, the visible data of any other machine.
     pub summary: String,
     /// Its session.
     pub session: Option<String>,

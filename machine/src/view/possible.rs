@@ -1,4 +1,4 @@
-//! What a person can do about a machine.
+//! The actions that a person can take on a machine.
 
 use super::{Audience, Human, Label, NextStep, Observer, Snapshot};
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
 };
 
 impl Observer {
-    /// What a person can do about a machine of any kind.
+    /// The actions that a person can take on a machine of any kind.
     ///
     /// # Errors
     ///
-    /// Those of [`Store::load`](crate::store::Store::load).
+    /// The errors of [`Store::load`](crate::store::Store::load).
     pub async fn next(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
         let observed = self.store.observed_one(id).await?;
         let mut next = self.next_of(id, &observed).await?;
@@ -52,7 +52,7 @@ impl Observer {
         Ok(answer.map(|answer| answer.trigger().unwrap_or_default()))
     }
 
-    /// What a person can do about an execution.
+    /// The actions that a person can take on an execution.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Observer {
             Label::Waiting if contract.approves().is_some() => {
                 match self.store.open_gate(id).await? {
                     Some(_) => vec![NextStep::Approve { id }, NextStep::Decline { id }],
-                    // It has expired, or what it asks for has ended: nobody can answer it any more.
+                    // It has expired, or what it asks for has ended: it can no longer be answered.
                     None => vec![NextStep::Cancel { id }],
                 }
             }
@@ -117,7 +117,7 @@ impl Observer {
     }
 }
 
-/// What a person can do about a machine of any kind: its moves that are for people.
+/// The actions that a person can take on a machine of any kind: its moves that are for people.
 pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextStep> {
     let id = snapshot.id;
     let moves = snapshot

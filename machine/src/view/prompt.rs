@@ -3,13 +3,13 @@ use std::{cmp::Reverse, fmt};
 use super::{ConsequenceView, Language, Phrase};
 use crate::contract::ActionType;
 
-/// What happened, as the section of a model's prompt: the results of tools, the answers of people, and what has not
-/// ended, each under a heading, and a sentence to go on. There is one line for each execution, contradicted and
+/// The section of a model's prompt that reports what happened: the results of tools, the answers of people, and what
+/// has not ended, each under a heading, and a closing sentence. There is one line for each execution, contradicted and
 /// doubtful ones first, and a note if any of them is irreversible. A gate has no line: the action behind it has
 /// one. Without executions the section is empty.
 ///
-/// What tools returned is escaped: it makes no line of its own, so it can forge neither a line with a
-/// label nor the end of the section. The text has a greatest length. Contradicted and
+/// The output of tools is escaped: it cannot start a new line, so it can forge neither a line with a
+/// label nor the end of the section. The text has a maximum length. Contradicted and
 /// doubtful executions are the last to be left out, before them those that have taken effect, and before
 /// them the others, of each the oldest first; what is left out is counted.
 ///

@@ -75,7 +75,7 @@ pub struct Remember<S> {
     timeout: Duration,
 }
 
-/// What [`Remember::run_until`] has done.
+/// The result of [`Remember::run_until`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remembered {
@@ -88,7 +88,7 @@ pub struct Remembered {
     pub unreadable: u64,
 }
 
-/// How long to wait until the store can be used again.
+/// The delay before the store is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl<S: FactSink> Remember<S> {
@@ -111,8 +111,8 @@ impl<S: FactSink> Remember<S> {
     ///
     /// # Errors
     ///
-    /// [`LoadError::UnknownPosition`] if the store does not have the position: then an older copy of the
-    /// file was put in its place. [`LoadError::Unavailable`] if the store was closed, or was opened for
+    /// [`LoadError::UnknownPosition`] if the store does not have the position: then the file was replaced by
+    /// an older copy. [`LoadError::Unavailable`] if the store was closed, or was opened for
     /// reading only. After any other error it tries again.
     pub async fn run_until(&self, stop: impl Future<Output = ()>) -> Result<Remembered, LoadError> {
         let mut done = Remembered::default();
@@ -151,7 +151,7 @@ impl<S: FactSink> Remember<S> {
             };
             let Some(committed) = ends(next)? else { continue };
             let Some(fact) = self.fact(&committed, done).await? else { continue };
-            // Before it is delivered: nobody else delivers it, and nobody delivers it again.
+            // Advances before the delivery, so that no fact is delivered twice, by this driver or another one.
             if !self.store.advance_offset(&self.consumer, at, committed.position).await? {
                 return Ok(Followed::Overtaken);
             }
@@ -203,7 +203,7 @@ impl<S: FactSink> Remember<S> {
     }
 }
 
-/// How following the journal ended.
+/// The reason why following the journal ended.
 enum Followed {
     Stopped,
     /// Another driver has delivered: the position is elsewhere.

@@ -33,7 +33,7 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub active_contracts: usize,
     /// One of them waits.
     pub has_suspended: bool,
-    /// An irreversible action took place.
+    /// An irreversible action took effect.
     pub has_irreversible_completed: bool,
     /// When the first one was created (milliseconds since the Unix epoch).
     pub started_at: Option<Millis>,
@@ -42,13 +42,13 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub ended_at: Option<Millis>,
     /// The number of executions that cannot be read. They are missing here, and in all other numbers.
     pub unreadable: usize,
-    /// What is wrong with these.
+    /// The errors of these.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>, required = false))]
     pub errors: A::Internal<Vec<String>>,
 }
 
-/// An execution with its key. It is large, and is moved some times before it is in its place.
+/// An execution with its key. Boxed, because it is large and is moved several times.
 pub(super) type WithKey<A> = (Box<ExecutionSnapshot<A>>, Option<String>);
 
 impl<A: Audience> ExecutionTimeline<A> {
@@ -64,7 +64,7 @@ impl<A: Audience> ExecutionTimeline<A> {
         Self::in_language(session, executions, now, Language::English)
     }
 
-    /// The same with the summaries and the sentences in another language.
+    /// Like [`of`](Self::of), with the summaries and the sentences in another language.
     #[must_use]
     pub fn in_language(
         session: &str,

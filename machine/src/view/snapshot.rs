@@ -57,7 +57,7 @@ pub struct Snapshot<A: Audience = Human> {
     pub created_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
-    /// How long it has been in its state (milliseconds).
+    /// The time that it has been in its state (milliseconds).
     pub duration_in_state_ms: u64,
     /// Its state is never left.
     pub is_terminal: bool,
@@ -86,7 +86,7 @@ pub struct Snapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = u64, required = false))]
     pub version: A::Diagnostic<u64>,
-    /// What can happen next.
+    /// The moves that its state allows.
     pub moves: Vec<LegalMove<A>>,
     /// The data of its state.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
@@ -110,7 +110,7 @@ pub struct LegalMove<A: Audience = Human> {
     pub trigger: String,
     /// The states that it can lead to.
     pub targets: Vec<String>,
-    /// What the caller brings.
+    /// The payload that the caller provides.
     pub payload: Vec<PayloadItem>,
     /// The categories of the actors that may make it; empty means anyone.
     pub categories: Vec<Category>,

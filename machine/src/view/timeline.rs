@@ -56,7 +56,7 @@ pub struct Timeline<A: Audience = Human> {
     pub id: Id,
     /// The number of entries in the history.
     pub total: u64,
-    /// What happened, oldest first: all of it, or the part that was asked for.
+    /// The events, oldest first: all of them, or the requested part.
     pub events: Vec<TimelineEvent<A>>,
 }
 
@@ -87,12 +87,12 @@ pub struct TimelineEvent<A: Audience = Human> {
     /// The name of the person who did it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// What happened, in a few words.
+    /// A short description of the event.
     pub text: String,
     /// The transition, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transition: Option<TransitionRecord<A>>,
-    /// What the actor brought to it.
+    /// The payload that the actor provided.
     #[serde(skip_serializing_if = "Fields::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub payload: Fields<A>,
@@ -118,14 +118,14 @@ impl<A: Audience> Timeline<A> {
         Self::in_language(history, Language::English)
     }
 
-    /// The same with texts in another language.
+    /// Like [`of`](Self::of), with texts in another language.
     #[must_use]
     pub fn in_language(history: &History, language: Language) -> Self {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
         Self::project(history, 0..usize::MAX, newest.map(Marks::of), language)
     }
 
-    /// The entries with these numbers. Without marks, nobody sees a payload, nor the data of a state.
+    /// The entries with these numbers. Without marks, payloads and the data of states are hidden from everyone.
     pub(super) fn project(
         history: &History,
         part: Range<usize>,
@@ -194,7 +194,7 @@ impl Words {
     }
 }
 
-/// What the actor brought.
+/// The payload that the actor provided.
 fn payload<A: Audience>(
     entry: &Entry,
     marks: Option<Marks<'_>>,

@@ -53,7 +53,7 @@ pub struct TransitionRecord<A: Audience = Human> {
     pub actor_category: Category,
     /// When (milliseconds since the Unix epoch).
     pub timestamp: Millis,
-    /// Whether the target state is terminal.
+    /// True if the target state is terminal.
     pub is_terminal_transition: bool,
 }
 
@@ -114,7 +114,7 @@ impl<A: Audience> TransitionRecord<A> {
 
 #[cfg(feature = "store")]
 impl<A: Audience> TransitionRecord<A> {
-    /// The same of a transition as a store keeps it.
+    /// The record of a stored transition.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl<A: Audience> TransitionRecord<A> {
     }
 }
 
-/// The name of a person. Names of programs are for diagnosis; who decided is for everybody.
+/// The name of a person. Names of programs are for diagnosis; the name of the person who decided is for every audience.
 pub(super) fn person(category: Category, name: Option<&str>) -> Option<&str> {
     name.filter(|_| category == Category::Human)
 }

@@ -1,4 +1,4 @@
-//! What needs attention because workers do not, or cannot, go on with it.
+//! The machines that need attention because workers do not, or cannot, drive them.
 
 use std::collections::BTreeMap;
 

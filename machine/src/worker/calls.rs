@@ -1,4 +1,4 @@
-//! The calls of a worker, as tasks of their own.
+//! The calls of a worker, as separate tasks.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ impl Drop for Tasks {
     }
 }
 
-/// What a call reports to the handler that began it, and what is left of it to wait for.
+/// The report of a call to the handler that began it, and the settlement, which may still await a late answer.
 pub(super) struct Report<T> {
     pub(super) to_handler: T,
     pub(super) settled: Option<Settled>,
@@ -54,7 +54,7 @@ impl Calls {
         };
         {
             let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // Those that have ended.
+            // Removes the tasks that have ended.
             while tasks.0.try_join_next().is_some() {}
             tasks.0.spawn(task.in_current_span());
         }

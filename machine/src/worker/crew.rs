@@ -1,4 +1,4 @@
-//! How others see this worker, and what no worker does.
+//! The presence of this worker among the others, and the reporting of work that no worker does.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::{
     telemetry,
 };
 
-/// How many machines of each kind are looked at.
+/// The number of machines of each kind that are checked.
 const LOOKED_AT: usize = 256;
 
 /// A worker among those of all processes.
@@ -29,7 +29,7 @@ pub(super) struct Crew {
     tools: Vec<String>,
     other_tools: bool,
     has_joined: bool,
-    /// What is missing, and was said.
+    /// The unmet needs that were reported.
     warned: BTreeSet<Needs>,
 }
 
@@ -84,7 +84,7 @@ impl Crew {
                 self.warned.insert(needs.clone());
             }
         }
-        // What is missing again later is said again.
+        // A need that is missing again later is reported again.
         self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
     }
 }

@@ -25,10 +25,10 @@ use crate::{
     store::{CommitError, Store},
 };
 
-/// How long to wait before an execution of somebody else is looked at again.
+/// The delay before an execution that another worker runs is checked again.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
-/// How long to wait before a service is asked again for the outcome of a call.
+/// The delay before a service is asked again for the outcome of a call.
 const ASK_AGAIN: Duration = Duration::from_mins(1);
 
 /// The tools of a worker.
@@ -100,7 +100,7 @@ impl Executions {
                 }
                 // Its attempt may give the key back.
                 CommitError::KeyHeld { .. } => Ok(Next::WaitFor(LOOK_AGAIN)),
-                // Somebody else has begun or ended it: look again.
+                // Another caller has begun or ended it: check again.
                 CommitError::Conflict { .. } | CommitError::Deferred { .. } => {
                     Ok(Next::WaitFor(Duration::ZERO))
                 }
@@ -115,7 +115,7 @@ impl Executions {
         Next::to(close(pending, reason, who(by), by))
     }
 
-    /// Somebody calls its tool, or did when the process ended.
+    /// Handles an execution whose tool another caller is calling, or was calling when its process ended.
     async fn interrupted(
         &self,
         running: Execution<Running>,
@@ -148,7 +148,7 @@ impl Executions {
         Ok(if is_called { Next::Wait } else { Next::WaitFor(LOOK_AGAIN) })
     }
 
-    /// How long a call of somebody else can be left alone.
+    /// The time for which a call by another worker can be left alone.
     #[allow(clippy::unused_self, reason = "it reads like the others")]
     fn patience(&self, store: &Store, progress: &Progress) -> Duration {
         let left =
@@ -172,7 +172,7 @@ impl Executions {
         Ok(Next::WaitFor(Duration::ZERO))
     }
 
-    /// Nobody knows whether it took place: its worker may answer late, or the service may know.
+    /// It is unknown whether it took effect: its worker may answer late, or the service may know.
     async fn in_doubt(&self, doubt: InDoubt, store: &Store) -> Result<Next<AnyExecution>, Failure> {
         let id = doubt.execution().id();
         // This also records that the worker has ended.
@@ -207,7 +207,7 @@ impl Executions {
 }
 
 impl Executions {
-    /// Whether the service may be asked before "not applied" counts: once in a while.
+    /// Returns whether the service may be asked before "not applied" counts: once per `ASK_AGAIN`.
     fn may_ask(&self, id: Id, store: &Store) -> bool {
         let now = store.uptime();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

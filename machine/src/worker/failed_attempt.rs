@@ -12,7 +12,7 @@ pub struct FailedAttempt<'a> {
     pub kind: &'static str,
     /// The name of its state; `None` if it cannot be read.
     pub state: Option<&'static str>,
-    /// What was tried: `state` for the handler, `deadline` or `message`.
+    /// The step that was tried: `state` for the handler, `deadline` or `message`.
     pub step: &'static str,
     /// The number of the attempt, from 1.
     pub attempt: u32,

@@ -8,7 +8,7 @@ use crate::{actor::Sender, stored::Restore, typed::Erased};
 /// Why a handler failed. Every error becomes one with `?`.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// What the states of one kind of machine ask for.
+/// Does the work that the states of one kind of machine ask for.
 ///
 /// A worker calls it for a machine in a state that is not terminal, whenever the machine came into that
 /// state, something it waits for ended, or the time came that the handler asked for. Match on every
@@ -80,7 +80,7 @@ pub trait Handler: Send + Sync + 'static {
     #[doc(hidden)]
     const __HAS_PERMITS: bool = false;
 
-    /// Whether [`__cancel`](Self::__cancel) does that.
+    /// Returns whether [`__cancel`](Self::__cancel) cancels this machine.
     #[doc(hidden)]
     fn __can_cancel(&self, _machine: &Self::Machine) -> bool {
         false
@@ -110,17 +110,17 @@ impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Drive
 #[error("{0}")]
 pub(super) struct Elsewhere(pub(super) String);
 
-/// What comes after a handler.
+/// The result of a handler.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Next<M> {
     /// The machine made a transition, or several: it is committed, together with what the handler gave
     /// to its [`Task`].
     Commit(M),
-    /// Nothing to do until a message comes, a deadline is due, a child ends, or somebody else changes
+    /// Nothing to do until a message comes, a deadline is due, a child ends, or another writer changes
     /// the machine.
     Wait,
-    /// The same, but at most for this time, and at least for 10 ms; then the handler is called again.
+    /// Like [`Wait`](Self::Wait), but at most for this time, and at least for 10 ms; then the handler is called again.
     WaitFor(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! What a worker does with one machine while it has the lease.
+//! The work of a worker on one machine while it holds the lease.
 
 mod choice;
 mod moves;
@@ -54,7 +54,7 @@ struct Job<'a, H: Handler> {
     /// The news that the job has seen.
     news: u64,
     on: On,
-    /// How often that was tried, this time included.
+    /// The number of attempts, this one included.
     attempt: u32,
     work: Work,
     steps: u32,
@@ -72,14 +72,14 @@ struct Job<'a, H: Handler> {
     failed: Option<&'static str>,
 }
 
-/// Whether a job goes on.
+/// The decision whether a job continues.
 #[derive(PartialEq, Eq)]
 enum Flow {
     Go,
     End,
 }
 
-/// Drives one machine until it waits, ends, or belongs to somebody else.
+/// Drives one machine until it waits, ends, or belongs to another worker.
 pub(super) async fn run<H: Handler>(
     handler: &H,
     shared: &Arc<Shared>,

@@ -1,4 +1,4 @@
-//! Drives machines: takes those that are ready, does what their state asks for, commits, goes on.
+//! Drives machines: polls for ready ones, runs their handlers, commits the transitions.
 //!
 //! Any number of workers in any number of processes can drive the machines of one store. See
 //! [`Worker`].

@@ -82,7 +82,7 @@ pub(super) struct Loop {
     pub(super) calls: Arc<Calls>,
 }
 
-/// What wakes the loop.
+/// The event that wakes the loop.
 enum Woken {
     /// Something may be ready, or there is room again.
     Look,
@@ -179,7 +179,7 @@ impl Loop {
         if room == 0 || self.alone.is_some() {
             return Ok(None);
         }
-        // Those that run already, and those that are left to others, may come first.
+        // Machines that run already, and machines that are left to others, may come first.
         let left = shared.left.lock().unwrap_or_else(PoisonError::into_inner).len();
         let limit = room + self.busy.len() + left + 1;
         let mut next: Option<Duration> = None;
@@ -250,7 +250,7 @@ impl Loop {
             let run = kind.run(Arc::clone(&shared), agenda, holder_ended);
             match AssertUnwindSafe(run).catch_unwind().await {
                 Ok(Ok(())) => {}
-                // Its lease ends by itself, and somebody takes over.
+                // Its lease expires by itself, and another worker takes over.
                 Ok(Err(error)) => {
                     telemetry::WorkerWaits { operation: "write", error: error.class() }.emit();
                     shared.leave(id, news, UNAVAILABLE);
@@ -371,20 +371,20 @@ impl Loop {
     }
 }
 
-/// A machine whose attempts were cut short so often in a row is driven alone.
+/// After this many attempts in a row that were cut short, a machine is driven alone.
 const SUSPECT: u32 = 2;
 
-/// How long a machine rests that could not be read or written.
+/// The delay before a machine that could not be read or written is tried again.
 const UNAVAILABLE: Duration = Duration::from_secs(1);
 
-/// How often the lock files of ended workers are removed.
+/// The interval at which the lock files of ended workers are removed.
 const CLEAN: Duration = Duration::from_mins(1);
 
 /// The shortest wait, so that a clock that stands still does not make a busy loop.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// How long handing back may take.
+/// The time limit for handing back.
 const HAND_BACK: Duration = Duration::from_secs(2);
 
-/// How long it takes at most to drop what does not block its thread.
+/// The time limit for dropping tasks that do not block their thread.
 const DROPPED: Duration = Duration::from_millis(200);

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::{clock::Millis, store::Store};
 
-/// How a worker works.
+/// The settings of a worker.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) lease: Duration,
@@ -35,7 +35,7 @@ impl Settings {
         Millis::try_from(self.lease.as_millis()).unwrap_or(Millis::MAX)
     }
 
-    /// How long to wait after this many attempts: each time twice as long.
+    /// The delay after this many attempts, doubled each time.
     pub(super) fn delay(&self, attempts: u32) -> Millis {
         let factor = 1u32.checked_shl(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
         let delay = self.first_delay.saturating_mul(factor).min(self.longest_delay);

@@ -17,10 +17,10 @@ use crate::{
     store::Store,
 };
 
-/// How long a machine that needs another program is left to others.
+/// The time for which a machine that needs another program is left to others.
 pub(super) const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
 
-/// What the program does about failed attempts.
+/// The program's callback for failed attempts.
 pub(super) struct OnError(pub(super) Box<dyn Fn(&FailedAttempt<'_>) + Send + Sync>);
 
 impl fmt::Debug for OnError {
@@ -29,7 +29,7 @@ impl fmt::Debug for OnError {
     }
 }
 
-/// What the program does when the worker stops.
+/// The program's callback for the stop of the worker.
 pub(super) struct OnStop(pub(super) Box<dyn Fn(&Stopping) + Send + Sync>);
 
 impl fmt::Debug for OnStop {
@@ -38,7 +38,7 @@ impl fmt::Debug for OnStop {
     }
 }
 
-/// What the jobs of a worker share.
+/// The data that the jobs of a worker share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,

@@ -1,6 +1,6 @@
 use std::{fmt, time::Duration};
 
-/// What a worker that was asked to stop waits for; see [`Worker::on_stop`](super::Worker::on_stop).
+/// The work that a worker waits for when it was asked to stop; see [`Worker::on_stop`](super::Worker::on_stop).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopping {
@@ -9,7 +9,7 @@ pub struct Stopping {
     /// The number of calls of tools that have not ended. One whose answer a machine waits for belongs to a machine
     /// that is driven, too.
     pub calls: usize,
-    /// How long it waits at most: the time of [grace](super::Worker::grace).
+    /// The longest that it waits: the time of [grace](super::Worker::grace).
     pub grace: Duration,
 }
 

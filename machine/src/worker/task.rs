@@ -10,7 +10,7 @@ use crate::{
     stored::Durable,
 };
 
-/// What a handler works on, and what is to be written together with its transition.
+/// The context of a handler: the machine that it works on, and the writes to commit together with its transition.
 ///
 /// Hand it to helpers as `&mut Task`: machines cannot be shared between threads, so a future that holds a
 /// `&Task` cannot be sent to one.
@@ -185,7 +185,7 @@ impl Task {
         }
     }
 
-    /// Whether the worker still has the lease. Without it, nothing of this task will be written; a
+    /// Returns whether the worker still holds the lease. Without it, nothing of this task will be written; a
     /// long handler can ask, to stop early. It is stopped at its next `.await` anyway.
     #[must_use]
     pub fn is_valid(&self) -> bool {
@@ -208,7 +208,7 @@ impl Task {
         batch
     }
 
-    /// Whether it sends messages to the machine that it works on.
+    /// Returns whether it sends messages to the machine that it works on.
     pub(super) fn sends_itself(&self) -> bool {
         self.messages.iter().any(|(to, _)| *to == self.lease.id)
     }

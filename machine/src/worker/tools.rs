@@ -1,4 +1,4 @@
-//! How a worker calls tools, whatever their types.
+//! Type-erased calls of tools by a worker.
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
@@ -76,7 +76,7 @@ pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<
     Ok(())
 }
 
-/// How a worker calls what has this effect.
+/// The way in which a worker calls tools that have this effect.
 pub trait Runs<T: Callable>: sealed::Sealed {
     #[doc(hidden)]
     fn __perform<'a, S: Perform<T> + 'static>(
@@ -172,7 +172,7 @@ impl<T, E, S> Tooled<T, E, S> {
     }
 }
 
-/// How long to wait before an outcome that is not on disk is written again.
+/// The delay before another try to write an outcome that is not on disk.
 const SETTLE_AGAIN: Duration = Duration::from_secs(1);
 
 /// The outcome, once it is on disk. A receipt is not given up, whatever happens to the disk.

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::store::{CommitError, Unavailable};
 
-/// How long a worker runs.
+/// The condition on which a worker stops.
 pub(super) enum Until {
     Stopped(Arc<Stop>),
     Idle,
@@ -61,7 +61,7 @@ impl Running {
     /// See [`Worker::run_until`](super::Worker::run_until).
     pub async fn stop(self) -> Result<(), CommitError> {
         self.stop.ask();
-        // It has no panics of its own: those of handlers are caught.
+        // The task itself does not panic, and panics of handlers are caught.
         self.task.await.unwrap_or_else(|_| Err(Unavailable::stopped().into()))
     }
 }

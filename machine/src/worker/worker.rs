@@ -32,8 +32,7 @@ use crate::{
     stored::Restore,
 };
 
-/// Drives the machines of a store: takes those that are ready, does what their state asks for, commits,
-/// goes on.
+/// Drives the machines of a store: polls for ready ones, runs their handlers, and commits the transitions.
 ///
 /// A machine is ready when it came into a state that is not terminal, when a message for it has come,
 /// when one of its deadlines is due, or when a machine that it waits for has ended. Then the worker
@@ -44,7 +43,7 @@ use crate::{
 /// Executions are machines too. The worker calls their tools: idempotent ones with retries, irreversible
 /// ones under permits, which never move to another worker.
 ///
-/// What fails is tried again later, each time after twice the time, and set aside after a number of
+/// A failed attempt is tried again later, with a delay that doubles each time, and set aside after a number of
 /// attempts; see [`Store::set_aside`].
 ///
 /// ```
@@ -113,7 +112,7 @@ impl Worker {
     /// [`handler`](Self::handler) for, it also fires the deadlines and applies the messages; executions are run once
     /// it has a [`tool`](Self::tool). It acts as these actors.
     ///
-    /// What no live worker has a handler or a tool for needs attention after a minute, and is reported by
+    /// A machine for which no live worker has a handler or a tool needs attention after a minute, and is reported by
     /// `tracing`; [`Store::workers`] lists the workers that are alive.
     pub fn new(store: &Store, actors: Actors) -> Self {
         let executions = Executions {
@@ -176,8 +175,8 @@ impl Worker {
         self
     }
 
-    /// How long a lease lasts; by default 30 s, and at least 100 ms. The worker renews it after a third, and stops by
-    /// itself after two thirds without an answer of the store. When a process ends, others on the same
+    /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it after a third, and
+    /// stops by itself after two thirds without an answer of the store. When a process ends, others on the same
     /// host take over sooner; one that is frozen is noticed when its leases end. A short lease costs a
     /// write for each machine and third of it.
     pub fn lease(mut self, time: Duration) -> Self {
@@ -185,13 +184,13 @@ impl Worker {
         self
     }
 
-    /// How many machines it drives at the same time; by default 16.
+    /// Sets the number of machines that it drives at the same time; by default 16.
     pub fn concurrency(mut self, machines: usize) -> Self {
         self.settings.concurrency = machines.max(1);
         self
     }
 
-    /// How often a handler, a deadline or a message is tried before it is set aside; by default 5.
+    /// Sets the number of attempts of a handler, a deadline or a message before it is set aside; by default 5.
     ///
     /// An attempt that was cut short counts, too: by the end of the process, or because the lease was
     /// lost. A machine that this happened to twice in a row is driven alone, with nothing else running, so that
@@ -201,29 +200,29 @@ impl Worker {
         self
     }
 
-    /// How long it waits after the first failure, and at most; by default 1 s and 5 min.
+    /// Sets the delay after the first failure, and the longest delay; by default 1 s and 5 min.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         (self.settings.first_delay, self.settings.longest_delay) = (first, longest);
         self
     }
 
-    /// How often it looks for work without a ring, and for workers whose process has ended; by default
+    /// Sets the interval at which it polls for work, and for workers whose process has ended; by default
     /// every second, and at most every 10 ms. It is a few indexed reads, however many machines wait.
     pub fn sweep(mut self, time: Duration) -> Self {
         self.settings.sweep = time.max(SHORTEST_SWEEP);
         self
     }
 
-    /// How long a handler may take; by default without a limit. One that takes longer is stopped at its next
+    /// Sets the time limit of a handler; by default none. One that takes longer is stopped at its next
     /// `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped: its lease is no
     /// longer renewed, so that another worker takes over, and nothing that it returns is written. Calls of
-    /// tools have timeouts of their own.
+    /// tools have separate timeouts.
     pub fn handler_limit(mut self, time: Duration) -> Self {
         self.settings.handler_limit = Some(time);
         self
     }
 
-    /// How long [`Running::stop`] waits for handlers and calls; by default 10 s. Then handlers are stopped,
+    /// Sets how long [`Running::stop`] waits for handlers and calls; by default 10 s. Then handlers are stopped,
     /// and other workers begin their states again; soon after, it no longer waits for those that block
     /// their thread. Calls of tools run on as tasks of the runtime, so that their receipts are kept.
     pub fn grace(mut self, time: Duration) -> Self {
@@ -239,8 +238,8 @@ impl Worker {
         self
     }
 
-    /// What to do when an attempt has failed, such as to write it to the log of the program: also when it is tried
-    /// again. It is called once the failure is on disk, on the task of the machine, so it must not block.
+    /// Sets a callback for failed attempts, such as one that writes them to the log of the program, also if they are
+    /// tried again. It is called once the failure is on disk, on the task of the machine, so it must not block.
     ///
     /// `tracing` has the same events without the text of the error, which may repeat data.
     ///
@@ -258,8 +257,8 @@ impl Worker {
         self
     }
 
-    /// What to do when the worker was asked to stop and waits for what it has begun, such as to tell the person at
-    /// the terminal. `tracing` has the same event. It is not called if there is nothing to wait for.
+    /// Sets a callback for a worker that was asked to stop and waits for what it has begun, such as one that tells the
+    /// person at the terminal. `tracing` has the same event. It is not called if there is nothing to wait for.
     ///
     /// ```
     /// # use machine::{actor::Actors, store::Store, worker::Worker};
@@ -275,9 +274,10 @@ impl Worker {
         self
     }
 
-    /// What would keep it from starting: machines of its handlers' kinds that their definitions or types cannot read,
-    /// and calls that have not ended and whose arguments its tools cannot read. Of each definition it reads the 500
-    /// oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads all. Changes nothing.
+    /// Checks for what would keep it from starting: machines of its handlers' kinds that their definitions or types
+    /// cannot read, and calls that have not ended and whose arguments its tools cannot read. Of each definition it
+    /// reads the 500 oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads all. Changes
+    /// nothing.
     ///
     /// [`OpenOptions::check`]: crate::store::OpenOptions::check
     ///

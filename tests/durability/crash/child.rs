@@ -57,7 +57,7 @@ async fn works() {
             for _ in 0..orders.operations {
                 worker.step().await;
             }
-            // What it has not settled is lost with the process. Dropped, its evidence would be written.
+            // Unsettled attempts are lost with the process. Dropped, their evidence would be written.
             std::mem::forget(worker.slots);
         });
     }
@@ -68,7 +68,7 @@ async fn works() {
     say(&Said::End);
 }
 
-/// What the workers share. Recovering and closing want the store for themselves.
+/// The state that the workers share. Recovering and closing need exclusive access to the store.
 pub(super) struct Shared {
     pub(super) store: RwLock<Store>,
     operations: AtomicU64,

@@ -1,4 +1,4 @@
-//! What must be in the file.
+//! The expected content of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ struct Known {
     text: Option<String>,
 }
 
-/// What has happened in all rounds.
+/// Totals of all rounds.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Figures {
     pub(super) acknowledged: u64,
@@ -42,7 +42,7 @@ pub(super) struct Figures {
 }
 
 impl Known {
-    /// A permit was issued, and nobody knows its outcome.
+    /// A permit was issued, and its outcome is unknown.
     fn is_unanswered(&self) -> bool {
         let mut back = self.entries.iter().rev();
         let newest = back.find(|entry| {
@@ -141,7 +141,7 @@ impl Model {
             }
         }
         if std::mem::take(&mut self.recovering) {
-            // It parks each machine in a commit of its own.
+            // It parks each machine in a separate commit.
             let parked = self.unanswered().into_iter().filter(|id| {
                 let known = &self.machines[id];
                 known.status == "running" && found[id].status == "waiting"

@@ -26,13 +26,13 @@ const POINTS: [&str; 12] = [
     "store-closed",
 ];
 
-/// How many rounds use the same file.
+/// The number of rounds that use the same file.
 const ROUNDS_PER_FILE: usize = 10;
 
-/// How many operations each worker of a child does, if it lives so long.
+/// The number of operations of each worker of a child, if it lives so long.
 const OPERATIONS: usize = 40;
 
-/// What was acknowledged is in the file, and of the rest all or nothing.
+/// Acknowledged operations are in the file, and each of the rest completely or not at all.
 #[test]
 fn a_killed_process_loses_nothing_and_leaves_no_half() {
     let rounds = std::env::var("MACHINE_CRASH_ROUNDS");
@@ -132,7 +132,7 @@ async fn check(orders: &Orders, model: &mut Model, random: &mut Random, last: bo
     let store = options().sqlite(&orders.file).await.unwrap();
     model.compare(&store).await;
     if last || random.percent(60) {
-        // Nobody is alive, so that everything without an answer is in doubt.
+        // No process is alive, so that everything without an answer is in doubt.
         let recovered = store.recover().await.unwrap();
         assert!(recovered.failed.is_empty(), "{:?}", recovered.failed);
         assert!(recovered.settled.is_empty() && recovered.interrupted.is_empty(), "{recovered:?}");

@@ -1,18 +1,18 @@
-//! What the child says to the parent.
+//! Messages from the child to the parent.
 
 use machine::Id;
 use serde::{Deserialize, Serialize};
 
-/// What the parent orders.
+/// Orders of the parent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Orders {
     pub(super) file: std::path::PathBuf,
     pub(super) seed: u64,
-    /// How many tasks work at once.
+    /// The number of concurrent tasks.
     pub(super) workers: usize,
-    /// How many operations each of them does.
+    /// The number of operations of each task.
     pub(super) operations: usize,
-    /// The text of a transition has so many more characters, so that checkpoints take place.
+    /// The number of characters added to the text of a transition, so that checkpoints happen.
     pub(super) padding: usize,
     /// The child kills itself when it comes to this fail point for the n-th time.
     pub(super) point: Option<(String, usize)>,
@@ -42,7 +42,7 @@ pub(super) enum Said {
     End,
 }
 
-/// What an operation writes for one machine.
+/// The entries that an operation writes for one machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Planned {
     pub(super) id: Id,

@@ -31,7 +31,7 @@ pub(super) enum Item {
     Commit(Slot),
     Begin(Begin<'static, Action>),
     Settle(Settle<'static>),
-    /// Somebody knows whether it took place. Never in a batch.
+    /// Confirms that it took effect, or that it did not. Never in a batch.
     Confirm(InDoubt, bool, String),
 }
 

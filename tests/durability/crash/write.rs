@@ -1,4 +1,4 @@
-//! How the items of an operation are written.
+//! Writes the items of an operation.
 
 use machine::store::{CommitError, Store};
 use machine_tests::actors::{ann, tool_node};

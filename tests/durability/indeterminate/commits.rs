@@ -15,7 +15,7 @@ use crate::{
     support::{assert_intact, history, lines, new_file, options, stored},
 };
 
-/// The store can find out: it answers success if the commit took place.
+/// The store can find out: it answers success if the commit took effect.
 #[test]
 fn an_error_of_a_commit_that_took_place_is_success() {
     alone("indeterminate::commits::an_error_of_a_commit_that_took_place_is_success", async || {
@@ -82,7 +82,7 @@ fn an_indeterminate_commit_can_be_tried_again() {
     });
 }
 
-/// The same for a machine that is created, and for a batch.
+/// A machine that is created, and a batch, can be retried in the same way.
 #[test]
 fn an_indeterminate_batch_can_be_tried_again() {
     alone("indeterminate::commits::an_indeterminate_batch_can_be_tried_again", async || {
@@ -104,7 +104,7 @@ fn an_indeterminate_batch_can_be_tried_again() {
     });
 }
 
-/// Another process changed a machine after the commit that nobody knows of: still found.
+/// Another process changed a machine after the indeterminate commit: still found.
 #[test]
 fn an_indeterminate_commit_is_found_behind_another_one() {
     alone(
@@ -118,7 +118,7 @@ fn an_indeterminate_commit_is_found_behind_another_one() {
             assert_indeterminate(
                 store.batch().commit(&mut first).commit(&mut second).write().await,
             );
-            // Somebody else goes on with one of the two.
+            // Another process moves one of the two on.
             let mut other =
                 store.resume::<Counting>(first.id()).await.unwrap().add("three".to_owned());
             store.commit(&mut other).await.unwrap();
@@ -179,7 +179,7 @@ fn an_indeterminate_commit_is_found_after_another_error() {
     );
 }
 
-/// A commit that was refused shows no times that nobody wrote.
+/// A refused commit shows no times that were never written.
 #[test]
 fn a_failed_commit_leaves_deadlines_as_they_were() {
     alone("indeterminate::commits::a_failed_commit_leaves_deadlines_as_they_were", async || {

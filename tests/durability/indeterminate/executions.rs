@@ -81,7 +81,7 @@ fn a_begin_of_a_file_out_of_reach_is_found_in_doubt() {
     );
 }
 
-/// The same as a part of a batch.
+/// Begins as a part of a batch.
 #[test]
 fn an_indeterminate_begin_in_a_batch_can_be_tried_again() {
     alone(
@@ -154,7 +154,7 @@ fn a_receipt_survives_a_file_out_of_reach() {
     });
 }
 
-/// The same as a part of a batch.
+/// Settles as a part of a batch.
 #[test]
 fn an_indeterminate_settle_in_a_batch_can_be_tried_again() {
     alone(

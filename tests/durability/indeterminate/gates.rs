@@ -44,7 +44,7 @@ fn an_answer_finds_out_by_itself() {
                 assert_eq!(decision(&any).unwrap().approved, is_yes);
                 assert_eq!(history(&store, id).await.len(), 6);
                 let of_action = history(&store, planned.id()).await;
-                // What never runs ends with its gate, once.
+                // An action that never runs ends with its gate, once.
                 let ended = ["closed", "start", "cancel not approved: no"];
                 assert_eq!(of_action[1..], ended[..if is_yes { 0 } else { 3 }]);
                 let begun = store.begin(planned, tool_node()).await;
@@ -55,7 +55,7 @@ fn an_answer_finds_out_by_itself() {
     });
 }
 
-/// The same for a gate that ends without an answer.
+/// A gate that ends without an answer is retried safely, too.
 #[test]
 fn a_withdrawal_finds_out_by_itself() {
     alone("indeterminate::gates::a_withdrawal_finds_out_by_itself", async || {

@@ -9,18 +9,18 @@ use machine::store::{CommitError, Store};
 
 use crate::machines::{Meter, meter::Counting};
 
-/// The code of an error of fsync, after which nobody knows what is on disk.
+/// The code of an error of fsync, after which the content of the disk is unknown.
 pub(super) const FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
 pub(super) const FULL: i32 = rusqlite::ffi::SQLITE_FULL;
 pub(super) const BUSY: i32 = rusqlite::ffi::SQLITE_BUSY;
 
-/// The next COMMIT returns an error, without having done anything or after it has taken place.
+/// The next COMMIT returns an error, without having done anything or after it took effect.
 pub(super) fn commit_fails(took_place: bool, code: i32) {
     let point = if took_place { "store-committed" } else { "store-commit" };
     fail::cfg(point, &format!("1*return({code})")).unwrap();
 }
 
-/// The next COMMIT returns an error, and nobody can look into the file afterwards.
+/// The next COMMIT returns an error, and the file cannot be read afterwards.
 pub(super) fn commit_is_indeterminate(took_place: bool) {
     commit_fails(took_place, FSYNC);
     fail::cfg("store-reopen", &format!("1*return({FSYNC})")).unwrap();

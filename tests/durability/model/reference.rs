@@ -1,4 +1,4 @@
-//! What the stores must have.
+//! The reference model: the expected content of the stores.
 
 use machine::clock::Millis;
 use proptest::{prelude::*, sample::Index};
@@ -12,14 +12,14 @@ use super::{
 /// When the clock starts.
 pub(super) const START: Millis = 1_000_000;
 
-/// What the model knows: the machines, in the order in which they were made.
+/// The knowledge of the model: the machines, in the order in which they were made.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) now: Millis,
     pub(super) machines: Vec<Known>,
     /// The machines that are stored, in the order in which they were created.
     pub(super) order: Vec<usize>,
-    /// What the last step must have answered.
+    /// The expected answer of the last step.
     pub(super) answer: Answer,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Known {
     pub(super) stored: Option<Core>,
     /// The machine in the hands of the program. It may be stale.
     pub(super) local: Core,
-    /// How many entries of the local one are stored, as far as it knows.
+    /// The number of stored entries of the local copy, as far as it knows.
     pub(super) base: usize,
 }
 
-/// What a step answers.
+/// The answer of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Answer {
     Done,
@@ -44,7 +44,7 @@ pub(super) enum Answer {
     Refused,
 }
 
-/// What happens to the machines and the stores.
+/// A step: something happens to the machines or the stores.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Create,

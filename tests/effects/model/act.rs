@@ -56,7 +56,7 @@ impl Inner {
             Step::Answer(at, said) => {
                 let worker = self.worker_of(model, at);
                 self.take(at).answer(&worker, said).await;
-                // What comes through a guard is written in the background.
+                // Answers through a guard are written in the background.
                 let is_kept = async |id| late(&self.observer, id).await.len();
                 while is_kept(self.attempts[at].id).await < model.attempts[at].late.len() {
                     tokio::time::sleep(Duration::from_millis(1)).await;

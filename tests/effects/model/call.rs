@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::{reference::LIMIT, step::Said, system::Pay};
 
-/// What a service has of its call.
+/// The service's handles to its call.
 type Entered = (InFlight<Pay>, CallbackToken);
 
 /// Says that it was entered, and then what it is told to say.
@@ -52,13 +52,13 @@ pub(super) struct Control {
     guard: InFlight<Pay>,
 }
 
-/// What a worker has of an execution. Dropping it loses it.
+/// A worker's handles to an execution. Dropping it loses them.
 #[allow(clippy::large_enum_variant, reason = "there are a few at a time")]
 pub(super) enum InHand {
     Nothing,
     Permit(Box<(Execution<Running>, Permit<Pay>)>),
     Call(Execution<Running>, BoxFuture<'static, Outcome>, Control),
-    /// It timed out, and goes on.
+    /// It timed out, and continues.
     Late(LateCall, Control),
     /// Its future is gone.
     CutOff(InFlight<Pay>),

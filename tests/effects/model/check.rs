@@ -59,7 +59,7 @@ impl Inner {
     }
 }
 
-/// What a reasoner is shown, as an object and as a line of a prompt.
+/// Compares the view of a reasoner, as an object and as a line of a prompt.
 fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     let contradicted = attempt.status == Status::Failed && attempt.receipt;
     let label = match attempt.status {
@@ -87,7 +87,7 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     assert_eq!(rendered.contains("cannot be taken back"), happened, "{rendered}");
     let twice = rendered.contains("it took place, perhaps more than once: receipt");
     assert_eq!(twice, contradicted, "{rendered}");
-    // That a person took a risk is visible until the worker has said that nothing happened.
+    // The risk that a person took is visible until the worker has said that nothing happened.
     let risked = attempt.overridden && !attempt.receipt && !attempt.refusal;
     assert_eq!(rendered.contains("it may still take place"), risked, "{rendered}");
     // Nor is it lost that the worker says that the person was wrong.

@@ -24,7 +24,7 @@ impl Inner {
                 model = self.must(model, step).await;
             }
         }
-        // What came late changes no state, and nothing is in doubt again.
+        // Late answers change no state, and nothing is in doubt again.
         model = self.compared(model, Step::Recover(None)).await;
         assert_eq!(model.answer, nothing_left, "{model:?}");
         assert_intact(&self.observer).await;
@@ -44,7 +44,7 @@ impl Inner {
     }
 }
 
-/// What a person or the operator can do next to end an attempt.
+/// The next step of people or the operator to end an attempt.
 fn next_of_people(model: &Model, at: At) -> Option<Step> {
     let attempt = &model.attempts[at];
     if attempt.gate.is_some_and(|gate| gate.answer == Reply::Waiting) {
@@ -59,7 +59,7 @@ fn next_of_people(model: &Model, at: At) -> Option<Step> {
     }
 }
 
-/// What a worker that was frozen does after it has thawed: all that it can.
+/// The next step of a worker that has thawed: it does all that it can.
 fn next_of_worker(model: &Model, at: At) -> Option<Step> {
     let attempt = &model.attempts[at];
     match (attempt.call, attempt.request) {

@@ -21,7 +21,8 @@ impl Model {
         }
     }
 
-    /// Whether the newest answer to a question about what an attempt does, which needs none itself, was no.
+    /// Returns whether the newest answer to a question about the action of an attempt that needs no
+    /// answer itself was no.
     pub(super) fn declined(&self, at: At) -> Option<&'static str> {
         let Attempt { key, gate, approved, .. } = self.attempts[at];
         let of_key = self.attempts.iter().filter(|one| one.key == key);
@@ -63,7 +64,7 @@ impl Model {
             Reply::Waiting => {
                 let one = &mut self.attempts[at];
                 one.gate = Some(Gate { answer: Reply::Ended, ..gate });
-                // What never runs ends with its gate.
+                // An action that never runs ends with its gate.
                 one.status = Status::Cancelled;
                 Answer::Done
             }

@@ -8,28 +8,28 @@ use proptest_state_machine::ReferenceStateMachine;
 
 use super::step::{Answer, Said, Step};
 
-/// How many payments there are, how many workers, and how many attempts a history has at most.
+/// The number of payments, the number of workers, and the maximum number of attempts in a history.
 pub(super) const KEYS: usize = 3;
 pub(super) const WORKERS: usize = 2;
 pub(super) const ATTEMPTS: usize = 12;
 
-/// How long a request can be on its way after its worker has ended.
+/// The time that a request can be on its way after its worker has ended.
 pub(super) const SETTLING: Millis = 1000;
 
-/// How long the bank has for a report about what it has accepted.
+/// The time limit of the bank for a report about an accepted request.
 pub(super) const LIMIT: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) now: Millis,
-    /// Whether other processes see only whether a worker's process is alive, not its calls.
+    /// True if other processes see only whether a worker's process is alive, not its calls.
     pub(super) sees_processes: bool,
     /// A broken twin: a call whose future is gone counts as over.
     pub(super) forgets_cut_off: bool,
     pub(super) attempts: Vec<Attempt>,
-    /// How often each worker was started again.
+    /// The number of times that each worker was started again.
     pub(super) lives: [u32; WORKERS],
-    /// What the last step must answer.
+    /// The expected answer of the last step.
     pub(super) answer: Answer,
 }
 
@@ -54,9 +54,9 @@ pub(super) struct Attempt {
     pub(super) expires_at: Option<Millis>,
     pub(super) fenced: bool,
     pub(super) request: Request,
-    /// When the call was over, even if nobody knows it yet.
+    /// When the call was over, even if that is not known yet.
     pub(super) over_at: Option<Millis>,
-    // What the store knows.
+    // Knowledge of the store.
     /// The bank has accepted it, and reports until then.
     pub(super) accepted: Option<Millis>,
     pub(super) receipt: bool,
@@ -65,9 +65,9 @@ pub(super) struct Attempt {
     /// A refusal that settled it.
     pub(super) refused: bool,
     pub(super) seen_over_at: Option<Millis>,
-    /// What arrived after the others had gone on.
+    /// Evidence that arrived after the others had moved on.
     pub(super) late: Vec<Said>,
-    // What people did.
+    // Actions of people.
     pub(super) says_applied: bool,
     pub(super) overridden: bool,
     pub(super) approved: bool,
@@ -178,6 +178,6 @@ backend! {
 }
 
 backend! {
-    /// Each worker is a process of its own, and so is the observer.
+    /// Each worker is a separate process, and so is the observer.
     OnSqlite, true
 }

@@ -129,7 +129,7 @@ impl Model {
         })
     }
 
-    /// Whether a process sees a worker that can still be in the call.
+    /// Returns whether a process sees a worker that can still be in the call.
     fn is_alive(&self, at: At, by: Option<usize>) -> bool {
         let one = &self.attempts[at];
         let Some((worker, life)) = one.worker else { return false };
@@ -145,7 +145,7 @@ impl Model {
         }
     }
 
-    /// Whether a process knows that a call of its own was cut off.
+    /// Returns whether a process knows that one of its own calls was cut off.
     fn sees_cut_off(&self, at: At, by: Option<usize>) -> bool {
         let one = &self.attempts[at];
         let its_own = match one.worker {
@@ -227,7 +227,7 @@ impl Model {
         }
         (self.attempts[at].call, self.attempts[at].guarded) = (Call::In, true);
         if self.attempts[at].impatient {
-            // Nobody waits for the answer, which will be late.
+            // No caller waits for the answer, which will be late.
             self.attempts[at].status = Status::InDoubt;
         }
         Answer::Done
@@ -235,9 +235,9 @@ impl Model {
 
     fn answered(&mut self, at: At, said: Said) -> Answer {
         let (running, now) = (self.attempts[at].status == Status::Running, self.now);
-        // What is known is not written twice.
+        // Known evidence is not written twice.
         let known = self.attempts[at].knows(said);
-        // The bank had reported a receipt while the call was running, and nobody was shut out.
+        // The bank had reported a receipt while the call was running, and no worker was fenced.
         let one = &self.attempts[at];
         let reported = one.status == Status::Completed && !one.fenced && !one.impatient;
         if self.attempts[at].call == Call::CutOff {
@@ -309,7 +309,7 @@ impl Model {
         if self.attempts[at].confined { self.ended(at) } else { Answer::Done }
     }
 
-    /// The call is over, and nobody was told.
+    /// The call is over, and no one was told.
     fn ended(&mut self, at: At) -> Answer {
         let now = self.now;
         self.done(at, |one| {
@@ -427,7 +427,7 @@ impl Model {
         self.done(at, |one| (one.status, one.says_applied) = (Status::Completed, true))
     }
 
-    /// Whether the observer can know that it did not take place.
+    /// Returns whether the observer can know that it did not take effect.
     fn may_be_freed(&mut self, at: At) -> Answer {
         if self.attempts[at].receipt || self.attempts[at].refusal_counts() {
             return Answer::Done;
@@ -447,7 +447,7 @@ impl Model {
 }
 
 impl Attempt {
-    /// Whether this very evidence is on record.
+    /// Returns whether this very evidence is recorded.
     fn knows(&self, said: Said) -> bool {
         match said {
             Said::Receipt => self.receipt,

@@ -1,17 +1,17 @@
-//! What can happen, and what it answers.
+//! The steps of the model, and their answers.
 
 /// An attempt, by the order in which they were planned.
 pub(super) type At = usize;
 
-/// What happens to the store, the workers, the bank and the people.
+/// A step of the store, the workers, the bank or the people.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
     /// Plans a payment.
     Plan {
-        /// What is paid.
+        /// The key of the payment.
         key: usize,
         gate: Asks,
-        /// Its caller does not wait: the call times out at once, and goes on.
+        /// Its caller does not wait: the call times out at once, and continues.
         impatient: bool,
         /// Its service is confined to its future and its guards.
         confined: bool,
@@ -32,7 +32,7 @@ pub(super) enum Step {
     Report(At, Said),
     /// The worker drops the permit or the future of the call, and lives on.
     Drop(At),
-    /// What is left of a call that was cut off drops its guard without an answer.
+    /// The rest of a call that was cut off drops its guard without an answer.
     Release(At),
     /// The process of a worker ends, with everything that it has.
     Crash(usize),
@@ -53,7 +53,7 @@ pub(super) enum Step {
     Wait(u16),
 }
 
-/// Who must approve it.
+/// The approval that it needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Asks {
     Nobody,
@@ -62,7 +62,7 @@ pub(super) enum Asks {
     Within(u16),
 }
 
-/// What a service says. It does not lie.
+/// The answer of a service, which is always true.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Said {
     Receipt,
@@ -76,13 +76,13 @@ pub(super) enum Said {
     Panic,
 }
 
-/// What a step answers.
+/// The answer of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
     Done,
     /// It was refused, for one of these reasons.
     Refused(Vec<&'static str>),
-    /// What `recover` found: in doubt, and settled.
+    /// The findings of `recover`: in doubt, and settled.
     Found(Vec<At>, Vec<At>),
 }
 
@@ -91,7 +91,7 @@ impl Answer {
         Self::Refused(vec![reason])
     }
 
-    /// Whether the answer of the store is what the model expects.
+    /// Returns whether the answer of the store is what the model expects.
     pub(super) fn allows(&self, found: &Self) -> bool {
         match (self, found) {
             (Self::Refused(reasons), Self::Refused(found)) => {

@@ -38,7 +38,7 @@ pub(super) struct Inner {
     pub(super) attempts: Vec<Known>,
     /// The locks of the workers, as far as they have made a call.
     pub(super) locks: [Option<File>; WORKERS],
-    /// How often each key was paid.
+    /// The number of times that each key was paid.
     pub(super) paid: [usize; KEYS],
     /// For each key one execution that is never begun, to ask whether it could be. The last one can
     /// never be begun, because its key was applied.
@@ -49,7 +49,7 @@ pub(super) struct Known {
     pub(super) id: Id,
     pub(super) gate: Option<Id>,
     pub(super) in_hand: InHand,
-    /// What the bank got with the request.
+    /// The token that the bank got with the request.
     pub(super) token: Option<CallbackToken>,
 }
 

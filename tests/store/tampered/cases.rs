@@ -13,9 +13,9 @@ pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) subject: Who,
     sql: String,
-    /// What notices the edit.
+    /// The operations that notice the edit.
     pub(super) plain: Expected,
-    /// What notices it if all digests were recomputed; `None` if that is impossible.
+    /// The operations that notice it if all digests were recomputed; `None` if that is impossible.
     pub(super) forged: Option<Expected>,
 }
 

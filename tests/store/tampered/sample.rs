@@ -39,7 +39,7 @@ pub(super) enum Who {
     Bob,
     /// A mail that was provably not sent.
     Carl,
-    /// A question that nobody has answered.
+    /// A question without an answer.
     Question,
     /// The confirmation that the next one waits for.
     Gate,

@@ -1,4 +1,4 @@
-//! What a store says of an edited file.
+//! The reports of a store about an edited file.
 
 use machine_tests::actors::tool_node;
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
@@ -17,7 +17,7 @@ use machine_tests::samples::AnyTicket;
 use super::sample::{ALL, AnyLamp, Copied, Sample, Who};
 use crate::store::support::dump;
 
-/// What each operation says, if it does not say what it says of an untouched file.
+/// The report of each operation, if it differs from that for an untouched file.
 pub(super) type Seen = BTreeMap<&'static str, String>;
 
 /// The operations that are tried.
@@ -48,7 +48,7 @@ impl Copied<'_> {
         let all = within("verify_all", verify_all(&store, sample)).await;
         let list = within("list", list(&store, sample)).await;
         let others = within("others", others(&store, sample, subject)).await;
-        // What these say is checked elsewhere, but they do not panic.
+        // The results of these are checked elsewhere, but they do not panic.
         let _ = (store.json(id).await, store.export(id).await, store.history(id).await);
         if subject == Who::Question && load.is_some() {
             let resumed = store.resume::<Waiting>(id).await;
@@ -155,7 +155,7 @@ async fn list(store: &Store, sample: &Sample) -> Option<String> {
     Some(text + &names.join(" "))
 }
 
-/// Bob, and nobody else, is in doubt.
+/// Only Bob is in doubt.
 async fn recover(store: &Store, sample: &Sample) -> Option<String> {
     let recovered = match store.recover().await {
         Ok(recovered) => recovered,

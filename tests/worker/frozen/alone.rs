@@ -1,4 +1,4 @@
-//! A is frozen for longer than its lease, nobody takes over, and A thaws.
+//! A is frozen for longer than its lease, no worker takes over, and A thaws.
 
 use crate::worker::process::{Act, Orders, until};
 
@@ -8,7 +8,7 @@ use super::office::Office;
 async fn lease_has_ended(office: &Office) {
     let raw = rusqlite::Connection::open(&office.file).unwrap();
     until("the lease ends", || async {
-        // While somebody has the lease, this is when it ends.
+        // While a worker has the lease, this is when it ends.
         let end = "SELECT wake_at FROM work WHERE worker IS NOT NULL";
         let end: i64 = raw.query_row(end, [], |row| row.get(0)).unwrap();
         end < machine::clock::now()
@@ -16,7 +16,7 @@ async fn lease_has_ended(office: &Office) {
     .await;
 }
 
-/// What it did under the old lease is not written; it does it again under a new one.
+/// Its work under the old lease is not written; it repeats it under a new one.
 async fn begins_again(act: Act) {
     let office = Office::open().await;
     let mut a = Orders { act, ..office.orders("A") }.start();
@@ -54,7 +54,7 @@ async fn a_handler_is_stopped_where_it_waits_when_the_lease_has_ended() {
     begins_again(Act::FreezeAndHang).await;
 }
 
-/// A worker whose clock hides that from it writes, and that is legal: nobody else has had the lease.
+/// A worker whose clock hides that from it writes, and that is legal: no other worker has had the lease.
 #[tokio::test]
 async fn a_lease_that_nobody_took_over_is_still_that_of_its_holder() {
     let office = Office::open().await;

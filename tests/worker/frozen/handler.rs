@@ -5,7 +5,7 @@ use machine::store::Delivery;
 use super::office::Office;
 use crate::worker::process::{Act, Member, Orders, Report};
 
-/// What the store says to a worker that writes under a lease that it has lost.
+/// The store's answer to a worker that writes under a lease that it has lost.
 const REFUSED: &str = "machine.worker.lease_lost";
 
 /// Lets B finish what A has begun, and A thaw. `knows` is whether A's clock shows it that its lease has

@@ -88,7 +88,7 @@ impl Office {
         inbox.into_iter().map(Result::unwrap).collect()
     }
 
-    /// Who has written a slip.
+    /// The authors of the slips.
     async fn slips(&self) -> Vec<String> {
         let page = self.store.load_all::<AnySlip>(&Query::new().machine("slip")).await.unwrap();
         let mut slips: Vec<String> = page

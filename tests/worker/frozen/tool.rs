@@ -18,7 +18,7 @@ use crate::{
     worker::process::{Orders, until},
 };
 
-/// How long the call may take.
+/// The time limit of the call.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
 async fn status(store: &Store, id: Id) -> Status {
@@ -86,7 +86,7 @@ async fn pays_once(script: &[Step]) {
         other => panic!("{other:?}"),
     }
 
-    // A worker settles it by that evidence; nobody needs to ask anybody.
+    // A worker settles it by that evidence; no query is needed.
     let c = orders("C", Teller::pays(&bank)).start();
     until("it is settled", || async { status(store, id).await != Status::Waiting }).await;
     c.stop();

@@ -1,4 +1,4 @@
-//! What must be true at the end.
+//! The conditions that must hold at the end.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,13 +17,13 @@ use super::{
     trips::{AnyTrip, trip},
 };
 
-/// What happened in a run.
+/// The events of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     handler_calls: usize,
     reads: usize,
     payments: usize,
-    /// Payments that were in doubt and did not take place.
+    /// Payments that were in doubt and did not take effect.
     not_paid: usize,
     /// Calls that another worker took over.
     fenced: usize,
@@ -54,7 +54,7 @@ async fn lines_of(store: &Store, query: Query) -> Vec<Line> {
 }
 
 impl Done {
-    /// How many trips are at their end.
+    /// The number of trips that have ended.
     pub(crate) async fn count(store: &Store) -> usize {
         let mut count = 0;
         for status in ["over", "expired"] {
@@ -64,7 +64,7 @@ impl Done {
         count
     }
 
-    /// What is not.
+    /// The machines that have not ended.
     pub(crate) async fn stuck(store: &Store) -> String {
         let mut stuck = Vec::new();
         for line in lines_of(store, Query::new().limit(1000)).await {

@@ -1,4 +1,4 @@
-//! What the workers do: the handler of trips and the two tools. Each effect is one line in a file.
+//! The work of the workers: the handler of trips and the two tools. Each effect is one line in a file.
 
 use std::{
     fs::OpenOptions,
@@ -70,7 +70,7 @@ impl Tool for Pay {
     const METHOD: &'static str = "pay";
     type Effect = Irreversible;
     type Receipt = String;
-    // What was written is in the file at once.
+    // A write is visible in the file at once.
     const SETTLING_TIME: Duration = Duration::ZERO;
 }
 
@@ -140,7 +140,7 @@ impl Handler for Guide {
                     Some(last) if children.len() > 1 && last.status == "completed" => {
                         Next::to(trip.paid(by))
                     }
-                    // The first attempt, or one after a call that did not take place.
+                    // The first attempt, or one after a call that did not take effect.
                     _ => {
                         let pay = Pay { trip: number, amount: trip.state().amount };
                         let contract = Contract::of(&pay, reasoning_node())?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Terms {
     pub(crate) number: u32,
-    /// Nobody confirms it, and it does not wait for long.
+    /// It is not confirmed, and does not wait for long.
     pub(crate) is_hurried: bool,
 }
 

@@ -29,10 +29,10 @@ use crate::{
 /// Longer than a write of the store takes.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a process says when it has been asked to stop.
+/// The message of a process that was asked to stop.
 pub(super) const STOPPING: &str = "stopping";
 
-/// What a process does the first time it is in the handler of SIGNED.
+/// The action of a process the first time it is in the handler of SIGNED.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Act {
     /// Nothing special.
@@ -43,7 +43,7 @@ pub(crate) enum Act {
     FreezeAndHang,
     /// Is frozen before that: in the guard of the signature.
     FreezeInGuard,
-    /// Says that it is there, and waits until the parent lets it go on.
+    /// Says that it is there, and waits until the parent releases it.
     Wait,
     /// Says that it is there, and waits for ever.
     Hang,
@@ -54,7 +54,7 @@ pub(crate) struct Orders {
     pub(crate) name: String,
     pub(crate) file: PathBuf,
     pub(crate) act: Act,
-    /// Who gets the messages of the handler.
+    /// The recipient of the messages of the handler.
     pub(crate) archive: Option<Id>,
     /// It pays with this one, and drives no letters.
     pub(crate) teller: Option<Teller>,
@@ -87,12 +87,12 @@ impl Orders {
     }
 }
 
-/// What a process says at the end.
+/// The final report of a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
     /// The calls of its handler.
     pub(crate) calls: Vec<Called>,
-    /// What the library has warned of.
+    /// The warnings of the library.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Called {
     pub(crate) state: String,
     /// The token of the lease when the handler was called.
     pub(crate) token: u64,
-    /// Whether the worker believed in its lease at the end. `None` if the handler had no end.
+    /// True if the worker believed in its lease at the end. `None` if the handler had no end.
     pub(crate) was_valid: Option<bool>,
 }
 
@@ -147,7 +147,7 @@ impl Clerk {
         }
     }
 
-    /// What belongs to the transition.
+    /// Adds the children, machines and messages of the transition.
     fn fill(&self, task: &mut Task) {
         let name = &self.orders.name;
         task.child(Slip::new(format!("child of {name}")));
@@ -192,10 +192,10 @@ fn token(file: &Path) -> u64 {
     token.unsigned_abs()
 }
 
-/// A place where this process is frozen. Nothing of the runtime goes on meanwhile.
+/// A place where this process is frozen. Nothing of the runtime runs meanwhile.
 pub(super) fn freeze_here() {
-    // What the runtime has begun, such as a heartbeat, is not cut off: the lock on the file would
-    // stay until the process is thawed.
+    // Work that the runtime has begun, such as a heartbeat, is not cut off: the lock on the file would stay
+    // until the process is thawed.
     std::thread::sleep(PAUSE);
     freeze();
 }

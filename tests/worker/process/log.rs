@@ -1,4 +1,4 @@
-//! What the library warns of in this process.
+//! The warnings of the library in this process.
 
 use std::{
     io::{Result, Write},

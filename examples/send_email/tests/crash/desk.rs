@@ -19,15 +19,15 @@ use crate::world::{World, errors, printed};
 pub(super) struct Desk {
     pub(super) world: World,
     pub(super) office: Arc<Office>,
-    /// What processes complained about.
+    /// Complaints of processes.
     pub(super) complaints: Mutex<Vec<String>>,
-    /// What processes reported as ended.
+    /// The ends that processes reported.
     pub(super) reported: Mutex<Vec<(Id, String)>>,
     pub(super) figures: Arc<Figures>,
-    /// How long a decision of a person takes, and how long it takes to send a mail.
+    /// The durations of a person's decision, and of sending a mail.
     pub(super) decision: Duration,
     pub(super) work: Duration,
-    /// Nobody has anything left to do.
+    /// No work is left.
     pub(super) is_done: AtomicBool,
 }
 

@@ -5,7 +5,7 @@ use std::{process::Output, sync::atomic::Ordering, thread, time::Duration};
 use super::{desk::Desk, office::count, random::Random};
 use crate::process::Process;
 
-/// What happens to a process.
+/// The fate of a process.
 #[derive(Clone, Copy)]
 pub(super) enum Disturbance {
     Lives,

@@ -18,10 +18,10 @@ use std::{
 use self::{desk::Desk, office::Figures, people::People, random::Random};
 use crate::world::World;
 
-/// How many mails share a database and a server.
+/// The number of mails that share a database and a server.
 const MAILS: u64 = 6;
 
-/// How many workers there are at a time.
+/// The number of workers at a time.
 const WORKERS: u64 = 2;
 
 /// `CRASH_ROUNDS` mails (default 18), with the random seed `CRASH_SEED`.
@@ -32,9 +32,8 @@ const WORKERS: u64 = 2;
 /// mailbox; now and then one of them frees a key by name, without a look. It ends when nothing is left
 /// to do.
 ///
-/// At most one mail per key arrives, and one more for each time that somebody freed it by name; what was
-/// reported as ended stays as reported; nothing gets stuck; every history verifies, and no lock file is
-/// left.
+/// At most one mail per key arrives, and one more for each time that a person freed it by name; reported ends
+/// stay as reported; nothing gets stuck; every history verifies, and no lock file is left.
 #[test]
 #[allow(clippy::print_stdout, reason = "the seed must be known when it fails")]
 fn killed_and_frozen_at_random_moments() {
@@ -67,7 +66,7 @@ fn killed_and_frozen_at_random_moments() {
     println!("{figures:#?}");
 }
 
-/// How long an approval takes, and sending a mail, if nobody disturbs them, at their best.
+/// Measures the duration of an approval, and of sending a mail, without disturbances, at their best.
 fn measure() -> (Duration, Duration) {
     let world = World::new();
     let timed = |command: &str| {

@@ -14,10 +14,10 @@ use mailin::{Response, response};
 
 use crate::{process::signal, server::Step};
 
-/// How long the server takes at most for an answer.
+/// The maximum time that the server takes for an answer.
 pub(super) const SLOW: Duration = Duration::from_millis(60);
 
-/// What happened, for the record.
+/// Counts of the events.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) processes: AtomicUsize,
@@ -40,11 +40,11 @@ pub(super) fn count(figure: &AtomicUsize) {
     figure.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What the server and the people share.
+/// The state that the server and the people share.
 pub(super) struct Office {
     /// The mails that arrived, by recipient.
     pub(super) mailbox: Mutex<HashMap<String, usize>>,
-    /// The workers that the server stops when it hears of a mail, whichever of them sends it. Nobody
+    /// The workers that the server stops when it hears of a mail, whichever of them sends it. No process
     /// waits for the end of one that is in here.
     pub(super) to_stop: Mutex<HashSet<u32>>,
     pub(super) steps: AtomicUsize,

@@ -24,15 +24,15 @@ use crate::{
     world::{errors, printed},
 };
 
-/// Those who decide about one mail.
+/// The people who decide about one mail.
 pub(super) struct People {
     pub(super) desk: Arc<Desk>,
     pub(super) to: String,
     pub(super) random: Random,
     pub(super) running: Vec<JoinHandle<()>>,
-    /// How many processes may still be killed or frozen.
+    /// The number of processes that may still be killed or frozen.
     pub(super) trouble: u64,
-    /// How many mails more than one may arrive, because somebody freed the key by name.
+    /// The number of additional mails that may arrive, because a person freed the key by name.
     pub(super) more: usize,
 }
 
@@ -88,7 +88,7 @@ impl People {
                 }
             }
             Todo::Confirm => self.settle(id),
-            // A worker does it, unless somebody changes their mind.
+            // A worker does it, unless a person changes their mind.
             Todo::Wait if self.random.one_in(8) => self.run(&format!("fence {id} --as ann --yes")),
             Todo::Start if self.random.one_in(40) => self.run(&format!("cancel {id} --as tom")),
             Todo::Wait | Todo::Start => {}
@@ -106,7 +106,7 @@ impl People {
         }
     }
 
-    /// Somebody looks into the mailbox, and says what is there.
+    /// A person looks into the mailbox, and reports its content.
     pub(super) fn settle(&mut self, id: Id) {
         count(&self.desk.figures.found_in_doubt);
         if self.random.one_in(8) {
@@ -128,7 +128,7 @@ impl People {
         }
     }
 
-    /// Somebody takes responsibility, without a look.
+    /// A person takes responsibility, without a look.
     pub(super) fn free_by_name(&mut self, id: Id) {
         if self
             .run_calmly(&format!("confirm {id} not-applied --as eve --override --yes"))
@@ -171,8 +171,8 @@ impl People {
         Disturbance::random(&mut self.random, when)
     }
 
-    /// What somebody can do about the mails to this recipient. A retry of what is in the mailbox does not
-    /// count.
+    /// The open tasks of people about the mails to this recipient. A retry of a mail that is in the mailbox
+    /// does not count.
     fn open(&self) -> Vec<(Id, Todo)> {
         let store = self.desk.world.store();
         let observer = Observer::new(store.get());
@@ -201,7 +201,7 @@ impl People {
                     }
                     Todo::Retry
                 }
-                // What is deferred is answered at its gate.
+                // Deferred mails are answered at their gate.
                 _ => continue,
             };
             open.push((id, todo));
@@ -209,7 +209,7 @@ impl People {
         open
     }
 
-    /// Whether the mail ended as it should, when there is nothing left to do.
+    /// Returns whether the mail ended as it should, when there is nothing left to do.
     pub(super) fn end(&self) -> bool {
         let store = self.desk.world.store();
         let all = store.wait(store.get().load_all::<AnyExecution>(&Query::new().limit(1_000)));
@@ -233,8 +233,8 @@ impl People {
         assert!(has(Label::Success) <= 1, "{all:#?}");
         let took_place = has(Label::Success) + has(Label::Contradicted);
         if took_place == 0 {
-            // Declined, withdrawn, expired, or sent by a worker that somebody had overridden, and
-            // that was killed before it could say so.
+            // Declined, withdrawn, expired, or sent by a worker that a person had overridden, and that was
+            // killed before it could say so.
             assert!(received == 0 || self.more > 0, "{all:#?}");
         } else {
             assert!(received > 0, "{all:#?}");
@@ -249,7 +249,7 @@ impl People {
     }
 }
 
-/// What somebody can do about an execution.
+/// A person's task about an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Todo {
     /// Approve or decline it.

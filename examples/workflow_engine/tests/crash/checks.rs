@@ -9,7 +9,7 @@ use super::{Figures, GOALS, Round, TOO_LATE};
 use crate::{office::WRITERS, record::AnyTaskRecord};
 
 impl Round {
-    /// What must hold when all tasks have ended.
+    /// Checks the conditions that must hold when all tasks have ended.
     pub(super) fn check(&self, round: u64, figures: &mut Figures) {
         let report = self.store.wait(self.store.get().verify_all(|_| {})).unwrap();
         assert!(report.is_clean(), "round {round}: {report:?}");
@@ -29,7 +29,7 @@ impl Round {
             self.store.wait(self.store.get().load_all::<AnyTaskRecord>(&records)).unwrap();
         assert_eq!(records.items.len(), GOALS.len());
         self.check_answers(round);
-        // What the records say took place is what the files have.
+        // The files have exactly the effects that the records report.
         let mut told = 0;
         for record in records.items {
             let record = record.unwrap();

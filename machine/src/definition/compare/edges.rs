@@ -1,4 +1,4 @@
-//! How moves, what they take, and the actors differ.
+//! Comparison of the moves, of what they take, and of the actors.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -44,7 +44,7 @@ impl Changes {
             if old.trigger != new.trigger {
                 self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
             }
-            // What the edges of a choice have in common is compared once.
+            // The common parts of the edges of a choice are compared once.
             if !compared.insert((old.from, &old.trigger)) {
                 continue;
             }
@@ -70,7 +70,7 @@ impl Changes {
         }
     }
 
-    /// What the caller brings. Stored machines hold it in their journals only.
+    /// Compares the payloads. Stored machines hold them in their journals only.
     fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
         for item in &*new.payload {
             let Some(before) = before(item, &old.payload) else {

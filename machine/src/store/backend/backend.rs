@@ -100,7 +100,7 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The stored definitions.
     fn definitions(&self) -> Answer<Definitions>;
 
-    /// What is wrong with what a file is made of, apart from its rows.
+    /// Returns defects in the structure of the file, apart from its rows.
     fn schema(&self) -> Answer<Vec<String>> {
         Box::pin(async { Ok(Vec::new()) })
     }
@@ -109,10 +109,10 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// and what is left of those that were pruned.
     fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>>;
 
-    /// What pruning would do with these machines now.
+    /// Returns what pruning would do with these machines now.
     fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>>;
 
-    /// Who has pruned, oldest first.
+    /// The prunings so far, oldest first.
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>>;
 
     /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
@@ -128,7 +128,7 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     fn on_commit(&self, doorbell: Doorbell);
 
     /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if
-    /// nobody listens any more.
+    /// the receiver is dropped.
     fn backup(
         &self,
         _to: PathBuf,
@@ -157,18 +157,18 @@ pub(crate) struct Identity {
     pub(crate) generation: u64,
 }
 
-/// What a backend has of definitions.
+/// The definitions in a backend.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Definitions {
     pub(crate) intact: Vec<Arc<Definition>>,
-    /// What is wrong with the others: the machines that were written under them cannot be read.
+    /// The defects of the others: the machines that were written under them cannot be read.
     pub(crate) broken: Vec<String>,
 }
 
-/// What a backend needs to know.
+/// The settings of a backend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) key: DigestKey,
-    /// How long to wait for another process, in milliseconds.
+    /// The time to wait for another process, in milliseconds.
     pub(crate) busy_ms: u64,
 }

@@ -30,7 +30,7 @@ pub(crate) struct Batch {
     /// The definitions that rows and lines refer to. Those that are missing are written.
     pub(crate) definitions: Vec<Arc<Definition>>,
     pub(crate) writes: Vec<Write>,
-    /// What happens to inboxes and leases. Each is decided by [`step`](crate::store::inbox::protocol::step), before
+    /// The events of inboxes and leases. Each is decided by [`step`](crate::store::inbox::protocol::step), before
     /// anything is written.
     pub(crate) events: Vec<(Id, Event)>,
     /// Machines that become children: the child, and its parent.
@@ -45,9 +45,9 @@ pub(crate) struct Batch {
     pub(crate) prune: Option<Prune>,
     /// A consumer that moves on.
     pub(crate) advance: Option<Advance>,
-    /// What goes into the operator log.
+    /// The records for the operator log.
     pub(crate) log: Vec<Logged>,
-    /// What else must hold in the transaction.
+    /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
     /// The machines whose writes are left out if they are in another version by then, after all others.
     pub(crate) yielding: Vec<Id>,
@@ -124,7 +124,7 @@ impl Batch {
         })
     }
 
-    /// Whether it only writes machines, whatever else holds.
+    /// Checks whether it only writes machines, without further conditions.
     pub(crate) fn is_plain(&self) -> bool {
         self.has_no_work()
             && self.conditions.is_empty()
@@ -133,7 +133,7 @@ impl Batch {
             && self.log.is_empty()
     }
 
-    /// Whether it leaves inboxes, leases and tools alone, apart from what its writes cause.
+    /// Checks whether it leaves inboxes, leases and tools alone, apart from what its writes cause.
     pub(crate) fn has_no_work(&self) -> bool {
         self.events.is_empty()
             && self.children.is_empty()
@@ -142,18 +142,18 @@ impl Batch {
             && self.tools.is_empty()
     }
 
-    /// Whether it creates this machine.
+    /// Checks whether it creates this machine.
     pub(crate) fn creates(&self, id: Id) -> bool {
         self.writes.iter().any(|write| write.row.id == id && write.expected.is_none())
     }
 
-    /// Whether the lease holder of this machine is among the writers: its writes are no news.
+    /// Checks whether the lease holder of this machine is among the writers: its own writes do not wake it.
     pub(crate) fn is_by_holder(&self, id: Id) -> bool {
         self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved(_)))
     }
 }
 
-/// What a batch writes for one machine.
+/// The part of a batch that writes one machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     /// The number of lines that the machine has on disk (compare-and-set); `None` creates it.
@@ -161,9 +161,9 @@ pub(crate) struct Write {
     pub(crate) row: Row,
     /// The new lines, in order.
     pub(crate) lines: Vec<Line>,
-    /// What must be true of its key, checked before anything is written.
+    /// The precondition on its key, checked before anything is written.
     pub(crate) claim: Option<Claim>,
-    /// What happens to its attempt.
+    /// The change of its attempt.
     pub(crate) attempt: Option<AttemptChange>,
     /// The tool that it calls, which is compared with what is known of it before anything is written.
     /// See [`Tool`](crate::store::write::tool::Tool).
@@ -177,7 +177,7 @@ pub(crate) struct Applied {
     pub(crate) last: Vec<u64>,
     /// The outcome of each event.
     pub(crate) outcomes: Vec<Outcome>,
-    /// How many entries of each candidate were pruned, or why it was kept.
+    /// The number of pruned entries of each candidate, or why it was kept.
     pub(crate) pruned: Vec<Result<u64, Kept>>,
     /// The consumer was where the batch expected it, and has moved on.
     pub(crate) advanced: bool,

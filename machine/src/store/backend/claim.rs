@@ -1,17 +1,17 @@
 use crate::{clock::Millis, journal::Digest, stored::Hold};
 
-/// What must be true of a key. The backend folds the attempts with
+/// A precondition on a key. The backend folds the attempts with
 /// [`key_state`](crate::store::write::attempt::key_state) in the transaction that writes.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) key: String,
     pub(crate) space: String,
     pub(crate) action: Option<Digest>,
-    /// What the key must be.
+    /// The required state of the key.
     pub(crate) wants: Wants,
 }
 
-/// What a key must be.
+/// The required state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wants {
     /// Free: the machine takes it.
@@ -40,7 +40,7 @@ pub(crate) struct AttemptChange {
 #[derive(Debug, Clone)]
 pub(crate) enum Attempts {
     OfKey(String),
-    /// Those with a worker: its permit is unanswered, even if late evidence settles the key.
+    /// Attempts with a worker: its permit is unanswered, even if late evidence settles the key.
     Unanswered,
     All,
     /// The newest ones at keys of a tool, which begin with these names, with tokens after this one; at

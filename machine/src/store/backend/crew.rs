@@ -6,7 +6,7 @@ pub(crate) struct Registered {
     pub(crate) id: Id,
     /// The name of its lock file.
     pub(crate) name: String,
-    /// What it drives, as JSON text.
+    /// Its process, machine kinds, senders and tools, as JSON text.
     pub(crate) body: String,
 }
 

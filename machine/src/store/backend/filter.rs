@@ -33,8 +33,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Whether its conditions hold for a row and the status of the machine that it is behind. Order, place
-    /// and limit are not looked at.
+    /// Checks whether its conditions hold for a row and the status of the machine that it is behind. Order,
+    /// place and limit are ignored.
     pub(crate) fn selects(&self, row: &Row, gate: Option<&str>) -> bool {
         let equals = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| found == Some(wanted))

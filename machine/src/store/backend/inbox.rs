@@ -13,9 +13,9 @@ pub(crate) struct Agenda {
     pub(crate) news: u64,
     /// Since when, or from when on. Of a leased machine: when the lease ends.
     pub(crate) at: Millis,
-    /// Who has it.
+    /// The lease holder.
     pub(crate) worker: Option<String>,
-    /// How often it was begun without an end.
+    /// The number of attempts that began and did not end.
     pub(crate) attempts: u32,
 }
 
@@ -29,9 +29,9 @@ pub(crate) enum Messages {
     To(Id),
     /// The one with this correlation id.
     One(Id, String),
-    /// Those that were set aside.
+    /// Messages that were set aside.
     SetAside,
-    /// Those that are queued since this time; at most so many, oldest first.
+    /// Messages that have been queued since this time; at most so many, oldest first.
     Queued(Millis, usize),
     All,
 }

@@ -1,4 +1,4 @@
-//! What is behind a [`Store`](super::Store): plain data, one atomic batch, and reads. All policy is
+//! The backend of a [`Store`](super::Store): plain data, one atomic batch, and reads. All policy is
 //! above it; what must be atomic is data in the batch.
 
 #[allow(clippy::module_inception)]

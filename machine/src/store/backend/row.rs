@@ -39,7 +39,7 @@ pub(crate) struct Row {
     pub(crate) context: Option<Arc<str>>,
 }
 
-/// What a read found.
+/// The result of reading one row.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly every row is found")]
 pub(crate) enum Found {

@@ -1,4 +1,4 @@
-//! What was answered can be read at once, by every kind of read.
+//! An acknowledged write can be read at once, by every kind of read.
 
 use super::{
     Open, ensure,

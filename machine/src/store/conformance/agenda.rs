@@ -35,7 +35,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     jobs.sort_by_key(|job| job.at);
     agrees(&store, &["job"], usize::MAX, &jobs).await?;
 
-    // One with a lease is there too: until it ends, nobody else has to look.
+    // One with a lease is there too: until it ends, no other worker has to look.
     for worker in ["a", "b"] {
         let id = jobs[0].id;
         store.happens(id, claim(worker, 1, NOW, On::Look)).await?;
@@ -69,7 +69,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Those with the same moment may come in any order.
+/// Compares the agenda; machines with the same moment may come in any order.
 async fn agrees(
     store: &Subject,
     kinds: &[&str],

@@ -41,7 +41,7 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
     let [parent_id, eldest_id, second_id, grandchild_id, waiting_id, _] = all;
     sleep(store, &all, is_driven).await?;
 
-    // A change that ends nothing concerns nobody else.
+    // A change that ends nothing concerns no other machine.
     let write = second.update(1);
     store.accepts(batch([(&second, write)])).await?;
     woken(store, &all, &[second_id], is_driven).await?;

@@ -60,7 +60,7 @@ async fn other_messages_are_refused(
     Ok(())
 }
 
-/// What was set aside does not keep a corrected message away, and is never taken after it.
+/// A message that was set aside does not keep a corrected one away, and is never taken after it.
 async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let (id, corrected) = (machine.id(), others("a"));
     let sends = |message: &Outgoing| Event::Send { message: message.clone().into(), now: NOW };
@@ -85,7 +85,7 @@ async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), Stri
             kept,
         });
         store.happens(id, park).await?;
-        // The same message again is the one that was set aside.
+        // A repeat of the message that was set aside is a duplicate.
         let outcome = store.happens(id, sends(&aside)).await?;
         ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
         let outcome = store.happens(id, sends(other)).await?;

@@ -12,12 +12,12 @@ use crate::{
     stored::Hold,
 };
 
-/// What is wrong with a [`Twin`](super::twin::Twin).
+/// The defect of a [`Twin`](super::twin::Twin).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Defect {
     /// Answers first, and writes with the next batch.
     AcknowledgesEarly,
-    /// Creates machines for what took place.
+    /// Creates machines for actions that already took effect.
     AllowsRepetition,
     /// Lets an idempotent action use a key that was taken.
     AllowsUsedKey,
@@ -88,7 +88,7 @@ pub(super) enum Defect {
 }
 
 impl Defect {
-    /// What the defect makes of a batch.
+    /// Applies the defect to a batch.
     pub(super) fn spoil_batch(self, batch: &mut Batch, memory: &Memory) {
         if self == Self::DropsSecondWrite {
             batch.writes.truncate(1);
@@ -165,7 +165,7 @@ impl Defect {
         }
     }
 
-    /// What the defect makes of the store after a batch; `before` is the number of its entries.
+    /// Applies the defect to the store after a batch; `before` is the number of its entries.
     pub(super) fn spoil_data(self, data: &mut Data, before: usize) {
         match self {
             Self::ForgetsEffect => data.tools.clear(),

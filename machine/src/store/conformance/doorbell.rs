@@ -38,7 +38,7 @@ fn doorbell(store: &Subject) -> Receiver<Answer<u64>> {
     let backend = Arc::downgrade(&store.0);
     store.0.on_commit(Arc::new(move || {
         if let Some(backend) = backend.upgrade() {
-            // Nobody listens any more when the check is over.
+            // The receiver is gone when the check is over.
             let _ = sender.send(backend.newest());
         }
     }));

@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// When everything happens that has no time of its own: that of every batch.
+/// The time of every batch, and of all events without another time.
 pub(super) const NOW: Millis = 1_700_000_000_000;
 
-/// How often something is tried.
+/// The maximum number of tries.
 pub(super) const MOST: u32 = 2;
 
 pub(super) fn outgoing(correlation: &str) -> Outgoing {

@@ -32,7 +32,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// How the error of a message begins that its machine left behind.
+/// The beginning of the error of a message that its machine left behind.
 const ENDED: &str = "the machine has ended";
 
 /// Texts that a file or a query could spoil.
@@ -90,7 +90,7 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
     let queued: Vec<_> = store.queued(id).await?;
     ensure!(queued == NAMES[1..3], "{queued:?} are queued");
 
-    // What is handled or unknown is not tried, and a requeue of it is refused as a whole.
+    // A handled or unknown message is not tried, and a requeue of it is refused as a whole.
     let token = store.work(id).await?.map_or(0, |work| work.token);
     for name in ["b", "A", "unknown"] {
         let event = claim("worker", token, NOW, On::Message(name.to_owned()));

@@ -1,4 +1,4 @@
-//! What took place is final: nobody else may take the key, nor be created for it.
+//! An action that took effect is final: no other machine may take the key, nor be created for it.
 
 use super::{
     Open,

@@ -27,7 +27,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.accepts(batch([(&first, takes)])).await?;
     let refused = second.clone().create().takes(CONTRACTS, "k");
     store.rejects(batch([(&second, refused)]), Rejected::KeyHeld { id: b, by: a }).await?;
-    // Who only wants to exist is not refused, and neither is the holder, nor who wants another key.
+    // A machine that only wants to exist is not refused, nor is the holder, nor one that wants another key.
     let exists = second.create().claims(CONTRACTS, "k", Wants::NotApplied);
     store.accepts(batch([(&second, exists)])).await?;
     let holder = first.update(1).claims(CONTRACTS, "k", Wants::Free);
@@ -36,7 +36,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let elsewhere = other.create().takes(CONTRACTS, "other");
     store.accepts(batch([(&other, elsewhere)])).await?;
 
-    // Unknown whether it took place: still held, though nobody works on it.
+    // Unknown whether it took effect: still held, though no worker has it.
     let mut unknown = first.update(1).turns(CONTRACTS, "k", Hold::Held);
     if let Some(change) = &mut unknown.attempt {
         (change.worker, change.expires_at) = (None, None);

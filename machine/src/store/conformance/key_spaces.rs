@@ -28,7 +28,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let takes = execution.create().takes(CONTRACTS, "k");
     store.accepts(batch([(&execution, takes)])).await?;
 
-    // What becomes of the job's attempt does not free the contract's.
+    // A change of the job's attempt does not free the contract's key.
     let freed = job.update(1).turns(JOBS, "k", Hold::Free);
     store.accepts(batch([(&job, freed)])).await?;
     let refused = rival.clone().update(1).takes(CONTRACTS, "k");

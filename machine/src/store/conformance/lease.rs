@@ -107,7 +107,7 @@ async fn writes(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let work = store.has_work(id).await?;
     let expected = Work { token: 2, wake_at: Some(NOW), ..Work::default() };
     ensure!(work == expected, "after a transition: {work:#?}");
-    // The same batch again is answered, although the lease is gone.
+    // A retry of the batch is answered, although the lease is gone.
     let before = store.snapshot().await?;
     let again = store.accepts(batch).await?;
     ensure!(again.last == applied.last, "the same batch is answered with {again:?}");
@@ -115,7 +115,7 @@ async fn writes(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     Ok(())
 }
 
-/// What others write is news; it does not end the lease.
+/// A write by others is news; it does not end the lease.
 async fn news(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
     let (token, seen) = store.claims(id, On::State).await?;

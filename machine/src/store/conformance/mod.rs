@@ -1,4 +1,4 @@
-//! What every backend promises, one file per promise. A check returns what is broken instead of
+//! The promises of every backend, one file per promise. A check returns what is broken instead of
 //! panicking, so that the suite itself can be tested: on backends with one defect each.
 //!
 //! To add a backend, add a test below; the opener makes a fresh, empty store at each call.
@@ -117,7 +117,7 @@ fn run(name: &str, open: &Open<'_>) {
     assert!(broken.is_empty(), "{name}: {broken:#?}");
 }
 
-/// What most checks open a store with.
+/// The settings with which most checks open a store.
 fn settings() -> Settings {
     Settings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
 }

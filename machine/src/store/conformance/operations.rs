@@ -44,7 +44,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     stays(&store, &model).await
 }
 
-/// What happens to machines changes nothing in the log.
+/// Changes to machines leave the log as it is.
 async fn stays(store: &Subject, model: &[Operation]) -> Result<(), String> {
     let (mut old, mut new) = (Machine::job(), Machine::job());
     let (created, ended) = (old.create(), old.end());

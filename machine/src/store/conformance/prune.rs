@@ -27,7 +27,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     keeps_families(open).await
 }
 
-/// What is deleted leaves its digests, its attempts, and nothing else.
+/// A pruned machine leaves its digests, its attempts, and nothing else.
 async fn deletes(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let (mut first, mut second) = (Machine::execution().with_key("k"), Machine::job());
@@ -80,7 +80,7 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     let opened: Vec<_> = links.filter_map(opened).collect();
     ensure!(opened == [(1, true), (3, false)], "lines opened attempts: {opened:?}");
 
-    // The key is still taken, and numbers go on.
+    // The key is still taken, and numbers continue.
     let (id, by) = (rival.id(), first.id());
     let takes = rival.create().takes(CONTRACTS, "k");
     store.rejects(batch([(&rival, takes)]), Rejected::AlreadyDone { id, by }).await?;
@@ -93,7 +93,7 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is needed is kept, whatever is asked for.
+/// A machine that is needed is kept, whatever is asked for.
 async fn keeps(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let (mut lives, mut gate) = (Machine::job(), Machine::execution());
@@ -129,7 +129,7 @@ async fn keeps(open: &Open<'_>) -> Result<(), String> {
     let found = store.0.prunings().await.map_err(text)?;
     ensure!(found.is_empty(), "nothing was pruned, by {found:?}");
 
-    // When the execution has ended, nobody needs its gate.
+    // When the execution has ended, its gate is no longer needed.
     let ended = waits.end();
     store.accepts(batch([(&waits, ended)])).await?;
     let update = lives.update(1);
@@ -157,7 +157,7 @@ async fn keeps_families(open: &Open<'_>) -> Result<(), String> {
         let ended = machine.end();
         batch([(&*machine, ended)])
     };
-    // The grandchild has ended, and nobody above it.
+    // The grandchild has ended, but none of its ancestors.
     let ended = ends(&mut family[2]);
     store.accepts(ended).await?;
     prunes_all(&store, &mut newest, &family, &[Kept::Changed, Kept::Changed, Kept::HasParent])

@@ -26,7 +26,7 @@ const TEXTS: [&str; 5] = ["", "a", "A", "a'%_", "\u{e9}\u{1f980}"];
 const STATES: [&str; 5] = ["pending", "running", "waiting", "completed", "cancelled"];
 const TIMES: [Millis; 8] = [Millis::MIN, -5, 0, 1, 1000, 1001, Millis::MAX - 1, Millis::MAX];
 
-/// What a row must look like, with its number once that is known.
+/// The expected row, with its number once that is known.
 struct Expected {
     no: u64,
     row: Row,
@@ -93,7 +93,7 @@ fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Wr
     let status = random.one_of(&STATES);
     let due_at = random.chance(2).then(|| random.one_of(&TIMES));
     let updated_at = random.one_of(&TIMES);
-    // What has ended stays so.
+    // A machine that has ended stays so.
     let ended = machine.row.ended || random.chance(2);
     for row in [&mut machine.row, &mut write.row] {
         row.status = status.to_owned();

@@ -168,7 +168,7 @@ pub(super) fn batch<const N: usize>(writes: [(&Machine, Write); N]) -> Batch {
     commit(definitions, writes)
 }
 
-/// The same for any number of writes.
+/// A batch of any number of writes, with a new commit id.
 pub(super) fn commit(definitions: Vec<Arc<Definition>>, writes: Vec<Write>) -> Batch {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let seed = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -34,7 +34,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         }
     }
     pages(&store, &model).await?;
-    // What changes a machine does not move its session.
+    // An update of a machine does not move its session.
     let mut machine = Machine::job();
     machine.row.session = Some("changed".to_owned());
     let write = machine.create();

@@ -67,7 +67,7 @@ impl Subject {
         Ok(())
     }
 
-    /// One event must be accepted, in a batch of its own.
+    /// One event must be accepted, in a separate batch.
     pub(super) async fn happens(&self, id: Id, event: Event) -> Result<Outcome, String> {
         let text = format!("{event:?}");
         let applied = self

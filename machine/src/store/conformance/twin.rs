@@ -97,7 +97,7 @@ impl Backend for Twin {
         }
         Box::pin(async move {
             let mut answer = answer.await;
-            // Nobody can tell from the answer that a write was dropped.
+            // The answer does not show that a write was dropped.
             if let Ok(Ok(applied)) = &mut answer {
                 applied.last.resize(writes, applied.last.last().copied().unwrap_or(0));
             }

@@ -112,7 +112,7 @@ pub enum CommitError {
         "this worker cannot read all that it drives; it was not started, and nothing was changed\n{check}"
     )]
     Incompatible {
-        /// What is in the way.
+        /// The check that failed.
         check: Box<Check>,
     },
     /// The storage cannot write now.
@@ -150,8 +150,8 @@ pub enum CommitError {
         /// The other machine.
         by: Id,
     },
-    /// What is stored about the key of a machine was changed by hand, so that nobody knows whether
-    /// the key is free.
+    /// The records of the key of a machine were changed by hand, so that it is unknown whether the
+    /// key is free.
     #[error(
         "the attempts at the key of {id} cannot be trusted: {reason}; find out whether the action took \
          place; to do it again on purpose, plan it with an `occurrence`, which has a key of its own; a \
@@ -189,7 +189,7 @@ pub enum CommitError {
         /// The terminal status of the gate.
         status: Status,
     },
-    /// A person declined the action, and nobody has approved it since.
+    /// A person declined the action, and it was not approved since.
     #[error(
         "{by} declined at {gate} what {id} would do, and nobody has approved it since; ask a person \
          with `Contract::ask`, or let one retry it"
@@ -244,12 +244,12 @@ pub enum CommitError {
         /// Its state, and why.
         found: String,
     },
-    /// What waits behind the gate is not what it asks for.
+    /// The gate asks for something else than what waits behind it.
     #[error("{id} cannot be answered: {reason}; `cancel {id}` ends it; ask again")]
     GateChanged {
         /// The gate.
         id: Id,
-        /// What has changed.
+        /// A description of the change.
         reason: String,
     },
     /// Another execution has done what the gate asks for.
@@ -272,7 +272,7 @@ pub enum CommitError {
         /// The gate.
         id: Id,
     },
-    /// Nobody has answered the question yet.
+    /// The question has not been answered yet.
     #[error("nobody has answered {id} yet; store an answer with `respond` first")]
     Unanswered {
         /// The execution.
@@ -284,7 +284,7 @@ pub enum CommitError {
         /// Why not.
         source: Box<LoadError>,
     },
-    /// Somebody answered the gate first.
+    /// The gate was already answered.
     #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {
         /// The gate.
@@ -335,7 +335,7 @@ pub enum CommitError {
     NotSettled {
         /// The execution.
         id: Id,
-        /// How long, in milliseconds.
+        /// The remaining time, in milliseconds.
         left_ms: u64,
     },
     /// The execution was not interrupted, or is irreversible.
@@ -344,7 +344,7 @@ pub enum CommitError {
         /// The execution.
         id: Id,
     },
-    /// What is known to be irreversible in this store was declared idempotent.
+    /// An action that is known to be irreversible in this store was declared idempotent.
     #[error(
         "{what} is irreversible in this store, and the contract of {id} says otherwise; register the \
          tool as irreversible, and plan the action again"
@@ -369,7 +369,7 @@ pub enum CommitError {
         id: Id,
         /// The tool.
         tool: String,
-        /// Whether the tool has an identity in this store.
+        /// `true` if the tool has an identity in this store.
         identity: bool,
     },
     /// The tool derives another key from the arguments of an earlier execution than when that was
@@ -414,7 +414,7 @@ pub enum CommitError {
         /// The gate.
         gate: Id,
     },
-    /// What the execution depends on, such as its gate, cannot be read.
+    /// A dependency of the execution, such as its gate, cannot be read.
     #[error("what {id} depends on cannot be read: {source}")]
     Gate {
         /// The execution.
@@ -453,7 +453,7 @@ pub enum CommitError {
 }
 
 impl CommitError {
-    /// Whether the storage could not do it, and may later.
+    /// Returns `true` if the storage failed, and may succeed later.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Unavailable(error) => !error.is_stopped(),
@@ -462,7 +462,7 @@ impl CommitError {
         }
     }
 
-    /// Whether the store was closed.
+    /// Returns `true` if the store was closed.
     #[cfg(feature = "worker")]
     pub(crate) fn is_closed(&self) -> bool {
         match self {

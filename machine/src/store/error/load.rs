@@ -29,7 +29,7 @@ pub enum LoadError {
     Pruned {
         /// The id.
         id: Id,
-        /// Its action took place.
+        /// Its action took effect.
         applied: bool,
     },
     /// The stored machine failed verification, or is incompatible with this program.
@@ -83,7 +83,7 @@ pub enum LoadError {
     Expired {
         /// The machine.
         id: Id,
-        /// How long it has waited, in milliseconds.
+        /// The time for which it has waited, in milliseconds.
         age_ms: u64,
         /// The limit, in milliseconds.
         limit_ms: u64,
@@ -111,7 +111,7 @@ pub enum LoadError {
     NotAQuestion {
         /// The machine.
         id: Id,
-        /// What it is.
+        /// A description of the machine.
         found: String,
     },
     /// The gate was answered before.
@@ -137,7 +137,7 @@ pub enum LoadError {
         /// Its state.
         found: String,
     },
-    /// It is unknown whether the action took place.
+    /// It is unknown whether the action took effect.
     #[error(
         "{id} is in doubt; find out whether the action took place, then call `confirm_applied` or \
          `confirm_not_applied`"
@@ -182,7 +182,7 @@ pub enum LoadError {
         /// The first problem.
         reason: String,
     },
-    /// The lock file of a worker cannot be read, so that nobody knows whether the worker is alive.
+    /// The lock file of a worker cannot be read, so that it is unknown whether the worker is alive.
     #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
     Lock(String),
     /// The storage cannot be read now.

@@ -11,7 +11,7 @@ pub enum OpenError {
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem, and its remedy.
         reason: String,
     },
     /// The file is not a SQLite database.
@@ -26,7 +26,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody has added a row that says which store it is.
+    /// A row was added to the table that identifies the store.
     #[error(
         "the table `store` of {path} has more than one row, so that nothing says which store it is; \
          delete the rows that were added, or restore the file from a backup"

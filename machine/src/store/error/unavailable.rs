@@ -51,8 +51,8 @@ impl Unavailable {
         self.0 == Kind::ReadOnly
     }
 
-    /// The database file or its write-ahead log was moved, deleted or replaced while it was open. What the
-    /// store has open is a file that nobody finds any more, so it is neither read nor written.
+    /// The database file or its write-ahead log was moved, deleted or replaced while it was open. The file
+    /// that the store has open can no longer be reached by its path, so it is neither read nor written.
     #[must_use]
     pub fn is_moved(&self) -> bool {
         self.0 == Kind::Moved
@@ -88,7 +88,7 @@ impl Unavailable {
         Self(Kind::Busy)
     }
 
-    /// The store is closed, but somebody reads an older part of the write-ahead log.
+    /// The store is closed, but another reader uses an older part of the write-ahead log.
     pub(crate) fn in_use() -> Self {
         Self(Kind::InUse)
     }

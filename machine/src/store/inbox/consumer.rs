@@ -1,4 +1,4 @@
-//! How far a named consumer has read the journal.
+//! The position up to which a named consumer has read the journal.
 
 use crate::{
     id::Id,
@@ -34,9 +34,9 @@ impl Store {
     }
 
     /// Moves a consumer on, if it is where the caller expects it to be. When this returns `true`, that is
-    /// durable, and nobody else gets the same answer for the same step.
+    /// durable, and no other caller gets the same answer for the same step.
     ///
-    /// After an error it may have moved or not: then nobody knows who has moved it.
+    /// After an error it may have moved or not, and it is unknown which caller has moved it.
     pub(crate) async fn advance_offset(
         &self,
         consumer: &str,

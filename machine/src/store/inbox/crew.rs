@@ -56,7 +56,7 @@ impl LiveWorker {
     }
 }
 
-/// What a worker drives, for its row.
+/// The capabilities of a worker, for its row.
 #[derive(Debug, Serialize, Deserialize)]
 struct Body {
     process: Process,
@@ -112,7 +112,7 @@ impl Store {
     /// ```
     pub async fn workers(&self) -> Result<Vec<LiveWorker>, LoadError> {
         let (alive, _) = self.crew().await?;
-        // A row that somebody edited says nothing.
+        // Rows that were edited by hand are skipped.
         Ok(alive.iter().filter_map(Body::read).collect())
     }
 
@@ -152,7 +152,7 @@ impl Store {
         let commit_id = i64::from_le_bytes(Id::random_bytes());
         let batch = Batch {
             drives: joining.kinds.iter().map(|kind| kind.name.to_string()).collect(),
-            // What it knows can be compared with what waits for it.
+            // Its definitions can be compared with those of the machines that wait for it.
             definitions: joining
                 .kinds
                 .iter()
@@ -173,7 +173,7 @@ impl Store {
         self.inner.backend.apply(batch).await.map(drop)
     }
 
-    /// The same without waiting for it.
+    /// Like [`leave`](Self::leave), without waiting for it.
     pub(crate) fn leave_later(&self, worker: Id) {
         // It is queued with the first poll. If it is not, the row goes when the process has ended.
         drop(self.leave(vec![worker]).now_or_never());

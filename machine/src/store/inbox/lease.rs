@@ -1,4 +1,4 @@
-//! What the worker needs of a store: its agenda, leases, and the writes under a lease.
+//! The store's interface for workers: agenda, leases, and the writes under a lease.
 
 use std::{collections::BTreeSet, time::Duration};
 

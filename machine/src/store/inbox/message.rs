@@ -28,7 +28,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Message(pub(crate) Arc<Outgoing>);
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Outgoing {
     pub(crate) correlation: String,
@@ -91,9 +91,9 @@ impl Message {
         Self::from_json(body, by)
     }
 
-    /// The same with the event as JSON text, such as `{"trigger": "confirm", "amount": 3}`, from
-    /// where the type of the machine is not known. A text that is not an event of the machine is
-    /// set aside when a worker reads it.
+    /// Like [`new`](Self::new), with the event as JSON text, such as
+    /// `{"trigger": "confirm", "amount": 3}`, for code that does not know the type of the machine.
+    /// A text that is not an event of the machine is set aside when a worker reads it.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Message {
         &self.0.correlation
     }
 
-    /// What a machine that has ended sends to its children.
+    /// The message that a machine that has ended sends to its children.
     pub(crate) fn cancel(parent: Id) -> Outgoing {
         let reason = format!("its parent {parent} has ended");
         Outgoing {
@@ -177,12 +177,12 @@ impl Message {
     }
 }
 
-/// How the correlation ids of the library begin, so that nobody can take one.
+/// The prefix of the library's correlation ids, which users cannot take.
 const RESERVED: &str = "machine:";
 
 impl Outgoing {
-    /// Whether it says the same as another one of this correlation id, by the same sender. The order of
-    /// the fields of its event does not matter, because a program may write a map in any order.
+    /// Returns `true` if it says the same as another one of this correlation id, by the same sender. The
+    /// order of the fields of its event does not matter, because a program may write a map in any order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let value = |body| serde_json::from_str::<serde_json::Value>(body).ok();
         let same_body = || match (value(&self.body), value(&other.body)) {
@@ -227,8 +227,8 @@ pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: MessageSt
     key.digest(&[b"status", sent, &[status as u8]])
 }
 
-/// What decides whether a state takes a queued message. It may be wrong, because only the body is what
-/// was sent: it is compared with the body before the message is applied.
+/// The fields that decide whether a state takes a queued message. They may be wrong, because only the
+/// body is what was sent: they are compared with the body before the message is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) correlation: String,
@@ -266,11 +266,11 @@ pub struct Received {
     pub sent_at: Millis,
     /// Where it is on its way.
     pub status: Delivery,
-    /// How often a worker tried it without an end.
+    /// The number of attempts by workers that did not finish it.
     pub attempts: u32,
     /// Why it waits, or why it was set aside, in words that may repeat data.
     pub error: Option<String>,
-    /// The same, without data.
+    /// The kind of that error, without data.
     pub cause: Option<Cause>,
 }
 

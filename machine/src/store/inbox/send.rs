@@ -35,7 +35,7 @@ pub enum SendError {
         /// The id.
         id: Id,
     },
-    /// The machine is in a terminal state. The message is on record, set aside.
+    /// The machine is in a terminal state. The message is stored, set aside.
     #[error("{id} has ended, so the message will never be handled; it is kept, set aside")]
     Ended {
         /// The machine.
@@ -67,7 +67,7 @@ pub enum SendError {
     Unavailable(#[from] Unavailable),
 }
 
-/// What was set aside, and waits for a person.
+/// Machines and messages that were set aside, and wait for a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {
@@ -75,7 +75,7 @@ pub struct SetAside {
     pub machines: Vec<(Id, Option<String>)>,
     /// Messages that cannot be handled, with the error.
     pub messages: Vec<Received>,
-    /// What is wrong with messages that somebody edited, and the machine that they are for.
+    /// The problems of messages that were edited by hand, and the machine that each is for.
     pub unreadable: Vec<(Option<Id>, String)>,
 }
 
@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// The messages to a machine, oldest first, also those that were handled. One that is not as it
-    /// was sent is an error in its place.
+    /// was sent is an error at its position.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Store {
         Ok(found.into_iter().map(|found| found.map_err(LoadError::from)).collect())
     }
 
-    /// What workers have set aside. [`requeue`](Self::requeue) tries it again.
+    /// Machines and messages that workers have set aside. [`requeue`](Self::requeue) tries them again.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl Store {
     /// # Errors
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now, and [`LoadError::Unreadable`] if
-    /// somebody edited the file.
+    /// the file was edited by hand.
     pub async fn children(&self, parent: Id) -> Result<Vec<Child>, LoadError> {
         let found = self.inner.backend.children(parent).await?;
         found.into_iter().map(|found| found.map_err(LoadError::from)).collect()
@@ -211,12 +211,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`children`](Self::children).
+    /// The errors of [`children`](Self::children).
     pub async fn parent(&self, child: Id) -> Result<Option<Id>, LoadError> {
         Ok(self.inner.backend.parent(child).await??)
     }
 
-    /// One event, in a batch of its own.
+    /// Applies one event in a separate batch.
     pub(crate) async fn happens(
         &self,
         id: Id,

@@ -18,7 +18,7 @@ use crate::{
     view::waits_for_person,
 };
 
-/// How long work may be ready before somebody hears that no live worker does it: workers start, and others end.
+/// The time for which work may be ready before it is reported as undriven: workers start, and others end.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A machine that no live worker moves on.
@@ -29,7 +29,7 @@ pub(crate) struct Undriven {
     pub(crate) needs: Needs,
 }
 
-/// What the live workers lack.
+/// A capability that the live workers lack.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
     /// A handler for machines of this kind.
@@ -45,7 +45,7 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
-    /// What it is: `handler`, `tool`, `move`, `sender` or `definition`.
+    /// Its kind: `handler`, `tool`, `move`, `sender` or `definition`.
     pub(crate) fn what(&self) -> &'static str {
         match self {
             Self::Handler(_) => "handler",
@@ -113,7 +113,7 @@ impl Crew {
         })
     }
 
-    /// What the live workers lack for a machine that is no execution and that waits for one.
+    /// The capability that the live workers lack for a machine that waits for a worker and is not an execution.
     fn lacks(&self, machine: &Observed, queued: &[Queued]) -> Option<Needs> {
         let own = &machine.definition;
         let name = own.name.to_string();
@@ -136,7 +136,7 @@ impl Crew {
         }
         let mut triggers = queued.iter().filter_map(|message| message.trigger.as_deref());
         let removed = triggers.find(|trigger| {
-            // What no definition has is set aside by any worker.
+            // Triggers that no definition has are set aside by any worker.
             let mut stored = self.definitions.iter().filter(|known| known.name == name);
             stored.any(|known| has(known, trigger))
                 && !self.definitions_of(&name).any(|known| has(known, trigger))
@@ -154,14 +154,14 @@ impl Crew {
     }
 }
 
-/// Whether a definition has a move with this trigger, or had it under that name.
+/// Returns `true` if a definition has a move with this trigger, or had it under that name.
 fn has(definition: &Definition, trigger: &str) -> bool {
     let mut edges = definition.edges.iter();
     edges.any(|edge| edge.trigger == trigger || edge.was.iter().any(|was| was == trigger))
 }
 
 impl Store {
-    /// What the live workers lack for one machine now.
+    /// The capability that the live workers lack for one machine now.
     pub(crate) async fn undriven_one(&self, id: Id) -> Result<Option<Needs>, LoadError> {
         let Some((crew, _)) = self.crew_of_all().await? else { return Ok(None) };
         let undriven = self.lacks(id, self.now(), &crew).await?;
@@ -235,7 +235,7 @@ impl Store {
         Ok(())
     }
 
-    /// What the live workers lack for one machine, if it is for a worker to move it on.
+    /// The capability that the live workers lack for one machine, if it is for a worker to move it on.
     async fn lacks(
         &self,
         id: Id,
@@ -245,7 +245,7 @@ impl Store {
         let observed = match self.observed_one(id).await {
             Ok(observed) => observed,
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            // It is a concern of its own.
+            // An unreadable machine is a separate concern.
             Err(_) => return Ok(None),
         };
         if observed.has_ended() {

@@ -39,7 +39,7 @@ impl Store {
         Ok(())
     }
 
-    /// How the attempt of a machine differs from what its row says, if it does.
+    /// The difference between the attempt of a machine and what its row says, if any.
     pub(crate) async fn differing_attempt(
         &self,
         kind: &Named,

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// How many links are read at once.
+/// The number of links read at once.
 const PAGE: usize = 1000;
 
 impl Store {
@@ -68,7 +68,7 @@ impl Store {
         Ok(opened)
     }
 
-    /// Verifies that it is on record who pruned.
+    /// Verifies that a record says who pruned each part of the journal.
     async fn verify_prunings(
         &self,
         mut wanted: HashSet<Id>,

@@ -26,8 +26,7 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// What is wrong with the stored definitions: the machines that were written under these cannot
-    /// be read.
+    /// The problems of stored definitions: the machines that were written under these cannot be read.
     pub broken_definitions: Vec<String>,
     /// One for each kind of machine declared with [`OpenOptions::machine`](crate::store::OpenOptions::machine).
     pub machines: Vec<CheckedMachine>,
@@ -43,7 +42,7 @@ pub struct CheckedMachine {
     pub machine: String,
     /// The number of machines that were checked.
     pub checked: usize,
-    /// How the program's definition differs from each stored one.
+    /// The differences between the program's definition and each stored one.
     pub changes: Vec<Comparison>,
     /// The machines that the program cannot read.
     pub blocked: Vec<Blocked>,
@@ -76,7 +75,7 @@ pub struct Blocked {
 }
 
 impl Check {
-    /// Whether the program can read every machine.
+    /// Returns `true` if the program can read every machine.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.broken_definitions.is_empty()
@@ -97,7 +96,7 @@ impl fmt::Display for Check {
             writeln!(f, "{}: restore it from a backup", OneLine(reason))?;
         }
         for CheckedMachine { machine, checked, changes, blocked, broken_rows } in &self.machines {
-            // What was edited in the file cannot make a line of its own.
+            // Text that was edited in the file cannot start a new line.
             let machine = OneLine(machine);
             match blocked.len() + broken_rows {
                 0 => writeln!(f, "{machine}: {checked} checked, all can be read")?,
@@ -141,11 +140,11 @@ pub(crate) struct Named {
     rehearse: fn(&Store, Found, Known<'_>) -> Result<(), LoadError>,
     /// Adds entries to a summary by the rules of a machine.
     pub(crate) fold: FoldEntries,
-    /// What its context makes known of a machine, if it can be read.
+    /// Derives the index of a machine from its context, if it can be read.
     pub(crate) index: fn(&Store, Found, Known<'_>) -> Option<Index>,
 }
 
-/// Who is to read the machines.
+/// The reader of the machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
     /// Any part of a program.

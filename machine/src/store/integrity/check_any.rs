@@ -33,7 +33,7 @@ impl Store {
                     _ => None,
                 };
                 let Some((id, machine, state)) = row else {
-                    // Nobody knows its kind.
+                    // Its kind is unknown.
                     let kind = kinds.entry("(unknown)".to_owned());
                     kind.or_insert_with_key(|name| CheckedMachine::none(name)).broken_rows += 1;
                     continue;

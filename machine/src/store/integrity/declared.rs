@@ -48,13 +48,13 @@ impl Declared {
     }
 }
 
-/// How many of the oldest, and of the newest machines of each definition a worker reads before it starts.
+/// The number of the oldest, and of the newest machines of each definition that a worker reads before it starts.
 const READ_AT_START: usize = 500;
 
 impl Store {
-    /// What is stored and does not fit what is declared. `read` is who reads: opening a file compares definitions
-    /// and the arguments of open calls. A worker also reads machines, and leaves alone what has ended and what newer
-    /// programs have written.
+    /// Finds stored data that does not fit the declarations. `read` is the reader: opening a file compares definitions
+    /// and the arguments of open calls. A worker also reads machines, except those that have ended and those that
+    /// newer programs have written.
     pub(crate) async fn misfits(
         &self,
         declared: &Declared,

@@ -1,6 +1,6 @@
 use crate::store::{error::LoadError, handle::Store, integrity::verify::Report};
 
-/// How many operations are read at once.
+/// The number of operations read at once.
 const PAGE: usize = 1000;
 
 impl Store {

@@ -21,7 +21,7 @@ pub struct Report {
     pub entries: u64,
     /// The number of journal entries that were pruned. Of these, the chain is verified.
     pub pruned: u64,
-    /// What is wrong, in the order in which it was found.
+    /// The problems, in the order in which they were found.
     pub problems: Vec<Problem>,
 }
 
@@ -31,11 +31,11 @@ pub struct Report {
 pub struct Problem {
     /// The machine, if it can be told.
     pub id: Option<Id>,
-    /// What is wrong.
+    /// A description of the problem.
     pub reason: String,
 }
 
-/// How far [`Store::verify_all`] is.
+/// The progress of [`Store::verify_all`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -48,7 +48,7 @@ pub struct Progress {
 }
 
 impl Report {
-    /// Whether everything is as it was written.
+    /// Returns `true` if everything is as it was written.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load), with the first problem.
+    /// The errors of [`load`](Self::load), with the first problem.
     pub async fn verify<M: Restore>(&self, id: Id) -> Result<(), LoadError> {
         let found = self.inner.backend.rows(vec![id]).await?.pop();
         let found = found.unwrap_or(Found::Missing(id));
@@ -198,7 +198,7 @@ impl Store {
         Ok(version)
     }
 
-    /// Whether there is no machine with this id any more.
+    /// Returns `true` if there is no machine with this id any more.
     async fn is_gone(&self, id: Id) -> Result<bool, LoadError> {
         let found = self.inner.backend.rows(vec![id]).await?.pop();
         Ok(matches!(found, None | Some(Found::Missing(_))))

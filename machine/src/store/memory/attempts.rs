@@ -34,7 +34,7 @@ impl<'a> Claims<'a> {
         if change.apply(self.of(&change.key), id, 0) {
             return Ok(());
         }
-        // Attempts are never deleted, so somebody else removed it.
+        // Attempts are never deleted, so something else removed it.
         Err(Rejected::BrokenAttempt { id, reason: String::from("there is no attempt at its key") })
     }
 

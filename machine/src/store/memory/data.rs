@@ -37,12 +37,12 @@ pub(in crate::store) struct Data {
     pub(in crate::store) crew: BTreeMap<Id, Registered>,
     /// Inboxes and leases.
     pub(in crate::store) works: Works,
-    /// What is left of pruned lines, by sequence number.
+    /// The remains of pruned lines, by sequence number.
     pub(in crate::store) pruned: BTreeMap<u64, PrunedLine>,
     pub(in crate::store) prunings: Vec<Pruning>,
     /// The operator log, by number.
     pub(in crate::store) operations: Vec<Operation>,
-    /// How far consumers have read.
+    /// The positions up to which consumers have read.
     pub(in crate::store) consumers: BTreeMap<String, Offset>,
 }
 

@@ -91,7 +91,7 @@ impl Data {
         }
     }
 
-    /// Whether a gate of an execution with this key has an entry after this one.
+    /// Checks whether a gate of an execution with this key has an entry after this one.
     fn is_answered_after(&self, key: &str, after: u64) -> bool {
         let actions = self.machines.iter().filter(|it| it.row.key.as_deref() == Some(key));
         let gates = actions.filter_map(|action| self.find(action.row.behind?));

@@ -53,7 +53,7 @@ impl Data {
             line.updated_at = line.updated_at.max(row.updated_at);
         }
         let mut found: Vec<_> = newest.into_values().collect();
-        // Those that have only come since the first page have none.
+        // Sessions that began after the first page have none.
         found.retain(|(newest, _)| *newest > 0 && after.is_none_or(|after| *newest < after.number));
         found.sort_by_key(|(newest, _)| Reverse(*newest));
         found.truncate(limit);

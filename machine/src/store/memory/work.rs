@@ -31,18 +31,18 @@ pub(in crate::store) struct Works {
     pub(in crate::store) parents: BTreeMap<Id, Id>,
 }
 
-/// What does not change of a message.
+/// The immutable part of a message.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Delivered {
     pub(super) to: Id,
     message: Arc<Outgoing>,
     sent_at: crate::clock::Millis,
-    /// What became of it before another message took its correlation id.
+    /// Its state when another message took its correlation id.
     replaced: Option<MessageState>,
 }
 
 impl Delivered {
-    /// What became of it; `of_machine` has the newest message of each correlation id.
+    /// Returns its state; `of_machine` has the newest message of each correlation id.
     fn state(&self, of_machine: Option<&State>) -> MessageState {
         let newest = of_machine.and_then(|it| it.messages.get(&self.message.correlation));
         self.replaced.as_ref().or(newest).cloned().unwrap_or_default()

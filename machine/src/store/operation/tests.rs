@@ -43,7 +43,7 @@ impl Place {
         }
     }
 
-    /// What verification finds wrong.
+    /// The problems that verification finds.
     async fn problems(&self) -> Vec<String> {
         let report = self.store.verify_all(|_| {}).await.unwrap();
         report.problems.into_iter().map(|problem| problem.reason).collect()
@@ -82,7 +82,7 @@ async fn what_was_begun_is_in_the_file_and_in_its_backup() {
     let at = place.store.now();
     let first = place.store.operation(approve.clone()).await.unwrap();
     place.store.operation_ended(first, "done").await.unwrap();
-    // Nobody learns how this one ended.
+    // The outcome of this one is never recorded.
     let second = place.begun("retry").await;
     assert_eq!((first, second), (1, 2));
 
@@ -116,7 +116,7 @@ async fn pages_end() {
         if after.is_none() {
             break;
         }
-        // Those that come in between are on none of the pages that follow.
+        // Operations that come in between are on none of the pages that follow.
         place.begun("later").await;
     }
     assert_eq!(numbers, [5, 4, 3, 2, 1]);
@@ -206,7 +206,7 @@ async fn verification_notices_what_is_missing() {
         place.edit(sql);
         let problems = place.problems().await;
         assert!(problems.iter().any(|problem| problem == expected), "{problems:?}");
-        // The log goes on.
+        // The log still accepts operations.
         place.store.operation(operation("fourth")).await.unwrap();
         assert!(!place.problems().await.is_empty());
     }

@@ -80,7 +80,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether this failure says nothing of the file.
+/// Returns `true` if this failure says nothing about the file.
 fn may_pass(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
@@ -112,7 +112,7 @@ const LOCAL: [i64; 9] = [
     0x794C_7630,
 ];
 
-/// Whether a file is for certain on a file system of this machine alone.
+/// Returns `true` if a file is for certain on a file system of this machine alone.
 pub(crate) fn is_local(file: &File) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let is_local = rustix::fs::fstatfs(file).is_ok_and(|system| {

@@ -30,7 +30,7 @@ struct Record {
     process: Process,
 }
 
-/// What a lock file is compared with.
+/// The values that a lock file is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Here {
     /// The file itself.
@@ -67,7 +67,7 @@ impl Record {
         }
     }
 
-    /// What a lock that is free proves.
+    /// The liveness that a free lock proves.
     fn liveness(&self, here: &Here) -> Liveness {
         if self.inode.is_none() || self.inode != here.inode {
             return Liveness::Unknown;
@@ -100,9 +100,9 @@ pub(crate) fn create(unnamed: &Path, path: &Path, worker: &str) -> io::Result<Fi
     }
 }
 
-/// Whether the process of this worker is alive, by its lock file.
+/// Checks by its lock file whether the process of this worker is alive.
 pub(crate) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
-    // Whatever stands in its place proves nothing, and must not keep an execution from being recovered.
+    // Anything else at its path proves nothing, and must not keep an execution from being recovered.
     let Some(file) = host::open_regular(path)? else { return Ok(Liveness::Unknown) };
     // Shared, so that two concurrent checks do not mistake each other for the worker.
     match file.try_lock_shared() {
@@ -117,8 +117,8 @@ pub(crate) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
     })
 }
 
-/// Whether a file that never got its name belongs to a process that has ended. Its lock is taken right
-/// after it is created, and it is empty until then.
+/// Checks whether a file that never got its name belongs to a process that has ended. Its lock is taken
+/// right after it is created, and it is empty until then.
 pub(crate) fn is_abandoned(path: &Path) -> bool {
     let Ok(Some(file)) = host::open_regular(path) else { return false };
     let Ok(()) = file.try_lock_shared() else { return false };

@@ -41,7 +41,7 @@ impl Worker {
         }
     }
 
-    /// Whether the store only reads.
+    /// Returns `true` if the store only reads.
     pub(crate) fn observes(&self) -> bool {
         self.observes
     }
@@ -88,7 +88,7 @@ impl Worker {
         self.calls().get(&execution).cloned().unwrap_or_default()
     }
 
-    /// Whether a call of `execution` can still take effect, given the worker of its permit.
+    /// Checks whether a call of `execution` can still take effect, given the worker of its permit.
     pub(crate) fn liveness(&self, worker: &str, execution: Id) -> io::Result<Liveness> {
         if worker != self.name {
             return self.liveness_of_process(worker);
@@ -103,7 +103,7 @@ impl Worker {
         Ok(found)
     }
 
-    /// Whether another worker's process is alive.
+    /// Checks whether another worker's process is alive.
     pub(crate) fn liveness_of_process(&self, worker: &str) -> io::Result<Liveness> {
         // The name comes from the database; only a valid id may become part of a path.
         match self.database.as_ref().filter(|_| worker.parse::<Id>().is_ok()) {
@@ -186,7 +186,7 @@ fn path_of(database: &Path, worker: &str) -> PathBuf {
 }
 
 /// The worker whose lock file has this name: the prefix and an id, with [`UNNAMED`] before it is locked.
-/// Anything else may be somebody's, such as another database.
+/// Any other file may have another owner, such as another database.
 fn worker_of(name: &OsStr, prefix: &OsStr) -> Option<String> {
     let name = name.to_str()?.strip_prefix(prefix.to_str()?)?;
     let id = name.strip_suffix(UNNAMED).unwrap_or(name);

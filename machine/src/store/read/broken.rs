@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The rows of a look at the whole store that cannot be read, and until when nobody looks again.
+/// The unreadable rows that a scan of the whole store found, and the time until which they are cached.
 #[derive(Debug, Default)]
 pub(crate) struct Broken(Mutex<Option<(Duration, Rows)>>);
 
@@ -28,7 +28,7 @@ const REST: u32 = 10;
 const PAGE: usize = 1000;
 
 impl Store {
-    /// The rows that cannot be read, wherever they are: no index has what somebody edited.
+    /// The unreadable rows anywhere in the store: no index lists rows that were edited by hand.
     pub(crate) async fn broken_rows(&self) -> Result<Rows, LoadError> {
         let known = self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let began = self.uptime();
@@ -82,7 +82,7 @@ impl Store {
         }
     }
 
-    /// Without those that somebody has restored or deleted since.
+    /// Removes the rows that were restored or deleted since.
     async fn still_broken(&self, mut rows: Rows) -> Result<Rows, LoadError> {
         let mut readable = Vec::new();
         for id in rows.iter().filter_map(|(id, _)| *id) {

@@ -18,7 +18,7 @@ pub struct Failing {
     pub cause: Cause,
     /// The error, in the words of the program, which may repeat data.
     pub error: String,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
     /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store).
     pub at: Millis,
@@ -69,7 +69,7 @@ impl Store {
         Ok(found.iter().filter_map(|(id, work)| Failing::of(*id, work)).collect())
     }
 
-    /// What failed last of one machine.
+    /// The last failure of one machine.
     pub(crate) async fn failing_of(&self, id: Id) -> Result<Option<Failing>, LoadError> {
         let (_, work, _) = self.inner.backend.task(id).await?;
         Ok(work.and_then(|work| Failing::of(id, &work)))

@@ -8,7 +8,7 @@ use crate::{
     stored::{History, Record, Unverified, VerifyError},
 };
 
-/// How many lines are read at once.
+/// The number of lines read at once.
 pub(crate) const PAGE: usize = 1000;
 
 impl Store {
@@ -95,7 +95,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`history`](Self::history).
+    /// The errors of [`history`](Self::history).
     pub async fn export(&self, id: Id) -> Result<Unverified, LoadError> {
         let (row, head) = match self.inner.backend.rows(vec![id]).await?.pop() {
             Some(Found::Row(row, head)) => (row, head),

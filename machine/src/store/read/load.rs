@@ -156,7 +156,7 @@ impl Store {
     }
 }
 
-/// Whether the summary has the format of this program.
+/// Returns `true` if the summary has the format of this program.
 pub(crate) fn is_current<M: Restore>(machine: &M) -> bool {
     machine.journal().stored().summary.format == machine.__rules().__format()
 }

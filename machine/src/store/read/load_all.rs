@@ -13,7 +13,7 @@ use crate::{
     stored::Restore,
 };
 
-/// How many rows are read at once when many machines are loaded.
+/// The number of rows read at once when many machines are loaded.
 const AT_ONCE: usize = 512;
 
 impl Store {
@@ -96,7 +96,7 @@ impl Store {
 
 /// A machine from a row.
 enum Restored<M, T> {
-    /// What is shown of it.
+    /// The projected machine.
     Now(T),
     /// Its summary has the format of another program.
     Older(M),

@@ -1,4 +1,4 @@
-//! What views need of a store: machines of any kind, whose types the program may not know.
+//! The store's interface for views: machines of any kind, whose types the program may not know.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -66,12 +66,12 @@ impl Observed {
         self.summary.due_at()
     }
 
-    /// Whether a message was for a state that the machine has left.
+    /// Returns `true` if a message was for a state that the machine has left.
     pub(crate) fn has_moved_since(&self, message: &Received) -> bool {
         message.seen.is_some_and(|seen| seen != self.transitions())
     }
 
-    /// Whether its state may last, and can be left.
+    /// Returns `true` if its state may last, and can be left.
     pub(crate) fn waits(&self) -> bool {
         self.definition.states[self.state].stable && !self.has_ended()
     }
@@ -107,7 +107,7 @@ impl Store {
         self.observed(found, &definitions)
     }
 
-    /// Like [`observed_one`](Self::observed_one), with an error of its own for a machine that was pruned.
+    /// Like [`observed_one`](Self::observed_one), with a distinct error for a machine that was pruned.
     /// Only machines that attempted a keyed action are known after pruning.
     pub(crate) async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
         let found = self.observed_one(id).await;
@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// The first message that answers what a machine waits for now, if it is in the inbox and a worker has
-    /// not looked at it yet. One that a worker has looked at did not fit, and keeps nobody from answering.
+    /// not looked at it yet. One that a worker has looked at did not fit, and does not prevent an answer.
     pub(crate) async fn queued_answer(
         &self,
         machine: &Observed,
@@ -181,7 +181,7 @@ impl Store {
         Ok(Page { items: items.collect(), next })
     }
 
-    /// The same machine as an execution.
+    /// Restores an observed machine as an execution.
     pub(crate) async fn execution_of(&self, observed: Observed) -> Result<AnyExecution, LoadError> {
         let Observed { row, head, definition, .. } = observed;
         let found = Found::Row(row, Some(head));
@@ -225,7 +225,7 @@ impl Store {
         Ok(self.inner.backend.definitions().await?.intact)
     }
 
-    /// What is wrong with the stored definitions that cannot be read.
+    /// The problems of the stored definitions that cannot be read.
     pub(crate) async fn broken_definitions(&self) -> Result<Vec<String>, LoadError> {
         Ok(self.inner.backend.definitions().await?.broken)
     }
@@ -280,7 +280,7 @@ impl Store {
                 applied.insert(attempt.by);
             }
         }
-        // What took place and ended otherwise.
+        // Actions that took effect although their execution ended otherwise.
         for status in [Status::Failed, Status::Rejected, Status::Cancelled] {
             let kind = execution::DEFINITION.name.as_ref();
             let mut query = Query::new().machine(kind).status(status.as_str()).limit(1000);

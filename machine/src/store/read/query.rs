@@ -94,7 +94,7 @@ impl Query {
         self
     }
 
-    /// That wait for this gate.
+    /// Machines that wait for this gate.
     #[must_use]
     pub fn behind(mut self, gate: Id) -> Self {
         self.filter.behind = Some(gate);
@@ -115,14 +115,14 @@ impl Query {
         self.machine(&*execution::DEFINITION.name)
     }
 
-    /// That wait for any gate, or have waited for one.
+    /// Machines that wait for any gate, or have waited for one.
     #[must_use]
     pub(crate) fn gated(mut self) -> Self {
         self.filter.gated = true;
         self
     }
 
-    /// That have not ended.
+    /// Machines that have not ended.
     #[must_use]
     pub(crate) fn live(mut self) -> Self {
         self.filter.live = true;
@@ -148,7 +148,7 @@ impl Query {
     }
 
     /// The newest machine first: the reverse of the order in which they were created. A machine that is
-    /// created between two pages is on neither. [`due`](Self::due) has an order of its own.
+    /// created between two pages is on neither. [`due`](Self::due) has its own order.
     #[must_use]
     pub fn newest_first(mut self) -> Self {
         self.newest_first = true;
@@ -205,7 +205,7 @@ impl Query {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Page<T, C = Cursor> {
-    /// What was found.
+    /// The items found.
     pub items: Vec<T>,
     /// Where the next page begins; `None` after the last one.
     pub next: Option<C>,
@@ -265,8 +265,8 @@ impl Store {
         Ok(Page { items: items.collect(), next })
     }
 
-    /// Those of some machines that a query selects, in the same order. With those that cannot be read,
-    /// because nobody knows whether it does; without those that are not there.
+    /// Returns the machines of `ids` that a query selects, in the same order. Machines that cannot be read
+    /// are included, because whether the query selects them is unknown; missing ones are left out.
     pub(crate) async fn selected(&self, query: &Query, ids: Vec<Id>) -> Result<Vec<Id>, LoadError> {
         let conditions = query.conditions(self.now());
         let rows = self.inner.backend.rows(ids.clone()).await?;
@@ -322,7 +322,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     pub async fn json(&self, id: Id) -> Result<serde_json::Value, LoadError> {
         let mut rows = self.inner.backend.rows(vec![id]).await?;
         let (row, head) = match rows.pop().unwrap_or(Found::Missing(id)) {

@@ -24,9 +24,9 @@ struct Replay<'a> {
     /// `None` if the program does not know it.
     kind: Option<&'a Named>,
     walk: Walk,
-    /// What is wrong with the first entry that is not legal.
+    /// The problem with the first entry that is not legal.
     walked: Result<(), String>,
-    /// What the entries so far add up to, or why the rules of the context did not take them.
+    /// The summary of the entries so far, or why the rules of the context did not take them.
     summary: Result<Summary, LoadError>,
 }
 
@@ -63,7 +63,7 @@ impl Store {
         if read == 0 && row.version > 0 {
             return Err(history_error(id, "it has no journal".to_owned()));
         }
-        // What is wrong with the row is reported before what is wrong with the moves.
+        // Problems of the row are reported before those of the moves.
         self.refuse_more(row).await?;
         self.intact(row, head)?;
         if read < row.version {

@@ -30,7 +30,7 @@ pub struct SessionLine {
 /// A place in the list of [`Store::sessions`]. As text, such as `100.42`, it can be a part of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCursor {
-    /// What has come since the first page began is left out: the number of the newest machine then.
+    /// The number of the newest machine when the first page began: later machines are left out.
     pub(crate) upto: u64,
     /// The number of the newest machine of the last session of the page, of those up to there.
     pub(crate) number: u64,

@@ -75,7 +75,7 @@ pub struct Subscription {
     commits: Arc<Event>,
 }
 
-/// How many entries are read at once.
+/// The number of entries read at once.
 const PAGE: usize = 256;
 
 impl Store {

@@ -70,7 +70,7 @@ pub(crate) struct WithTransitions<T> {
     pub(crate) definitions: Arc<Vec<Arc<Definition>>>,
 }
 
-/// How many lines are read at once, and how often at the same time: other reads need a thread, too.
+/// The number of lines per read, and of concurrent reads, which leave threads for other reads.
 const LINES: u64 = 4096;
 const READS: usize = 2;
 
@@ -154,7 +154,7 @@ pub(crate) struct Reading {
     texts: BTreeSet<Arc<str>>,
     steps: Vec<Step>,
     done: Vec<(Id, Result<Range<usize>, String>)>,
-    /// What the next line of the machine must be.
+    /// The number that the next line of the machine must have.
     number: u64,
     head: Digest,
 }
@@ -236,6 +236,6 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 /// members are sorted, so that this one is the first.
 fn name(body: &str) -> Option<Name<'_>> {
     let value = body.strip_prefix("{\"by\":")?;
-    // What comes after it is not read.
+    // The rest is not read.
     Name::deserialize(&mut serde_json::Deserializer::from_str(value)).ok()
 }

@@ -1,4 +1,4 @@
-//! What workers read: whose turn it is, and the messages that wait.
+//! Reads for workers: the agenda, and the messages that wait.
 
 use rusqlite::{Connection, params};
 

@@ -331,7 +331,7 @@ pub(super) fn applied_before(
         };
         last.push(seq);
     }
-    // What its events did has taken place with it.
+    // Its events took effect with it.
     let outcomes = vec![Outcome::Done; batch.events.len()];
     Ok(Applied { last, outcomes, ..Applied::default() })
 }
@@ -354,7 +354,7 @@ fn seq_of(
     Ok(seq.and_then(|seq| u64::try_from(seq).ok()).unwrap_or(0))
 }
 
-/// Whether a batch is in the file whose COMMIT failed.
+/// Checks whether a batch whose COMMIT failed is in the file.
 pub(super) fn is_there(
     connection: &Connection,
     batch: &Batch,

@@ -24,10 +24,10 @@ use crate::store::{
     upkeep::backup::{BackupError, BackupProgress, Copied},
 };
 
-/// How many pages are copied between two reports: 1 MiB.
+/// The number of pages copied between two progress reports: 1 MiB.
 const STEP: i32 = 256;
 
-/// Copies the file. Blocks. Ends early when nobody listens to the steps any more.
+/// Copies the file. Blocks. Ends early if the receiver of the steps is dropped.
 pub(super) fn run(
     source: &Source,
     to: &Path,
@@ -38,7 +38,7 @@ pub(super) fn run(
     let copied = loop {
         let (connection, stamp) = source.open().map_err(reopening)?;
         let copied = copy(&connection, source, &partial, steps);
-        // What was copied while somebody began to write may be half of the old and half of the new.
+        // A copy made while a write began may be half of the old and half of the new.
         if observed::is_current(&source.path, stamp.as_ref()) {
             break copied?;
         }

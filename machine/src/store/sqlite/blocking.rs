@@ -51,7 +51,7 @@ impl Blocking {
         }
     }
 
-    /// The thread ends when it has done what it was given. Nobody waits for that, as file locks may
+    /// The thread ends when it has done what it was given. Nothing waits for that, as file locks may
     /// take for ever.
     pub(super) fn close(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::Closed;

@@ -21,11 +21,11 @@ use crate::telemetry;
 /// After how many more frames in the write-ahead log the database is updated from it.
 const PASSIVE_FRAMES: u64 = 1000;
 
-/// How many frames the log may have before the writer waits until it starts again at its beginning:
+/// The number of frames in the log at which the writer waits until it starts again at its beginning:
 /// 64 MiB. A frame is a page and a header.
 const RESTART_FRAMES: u64 = 64 * 1024 * 1024 / (4096 + 24);
 
-/// How long a restart may keep the writer waiting for readers.
+/// The longest time that a restart may keep the writer waiting for readers.
 const RESTART_WAIT: Duration = Duration::from_millis(100);
 
 const IDLE: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ struct Shared {
     commits: AtomicU64,
     /// Locked during a checkpoint: while one runs, another cannot begin.
     running: Mutex<()>,
-    /// Whether the thread knows that there is something in the log.
+    /// True while the thread knows that there is something in the log.
     awake: AtomicBool,
 }
 
@@ -95,7 +95,7 @@ impl Checkpoints {
             (self.passive_at, self.restart_at) = (0, RESTART_FRAMES);
         }
         if frames >= self.restart_at {
-            // If readers prevent it now, commits go on for a while before the next try.
+            // If readers prevent it now, commits continue for a while before the next try.
             self.restart_at = frames + PASSIVE_FRAMES;
             let running = self.shared.running.lock();
             let _ = connection.busy_timeout(RESTART_WAIT);
@@ -178,7 +178,7 @@ fn serve(path: &Path, shared: &Shared, inbox: &Receiver<Ask>) {
     }
 }
 
-/// Whether the checkpoint was complete. It is not if somebody still reads an older part of the log.
+/// Returns whether the checkpoint was complete. It is not if a reader still uses an older part of the log.
 pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
     let name = mode as i32;
     fail_point!("store-checkpoint");

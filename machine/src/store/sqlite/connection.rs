@@ -5,7 +5,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use super::failure;
 use crate::store::error::OpenError;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Creates the file if needed.
@@ -15,7 +15,7 @@ pub(super) enum Role {
     Writer,
     /// Cannot write, and never checkpoints, even when it is the last one to close.
     Reader,
-    /// Waits for nobody.
+    /// Waits for no lock.
     Checkpoint,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
     let says = |error| failure::opening(&error, path);
     let flags = match role {
         Role::Creator => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        // A file that is missing now was moved away; another one in its place is not this store.
+        // A file that is missing now was moved away; a new one at its path would not be this store.
         Role::Existing | Role::Writer | Role::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Role::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
     };

@@ -1,4 +1,4 @@
-//! How far consumers have read.
+//! The positions up to which consumers have read.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

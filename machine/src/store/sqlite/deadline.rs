@@ -12,14 +12,14 @@ use crate::store::error::{OpenError, Unavailable};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline(Option<Instant>);
 
-/// How long opening may go on after its deadline if nothing shows that it waits: what it does itself may
+/// The time that opening may take beyond its deadline if nothing shows that it waits: its own work may
 /// take a while.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// How long the result of another thread is waited for at a time.
+/// The longest single wait for the result of another thread.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How fast the log is read at least, if this process recovers it: bytes per millisecond.
+/// The minimum speed of reading the log, if this process recovers it: bytes per millisecond.
 const SLOW: u64 = 16 * 1024;
 
 impl Deadline {

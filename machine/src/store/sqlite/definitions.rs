@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct Numbers {
     key: DigestKey,
     known: HashMap<Fingerprint, i64>,
-    /// Those that the open transaction has written.
+    /// The definitions that the open transaction has written.
     added: Vec<Fingerprint>,
 }
 

@@ -47,7 +47,7 @@ pub(super) fn unavailable(error: &Error) -> Unavailable {
     }
 }
 
-/// Whether an error has this extended code.
+/// Checks whether an error has this extended code.
 pub(super) fn is_extended(error: &Error, code: i32) -> bool {
     matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == code)
 }
@@ -70,7 +70,7 @@ pub(super) fn opening(error: &Error, path: &Path) -> OpenError {
     }
 }
 
-/// The same for a connection to a file that is open already.
+/// An error while opening another connection to a file that is open already.
 pub(super) fn reopening(error: OpenError) -> Unavailable {
     match error {
         OpenError::Unavailable(error) => error,

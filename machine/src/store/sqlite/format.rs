@@ -18,9 +18,9 @@
 ///
 /// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `prune` says who
 /// did it; it has a row for each call. `opened` is 1 if the line opened an attempt, which has its number as
-/// the token, so that the attempt is missed if somebody deletes it.
+/// the token, so that the deletion of an attempt is noticed.
 ///
-/// `copied` of the store is 1 in a backup that nobody has opened for writing.
+/// `copied` of the store is 1 in a backup that was never opened for writing.
 ///
 /// `replaced` of a message is 0, or its own number once it was set aside and another message took its
 /// correlation id.
@@ -310,7 +310,7 @@ pub(super) mod tests {
 
     use super::FORMAT_7;
 
-    /// How SQLite runs a statement on a file of this format.
+    /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(FORMAT_7).unwrap();

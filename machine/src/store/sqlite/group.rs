@@ -22,7 +22,7 @@ use crate::{
     telemetry,
 };
 
-/// What becomes of one batch.
+/// The outcome of one batch.
 pub(super) type Outcome = Result<Result<Applied, Rejected>, Unavailable>;
 
 /// Called with each connection that is opened.
@@ -72,8 +72,8 @@ impl Group {
         })
     }
 
-    /// Writes the batches in one transaction. If one of them causes an error, each gets a transaction
-    /// of its own, so that the others succeed.
+    /// Writes the batches in one transaction. If one of them causes an error, each gets a
+    /// separate transaction, so that the others succeed.
     pub(super) fn run(&mut self, batches: &[&Batch]) -> Vec<Outcome> {
         match self.transaction(batches) {
             Ok(outcomes) => outcomes,
@@ -99,7 +99,7 @@ impl Group {
             self.roll_back();
             return Err(Failed::Begin(failure.into()));
         }
-        // What is written to a file that nobody finds any more is lost.
+        // A write to a file that the path no longer leads to would be lost.
         if !self.place.is_in_place(&self.path) {
             self.roll_back();
             return Err(Failed::Begin(Unavailable::moved()));
@@ -120,7 +120,7 @@ impl Group {
         match committed {
             Ok(()) => {
                 self.numbers.committed();
-                // Moved away since it was looked at: nobody knows where the commit is.
+                // Moved away since the last check: it is unknown where the commit is.
                 if wrote.is_some() && !self.place.is_in_place(&self.path) {
                     let error = Unavailable::indeterminate(Unavailable::moved());
                     return Ok(outcomes.into_iter().map(|it| it.and(Err(error.clone()))).collect());
@@ -208,7 +208,7 @@ impl Group {
         if certainly_incomplete {
             return apply::is_there(connection, batch, applied).map_err(says);
         }
-        // If only the fsync failed, the log ends with a complete transaction that nobody sees until
+        // If only the fsync failed, the log ends with a complete transaction that is invisible until
         // a crash; recovery would bring it back. So the next write replaces it before anything is said.
         execute(connection, "BEGIN IMMEDIATE").map_err(says)?;
         let found = apply::is_there(connection, batch, applied).map_err(Failure::from);

@@ -40,7 +40,7 @@ pub(super) fn mark_as_copy(
     write(connection, identity, true, key)
 }
 
-/// Gives a backup that is opened for writing a generation of its own. Its journal goes on from there:
+/// Gives a backup that is opened for writing a new generation. Its journal diverges from there:
 /// the same sequence numbers will stand for other entries than in the original, and positions and tokens
 /// of the one must mean nothing in the other.
 pub(super) fn put_to_use(
@@ -53,7 +53,7 @@ pub(super) fn put_to_use(
     let now = u64::try_from(clock::now()).unwrap_or(0);
     let generation = now.max(identity.generation.saturating_add(1));
     let identity = Identity { generation, ..identity };
-    // What the consumers of the journal have read is in the backup as well.
+    // The positions of the journal's consumers are in the backup as well.
     write(transaction, identity, false, key)
         .and_then(|()| {
             transaction.execute("UPDATE consumer SET generation = ?1", [integer(generation)?])

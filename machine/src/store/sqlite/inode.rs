@@ -33,12 +33,12 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Those that a path leads to. A connection must have read the file, so that there is a log.
+    /// The files that a path leads to. A connection must have read the file, so that there is a log.
     pub(super) fn at(path: &Path) -> Self {
         Self { file: Inode::of(path), log: Inode::of(&wal(path)) }
     }
 
-    /// Whether the path still leads to them. Where the system does not tell, it does.
+    /// Checks whether the path still leads to them. Where the system does not tell, it is assumed to.
     pub(super) fn is_in_place(self, path: &Path) -> bool {
         let is_same = |one: Option<Inode>, path: &Path| one.is_none() || one == Inode::of(path);
         is_same(self.file, path) && is_same(self.log, &wal(path))

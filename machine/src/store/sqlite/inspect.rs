@@ -69,8 +69,8 @@ pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> OpenError {
     OpenError::CannotOpen { path: path.to_owned(), reason: format!("{error}; {next}") }
 }
 
-/// Without the database, a write-ahead log is somebody's: that of a database that was moved, or no log
-/// at all. SQLite would overwrite it.
+/// Without the database, a write-ahead log belongs to a database that was moved, or is no log at all.
+/// SQLite would overwrite it.
 pub(super) fn refuse_leftovers(path: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
     let is_empty = |path: &Path| fs::metadata(path).map_or(true, |file| file.len() == 0);
     for suffix in suffixes {
@@ -184,9 +184,9 @@ pub(super) fn journal(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether the file may be half written, and its journal says what it was. SQLite writes the first byte of a
-/// journal when everything that it needs from the journal is on disk, and changes the file after that. It locks
-/// the file only, so this process may open the journal and close it.
+/// Checks for a hot journal: the file may be half written, and its journal says what it was. SQLite writes the
+/// first byte of a journal when everything that it needs from the journal is on disk, and changes the file after
+/// that. It locks the file only, so this process may open the journal and close it.
 pub(super) fn has_journal(path: &Path) -> bool {
     let mut first = [0];
     let read = fs::File::open(journal(path)).and_then(|mut file| file.read_exact(&mut first));

@@ -16,7 +16,7 @@ use crate::{
     store::error::{OpenError, Unavailable},
 };
 
-/// How often a file is written again that another process took for the rest of a killed one.
+/// The maximum number of tries, as other processes may take the new file for the remains of a killed one.
 const TRIES: usize = 10;
 
 /// Creates the file if there is none, under another name, and renames it when it is on disk. So no process
@@ -114,7 +114,7 @@ fn sweep(path: &Path) {
         let found = file.file_name();
         let Some(id) = id_of(&found, name) else { continue };
         let original = unnamed(path, id);
-        // Nobody gives it the name of the store any more. Otherwise closing it here could drop the locks of
+        // No process gives it the name of the store any more. Otherwise closing it here could drop the locks of
         // this process on the store.
         let swept = unnamed(path, &format!("{id}{SWEPT}"));
         if file.path() != swept && rename_new(&file.path(), &swept).is_err() {
@@ -132,7 +132,7 @@ fn id_of<'a>(found: &'a OsStr, name: &OsStr) -> Option<&'a str> {
     id.parse::<Id>().is_ok().then_some(id)
 }
 
-/// Whether a file is the beginning of a store.
+/// Checks whether a file is the beginning of a store.
 fn is_ours(file: &Path) -> bool {
     let mut header = Vec::new();
     let read = File::open(file).and_then(|file| file.take(72).read_to_end(&mut header));

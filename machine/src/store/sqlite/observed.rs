@@ -17,22 +17,22 @@ use super::{
 };
 use crate::store::error::OpenError;
 
-/// What a file is, while nobody has it open for writing. A different stamp means different content.
+/// The version of a file that no process has open for writing. A different stamp means different content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: SystemTime,
     len: u64,
-    /// Differs if another file has taken its place.
+    /// Differs if another file has replaced it.
     #[cfg(unix)]
     inode: (u64, u64),
 }
 
-/// How long a file must be unchanged before its time of modification tells versions apart: some
+/// The time that a file must be unchanged before its time of modification tells versions apart: some
 /// systems advance the time of files only every 10 ms.
 const SETTLED: Duration = Duration::from_millis(20);
 
 impl Stamp {
-    /// `None` if the file has a write-ahead log: then somebody has it open, or was killed.
+    /// `None` if the file has a write-ahead log: then a process has it open, or was killed.
     pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
         let file = fs::metadata(path)?;
         // After the file was looked at: a log that appears later comes with a later stamp.
@@ -50,7 +50,7 @@ impl Stamp {
         }))
     }
 
-    /// How much longer a change could go unnoticed.
+    /// The remaining time in which a change could go unnoticed.
     fn unsettled(&self) -> Option<Duration> {
         // A time in the future is not the time of the next change.
         let age = SystemTime::now().duration_since(self.modified).unwrap_or(SETTLED);
@@ -59,7 +59,7 @@ impl Stamp {
 }
 
 /// Opens a connection that neither changes the file nor creates any other. The stamp is that of a file
-/// that nobody has open for writing: SQLite then reads it as immutable, without locks, so each read has
+/// that no process has open for writing: SQLite then reads it as immutable, without locks, so each read has
 /// to check that it is still the same.
 pub(super) fn open(
     path: &Path,
@@ -74,7 +74,7 @@ pub(super) fn open(
                 .map(|connection| (connection, None))
                 .map_err(|error| explain(path, error));
         };
-        // Somebody writes to it without a log.
+        // A process writes to it without a log.
         if has_journal(path) {
             deadline.pause()?;
             continue;
@@ -96,7 +96,7 @@ pub(super) fn open(
     }
 }
 
-/// Whether the file still is what it was when it was opened.
+/// Checks whether the file is unchanged since it was opened.
 pub(super) fn is_current(path: &Path, stamp: Option<&Stamp>) -> bool {
     stamp.is_none() || Stamp::of(path).is_ok_and(|now| now.as_ref() == stamp)
 }

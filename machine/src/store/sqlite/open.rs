@@ -85,7 +85,7 @@ pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlit
         let file = Inode::of(&path);
         let (connection, stamp) = observed::open(&path, deadline)?;
         let identity = known(&connection, &path, &settings.key);
-        // Somebody began to write in between: what was read may be anything.
+        // A write began in between: what was read may be anything.
         if !observed::is_current(&path, stamp.as_ref()) {
             deadline.pause()?;
             continue;

@@ -25,7 +25,7 @@ pub(super) struct Partial {
     _locked: File,
 }
 
-/// What a lock file says, so that no other file is taken for one.
+/// The content of a lock file, so that no other file is taken for one.
 const LINE: &str = "machine backup\n";
 
 impl Partial {
@@ -176,8 +176,8 @@ fn id_of(file: &OsString, target: &OsStr) -> Option<Id> {
     name.strip_prefix("-backup-")?.strip_suffix(".lock")?.parse().ok()
 }
 
-/// Whether a file is a lock file of ours, and nobody holds it. One that was not yet written may be about
-/// to be locked.
+/// Checks whether a file is a lock file of ours, and is not held. One that was not yet written may be
+/// about to be locked.
 fn was_left(lock: &Path) -> bool {
     let Ok(mut file) = File::open(lock) else { return false };
     let mut text = String::new();

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use crate::id::Id;
 
-/// How many machines are remembered.
+/// The maximum number of remembered machines.
 const MOST: usize = 16 * 1024;
 
 /// Where machines that were written lately are in the table, so that the next write of one needs no

@@ -19,14 +19,14 @@ use crate::{
     },
 };
 
-/// What the checks found out about one write.
+/// The findings of the checks of one write.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// The machine's row, unless it is created.
     pub(super) machine: Option<Current>,
     /// The attempt to change.
     pub(super) attempt: Option<Stored>,
-    /// What is known of its tool from now on.
+    /// The record of its tool from now on.
     pub(super) tool: Option<Tool>,
 }
 
@@ -158,7 +158,7 @@ pub(super) fn version(connection: &Connection, id: Id) -> rusqlite::Result<Optio
     Ok(stored(connection, id)?.and_then(|row| u64::try_from(row.version).ok()))
 }
 
-/// Whether a gate of an execution with this key has an entry after this one.
+/// Checks whether a gate of an execution with this key has an entry after this one.
 fn is_answered_after(connection: &Connection, key: &str, after: u64) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
@@ -168,8 +168,8 @@ fn is_answered_after(connection: &Connection, key: &str, after: u64) -> rusqlite
         .query_row(params![key, i64::try_from(after).unwrap_or(i64::MAX)], |row| row.get(0))
 }
 
-/// Whether an earlier try of this batch succeeded: one row with its commit id proves that. The other
-/// machines may have moved on since, but not back.
+/// Returns the rows if an earlier try of this batch succeeded: one row with its commit id proves that.
+/// The other machines may have moved on since, but not back.
 fn done(batch: &Batch, rows: &[Option<Current>]) -> Option<Vec<Current>> {
     let mut any = false;
     let mut machines = Vec::with_capacity(rows.len());

@@ -49,7 +49,7 @@ pub(super) fn run(
     Ok(all)
 }
 
-/// What pruning would do with these machines now.
+/// Returns what pruning would do with these machines now.
 pub(super) fn prunable(
     connection: &Connection,
     candidates: &[Candidate],

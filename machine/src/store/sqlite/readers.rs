@@ -33,7 +33,7 @@ use crate::{
 
 const MOST: usize = 3;
 
-/// How many reads may wait before callers have to.
+/// The number of reads that may be queued before callers have to wait.
 const QUEUE: usize = 256;
 
 /// Threads with a read-only connection each. The second and the third start when they are needed.
@@ -61,7 +61,7 @@ pub(super) struct Source {
     pub(super) identity: Identity,
     /// Which file was opened first.
     pub(super) file: Option<Inode>,
-    /// The same and its log, for a store that writes; an observer follows the name.
+    /// The first file and its log, for a store that writes; an observer follows the name.
     pub(super) place: Option<Files>,
     /// The store must not change the file, nor create one next to it.
     pub(super) observes: bool,
@@ -91,7 +91,7 @@ impl Readers {
         Ok(Self { jobs, pool, threads: Mutex::new(vec![thread]) })
     }
 
-    /// Runs a query on one of the threads, in a read transaction. It is repeated if somebody else began
+    /// Runs a query on one of the threads, in a read transaction. It is repeated if another writer began
     /// to write to a file that was at rest.
     pub(super) fn read<T: Send + 'static>(
         &self,
@@ -104,7 +104,7 @@ impl Readers {
         Box::pin(async move {
             let (answer, result) = oneshot::channel();
             let job: Job = Box::new(move |reader| {
-                // Nobody listens if the caller's future was dropped.
+                // The receiver is gone if the caller's future was dropped.
                 if !answer.is_canceled() {
                     let _ = answer.send(reader.and_then(|reader| reader.transaction(query)));
                 }
@@ -120,7 +120,7 @@ impl Readers {
         if threads.len() < MOST && !self.jobs.is_closed() {
             match self.pool.clone().spawn(None) {
                 Ok(thread) => threads.push(thread),
-                // Those that are running do its work.
+                // The running threads do its work.
                 Err(_) => {
                     telemetry::StoragePostponed { operation: "reader_thread", status: None }.emit();
                 }
@@ -201,7 +201,7 @@ impl Source {
         loop {
             let (connection, stamp) = observed::open(path, deadline)?;
             let identity = identity::of(&connection, path, &self.settings.key);
-            // Somebody began to write in between: what was read may be anything.
+            // A write began in between: what was read may be anything.
             if !observed::is_current(path, stamp.as_ref()) {
                 deadline.pause()?;
                 continue;
@@ -235,8 +235,8 @@ impl Reader {
         Ok(Self::new(source, file, opened))
     }
 
-    /// Whether the path still leads to the file, and to its log if the store writes to it. What is read from
-    /// one that nobody finds any more is not true any more.
+    /// Checks whether the path still leads to the file, and to its log if the store writes to it. Otherwise
+    /// reads from the file are no longer valid.
     fn is_in_place(&self) -> bool {
         let path = &self.source.path;
         match self.source.place {
@@ -245,7 +245,7 @@ impl Reader {
         }
     }
 
-    /// Whether the connection sees the file as it is.
+    /// Checks whether the connection sees the file as it is.
     fn is_current(&self) -> bool {
         self.is_in_place() && observed::is_current(&self.source.path, self.stamp.as_ref())
     }
@@ -262,7 +262,7 @@ impl Reader {
                 *self = Self::open(self.source.clone()).map_err(reopening)?;
             }
             let result = self.transact(&mut query);
-            // What was read while somebody wrote may be half of the old and half of the new.
+            // A read during a write may return half of the old and half of the new.
             if self.is_current() {
                 return result;
             }

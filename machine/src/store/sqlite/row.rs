@@ -67,7 +67,7 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
         session: row.optional(9, "session", Cell::text)?.map(str::to_owned),
         key: row.optional(10, "key", Cell::text)?.map(str::to_owned),
         behind: row.optional(11, "behind", Cell::id)?,
-        // What is wrong with the row of the gate concerns the gate only.
+        // A defect in the row of the gate concerns the gate only.
         gate: row.optional(15, "gate", Cell::text).ok().flatten().map(str::to_owned),
         commit_id: row.integer(12, "commit_id")?,
         seal: row.digest(13, "seal")?,

@@ -70,7 +70,7 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Whether nothing was created in the file yet.
+/// Checks whether nothing was created in the file yet.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM sqlite_schema";
     connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count == 0)
@@ -85,8 +85,8 @@ fn run(transaction: &Transaction<'_>, steps: &[&str], found: i64) -> rusqlite::R
     Ok(())
 }
 
-/// What a new file does not have, or has otherwise: triggers and indexes that somebody has added or
-/// changed, and indexes that are missing. Triggers that are missing protect from mistakes only.
+/// Returns the differences from a new file: triggers and indexes that were added or changed, and indexes
+/// that are missing. Triggers that are missing protect from mistakes only.
 pub(super) fn compare(found: &Connection) -> rusqlite::Result<Vec<String>> {
     let expected = Connection::open_in_memory()?;
     for step in STEPS {

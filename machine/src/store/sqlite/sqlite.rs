@@ -103,7 +103,7 @@ impl Sqlite {
     fn stop(&self) {
         match &self.access {
             Access::Writing(writing) => writing.stop(),
-            // Nobody waits for the thread: this may run on it.
+            // Does not wait for the thread: this may run on it.
             Access::Reading { watch, .. } => drop(watch.stop()),
         }
         self.readers.close();
@@ -254,10 +254,10 @@ impl Backend for Sqlite {
         }
         let (answer, copied) = oneshot::channel();
         let source = self.source.clone();
-        // A thread of its own: it takes long.
+        // On a separate thread: it takes long.
         let thread = thread::Builder::new().name("machine-backup".to_owned());
         let spawned = thread.spawn(move || {
-            // Nobody listens if the caller's future was dropped.
+            // The receiver is gone if the caller's future was dropped.
             let _ = answer.send(backup::run(&source, &to, &steps));
         });
         Box::pin(async move {

@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// What goes wrong in the writing thread.
+/// The fault to inject into the writing thread.
 #[derive(Debug, Default)]
 pub(super) struct Fault {
     pub(super) commit: AtomicU8,
@@ -36,7 +36,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// The error of a COMMIT that took place.
+    /// The error of a COMMIT that took effect.
     const LATE: u8 = 1;
     /// The error of one that did not.
     const EARLY: u8 = 2;

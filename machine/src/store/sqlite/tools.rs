@@ -2,7 +2,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::store::write::tool::Tool;
 
-/// What is known of a tool, if it was irreversible once.
+/// Returns the record of a tool, if it was irreversible once.
 pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<Tool>> {
     connection
         .prepare_cached("SELECT identity FROM tool WHERE name = ?1")?
@@ -10,7 +10,7 @@ pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Opti
         .optional()
 }
 
-/// Writes what is known of a tool. What is on record stays.
+/// Writes the record of a tool. Values that are already stored stay.
 pub(super) fn write(connection: &Connection, name: &str, tool: Tool) -> rusqlite::Result<()> {
     connection
         .prepare_cached(

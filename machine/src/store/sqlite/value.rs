@@ -7,7 +7,7 @@ pub(super) fn integer(number: u64) -> rusqlite::Result<i64> {
     i64::try_from(number).map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// What a column that was changed by something else is: a reason, without quoting its content.
+/// The value of a column, or why it is invalid: something else changed it. The reason does not quote it.
 pub(super) type Read<T> = Result<T, String>;
 
 fn wrong<T>(column: &str, what: &str) -> Read<T> {
@@ -18,7 +18,7 @@ fn wrong<T>(column: &str, what: &str) -> Read<T> {
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a, 'statement>(pub(super) &'a Row<'statement>);
 
-/// What is in a column.
+/// The content of a column.
 #[derive(Clone, Copy)]
 pub(super) struct Cell<'a>(ValueRef<'a>);
 

@@ -15,13 +15,13 @@ use rusqlite::Connection;
 use super::{failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
 use crate::{store::backend::Doorbell, telemetry};
 
-/// How often other processes' commits are looked for without a sign of them.
+/// The interval of checks for other processes' commits without a sign of them.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// How soon after a write the first look follows; the next ones take twice as long each.
+/// The delay of the first check after a write; each further delay is twice as long.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
-/// Those who want to know about commits.
+/// The callbacks to run after commits.
 #[derive(Default)]
 pub(super) struct Doorbells(Mutex<Vec<Doorbell>>);
 
@@ -159,7 +159,7 @@ struct Eye {
 enum Version {
     /// Of a file with a log, as this connection counts.
     Counted(i64),
-    /// Of a file that nobody has open for writing.
+    /// Of a file that no process has open for writing.
     AtRest(Stamp),
 }
 

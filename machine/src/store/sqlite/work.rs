@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What an event of a batch changes.
+/// The changes of one event of a batch.
 #[derive(Debug)]
 pub(super) struct Decided {
     /// The machine's row, unless the batch creates it.
@@ -109,7 +109,7 @@ pub(super) fn write(
     Ok(outcomes)
 }
 
-/// Whether there are inboxes or leases at all in this file.
+/// Checks whether there are inboxes or leases at all in this file.
 pub(super) fn drives(connection: &Connection) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
@@ -284,7 +284,7 @@ pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Op
         .optional()
 }
 
-/// While somebody has the lease, `wake_at` is when it ends.
+/// While a worker has the lease, `wake_at` is when it ends.
 pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
     let (worker, at): (Option<String>, Option<Millis>) = (row.get(1)?, row.get(2)?);
     let lease = worker.map(|worker| Lease { worker, until: at.unwrap_or(Millis::MIN) });

@@ -21,11 +21,11 @@ use crate::{
     telemetry,
 };
 
-/// How many batches one transaction has at most, and after how much text it takes no more of them.
+/// The maximum number of batches in one transaction, and the amount of text after which it takes no more.
 const MOST_JOBS: usize = 256;
 const MOST_TEXT: usize = 1024 * 1024;
 
-/// How long the thread looks for the next job before it sleeps.
+/// The time that the thread polls for the next job before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// A batch to write, and who waits for it.
@@ -71,7 +71,7 @@ impl Writer {
             (Ok(()), Ok(result)) => result,
             _ => Err(Unavailable::stopped()),
         };
-        // It is empty: nobody else sets it.
+        // It is empty: nothing else sets it.
         let _ = self.closed.set(result);
     }
 
@@ -81,7 +81,7 @@ impl Writer {
         while let Some(first) = self.next(alone) {
             let mut text = first.text();
             let mut jobs = vec![first];
-            // Those that came during the last commit share the next one. Nobody waits for more.
+            // Jobs that came during the last commit share the next one, which does not wait for more.
             while jobs.len() < MOST_JOBS && text < MOST_TEXT {
                 let Ok(job) = self.inbox.0.try_recv() else { break };
                 text += job.text();
@@ -92,7 +92,7 @@ impl Writer {
             let outcomes = self.group.run(&batches);
             let committed = outcomes.iter().any(|outcome| !matches!(outcome, Ok(Err(_))));
             for (job, outcome) in jobs.into_iter().zip(outcomes) {
-                // Nobody listens if the caller's future was dropped; the batch is written anyway.
+                // The receiver is gone if the caller's future was dropped; the batch is written anyway.
                 let _ = job.answer.send(outcome);
             }
             if committed {

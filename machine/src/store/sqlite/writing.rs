@@ -21,7 +21,7 @@ use crate::store::{
     error::{OpenError, Unavailable},
 };
 
-/// How many batches may wait before callers have to.
+/// The number of batches that may be queued before callers have to wait.
 const QUEUE: usize = 1024;
 
 /// The handle of the thread that writes.

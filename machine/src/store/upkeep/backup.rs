@@ -14,11 +14,11 @@ pub struct Backup {
     pub position: Position,
 }
 
-/// How far [`Store::backup`] is.
+/// The progress of [`Store::backup`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupProgress {
-    /// How much was copied, in bytes.
+    /// The number of bytes copied so far.
     pub bytes: u64,
     /// The size of the copy, in bytes.
     pub total_bytes: u64,
@@ -59,7 +59,7 @@ pub enum BackupError {
     CannotWrite {
         /// The copy that was to be made.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem, and its remedy.
         reason: String,
     },
     /// The disk with the copy is full.
@@ -120,7 +120,7 @@ impl Store {
         to: impl AsRef<Path>,
         mut progress: impl FnMut(BackupProgress),
     ) -> Result<Backup, BackupError> {
-        // One that nobody has looked at yet is replaced by the next one.
+        // A step that was not received yet is replaced by the next one.
         let (sender, steps) = async_channel::bounded(1);
         let answer = self.inner.backend.backup(to.as_ref().to_owned(), sender);
         // It ends when the copy is made or the backend gives up.
@@ -133,7 +133,7 @@ impl Store {
     }
 }
 
-/// What a backend has copied.
+/// The copy that a backend made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Copied {
     pub(crate) path: PathBuf,

@@ -52,14 +52,14 @@ enum Age {
 }
 
 impl Prune {
-    /// Those that ended before this time (milliseconds since the Unix epoch): their last journal entry
+    /// Machines that ended before this time (milliseconds since the Unix epoch): their last journal entry
     /// is older. Entries have the time of the system clock.
     #[must_use]
     pub fn ended_before(at: Millis) -> Self {
         Self::of(Age::Before(at))
     }
 
-    /// Those that ended at least this long ago: the time of their last journal entry, against the clock
+    /// Machines that ended at least this long ago: the time of their last journal entry, against the clock
     /// of the store.
     #[must_use]
     pub fn ended_for(time: Duration) -> Self {
@@ -125,10 +125,10 @@ impl Prune {
     }
 }
 
-/// How many machines are looked at together.
+/// The number of machines examined together.
 const PAGE: usize = 64;
 
-/// How many entries a commit deletes, unless one machine has more.
+/// The maximum number of entries that a commit deletes, unless one machine has more.
 const ENTRIES: u64 = 1000;
 
 impl Store {
@@ -192,7 +192,7 @@ impl Store {
         Ok(pruned)
     }
 
-    /// Who has pruned what, oldest first. A record that cannot be read is an error in its place.
+    /// The records of who pruned what, oldest first. One that cannot be read is an error at its position.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl Store {
                     None => Some(Kept::Changed),
                 }
             }
-            // What its permits say, its attempts say too.
+            // Its attempts say whatever its permits would say.
             None => None,
         };
         match kept {

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, fmt};
 
 use crate::{clock::Millis, store::integrity::verify::Problem};
 
-/// How far [`Store::prune`](crate::store::Store::prune) is.
+/// The progress of [`Store::prune`](crate::store::Store::prune).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PruneProgress {
@@ -14,7 +14,7 @@ pub struct PruneProgress {
     pub entries: u64,
 }
 
-/// What [`Store::prune`](crate::store::Store::prune) has deleted, or what it would delete.
+/// The result of [`Store::prune`](crate::store::Store::prune): what was deleted, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pruned {
@@ -24,7 +24,7 @@ pub struct Pruned {
     pub entries: u64,
     /// The number of machines that are old enough and were kept, by the reason.
     pub kept: BTreeMap<Kept, u64>,
-    /// What is wrong with machines that failed verification. They were kept.
+    /// The problems of machines that failed verification. They were kept.
     pub problems: Vec<Problem>,
 }
 

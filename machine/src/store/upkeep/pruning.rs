@@ -1,4 +1,4 @@
-//! What pruning is for a backend: which machines, on whose behalf, and what is left of them.
+//! Pruning as a backend sees it: which machines, on whose behalf, and what is left of them.
 
 use crate::{
     clock::Millis,
@@ -42,12 +42,12 @@ impl Link {
     }
 }
 
-/// What is left of a journal line.
+/// The remains of a pruned journal line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrunedLine {
     pub(crate) digest: Digest,
     pub(crate) chain: Option<Digest>,
-    /// Who pruned it: see [`Pruning::id`].
+    /// The pruning that removed it: see [`Pruning::id`].
     pub(crate) prune: Id,
     /// It opened an attempt, which is kept: the attempt's token is the sequence number of the line.
     pub(crate) opened: bool,

@@ -12,9 +12,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Attempt {
     pub(crate) key: String,
-    /// Who may use the key: [`CONTRACTS`], or `machine:` and the name of a user's machine.
+    /// The space of the key: [`CONTRACTS`], or `machine:` and the name of a user's machine.
     pub(crate) space: String,
-    /// What the key stands for; a key belongs to one action.
+    /// The action that the key stands for; a key belongs to one action.
     pub(crate) action: Option<Digest>,
     /// The machine that made the attempt.
     pub(crate) by: Id,
@@ -38,7 +38,7 @@ pub(crate) enum KeyState {
     Held {
         by: Id,
     },
-    /// What it protects took place.
+    /// The action that it protects took effect.
     Applied {
         by: Id,
     },

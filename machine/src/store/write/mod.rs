@@ -1,4 +1,4 @@
-//! What a commit writes, prepared as rows.
+//! The writes of a commit, prepared as rows.
 
 pub(crate) mod attempt;
 pub(crate) mod prepare;

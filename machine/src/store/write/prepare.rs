@@ -19,9 +19,9 @@ pub(crate) struct Prepared {
     pub(crate) write: Write,
     /// The definitions that its row and lines refer to.
     pub(crate) definitions: Vec<Arc<Definition>>,
-    /// What is on disk after the batch.
+    /// The data on disk after the batch.
     pub(crate) stored: Stored,
-    /// What the machine is after the batch, for the machines that wait for it.
+    /// The index of the machine after the batch, for the machines that wait for it.
     pub(crate) index: Index,
     /// The gate that must be approved, if the machine leaves its initial state.
     pub(crate) gate: Option<Id>,
@@ -174,8 +174,8 @@ fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Who reads an irreversible action from data may do so in several stores, and an answer that was read
-/// was given by nobody.
+/// Refuses imported machines that could act: data can be imported into several stores, each of which could
+/// perform an irreversible action, and no actor gave an answer that was read from data.
 fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), CommitError> {
     let has_ended = machine.definition().states[machine.state_index()].terminal;
     let is_answered = after.approves.as_ref().is_some_and(|gate| gate.decision.is_some());
@@ -187,7 +187,7 @@ fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), CommitError>
     Ok(())
 }
 
-/// What identifies a machine. It is fixed at creation, even if a newer program would project something
+/// The identity of a machine. It is fixed at creation, even if a newer program would project something
 /// else.
 fn fixed(id: Id, before: &Stored, after: &Index) -> Result<Arc<Fixed>, CommitError> {
     let Some(fixed) = &before.fixed else {
@@ -203,7 +203,7 @@ fn fixed(id: Id, before: &Stored, after: &Index) -> Result<Arc<Fixed>, CommitErr
     Ok(Arc::clone(fixed))
 }
 
-/// What a batch requires of the key of a machine, and what happens to its attempt.
+/// The claim of a batch on the key of a machine, and the change to the machine's attempt.
 fn key_changes(
     key: &str,
     machine: &str,

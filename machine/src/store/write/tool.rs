@@ -1,17 +1,17 @@
 use crate::{id::Id, store::backend::Rejected, stored::ToolUse};
 
-/// What a store knows of a tool that was irreversible once.
+/// The stored facts about a tool that was irreversible once.
 ///
-/// Whoever plans an action with an identity has the type of the tool, so the plan counts. One without
-/// may be a model's, so it counts only when it begins.
+/// The planner of an action with an identity has the type of the tool, so the plan counts. One without
+/// may come from a model, so it counts only when it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tool {
-    /// Whether its keys are made from an identity; `None` if no action has shown that yet.
+    /// `true` if its keys are made from an identity; `None` if no action has shown that yet.
     pub(crate) identity: Option<bool>,
 }
 
 impl Tool {
-    /// What is known of a tool after this use, by a machine with this id.
+    /// The stored facts about a tool after this use, by a machine with this id.
     pub(crate) fn after(
         known: Option<Self>,
         used: &ToolUse,

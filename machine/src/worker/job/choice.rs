@@ -12,7 +12,7 @@ use crate::{
     typed::Erased,
 };
 
-/// What becomes of a message in the current state.
+/// The handling of a message in the current state.
 enum Verdict {
     Takes,
     Later(String),

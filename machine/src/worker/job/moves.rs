@@ -67,7 +67,7 @@ impl<H: Handler> Job<'_, H> {
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let message = match message {
             Ok(message) => message,
-            // It is on record, and never applied.
+            // The refusal is recorded, and the message is never applied.
             Err(error) => {
                 self.machine = Some(machine);
                 self.messages.retain(|message| message.correlation != correlation);
@@ -150,7 +150,7 @@ impl<H: Handler> Job<'_, H> {
         }
     }
 
-    /// Cancels a machine in a way of its own.
+    /// Cancels a machine through its handler's `__cancel`.
     fn cancel(
         &self,
         machine: H::Machine,
@@ -169,7 +169,7 @@ impl<H: Handler> Job<'_, H> {
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
         let mut task = Task::new(shared, &lease, machine.journal().version());
-        // Calls of tools have timeouts of their own.
+        // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);
         let ends_at = ends_at.map(|limit| shared.store.uptime() + limit);
@@ -257,7 +257,7 @@ impl<H: Handler> Job<'_, H> {
     }
 }
 
-/// What a message did.
+/// The effect of a message.
 enum Taken<M> {
     Moved(M),
     Later(M, String),

@@ -123,7 +123,7 @@ impl Faulty {
     }
 }
 
-/// The schedule has ended: what is left of it is dropped, and its late answers have a thread of their own.
+/// The schedule has ended: what is left of it is dropped, and its late answers have a separate thread.
 fn is_over() -> bool {
     tokio::runtime::Handle::try_current().is_err()
 }
@@ -153,7 +153,7 @@ impl Backend for Faulty {
         }
         let (answer, result) = oneshot::channel();
         let this = self.clone();
-        // The write happens even if nobody waits for it any more.
+        // The write happens even if its caller stopped waiting for it.
         tokio::spawn(async move {
             if let Some(written) = this.meet(fate, batch).await {
                 let _ = answer.send(written);

@@ -1,4 +1,4 @@
-//! What must hold at the end of a schedule.
+//! The invariants at the end of a schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 

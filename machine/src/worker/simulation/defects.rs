@@ -8,10 +8,10 @@ use crate::{
     },
 };
 
-/// What is wrong with a broken twin. The simulation must catch each of them.
+/// The defect of a broken twin. The simulation must catch each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Defect {
-    /// Nobody compares the token of a write with that of the lease.
+    /// The token of a write is not compared with that of the lease.
     NoTokenCheck,
     /// A lease that has ended is taken over without a new token.
     RescueByTime,
@@ -26,7 +26,7 @@ pub(super) enum Defect {
 }
 
 impl Defect {
-    /// What it makes of a batch; the batch to write before, if there is one.
+    /// Applies the defect to a batch; returns the batch to write before it, if there is one.
     pub(super) fn spoil(
         self,
         batch: &mut Batch,
@@ -67,7 +67,7 @@ impl Defect {
         before
     }
 
-    /// What workers see of a token.
+    /// Applies the defect to the token that workers see.
     pub(super) fn spoil_task(self, (_, work, _): &mut Task, is_holder: bool) {
         if let (Self::RescueByTime, Some(work)) = (self, work) {
             // All leases have the token 1.

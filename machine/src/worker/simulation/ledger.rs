@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What the simulation knows of a schedule: each batch that the store was asked to write, with the
+/// The simulation's knowledge of a schedule: each batch that the store was asked to write, with the
 /// answer, in the order in which it was decided.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -17,12 +17,12 @@ pub(super) struct Ledger {
     numbers: BTreeMap<Id, usize>,
     /// The commits that were written.
     commits: BTreeSet<i64>,
-    /// How often the handler was called, by machine and state.
+    /// The number of calls of the handler, by machine and state.
     pub(super) calls: BTreeMap<(usize, &'static str), usize>,
     /// The messages whose sender knows that they arrived, by machine and correlation id.
     pub(super) confirmed: BTreeSet<(usize, String)>,
     pub(super) counts: BTreeMap<&'static str, usize>,
-    /// What must not be.
+    /// The violations of invariants.
     pub(super) violations: Vec<String>,
     pub(super) trace: Vec<String>,
     is_traced: bool,
@@ -130,7 +130,7 @@ impl Ledger {
         new
     }
 
-    /// A machine would take this message, and nobody looks at it before something else happens to it.
+    /// A machine would take this message, but no worker wakes for it before something else happens to the machine.
     pub(super) fn forgot(&mut self, id: Id, message: &str) {
         let number = self.number(id).unwrap_or_default();
         self.violations.push(format!("m{number} sleeps, and its state takes `{message}`"));

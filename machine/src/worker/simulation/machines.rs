@@ -53,7 +53,7 @@ pub(crate) enum Leg {
     Cancelled { reason: String },
 }
 
-/// How many legs a trip has.
+/// The number of legs of a trip.
 pub(super) const LEGS: usize = 2;
 
 /// The item of the message that a finished trip sends to the first one.
@@ -63,7 +63,7 @@ pub(super) const POST: u64 = 1000;
 pub(super) const BY_HANDLER: [(&str, &str); 4] =
     [("open", "planned"), ("join", "splitting"), ("finish", "joined"), ("depart", "waiting")];
 
-/// What handlers have in common.
+/// The data that handlers share.
 pub(super) struct Site {
     pub(super) actors: Actors,
     pub(super) shared: Arc<Shared>,

@@ -27,7 +27,7 @@ use defects::Defect;
 use ledger::Ledger;
 use world::run;
 
-/// How many schedules run by default.
+/// The number of schedules that run by default.
 const SCHEDULES: u64 = 150;
 
 /// Until then, each broken twin must have failed.

@@ -35,10 +35,10 @@ impl Tool for Pay {
     const SETTLING_TIME: Duration = Duration::from_secs(1);
 }
 
-/// How long after its process ended a request that was sent still arrives.
+/// The time after the end of its process in which a sent request still arrives.
 const ON_THE_WIRE: Duration = Duration::from_millis(900);
 
-/// How often each order was paid.
+/// The number of payments of each order.
 #[derive(Debug, Default)]
 pub(super) struct Bank(Mutex<BTreeMap<u64, usize>>);
 
@@ -52,7 +52,7 @@ impl Bank {
     }
 }
 
-/// How a call ends for its worker.
+/// The end of a call, as its worker sees it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ending {
     /// The service waits for its client.
@@ -68,7 +68,7 @@ pub(super) enum Ending {
     Refuses,
 }
 
-/// The service: its client runs as a task of its own, as long as its process does.
+/// The service: its client runs as a separate task, as long as its process does.
 pub(super) struct Service<const CONFINED: bool> {
     pub(super) shared: Arc<Shared>,
     pub(super) process: Arc<Process>,

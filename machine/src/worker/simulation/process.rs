@@ -10,7 +10,7 @@ use std::{
 use event_listener::Event;
 use tokio::time::{Instant, sleep_until};
 
-/// A process with a store handle of its own. It can die and freeze.
+/// A process with its own store handle. It can die and freeze.
 pub(super) struct Process {
     /// New with each start.
     pub(super) number: usize,
@@ -18,7 +18,7 @@ pub(super) struct Process {
     pub(super) is_worker: bool,
     dead: AtomicBool,
     died_at: OnceLock<Instant>,
-    /// What the system does when it ends.
+    /// The action of the system when it ends.
     on_end: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// A write that it asked for last is not finished: until then the system has not ended it.
     is_writing: AtomicBool,

@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// What all processes of a schedule have in common: the data, the faults, and the ledger.
+/// The state that all processes of a schedule share: the data, the faults, and the ledger.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) memory: Arc<dyn Backend>,
@@ -46,7 +46,7 @@ pub(super) struct Shared {
     pub(super) open: AtomicUsize,
 }
 
-/// How a call of the store ends.
+/// The end of a call to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// It is written, and the answer arrives.
@@ -63,7 +63,7 @@ pub(super) enum End {
     CrashesAfter,
 }
 
-/// What happens to a call of the store.
+/// The faults that affect a call to the store.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fate {
     pub(super) before: Duration,
@@ -105,7 +105,7 @@ impl Shared {
         self.calm.load(Ordering::Acquire)
     }
 
-    /// A new process with a store handle of its own.
+    /// A new process with its own store handle.
     pub(super) fn process(self: &Arc<Self>, is_worker: bool) -> (Arc<Process>, Store) {
         let number = self.processes.fetch_add(1, Ordering::AcqRel) + 1;
         let process = Arc::new(Process::new(number, is_worker));
@@ -220,7 +220,7 @@ impl Shared {
         self.memory.task(id).now_or_never()?.ok()?.1
     }
 
-    /// A message that the state of a machine takes, although nobody will look at the machine.
+    /// A message that the state of a machine takes, although no worker will wake for the machine.
     pub(super) fn forgotten(&self, id: Id) -> Option<String> {
         let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
         work.filter(|work| work.lease.is_none() && work.wake_at.is_none())?;

@@ -23,7 +23,7 @@ use crate::{
 
 const WORKERS: usize = 4;
 
-/// How long there are faults.
+/// The duration of the faults.
 const STORM: Duration = Duration::from_secs(6);
 
 /// Until then, every machine must be at its end.

@@ -17,8 +17,9 @@ pub(crate) enum To {
     Children,
 }
 
-/// What the write of a machine causes, in this order. A backend finds the machines; an event that [`step`](super::step)
-/// refuses changes nothing. `by_holder`: the batch is written by the holder of the machine's lease.
+/// The events that the write of a machine causes, in this order. A backend finds the machines; an event that
+/// [`step`](super::step) refuses changes nothing. `by_holder`: the batch is written by the holder of the machine's
+/// lease.
 pub(crate) fn caused(write: &Write, by_holder: bool, now: Millis) -> Vec<(To, Event)> {
     let id: Id = write.row.id;
     if write.row.ended {

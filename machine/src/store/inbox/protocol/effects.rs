@@ -1,6 +1,6 @@
 use super::{MessageState, Work};
 
-/// What an event changes.
+/// The changes that an event makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     pub(crate) work: Change,
@@ -13,7 +13,7 @@ pub(crate) struct Effects {
     pub(crate) outcome: Outcome,
 }
 
-/// What becomes of the work.
+/// The change to the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Change {
     #[default]
@@ -31,18 +31,18 @@ pub(crate) enum Outcome {
     Duplicate,
     /// The message is for a machine that has ended; it was set aside.
     Ended,
-    /// What was to be done was tried too often; it was set aside, and nobody has the lease.
+    /// The requested work was tried too often; it was set aside, and no worker has the lease.
     SetAside,
-    /// The lease, with its token and the news that there are.
+    /// The lease was claimed: its fencing token and the current news.
     Claimed { token: u64, news: u64 },
-    /// The holder goes on; what comes next counts as tried.
+    /// The holder continues; its next work counts as tried.
     Goes,
 }
 
 /// Why an event is refused. Nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Refusal {
-    /// Nobody drives it, or it has ended.
+    /// No worker drives it, or it has ended.
     NoWork,
     /// The lease is not, or no longer, that of this token.
     Lost,

@@ -3,15 +3,14 @@ use std::sync::Arc;
 use super::Fault;
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
-/// What happens to one machine, as far as inbox and lease are concerned.
+/// An event of one machine, as far as inbox and lease are concerned.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     /// Workers drive machines of its kind from now on.
     Drive { now: Millis },
     /// A message arrives.
     Send { message: Arc<Outgoing>, now: Millis },
-    /// Somebody without the lease changed the machine (`moved`), or a machine that it waits for has
-    /// ended.
+    /// The machine was changed without the lease (`moved`), or a machine that it waits for has ended.
     News { moved: bool, now: Millis },
     /// It has reached a terminal state.
     End,
@@ -21,11 +20,11 @@ pub(crate) enum Event {
     Renew { token: u64, until: Millis },
     /// The holder writes a transition of the machine.
     Moved(Moved),
-    /// The holder changes nothing, and goes on with something else.
+    /// The holder changes nothing, and turns to other work.
     Turn(Turn),
     /// The holder has nothing to do for the machine.
     Park(Park),
-    /// What the holder did has failed.
+    /// The holder's attempt has failed.
     Fail(Fail),
     /// The holder stops, and has not finished what it began.
     HandBack { token: u64, on: On, now: Millis },
@@ -44,7 +43,7 @@ pub(crate) struct Claim {
     /// The holder of the lease has ended for certain.
     pub(crate) holder_ended: bool,
     pub(crate) on: On,
-    /// How many attempts are allowed.
+    /// The maximum number of attempts.
     pub(crate) most: u32,
 }
 
@@ -60,11 +59,11 @@ pub(crate) struct Moved {
     pub(crate) most: u32,
 }
 
-/// The holder changes nothing, and goes on with something else.
+/// The holder changes nothing, and turns to other work.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn {
     pub(crate) token: u64,
-    /// What it had begun.
+    /// The work that it had begun.
     pub(crate) was: On,
     pub(crate) on: On,
     pub(crate) refused: Vec<(String, String)>,
@@ -80,7 +79,7 @@ pub(crate) struct Park {
     /// The news that it has seen.
     pub(crate) news: u64,
     pub(crate) now: Millis,
-    /// What it has done.
+    /// The work that it has done.
     pub(crate) on: On,
     /// The handler sends messages to its own machine, in the same batch.
     pub(crate) sends_itself: bool,
@@ -92,7 +91,7 @@ pub(crate) struct Park {
     pub(crate) kept: Vec<(String, String)>,
 }
 
-/// What the holder did has failed.
+/// The holder's attempt has failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Fail {
     pub(crate) token: u64,
@@ -110,7 +109,7 @@ pub(crate) struct Fail {
     pub(crate) hopeless: bool,
 }
 
-/// What a worker does with a machine. Each attempt at it is counted before it begins.
+/// The work of a worker on a machine. Each attempt at it is counted before it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum On {
     /// It only looks.
@@ -135,10 +134,10 @@ impl On {
     }
 }
 
-/// What the holder does after a transition.
+/// The holder's next step after a transition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Next {
-    /// It goes on with this.
+    /// It continues with this work.
     Go(On),
     /// It gives others a chance, and comes back.
     Yield { now: Millis },

@@ -97,6 +97,6 @@ impl Fault {
 pub(crate) struct Failed {
     pub(crate) fault: Fault,
     pub(crate) at: Millis,
-    /// How many attempts there were.
+    /// The number of attempts.
     pub(crate) attempts: u32,
 }

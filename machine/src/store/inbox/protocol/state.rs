@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{Cause, Change, Effects, Failed, Fault};
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
-/// What inbox and lease know of one machine: all that an event needs.
+/// The state of the inbox and the lease of one machine: all that an event needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     /// It is in a terminal state.
@@ -20,37 +20,37 @@ pub(crate) struct State {
 pub(crate) struct Work {
     /// The fencing token: rises with each claim, and is never given back.
     pub(crate) token: u64,
-    /// Who has it now.
+    /// The current lease.
     pub(crate) lease: Option<Lease>,
-    /// When a worker should look at it, while nobody has it; `None` while there is nothing to do.
+    /// When a worker should look at it, while no worker has it; `None` while there is nothing to do.
     pub(crate) wake_at: Option<Millis>,
-    /// Rises with each message, and with each change by somebody who has no lease. A worker that has
-    /// seen all of it may wait; otherwise it must look again.
+    /// Rises with each message, and with each change without the lease. A worker that has seen all of it
+    /// may wait; otherwise it must look again.
     pub(crate) news: u64,
     /// The attempts at the handler of this state. If it is set aside, messages and deadlines still move
     /// the machine.
     pub(crate) handler: Tries,
-    /// How often in a row the handler of this state sent messages to its own machine, and waited.
+    /// The number of times in a row that the handler of this state sent messages to its own machine, and waited.
     pub(crate) self_sends: u32,
     /// The attempts at its due deadlines.
     pub(crate) deadline: Tries,
-    /// What failed last, until it succeeds.
+    /// The last failure, until the attempt succeeds.
     pub(crate) failed: Option<Failed>,
 }
 
 /// The attempts at one thing, without an end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Tries {
-    /// How often it was begun.
+    /// The number of attempts that were begun.
     pub(crate) attempts: u32,
     /// When it may be tried again, after it has failed.
     pub(crate) retry_at: Option<Millis>,
-    /// It was tried too often: not before somebody requeues the machine or changes its state.
+    /// It was tried too often: not again before the machine is requeued or its state changes.
     pub(crate) set_aside: bool,
 }
 
 impl Tries {
-    /// Whether it may be tried now.
+    /// Returns `true` if it may be tried now.
     pub(crate) fn may(&self, now: Millis) -> bool {
         !self.set_aside && self.retry_at.is_none_or(|at| at <= now)
     }
@@ -98,15 +98,15 @@ impl MessageStatus {
     }
 }
 
-/// What may change of a message.
+/// The mutable part of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MessageState {
     pub(crate) status: MessageStatus,
-    /// How often it was tried.
+    /// The number of attempts.
     pub(crate) attempts: u32,
     /// Why it was not taken, or why it was set aside.
     pub(crate) fault: Option<Fault>,
-    /// What was sent. A backend reads it only for the message that is sent.
+    /// The content as sent. A backend reads it only for the message that is sent.
     pub(crate) sent: Option<Arc<Outgoing>>,
 }
 
@@ -118,14 +118,14 @@ pub(crate) fn ended(before: Option<&Fault>) -> Fault {
 }
 
 impl State {
-    /// The same with these messages changed, one after the other.
+    /// The state after these changes of messages, one after the other.
     pub(super) fn after(&self, messages: &[(String, MessageState)]) -> Self {
         let mut after = self.clone();
         after.messages.extend(messages.iter().cloned());
         after
     }
 
-    /// What is known after a step.
+    /// Applies the effects of a step.
     pub(crate) fn apply(&mut self, effects: &Effects) {
         match &effects.work {
             Change::Keep => {}

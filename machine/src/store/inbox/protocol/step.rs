@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
-/// How often in a row a handler sends messages to its own machine and waits, before it is set aside.
+/// The number of times in a row that a handler sends messages to its own machine and waits, before it is set aside.
 pub(crate) const MOST_SELF_SENDS: u32 = 100;
 
 /// Decides what an event changes. Everything that has to be decided about inboxes and leases is
@@ -106,8 +106,8 @@ fn send(state: &State, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, 
             let is_same = sent.is_some_and(|sent| sent.is_same(message));
             let is_corrected = !is_same || sent.is_some_and(|sent| sent.seen != message.seen);
             match known.status {
-                // What was set aside does not keep a better one away. It is never taken itself: so of each
-                // correlation id one message is taken.
+                // A message that was set aside does not keep a better one away. It is never taken itself: so of
+                // each correlation id one message is taken.
                 MessageStatus::SetAside | MessageStatus::Replaced if is_corrected => true,
                 // The first one is still there, with its own condition.
                 MessageStatus::Queued if is_corrected => return Err(Refusal::OtherMessage),
@@ -202,7 +202,7 @@ fn tried(
     Ok(Some(Vec::new()))
 }
 
-/// What was tried too often, by workers that ended without reporting an outcome.
+/// Sets aside what was tried too often, by workers that ended without reporting an outcome.
 fn set_aside(mut work: Work, state: &State, on: &On, (most, now): (u32, Millis)) -> Effects {
     let silent = |last: Option<&Fault>| {
         let last = last.map(|last| format!("; the last error: {}", last.error)).unwrap_or_default();
@@ -255,7 +255,7 @@ impl Moved {
         let mut outcome = Outcome::Done;
         let after = state.after(&messages);
         match next {
-            // The message that comes next may have been tried too often: then somebody else looks.
+            // The message that comes next may have been tried too often: then the lease is released.
             Next::Go(on) => match tried(&after, &mut work, on, *most)? {
                 Some(counted) => {
                     messages.extend(counted);
@@ -311,7 +311,7 @@ impl Park {
         if *on == On::State {
             work.handler = Tries::default();
             work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
-            // That of a deadline stays for as long as it says why nothing happens.
+            // The failure of a deadline stays for as long as it says why nothing happens.
             if work.deadline == Tries::default() {
                 work.failed = None;
             }
@@ -329,7 +329,7 @@ impl Park {
             }
         }
         let wakes_at = [*wake_at, work.wakes_at(*due_at)].into_iter().flatten().min();
-        // What came in the meantime must not wait for the next ring.
+        // News that came in the meantime must not wait for the next ring.
         work.free(if work.news == *news { wakes_at } else { Some(*now) });
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
@@ -352,7 +352,7 @@ impl Fail {
                 } else {
                     tries.retry_at = Some(*retry_at);
                 }
-                // A deadline that failed keeps nobody from what else there is to do.
+                // A deadline that failed does not delay other work.
                 Some(*now).filter(|_| *on == On::Deadline)
             }
             On::Message(correlation) => {

@@ -26,7 +26,7 @@ pub(super) enum Action {
     Send(usize),
     /// Another message with the correlation id of the first one.
     SendOther,
-    /// Somebody without the lease changes the machine.
+    /// The machine is changed without the lease.
     Change,
     /// A machine for which this one waits has ended.
     News,
@@ -122,7 +122,7 @@ impl Model for Crowd {
     }
 }
 
-/// What a worker can do.
+/// The possible acts of a worker.
 fn acts(world: &World, worker: &Worker) -> Vec<Act> {
     let left = &world.left;
     let mut acts = match worker {

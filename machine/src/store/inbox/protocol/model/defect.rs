@@ -3,14 +3,14 @@ use crate::store::inbox::protocol::{
     Turn, step,
 };
 
-/// What is wrong with a protocol that the checker must reject.
+/// A defect of a protocol that the checker must reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Defect {
     /// A former lease holder may write.
     ChecksNoToken,
     /// A takeover by time alone: the new holder gets the token of the old one.
     KeepsTokenAtClaim,
-    /// A message is handled as soon as somebody takes it.
+    /// A message is handled as soon as a worker takes it.
     AcknowledgesAtClaim,
     /// A holder may park whatever came since it looked.
     ParksIgnoringNews,
@@ -18,11 +18,11 @@ pub(super) enum Defect {
     FailsIgnoringNews,
     /// Turning to something else resets the attempt count.
     ForgivesAtTurn,
-    /// A message wakes nobody.
+    /// A message wakes no worker.
     SendsWithoutWaking,
     /// A crash in the middle of an attempt leaves no trace.
     CountsAfterwards,
-    /// What was tried too often is dropped.
+    /// Work that was tried too often is dropped.
     DropsPoison,
     /// A crash sets a message aside, however often it may be tried.
     GivesUpEarly,
@@ -30,7 +30,7 @@ pub(super) enum Defect {
     RequeuesHandled,
     /// A machine that ends keeps its queue.
     EndsWithQueue,
-    /// Nobody takes a lease over.
+    /// No worker takes a lease over.
     NeverReclaims,
     /// Whatever comes under a known correlation id is a duplicate.
     SuppressesOthers,

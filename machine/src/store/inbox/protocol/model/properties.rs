@@ -58,7 +58,7 @@ pub(super) fn all() -> Vec<Property<Crowd>> {
     ]
 }
 
-/// What must be possible, so that the rest is not true of a world in which nothing happens.
+/// Situations that must be reachable, so that the other properties do not hold vacuously.
 pub(super) fn possible() -> Vec<Property<Crowd>> {
     vec![
         Property::sometimes(

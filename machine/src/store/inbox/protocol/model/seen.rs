@@ -1,7 +1,7 @@
 use super::{super::On, world::name};
 use crate::clock::Millis;
 
-/// What a worker knows of a machine.
+/// A worker's knowledge of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Seen {
     pub(super) place: usize,
@@ -17,7 +17,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// What to do next, as a job of the runtime chooses it.
+    /// Chooses what to do next, like a job of the runtime.
     pub(super) fn chooses(&self) -> On {
         let wanted = self.place / 2;
         if self.deadline_may && self.is_due {
@@ -31,7 +31,7 @@ impl Seen {
         }
     }
 
-    /// Whether that moves the machine on.
+    /// Returns `true` if that moves the machine on.
     pub(super) fn moves(&self) -> bool {
         match self.chooses() {
             On::Message(_) | On::Deadline => true,

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::clock::Millis;
 
-/// How often something is tried.
+/// The maximum number of attempts.
 pub(super) const MOST: u32 = 2;
 
 /// The first moment after now.
 const SOON: Millis = 1;
 
-/// A worker. It looks at no clock: one that is frozen anywhere goes on later with what it knew.
+/// A worker. It looks at no clock: one that is frozen anywhere resumes later with what it knew.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Worker {
     Idle,
@@ -169,7 +169,7 @@ impl Worker {
         *self = Self::turns(world, protocol, (token, was, seen), Vec::new());
     }
 
-    /// Goes on with something else.
+    /// Turns to other work.
     fn turns(
         world: &mut World,
         protocol: Protocol,
@@ -208,7 +208,7 @@ impl Worker {
         *self = Self::Idle;
     }
 
-    /// The process ends. Nobody tells the store.
+    /// The process ends without telling the store.
     pub(super) fn crash(&mut self, world: &mut World) {
         let has_lease = world.state.work.as_ref().is_some_and(|work| work.lease.is_some());
         if has_lease && self.token() == Some(world.facts.highest) {

@@ -25,12 +25,12 @@ pub(super) struct World {
     pub(super) version: u8,
     /// In order: which worker is which does not matter.
     pub(super) workers: Vec<Worker>,
-    /// How often what may happen rarely may still happen.
+    /// The remaining budget of rare events.
     pub(super) left: Budget,
     pub(super) facts: Facts,
 }
 
-/// How often something happens at most, so that the number of states is small.
+/// Limits on how often each event happens, so that the number of states is small.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct Budget {
     pub(super) claims: u8,
@@ -44,7 +44,7 @@ pub(super) struct Budget {
     pub(super) others: u8,
 }
 
-/// What is true, but not stored.
+/// Facts that are true, but not stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Facts {
     /// The highest token that any worker was given.
@@ -52,11 +52,11 @@ pub(super) struct Facts {
     /// The process that has the lease is gone for certain.
     pub(super) holder_crashed: bool,
     pub(super) sent: [bool; 2],
-    /// How often each message moved the machine.
+    /// The number of times that each message moved the machine.
     pub(super) handled: [u8; 2],
-    /// How many workers each message has crashed since somebody said that it may be tried again.
+    /// The number of workers that each message has crashed since it was last requeued or corrected.
     pub(super) crashed_by: [u8; 2],
-    /// The same of the handler, and of the deadline.
+    /// The corresponding counts of the handler and of the deadline.
     pub(super) crashed_by_handler: u8,
     pub(super) crashed_by_deadline: u8,
     /// The news that the last worker that let the machine wait had seen, and the messages that it
@@ -65,7 +65,7 @@ pub(super) struct Facts {
     pub(super) fault: Option<Fault>,
 }
 
-/// What can only be seen at the moment at which it happens.
+/// A violation that can only be seen at the moment at which it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Fault {
     /// Something was accepted under a token that is not the newest.
@@ -95,7 +95,7 @@ impl World {
         Self { state, place: 0, due_at, version: 0, workers, left, facts }
     }
 
-    /// What happens to inbox and lease; `None` if it is refused.
+    /// Applies an event to inbox and lease; `None` if it is refused.
     pub(super) fn happens(&mut self, protocol: Protocol, event: &Event) -> Option<Outcome> {
         let newest = event.held_token().is_none_or(|token| token == self.facts.highest);
         let Ok(effects) = protocol.step(&self.state, event) else {
@@ -152,7 +152,7 @@ impl World {
         }
     }
 
-    /// Whether it was accepted.
+    /// Sends a message; returns `true` if it was accepted.
     fn arrives(&mut self, protocol: Protocol, message: usize, body: &str) -> bool {
         let sent = Arc::new(Outgoing {
             correlation: name(message),
@@ -178,7 +178,7 @@ impl World {
         true
     }
 
-    /// Somebody without the lease changes the machine, in a batch that the event belongs to.
+    /// Changes the machine without the lease, in a batch that the event belongs to.
     pub(super) fn change(&mut self, protocol: Protocol) {
         self.version += 1;
         self.forgive();
@@ -203,12 +203,12 @@ impl World {
         self.forgive();
     }
 
-    /// What the handler and the deadline did before does not count any more.
+    /// Resets the crash counts of the handler and of the deadline.
     fn forgive(&mut self) {
         (self.facts.crashed_by_handler, self.facts.crashed_by_deadline) = (0, 0);
     }
 
-    /// What a worker reads of it.
+    /// The fencing token and the state that a worker reads.
     pub(super) fn read(&self) -> Option<(u64, Seen)> {
         let work = self.state.work.as_ref()?;
         let mut queued = [false; 2];
@@ -241,7 +241,7 @@ impl World {
         &self.state.messages
     }
 
-    /// Whether nothing came that lets the handler and the deadline begin again.
+    /// Returns `true` if nothing came that lets the handler and the deadline begin again.
     pub(super) fn counts(&self, seen: &Seen) -> bool {
         self.state.work.as_ref().is_some_and(|work| work.news == seen.news)
     }
