@@ -80,6 +80,26 @@ fn place_of(all: &[(Id, Entry)], of: Id, fits: impl Fn(&str, &str) -> bool) -> O
     })
 }
 
+/// The program withdraws the gate itself, in the batch of the move.
+#[tokio::test]
+async fn a_gate_that_the_same_batch_ends_is_left_alone() {
+    each(async |store: Store| {
+        let id = create(&store, trip()).await;
+        let (gate, gated, plain) = calls(&store, id).await;
+        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
+        let mut trip = trip.pause("wait".to_owned(), &ann());
+        let AnyExecution::Waiting(asked) = store.load(gate).await.unwrap() else { panic!() };
+        let mut ended = asked.cancel("not needed".to_owned(), &actors().graph_runner);
+        store.batch().commit(&mut trip).commit(&mut ended).write().await.unwrap();
+        for id in [gate, gated, plain] {
+            assert_eq!(status(&store, id).await, execution::Status::Cancelled);
+        }
+        let AnyExecution::Cancelled(ended) = store.load(gate).await.unwrap() else { panic!() };
+        assert_eq!(ended.state().reason, "not needed");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
     for by_message in [true, false] {

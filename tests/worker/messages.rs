@@ -3,12 +3,15 @@
 use machine::{
     actor::{Actor, Category, Human},
     contract::{AnyExecution, Contract, Execution},
+    machine,
     store::{Delivery, InvalidMessage, Message, SendError, Sent, Store},
+    worker::Next,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::worker::support::{
-    AnyTicket, Ticket, actors, ann, create, each, message, opens, says, settle, status, ticket,
-    worker,
+    AnyTicket, Ticket, actors, ann, create, does, each, message, opens, says, settle, status,
+    ticket, worker,
 };
 
 const PAY: &str = r#"{"trigger": "pay", "amount": 3}"#;
@@ -226,6 +229,30 @@ async fn inbox_shows_what_was_sent() {
         settle(worker(&store).handler(opens())).await;
         let AnyTicket::Cancelled(ticket) = store.load(id).await.unwrap() else { panic!() };
         assert_eq!(ticket.state().reason, "\u{1b}[31m'; DROP TABLE x; --\u{202e}");
+    })
+    .await;
+}
+
+/// A trigger that was called `post` before.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Letter {
+    #[initial]
+    #[on(send => Sent, by = Human, was = "post")]
+    Draft,
+    #[terminal]
+    Sent,
+}
+
+#[tokio::test]
+async fn old_name_of_a_trigger() {
+    each(async |store: Store| {
+        let id = create(&store, Letter::new()).await;
+        store.send(id, &says(r#"{"trigger": "post"}"#, "1")).await.unwrap();
+        let waits = does(|_: AnyLetter, _| Box::pin(async { Ok(Next::Wait) }));
+        settle(worker(&store).handler(waits)).await;
+        let found: AnyLetter = store.load(id).await.unwrap();
+        assert_eq!(found.status(), letter::Status::Sent, "{:?}", store.inbox(id).await.unwrap());
     })
     .await;
 }

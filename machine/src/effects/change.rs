@@ -94,8 +94,8 @@ impl<B, A> Fork<B, A> {
 }
 
 impl Store {
-    /// Commits `next`, and logs what a person does by it, also if it is not known at first whether it was written. Gives `before` back, untouched, if it
-    /// was not.
+    /// Commits `next` and logs the act. Tries an indeterminate commit again, which finds out whether it was
+    /// written. Returns `before`, untouched, if it was not.
     pub(crate) async fn advance<B, A: Durable>(
         &self,
         before: B,

@@ -72,7 +72,7 @@ impl Store {
         while let Some(written) = batch.get(position) {
             position += 1;
             let Some(ends) = Ends::of(written) else { continue };
-            if batch.iter().any(|other| other.write.row.id == ends.id()) {
+            if is_in(batch, ends.id()) {
                 continue;
             }
             let yields = matches!(ends, Ends::Gate { .. });
@@ -138,12 +138,12 @@ impl Store {
         let pending = children.iter().flatten().filter(|child| has_not_begun(child));
         let known: Vec<Id> = pending.map(|child| child.id).collect();
         for id in &known {
-            if batch.iter().any(|own| own.write.row.id == *id) {
+            if is_in(batch, *id) {
                 continue;
             }
             // It may have begun since the list was read.
             let Some(AnyExecution::Pending(pending)) = self.readable(*id).await? else { continue };
-            if let Some(gate) = pending.context().behind() {
+            if let Some(gate) = pending.context().behind().filter(|gate| !is_in(batch, *gate)) {
                 let ends = Ends::Gate { id: gate, action: *id };
                 if let Some(gate) = self.end_with(&ends, &left.reason).await? {
                     found.yielding.push(gate.id());
@@ -180,6 +180,11 @@ impl Store {
             Err(_) => Ok(None),
         }
     }
+}
+
+/// Returns whether the batch writes this machine already.
+fn is_in(batch: &[Prepared], id: Id) -> bool {
+    batch.iter().any(|prepared| prepared.write.row.id == id)
 }
 
 fn has_not_begun(child: &Child) -> bool {
