@@ -2,7 +2,7 @@
 //! `cargo test --package machine-tests --test all store::`.
 //!
 //! `PROPTEST_CASES` makes the models and properties longer, and `PROPTEST_RNG_SEED` repeats a run.
-//! Tests that change their process (failpoints, a global subscriber) are in programs of their own, or
+//! Tests that change their process (failpoints, a global subscriber) are in separate programs, or
 //! start this program again.
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 
@@ -13,12 +13,15 @@ mod definition;
 mod effects;
 mod http;
 mod machines;
-#[cfg(unix)]
-mod process;
 mod readme;
 mod store;
 mod stored;
+mod surfaces;
+mod testing;
 mod tools;
 mod typed;
 mod view;
 mod worker;
+
+#[cfg(unix)]
+use machine_tests::process;

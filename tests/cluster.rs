@@ -8,8 +8,7 @@ use std::{
 use machine::{
     Id,
     contract::{
-        Answer, AnswersLater, Attempt, Call, CallbackToken, Contract, NotDone, Perform, Planned,
-        Settled, Tool,
+        Answer, Attempt, Call, CallbackToken, Contract, NoReceipt, Perform, Planned, Settled, Tool,
     },
     store::Store,
 };
@@ -19,8 +18,9 @@ use tokio::sync::Notify;
 use crate::actors::{reasoning_node, tool_node};
 
 /// Deploys a version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tool)]
 #[serde(deny_unknown_fields)]
+#[tool(cluster.deploy, answers_later, receipt = Live, about = "version {version}")]
 pub struct Deploy {
     /// The version.
     pub version: u32,
@@ -33,17 +33,6 @@ pub struct Live {
     pub version: u32,
     /// Where.
     pub region: String,
-}
-
-impl Tool for Deploy {
-    const SERVICE: &'static str = "cluster";
-    const METHOD: &'static str = "deploy";
-    type Effect = AnswersLater;
-    type Receipt = Live;
-
-    fn subject(&self, _language: &str) -> Option<String> {
-        Some(format!("version {}", self.version))
-    }
 }
 
 /// The reference under which the service accepts calls.
@@ -151,7 +140,7 @@ impl Perform<Deploy> for Cluster {
 
     async fn find(&self, _: &Attempt<Deploy>) -> Answer<Live> {
         let found = self.0.found.lock().unwrap().clone();
-        found.unwrap_or_else(|| Err(NotDone::unknown("it does not know")))
+        found.unwrap_or_else(|| Err(NoReceipt::unknown("it does not know")))
     }
 }
 

@@ -165,7 +165,13 @@ pub fn digest(bytes: [u8; 32]) -> Digest {
 }
 
 fn hash(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
+    keyed_hash(None, parts)
+}
+
+/// The digest of parts, each with its length before it.
+#[must_use]
+pub fn keyed_hash(key: Option<&[u8; 32]>, parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = key.map_or_else(blake3::Hasher::new, blake3::Hasher::new_keyed);
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);

@@ -6,8 +6,8 @@ use std::process::Command;
 use machine::{
     actor::Human,
     contract::{Decision, Gate},
-    effects::Decide,
-    store::{CommitError, Store},
+    effects::{Decide, EffectError},
+    store::Store,
     typed::Refused,
     view::{Language, Phrase},
 };
@@ -15,7 +15,14 @@ use machine::{
 pub mod actors;
 pub mod cluster;
 pub mod forge;
+pub mod hand;
+pub mod invoked;
+#[cfg(unix)]
+pub mod process;
+pub mod random;
 pub mod samples;
+pub mod service;
+pub mod stores;
 
 /// Asserts that a result is an error that matches the pattern; otherwise prints the result.
 #[macro_export]
@@ -33,7 +40,7 @@ pub async fn approve(
     store: &Store,
     gate: Gate,
     by: &Human,
-) -> Result<Decision, Refused<Gate, CommitError>> {
+) -> Result<Decision, Refused<Gate, EffectError>> {
     let shown = gate.whole_question().unwrap().digest;
     store.approve(gate, shown, by).await
 }

@@ -1,8 +1,8 @@
-//! This test program as another process: how tests start it, stop it and talk to it.
+//! A test program as another process: how tests start it, stop it and talk to it.
 
 use std::{
     io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::Duration,
 };
@@ -19,97 +19,139 @@ const MARK: char = '@';
 const FREEZE: &str = "freeze me here";
 
 /// After this time a test does not hang but fails.
-pub(crate) const STUCK: Duration = Duration::from_mins(1);
+pub const STUCK: Duration = Duration::from_mins(1);
 
 /// A child process. It is killed when this is dropped.
-pub(crate) struct Process {
+#[derive(Debug)]
+pub struct Process {
     child: Child,
     /// Its lines.
     says: Receiver<String>,
     hears: ChildStdin,
 }
 
+/// A command that runs the test `name` of this program, with orders for [`orders`].
+pub fn command(name: &str, orders: &impl Serialize) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--ignored", "--exact", name, "--nocapture", "--test-threads=1"])
+        .env(ORDERS, serde_json::to_string(orders).unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
 impl Process {
-    /// Runs the test `name` of this program, with orders for [`orders`].
-    pub(crate) fn start(name: &str, orders: &impl Serialize) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", name, "--nocapture", "--test-threads=1"])
-            .env(ORDERS, serde_json::to_string(orders).unwrap())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+    /// Starts a [`command`].
+    pub fn start(name: &str, orders: &impl Serialize) -> Self {
+        Self::of(command(name, orders).spawn().unwrap())
+    }
+
+    /// The child that a [`command`] has started.
+    #[must_use]
+    pub fn of(mut child: Child) -> Self {
         let (line, says) = channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut out = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
-            // It ends with the child, or when the receiver is gone.
-            out.lines().map_while(Result::ok).try_for_each(|said| line.send(said))
+            loop {
+                let mut said = String::new();
+                // A child that is killed in the middle of a line has not said it.
+                let is_whole = out.read_line(&mut said).is_ok() && said.ends_with('\n');
+                // The receiver may be gone.
+                if !is_whole || line.send(said).is_err() {
+                    return;
+                }
+            }
         });
         let hears = child.stdin.take().unwrap();
         Self { child, says, hears }
     }
 
     /// The next thing that the child says.
-    pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> T {
+    pub fn hear<T: DeserializeOwned>(&mut self) -> T {
+        self.next().unwrap_or_else(|heard| panic!("the child has ended: {heard:?}"))
+    }
+
+    /// The next thing that the child says; `None` if it has ended.
+    pub fn hear_until_end<T: DeserializeOwned>(&mut self) -> Option<T> {
+        self.next().ok()
+    }
+
+    /// The message of the child, or everything that it has printed until its end.
+    fn next<T: DeserializeOwned>(&mut self) -> Result<T, Vec<String>> {
         let mut heard = Vec::new();
         loop {
             match self.says.recv_timeout(STUCK) {
                 Ok(line) => match line.split_once(MARK) {
-                    Some((_, said)) => return serde_json::from_str(said).unwrap(),
+                    Some((_, said)) => return Ok(serde_json::from_str(said).unwrap()),
                     None => heard.push(line),
                 },
                 Err(RecvTimeoutError::Timeout) => panic!("the child is stuck: {heard:?}"),
-                Err(RecvTimeoutError::Disconnected) => panic!("the child has ended: {heard:?}"),
+                Err(RecvTimeoutError::Disconnected) => return Err(heard),
             }
         }
     }
 
     /// Releases a child that waits with [`wait`].
-    pub(crate) fn go(&mut self) {
+    pub fn go(&mut self) {
         self.hears.write_all(b"go\n").unwrap();
     }
 
     /// Tells the child something, for [`heard`].
-    #[allow(dead_code, reason = "only the tests of `effects` need it")]
-    pub(crate) fn tell(&mut self, what: &impl Serialize) {
+    pub fn tell(&mut self, what: &impl Serialize) {
         let line = format!("{}\n", serde_json::to_string(what).unwrap());
         self.hears.write_all(line.as_bytes()).unwrap();
     }
 
     /// Stops the child with SIGSTOP, as soon as it is in [`freeze`].
-    pub(crate) fn freeze(&mut self) {
+    pub fn freeze(&mut self) {
         assert_eq!(self.hear::<String>(), FREEZE);
+        self.stop();
+    }
+
+    /// Stops the child with SIGSTOP, wherever it is.
+    pub fn stop(&self) {
         kill_process(self.pid(), Signal::STOP).unwrap();
         let (_, status) = waitpid(Some(self.pid()), WaitOptions::UNTRACED).unwrap().unwrap();
         assert!(status.stopped(), "{status:?}");
     }
 
     /// Lets a frozen child continue.
-    pub(crate) fn thaw(&mut self) {
+    pub fn thaw(&mut self) {
         kill_process(self.pid(), Signal::CONT).unwrap();
         self.go();
     }
 
-    /// Kills the child with SIGKILL.
-    pub(crate) fn kill(mut self) {
+    /// Kills the child with SIGKILL, if it has not ended. What it said can still be heard.
+    pub fn cut_short(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits until the child has ended by itself, without an error.
-    pub(crate) fn join(mut self) {
-        assert!(self.child.wait().unwrap().success());
+    /// Kills the child with SIGKILL.
+    pub fn kill(mut self) {
+        self.cut_short();
+    }
+
+    /// Waits until the child has ended.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
     }
 
     /// Waits until the child has ended; whether that was by itself, without an error.
-    #[allow(dead_code, reason = "only the tests of `worker` need it")]
-    pub(crate) fn ended_well(mut self) -> bool {
-        self.child.wait().unwrap().success()
+    #[must_use]
+    pub fn ended_well(mut self) -> bool {
+        self.ended().success()
+    }
+
+    /// Waits until the child exits without an error.
+    pub fn join(mut self) {
+        assert!(self.ended().success());
     }
 
     /// Waits until the child has ended in some other way: by [`die`], or with a panic.
-    pub(crate) fn wait_until_dead(mut self) {
-        assert!(!self.child.wait().unwrap().success());
+    pub fn wait_until_dead(mut self) {
+        assert!(!self.ended().success());
     }
 
     fn pid(&self) -> Pid {
@@ -125,13 +167,14 @@ impl Drop for Process {
 }
 
 /// The orders of the parent.
-pub(crate) fn orders<T: DeserializeOwned>() -> T {
+#[must_use]
+pub fn orders<T: DeserializeOwned>() -> T {
     let orders = std::env::var(ORDERS).expect("another test runs this one");
     serde_json::from_str(&orders).unwrap()
 }
 
 /// Says something to the parent, in one write.
-pub(crate) fn say(what: &impl Serialize) {
+pub fn say(what: &impl Serialize) {
     let line = format!("{MARK}{}\n", serde_json::to_string(what).unwrap());
     let mut out = std::io::stdout().lock();
     out.write_all(line.as_bytes()).unwrap();
@@ -139,13 +182,13 @@ pub(crate) fn say(what: &impl Serialize) {
 }
 
 /// Waits for [`Process::go`].
-pub(crate) fn wait() {
+pub fn wait() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
 /// Waits for [`Process::tell`].
-#[allow(dead_code, reason = "only the tests of `effects` need it")]
-pub(crate) fn heard<T: DeserializeOwned>() -> T {
+#[must_use]
+pub fn heard<T: DeserializeOwned>() -> T {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
     serde_json::from_str(&line).unwrap()
@@ -153,14 +196,19 @@ pub(crate) fn heard<T: DeserializeOwned>() -> T {
 
 /// Blocks this thread until the parent has stopped the process and let it continue. The parent sends
 /// the signal, because a thread that stops its own process may run for a moment.
-pub(crate) fn freeze() {
+pub fn freeze() {
     say(&FREEZE);
     wait();
 }
 
 /// Ends this process with SIGKILL.
-pub(crate) fn die() {
+pub fn die() {
     kill_process(getpid(), Signal::KILL).unwrap();
     // No thread of this process returns to the test.
     std::thread::park();
+}
+
+/// Kills a process that is not a child.
+pub fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
 }

@@ -1,29 +1,27 @@
 //! Contracts and machines shared by many tests.
 
-use crate::actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node};
+use std::time::Duration;
+
 use machine::{
     Id,
     actor::EcsNode,
     contract::{
-        Action, Answer, AnyExecution, Applied, Call, Contract, Execution, Perform, ToolSpec,
+        Action, AnyExecution, Applied, Contract, Execution, Perform, ToolSpec,
         execution::{Pending, Waiting},
-        service_fn,
     },
     machine,
     store::Store,
     view::Label,
 };
-use std::{
-    future::poll_fn,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::Poll,
-    time::Duration,
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
+    service::in_flight,
+    stores::begun,
 };
 
-use serde::{Deserialize, Serialize};
+pub use crate::service::answers;
 
 /// Sends a mail to `to`: irreversible, `email.send`, settled at once.
 #[must_use]
@@ -46,15 +44,6 @@ pub fn pending_mail(to: &str) -> Execution<Pending> {
     Execution::new(mail(to))
 }
 
-/// A service that gives this answer to every call.
-#[must_use]
-pub fn answers(answer: Answer) -> impl Perform<Action> + 'static {
-    service_fn(move |_call: &Call<Action>| {
-        let answer = answer.clone();
-        Box::pin(async move { answer })
-    })
-}
-
 /// A service that did it, with this receipt.
 #[must_use]
 pub fn receipt(text: &str) -> impl Perform<Action> + 'static {
@@ -63,27 +52,12 @@ pub fn receipt(text: &str) -> impl Perform<Action> + 'static {
 
 /// A mail that a person has declared not sent, and whose receipt came after that.
 pub async fn contradicted(store: &Store, to: &str) -> Id {
-    let mut pending = pending_mail(to);
-    store.create(&mut pending).await.unwrap();
-    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let (running, permit) = begun(store, mail(to)).await;
     let id = running.id();
-    let may_answer = Arc::new(AtomicBool::new(false));
-    let answers = Arc::clone(&may_answer);
-    let service =
-        service_fn(move |_call: &Call<Action>| {
-            let answers = Arc::clone(&answers);
-            let receipt = move || Poll::Ready(Ok(Applied::new("250 queued")));
-            Box::pin(poll_fn(move |_| {
-                if answers.load(Ordering::SeqCst) { receipt() } else { Poll::Pending }
-            }))
-        });
-    let mut call = permit.call(service);
-    let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending()));
-    assert!(begun.await, "it has answered");
+    let call = in_flight(permit).await;
     let doubt = store.fence(id, "overdue", graph_runner()).await.unwrap();
     drop(store.override_not_applied(doubt, "not sent", ann()).await.unwrap());
-    may_answer.store(true, Ordering::SeqCst);
-    let outcome = call.await;
+    let outcome = call.answer(Ok(Applied::new("250 queued"))).await;
     drop(store.settle(running, outcome, tool_node()).await.unwrap_err());
     // Evidence that could not be written at once is written in the background.
     while Label::of(&store.load::<AnyExecution>(id).await.unwrap()) != Label::Contradicted {
@@ -163,7 +137,29 @@ pub enum Lease {
     /// Over.
     #[terminal]
     Ended {
-        /// Why.
+        /// The reason.
         reason: String,
     },
+}
+
+/// A tool whose receipt is text: its arguments, its name, and its effect.
+#[macro_export]
+macro_rules! tool {
+    ($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),* }
+        = $service:literal, $method:literal, $effect:ty $(, $item:item)*) => {
+        #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+        #[allow(missing_docs, reason = "a tool of a test")]
+        pub(crate) struct $name {
+            $($(#[$attribute])* pub(crate) $field: $type),*
+        }
+
+        impl ::machine::contract::Tool for $name {
+            const SERVICE: &'static str = $service;
+            const METHOD: &'static str = $method;
+            type Effect = $effect;
+            type Receipt = String;
+            type Refusal = String;
+            $($item)*
+        }
+    };
 }

@@ -3,116 +3,21 @@
 /// The error pages, whose fixed programs compile.
 #[cfg(doctest)]
 mod errors {
-    #[doc = include_str!("../machine/src/docs/errors/M0001.md")]
-    pub struct M0001;
-    #[doc = include_str!("../machine/src/docs/errors/M0002.md")]
-    pub struct M0002;
-    #[doc = include_str!("../machine/src/docs/errors/M0003.md")]
-    pub struct M0003;
-    #[doc = include_str!("../machine/src/docs/errors/M0004.md")]
-    pub struct M0004;
-    #[doc = include_str!("../machine/src/docs/errors/M0005.md")]
-    pub struct M0005;
-    #[doc = include_str!("../machine/src/docs/errors/M0006.md")]
-    pub struct M0006;
-    #[doc = include_str!("../machine/src/docs/errors/M0007.md")]
-    pub struct M0007;
-    #[doc = include_str!("../machine/src/docs/errors/M0008.md")]
-    pub struct M0008;
-    #[doc = include_str!("../machine/src/docs/errors/M0009.md")]
-    pub struct M0009;
-    #[doc = include_str!("../machine/src/docs/errors/M0010.md")]
-    pub struct M0010;
-    #[doc = include_str!("../machine/src/docs/errors/M0011.md")]
-    pub struct M0011;
-    #[doc = include_str!("../machine/src/docs/errors/M0012.md")]
-    pub struct M0012;
-    #[doc = include_str!("../machine/src/docs/errors/M0013.md")]
-    pub struct M0013;
-    #[doc = include_str!("../machine/src/docs/errors/M0014.md")]
-    pub struct M0014;
-    #[doc = include_str!("../machine/src/docs/errors/M0015.md")]
-    pub struct M0015;
-    #[doc = include_str!("../machine/src/docs/errors/M0016.md")]
-    pub struct M0016;
-    #[doc = include_str!("../machine/src/docs/errors/M0017.md")]
-    pub struct M0017;
-    #[doc = include_str!("../machine/src/docs/errors/M0018.md")]
-    pub struct M0018;
-    #[doc = include_str!("../machine/src/docs/errors/M0019.md")]
-    pub struct M0019;
-    #[doc = include_str!("../machine/src/docs/errors/M0020.md")]
-    pub struct M0020;
-    #[doc = include_str!("../machine/src/docs/errors/M0021.md")]
-    pub struct M0021;
-    #[doc = include_str!("../machine/src/docs/errors/M0022.md")]
-    pub struct M0022;
-    #[doc = include_str!("../machine/src/docs/errors/M0023.md")]
-    pub struct M0023;
-    #[doc = include_str!("../machine/src/docs/errors/M0101.md")]
-    pub struct M0101;
-    #[doc = include_str!("../machine/src/docs/errors/M0102.md")]
-    pub struct M0102;
-    #[doc = include_str!("../machine/src/docs/errors/M0103.md")]
-    pub struct M0103;
-    #[doc = include_str!("../machine/src/docs/errors/M0104.md")]
-    pub struct M0104;
-    #[doc = include_str!("../machine/src/docs/errors/M0105.md")]
-    pub struct M0105;
-    #[doc = include_str!("../machine/src/docs/errors/M0106.md")]
-    pub struct M0106;
-    #[doc = include_str!("../machine/src/docs/errors/M0107.md")]
-    pub struct M0107;
-    #[doc = include_str!("../machine/src/docs/errors/M0108.md")]
-    pub struct M0108;
-    #[doc = include_str!("../machine/src/docs/errors/M0109.md")]
-    pub struct M0109;
-    #[doc = include_str!("../machine/src/docs/errors/M0110.md")]
-    pub struct M0110;
-    #[doc = include_str!("../machine/src/docs/errors/M0111.md")]
-    pub struct M0111;
-    #[doc = include_str!("../machine/src/docs/errors/M0112.md")]
-    pub struct M0112;
-    #[doc = include_str!("../machine/src/docs/errors/M0113.md")]
-    pub struct M0113;
-    #[doc = include_str!("../machine/src/docs/errors/M0114.md")]
-    pub struct M0114;
-    #[doc = include_str!("../machine/src/docs/errors/M0115.md")]
-    pub struct M0115;
-    #[doc = include_str!("../machine/src/docs/errors/M0116.md")]
-    pub struct M0116;
-    #[doc = include_str!("../machine/src/docs/errors/M0117.md")]
-    pub struct M0117;
-    #[doc = include_str!("../machine/src/docs/errors/M0118.md")]
-    pub struct M0118;
-    #[doc = include_str!("../machine/src/docs/errors/M0119.md")]
-    pub struct M0119;
-    #[doc = include_str!("../machine/src/docs/errors/M0120.md")]
-    pub struct M0120;
-    #[doc = include_str!("../machine/src/docs/errors/M0121.md")]
-    pub struct M0121;
-    #[doc = include_str!("../machine/src/docs/errors/M0122.md")]
-    pub struct M0122;
-    #[doc = include_str!("../machine/src/docs/errors/M0123.md")]
-    pub struct M0123;
-    #[doc = include_str!("../machine/src/docs/errors/M0124.md")]
-    pub struct M0124;
-    #[doc = include_str!("../machine/src/docs/errors/M0125.md")]
-    pub struct M0125;
-    #[doc = include_str!("../machine/src/docs/errors/M0126.md")]
-    pub struct M0126;
-    #[doc = include_str!("../machine/src/docs/errors/M0201.md")]
-    pub struct M0201;
-    #[doc = include_str!("../machine/src/docs/errors/M0202.md")]
-    pub struct M0202;
-    #[doc = include_str!("../machine/src/docs/errors/M0203.md")]
-    pub struct M0203;
-    #[doc = include_str!("../machine/src/docs/errors/M0204.md")]
-    pub struct M0204;
-    #[doc = include_str!("../machine/src/docs/errors/M0205.md")]
-    pub struct M0205;
-    #[doc = include_str!("../machine/src/docs/errors/M0206.md")]
-    pub struct M0206;
-    #[doc = include_str!("../machine/src/docs/errors/M0207.md")]
-    pub struct M0207;
+    macro_rules! pages {
+        ($($code:ident)*) => {$(
+            #[doc = include_str!(concat!("../machine/src/docs/errors/", stringify!($code), ".md"))]
+            pub struct $code;
+        )*};
+    }
+
+    pages! {
+        M0001 M0002 M0003 M0004 M0005 M0006 M0007 M0008 M0009 M0010 M0011 M0012 M0013 M0014 M0015
+        M0016 M0017 M0018 M0019 M0020 M0021 M0022 M0023 M0024 M0025 M0026 M0027
+        M0101 M0102 M0103 M0104 M0105 M0106 M0107 M0108 M0109 M0110 M0111 M0112 M0113 M0114 M0115
+        M0116 M0117 M0118 M0119 M0120 M0121 M0122 M0123 M0124 M0125 M0126 M0127 M0128 M0129
+        M0130 M0131 M0132 M0133 M0134 M0135 M0136 M0137 M0138 M0139
+        M0140 M0141
+        M0201 M0202 M0203 M0204 M0205 M0206 M0207 M0208 M0209 M0210 M0211 M0212
+        M0301 M0302
+    }
 }

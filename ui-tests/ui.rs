@@ -1,4 +1,5 @@
-//! Each file in `fail/` has one mistake and is named after it; the `.stderr` file of the same name has
+//! A file in `fail/` has one mistake and is named after it, or it has the mistakes of one topic: each below a
+//! comment that says what is wrong, in an item that is named after it. The `.stderr` file of the same name has
 //! the compiler's output. Programs that must compile are in `pass/`.
 
 use std::{collections::BTreeSet, fs, io};
@@ -51,19 +52,12 @@ fn every_illegal_move_has_a_case() -> io::Result<()> {
 /// seals of the macro.
 #[test]
 fn messages_name_nothing_private() -> io::Result<()> {
-    let seals = [
-        "callable_by_hand",
-        "copy_the_mark",
-        "grant_oneself",
-        "join_from_outside",
-        "state_of_another_machine",
-        "move_by_the_state",
-    ];
-    for (case, stderr) in cases()? {
-        if seals.iter().all(|seal| !stderr.contains(seal)) {
+    let seals = ["fail/actor/forged.rs", "fail/effect/made_by_hand.rs", "fail/group/seals.rs"];
+    for case in cases()? {
+        if !seals.contains(&&*case.path) {
             let private = ["__private", "__machine", "sealed::", "groups::"];
-            let named = private.iter().find(|name| stderr.contains(**name));
-            assert_eq!(named, None, "{case}{stderr}");
+            let named = private.iter().find(|name| case.said.contains(**name));
+            assert_eq!(named, None, "{}", case.said);
         }
     }
     Ok(())
@@ -73,7 +67,7 @@ fn messages_name_nothing_private() -> io::Result<()> {
 #[test]
 fn every_message_has_a_case() -> io::Result<()> {
     let codes = codes()?;
-    let said: String = cases()?.into_iter().map(|(_, stderr)| stderr).collect();
+    let said: String = cases()?.into_iter().map(|case| case.said).collect();
     let shown = said.split(['[', ']']).filter(|text| is_code(text)).map(str::to_owned);
     assert_eq!(shown.collect::<BTreeSet<_>>(), codes);
     Ok(())
@@ -104,11 +98,11 @@ fn every_message_has_a_page() -> io::Result<()> {
             (block("Wrong", "rust,ignore"), block("What the compiler says", "text"));
         assert!(page.starts_with(&format!("# {code}: ")), "{code}");
         assert!(!block("Fixed", "rust").is_empty(), "{code}");
-        assert!(tested.contains(&format!("errors/{code}.md")), "{code} is missing in lib.rs");
-        let shows = cases()?.into_iter().any(|(case, stderr)| {
-            case.starts_with(&format!("// {code}"))
-                && program(&case) == wrong
-                && stderr.starts_with(&said)
+        assert!(tested.split_whitespace().any(|word| word == code), "{code} is missing in lib.rs");
+        let shows = cases()?.into_iter().any(|case| {
+            case.program.starts_with(&format!("// {code}"))
+                && case.body() == wrong
+                && case.said.starts_with(&said)
         });
         assert!(shows && said.contains(&code), "{code}: no case has this program and this text");
     }
@@ -129,60 +123,100 @@ fn is_code(text: &str) -> bool {
     text.strip_prefix('M').is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
-/// All cases: the program, and the compiler's output.
-fn cases() -> io::Result<Vec<(String, String)>> {
+/// A program of `fail/`, and the compiler's output.
+struct Case {
+    path: String,
+    program: String,
+    said: String,
+}
+
+impl Case {
+    /// The program without its first comment.
+    fn body(&self) -> &str {
+        self.program.split_once("\n\n").map_or(&self.program, |(_, body)| body)
+    }
+
+    /// The mistakes: the line and the text of each comment below the first one, or the first one if there
+    /// are no others.
+    fn mistakes(&self) -> Vec<(usize, &str)> {
+        let head = self.program.lines().take_while(|line| !line.is_empty()).count();
+        let mut mistakes = Vec::new();
+        for (index, line) in self.program.lines().enumerate() {
+            if (index == 0 || index >= head)
+                && let Some(text) = line.trim_start().strip_prefix("// ")
+            {
+                mistakes.push((index + 1, text));
+            }
+        }
+        if mistakes.len() > 1 { mistakes.split_off(1) } else { mistakes }
+    }
+
+    /// The errors: the line and the text of each.
+    fn errors(&self) -> Vec<(usize, &str)> {
+        let place = format!("--> {}:", self.path);
+        let line = |error: &str| error.split_once(&place)?.1.split(':').next()?.parse().ok();
+        let starts = self.said.match_indices("error").map(|(start, _)| start);
+        let mut starts: Vec<usize> =
+            starts.filter(|start| *start == 0 || self.said[..*start].ends_with('\n')).collect();
+        starts.push(self.said.len());
+        let errors = starts.windows(2).map(|range| &self.said[range[0]..range[1]]);
+        errors.map(|error| (line(error).unwrap_or(0), error)).collect()
+    }
+}
+
+fn cases() -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for folder in fs::read_dir("fail")? {
         for entry in fs::read_dir(folder?.path())? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "rs") {
-                cases.push((
-                    fs::read_to_string(&path)?,
-                    fs::read_to_string(path.with_extension("stderr"))?,
-                ));
+                cases.push(Case {
+                    program: fs::read_to_string(&path)?,
+                    said: fs::read_to_string(path.with_extension("stderr"))?,
+                    path: path.to_string_lossy().into_owned(),
+                });
             }
         }
     }
     Ok(cases)
 }
 
-/// The case without its first comment.
-fn program(case: &str) -> &str {
-    case.split_once("\n\n").map_or(case, |(_, program)| program)
+/// The code of a message of the macro.
+fn code(text: &str) -> Option<&str> {
+    text.split(['[', ']', ':', ' ', '\n']).find(|text| is_code(text))
 }
 
-/// The cases with more errors than one.
-const SEVERAL: [(&str, usize); 5] = [
-    ("illegal_moves.stderr", 47),
-    ("three_mistakes.stderr", 3),
+/// The cases in which one mistake makes several errors.
+const SEVERAL: [(&str, usize); 4] = [
+    // A function for each illegal transition; see `every_illegal_move_has_a_case`.
+    ("fail/execution/illegal_moves.rs", 47),
     // A derive reports each type that it is for: the state, and the events.
-    ("field_without_clone.stderr", 2),
+    ("fail/declaration/field_without_clone.rs", 2),
     // The compiler reports each mention of a type without its parameters, before it looks at traits.
-    ("handler_of_the_typed_machine.stderr", 3),
+    ("fail/worker/handler_of_the_typed_machine.rs", 3),
     // The macro is not called.
-    ("without_import.stderr", 5),
+    ("fail/declaration/without_import.rs", 5),
 ];
 
+/// Each mistake makes one error, with the code that its comment names, between this comment and the next.
 /// Consequences of a mistake are not reported.
 #[test]
 fn one_mistake_makes_one_error() -> io::Result<()> {
-    let mut more = Vec::new();
-    for folder in fs::read_dir("fail")? {
-        for entry in fs::read_dir(folder?.path())? {
-            let path = entry?.path();
-            if path.extension().is_none_or(|extension| extension != "stderr") {
-                continue;
-            }
-            let name = path.file_name().and_then(|name| name.to_str());
-            let known = SEVERAL.iter().find(|(case, _)| name == Some(*case));
-            let mistakes = known.map_or(1, |(_, errors)| *errors);
-            let said = fs::read_to_string(&path)?;
-            let errors = said.lines().filter(|line| line.starts_with("error")).count();
-            if errors != mistakes {
-                more.push((path, errors));
-            }
+    for case in cases()? {
+        let (mistakes, errors) = (case.mistakes(), case.errors());
+        if let Some((_, expected)) = SEVERAL.iter().find(|(path, _)| case.path == *path) {
+            assert_eq!(errors.len(), *expected, "{}", case.path);
+            continue;
+        }
+        assert_eq!(errors.len(), mistakes.len(), "{}", case.path);
+        let ends = mistakes.iter().skip(1).map(|(line, _)| *line).chain([usize::MAX]);
+        for ((start, mistake), end) in mistakes.iter().zip(ends) {
+            let mut own = errors.iter().filter(|(line, _)| (*start..end).contains(line));
+            let (Some((_, error)), None) = (own.next(), own.next()) else {
+                panic!("{}:{start}: not one error for: {mistake}", case.path);
+            };
+            assert_eq!(code(error), code(mistake), "{}:{start}", case.path);
         }
     }
-    assert!(more.is_empty(), "{more:#?}");
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 
+use pollster::block_on;
 use std::{
     fs,
     path::PathBuf,
@@ -12,7 +13,7 @@ use std::{
 
 use machine::{
     contract::AnyExecution,
-    store::{Query, blocking::Store},
+    store::{Query, Store},
     view::{ConsequenceView, Label},
 };
 use tempfile::TempDir;
@@ -38,7 +39,7 @@ impl Shop {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Runs it to its end; returns what it printed.
+    /// Runs it to its end; returns its output.
     fn run(&self, words: &[&str]) -> String {
         let output = self.start(words).wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -50,30 +51,28 @@ impl Shop {
         fs::read_to_string(self.path("shop.bank")).unwrap_or_default()
     }
 
-    /// The states of the order and of its payment, if they exist.
-    fn states(&self) -> Option<(String, Option<Label>)> {
-        let store = Store::sqlite(self.path("shop.db")).unwrap();
-        let report = store.wait(store.get().verify_all(|_| {})).unwrap();
+    /// The states of the order and of its payment, if they exist: one batch makes both.
+    fn states(&self) -> Option<(String, Label)> {
+        let store = block_on(Store::sqlite(self.path("shop.db"))).unwrap();
+        let report = block_on(store.verify_all(|_| {})).unwrap();
         assert!(report.is_clean(), "{report:?}");
-        let orders = store.list(&Query::new().machine("order")).unwrap().items;
-        let payments = store.wait(store.get().load_all::<AnyExecution>(&Query::new())).unwrap();
-        assert!(payments.items.len() <= orders.len(), "there is more than one payment");
+        let orders = block_on(store.list(&Query::new().machine("order"))).unwrap().items;
+        let payments = block_on(store.load_all::<AnyExecution>(&Query::new())).unwrap();
+        assert_eq!(payments.items.len(), orders.len(), "each order has one payment");
         let order = orders.into_iter().next()?.unwrap();
-        let payment = payments.items.into_iter().next().map(Result::unwrap);
-        Some((order.status, payment.map(|it| ConsequenceView::of(&it).consequence_label)))
+        let payment = payments.items.into_iter().next()?.unwrap();
+        Some((order.status, ConsequenceView::of(&payment).consequence_label))
     }
 
     /// Returns whether these states and the bank agree.
-    fn agree(&self, states: Option<&(String, Option<Label>)>) -> bool {
+    fn agree(&self, states: Option<&(String, Label)>) -> bool {
         let bank = self.bank();
         let (paid, unpaid) = (bank == "17: 500\n", bank.is_empty());
         let Some((order, payment)) = states else { return unpaid };
         match (order.as_str(), payment) {
-            ("placed", None)
-            | ("paying", Some(Label::NotStarted | Label::Failed))
-            | ("unpaid", Some(Label::Failed)) => unpaid,
-            ("paying", Some(Label::InProgress | Label::InDoubt)) => paid || unpaid,
-            ("paying" | "paid", Some(Label::Success)) => paid,
+            ("paying", Label::NotStarted) | ("paying" | "unpaid", Label::Failed) => unpaid,
+            ("paying", Label::InProgress | Label::InDoubt) => paid || unpaid,
+            ("paying" | "paid", Label::Success) => paid,
             _ => false,
         }
     }
@@ -91,7 +90,7 @@ impl Shop {
 fn paid() {
     let shop = Shop::new();
     assert_eq!(shop.run(&["17", "500"]), "paid\n");
-    assert_eq!(shop.states(), Some(("paid".to_owned(), Some(Label::Success))));
+    assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
     assert_eq!(shop.run(&[]), "paid\n");
     assert_eq!(shop.bank(), "17: 500\n");
 }
@@ -102,7 +101,7 @@ fn unpaid() {
     let shop = Shop::new();
     fs::remove_file(shop.path("shop.bank")).unwrap();
     assert_eq!(shop.run(&["17", "500"]), "unpaid\n");
-    assert_eq!(shop.states(), Some(("unpaid".to_owned(), Some(Label::Failed))));
+    assert_eq!(shop.states(), Some(("unpaid".to_owned(), Label::Failed)));
 }
 
 /// Killed after the bank has it, and before its answer.
@@ -113,9 +112,9 @@ fn killed_in_between() {
     shop.until_the_bank_has_it(&mut child);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(shop.states(), Some(("paying".to_owned(), Some(Label::InProgress))));
+    assert_eq!(shop.states(), Some(("paying".to_owned(), Label::InProgress)));
     assert_eq!(shop.run(&[]), "paid\n");
-    assert_eq!(shop.states(), Some(("paid".to_owned(), Some(Label::Success))));
+    assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
     assert_eq!(shop.bank(), "17: 500\n");
 }
 
@@ -133,7 +132,7 @@ fn several_at_once() {
         assert!(output.status.success(), "{output:?}");
     }
     assert_eq!(shop.run(&[]), "paid\n");
-    assert_eq!(shop.states(), Some(("paid".to_owned(), Some(Label::Success))));
+    assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
     assert_eq!(shop.bank(), "17: 500\n");
 }
 

@@ -15,10 +15,12 @@ use std::{env, time::Duration};
 use anyhow::Context;
 use machine::{
     actor::Actors,
-    contract::{Answer, Applied, Call, Contract, Irreversible, NotDone, Perform, Planned, Tool},
+    contract::{
+        Answer, Applied, Call, Contract, NoReceipt, Perform, Planned, Tool, execution::Completed,
+    },
     machine,
     store::Store,
-    worker::{Failure, Handler, Next, Task, Worker},
+    worker::{Handled, Handler, Next, Task, Worker},
 };
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::SpanExporter;
@@ -43,17 +45,11 @@ enum Order {
 }
 
 /// The irreversible action.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
+#[tool(bank.charge, irreversible)]
 struct Charge {
     order: String,
     cents: u32,
-}
-
-impl Tool for Charge {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "charge";
-    type Effect = Irreversible;
-    type Receipt = String;
 }
 
 /// A bank that refuses large amounts.
@@ -66,7 +62,7 @@ impl Perform<Charge> for Bank {
         let request = tracing::info_span!("POST /charges", otel.kind = "client");
         tokio::time::sleep(Duration::from_millis(20)).instrument(request).await;
         if *cents > 1000 {
-            return Err(NotDone::not_applied(format!("no credit for {order}")));
+            return Err(NoReceipt::not_applied(format!("no credit for {order}")));
         }
         Ok(Applied::new(format!("{order} is paid")))
     }
@@ -78,7 +74,7 @@ struct Shop;
 impl Handler for Shop {
     type Machine = AnyOrder;
 
-    async fn handle(&self, order: AnyOrder, task: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+    async fn handle(&self, order: AnyOrder, task: &mut Task) -> Handled<AnyOrder> {
         let runner = &task.actors().graph_runner;
         Ok(match order {
             AnyOrder::Placed(order) => {
@@ -89,7 +85,7 @@ impl Handler for Shop {
                 Next::to(order)
             }
             AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
-                Some([payment]) if payment.status == "completed" => Next::to(order.accept(runner)),
+                Some([payment]) if payment.is_in::<Completed>() => Next::to(order.accept(runner)),
                 Some(_) => Next::to(order.refuse(runner)),
                 None => Next::Wait,
             },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use machine::{actor::Actors, contract::Contract, store::Store, view::Observer};
+use machine::{actor::Actors, contract::Contract, observe::Observer, store::Store};
 use machine_console::cli;
 
 use crate::{mail::SendMail, show};

@@ -1,6 +1,6 @@
 //! The tool: one mail, over real SMTP.
 
-use std::{error::Error, io, time::Duration};
+use std::{error::Error, fmt, io, time::Duration};
 
 use lettre::{
     Address, Message,
@@ -11,12 +11,15 @@ use lettre::{
         extension::ClientId,
     },
 };
-use machine::contract::{Answer, Applied, Call, Irreversible, NotDone, Perform, Tool};
+use machine::contract::{Answer, Applied, Call, OrRefused, Perform, Tool};
 use serde::{Deserialize, Serialize};
 
 /// Sends a mail. The fields are the arguments; a person sees all of them before it is sent.
-#[derive(Debug, clap::Args, Serialize, Deserialize)]
+#[derive(Debug, clap::Args, Serialize, Deserialize, Tool)]
 #[serde(deny_unknown_fields)]
+// A killed process's bytes can still be on their way to the server. On loopback they have arrived after two seconds;
+// across a network that takes minutes.
+#[tool(email.send, irreversible, refusal = NotSent, settling_time = Duration::from_secs(2), about = "{to}")]
 pub struct SendMail {
     /// The recipient.
     #[arg(long)]
@@ -29,17 +32,38 @@ pub struct SendMail {
     pub body: String,
 }
 
-impl Tool for SendMail {
-    const SERVICE: &'static str = "email";
-    const METHOD: &'static str = "send";
-    type Effect = Irreversible;
-    type Receipt = String;
-    /// The time that a killed process's bytes can still be on their way to the server. On loopback they
-    /// have arrived after two seconds; across a network that takes minutes.
-    const SETTLING_TIME: Duration = Duration::from_secs(2);
+/// Why a mail was provably not sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotSent {
+    /// The mail server was not there.
+    ConnectionRefused,
+    /// The mail server refused, or broke off before it had the content.
+    Smtp(String),
+    /// Such a mail cannot be written.
+    Invalid(String),
+    /// Another process has given up on this one.
+    Fenced,
+}
 
-    fn subject(&self, _language: &str) -> Option<String> {
-        Some(self.to.to_string())
+impl fmt::Display for NotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConnectionRefused => f.write_str("SMTP connection refused"),
+            Self::Smtp(error) => write!(f, "SMTP {error}"),
+            Self::Invalid(error) => f.write_str(error),
+            Self::Fenced => f.write_str("this process was fenced before it sent the mail"),
+        }
+    }
+}
+
+impl From<&smtp::Error> for NotSent {
+    fn from(error: &smtp::Error) -> Self {
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        match cause.map(io::Error::kind) {
+            Some(io::ErrorKind::ConnectionRefused) => Self::ConnectionRefused,
+            _ => Self::Smtp(error.to_string()),
+        }
     }
 }
 
@@ -54,14 +78,15 @@ impl Perform<SendMail> for Smtp {
     const CONFINED: bool = true;
 
     /// Answers with evidence, not with assumptions.
-    async fn perform(&self, call: &Call<SendMail>) -> Answer {
-        let mail = message(call).map_err(NotDone::not_applied)?;
+    async fn perform(&self, call: &Call<SendMail>) -> Answer<String, NotSent> {
+        let mail =
+            message(call).map_err(|error| NotSent::Invalid(error.to_string())).or_refused()?;
         // Without the content there is no mail, so an error until then proves that there is none.
         let ready = self.announce(&mail, call.timeout()).await;
-        let mut server = ready.map_err(|error| not_sent(&error))?;
+        let mut server = ready.map_err(|error| NotSent::from(&error)).or_refused()?;
         // The exchange may have taken long, so that another process has given up on this one.
         if !call.still_valid().await {
-            return Err(NotDone::not_applied("this process was shut out before it sent the mail"));
+            return Err(NotSent::Fenced).or_refused();
         }
         match server.message(&mail.formatted()).await {
             Ok(reply) => {
@@ -69,7 +94,7 @@ impl Perform<SendMail> for Smtp {
                 Ok(Applied::new(format!("{} {}", reply.code(), words.join(" "))))
             }
             // A reply with an error: the server did not take the mail.
-            Err(refusal) if refusal.status().is_some() => Err(not_sent(&refusal)),
+            Err(refusal) if refusal.status().is_some() => Err(NotSent::from(&refusal)).or_refused(),
             // The connection broke. The server may have the mail, so this is `Unknown`.
             Err(broken) => Err(broken.into()),
         }
@@ -106,12 +131,4 @@ fn message(call: &Call<SendMail>) -> Result<Message, Box<dyn Error>> {
         .message_id(digest.map(|digest| format!("<{digest}@agent.example>")))
         .body(body.clone())?;
     Ok(mail)
-}
-
-fn not_sent(error: &smtp::Error) -> NotDone {
-    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
-    NotDone::not_applied(match cause.map(io::Error::kind) {
-        Some(io::ErrorKind::ConnectionRefused) => "SMTP connection refused".to_owned(),
-        _ => format!("SMTP {error}"),
-    })
 }

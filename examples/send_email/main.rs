@@ -43,14 +43,14 @@ struct Cli {
 enum Command {
     /// Ask for a mail to be sent. A person has to approve it.
     Ask(Ask),
-    /// Invite guests, each by a mail that a person has to approve. The worker asks.
+    /// Invite guests, each by a mail that a person has to approve.
     Invite(Invite),
     /// Send what is approved, and end what is not, until Ctrl-C or SIGTERM.
     Work {
         /// The SMTP server; by default one on loopback that stores the mails next to the database.
         #[arg(long, value_name = "HOST:PORT")]
         smtp: Option<String>,
-        /// After this time other workers look after what a frozen one was doing. They never send a
+        /// After this time other workers take over the work of a frozen one. They never send a
         /// mail that it may have sent.
         #[arg(long, value_name = "TIME", value_parser = cli::duration, default_value = "2s")]
         lease: Duration,

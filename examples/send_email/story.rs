@@ -33,7 +33,7 @@ pub fn tell() -> anyhow::Result<()> {
     chapter("Tom answers, too, and gets an error with Ann's name. Nothing else is approved.");
     story.run(REFUSED, &format!("approve {question} --as tom --yes"))?;
 
-    chapter("A question that nobody answers in time.");
+    chapter("A question that is not answered in time.");
     story.run(OK, "ask --to eve@example.com --expires 1s")?;
     thread::sleep(Duration::from_secs(1));
     story.run(REFUSED, "approve ID --as ann --yes")?;

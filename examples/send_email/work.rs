@@ -6,15 +6,16 @@ use machine::{
     Id,
     actor::Actors,
     contract::AnyExecution,
+    observe::Observer,
     store::{LoadError, Position, Store},
     stored::VerifyError,
-    view::{Label, Observer},
+    view::Label,
     worker::Worker,
 };
 use tokio::signal;
 
 use crate::{
-    invite::Host,
+    invite::AnyInvitation,
     mail::{SendMail, Smtp},
     show::{self, say},
 };
@@ -28,10 +29,10 @@ pub async fn work(
     lease: Duration,
     once: bool,
 ) -> anyhow::Result<()> {
-    let host = Host(Actors::issue("host")?);
     let start = store.position().await?;
     let mut entries = store.subscribe(Some(start)).await?;
-    let worker = Worker::new(store, actors).lease(lease).tool::<SendMail>(smtp).handler(host);
+    let worker =
+        Worker::new(store, actors).lease(lease).tool::<SendMail>(smtp).machine::<AnyInvitation>();
     // A mail on its way is waited for, so that its receipt is kept.
     let worker = worker.on_stop(|stopping| say(format_args!("{stopping}")));
     let mut work = pin!(async {

@@ -5,7 +5,7 @@ use machine::worker::Failure;
 use crate::plan::Plan;
 
 /// Decides on the next steps. Implement it for a model: put the [`Brief`] into the prompt, and parse the answer
-/// into a [`Plan`]. Nothing that it says takes effect by itself.
+/// into a [`Plan`]. Its answers have no effect until they are checked.
 ///
 /// An error means that it cannot be asked now; the worker asks again later.
 pub trait Agent: Send + Sync + 'static {
@@ -35,6 +35,6 @@ pub struct Brief {
     pub history: Vec<String>,
     /// The tools that have succeeded, in order.
     pub done: Vec<String>,
-    /// The tools that there are.
+    /// The available tools.
     pub tools: Vec<String>,
 }

@@ -5,80 +5,43 @@
 //! to one that is idle, or makes another one. A worker drives all of them at the same time.
 //!
 //! A task has a separate record. When the engine has finished the task, it sends the record the outcome in
-//! the batch that makes the engine idle, and the record ends for good.
+//! the batch that makes the engine idle, and the record ends permanently.
 
 use std::sync::Arc;
 
 use machine::{
-    contract::execution,
+    contract::{Outcome, Registry, ToolCall},
     store::Message,
-    worker::{Failure, Handler, Next, Task},
+    worker::{Handled, Next, Task},
 };
 
 use crate::{
     agent::{Agent, Reply},
-    calls::Calls,
-    record::{AnyTaskRecord, Outcome, task_record},
-    tools::Tools,
-    work::Work,
+    policy::Policy,
+    record::{self, task_record},
+    work::history,
     workflow::{
         AnyWorkflow, Workflow,
-        workflow::{Finished, Initializing},
+        workflow::{
+            Completed, Executing, Failed, Finished, Handle, Initializing, Planning, Terminated,
+        },
     },
 };
 
-/// Drives the engines with an agent and its tools.
+/// The work of engines, with an agent, its tools, and a policy for them.
 #[derive(Debug)]
-pub struct Driver<A> {
-    pub(crate) agent: A,
-    pub(crate) tools: Arc<Tools>,
+pub struct Engine<A> {
+    pub agent: A,
+    pub tools: Arc<Registry>,
+    pub policy: Policy,
 }
 
-impl<A: Agent> Handler for Driver<A> {
-    type Machine = AnyWorkflow;
+/// What a state makes of an engine.
+pub type Decision = Handled<AnyWorkflow>;
 
-    async fn handle(
-        &self,
-        engine: AnyWorkflow,
-        task: &mut Task,
-    ) -> Result<Next<AnyWorkflow>, Failure> {
-        match engine {
-            // A task starts the one, a person moves the other.
-            AnyWorkflow::Idle(_) | AnyWorkflow::ManualIntervention(_) => Ok(Next::Wait),
-            AnyWorkflow::Initializing(engine) => self.initialize(engine, task).await,
-            AnyWorkflow::Planning(engine) => self.plan(engine, task).await,
-            AnyWorkflow::Executing(engine) => self.execute(engine, task).await,
-            AnyWorkflow::Completed(engine) => {
-                let outcome = Outcome::Completed(engine.state().result.clone());
-                let work = engine.state().work.clone();
-                finish(engine, outcome, work, task).await
-            }
-            AnyWorkflow::Failed(engine) => {
-                let outcome = Outcome::Failed(engine.state().error.clone());
-                let work = engine.state().work.clone();
-                finish(engine, outcome, work, task).await
-            }
-            AnyWorkflow::Terminated(engine) => {
-                let outcome = Outcome::Terminated(engine.state().reason.clone());
-                let work = engine.state().work.clone();
-                finish(engine, outcome, work, task).await
-            }
-        }
-    }
-}
-
-impl<A: Agent> Driver<A> {
-    /// Drives the engines with this agent and these tools, which the worker runs.
-    pub fn new(agent: A, tools: Arc<Tools>) -> Self {
-        Self { agent, tools }
-    }
-
-    async fn initialize(
-        &self,
-        engine: Workflow<Initializing>,
-        task: &mut Task,
-    ) -> Result<Next<AnyWorkflow>, Failure> {
-        let goal = engine.state().goal.clone();
+impl<A: Agent> Handle for Engine<A> {
+    async fn initializing(&self, engine: Workflow<Initializing>, task: &mut Task) -> Decision {
+        let goal = engine.goal().clone();
         let accepted = self.agent.accept(&goal).await?;
         let runner = &task.actors().graph_runner;
         Ok(match accepted {
@@ -86,38 +49,47 @@ impl<A: Agent> Driver<A> {
             Reply::Cannot(why) => Next::to(engine.initialization_failed(why, runner)),
         })
     }
+
+    async fn planning(&self, engine: Workflow<Planning>, task: &mut Task) -> Decision {
+        self.plan(engine, task).await
+    }
+
+    async fn executing(
+        &self,
+        engine: Workflow<Executing>,
+        outcomes: Vec<Outcome<ToolCall>>,
+        task: &mut Task,
+    ) -> Decision {
+        self.execute(engine, outcomes.into_iter().next(), task).await
+    }
+
+    async fn completed(&self, engine: Workflow<Completed>, task: &mut Task) -> Decision {
+        let outcome = record::Outcome::Completed(engine.state().result.clone());
+        finish(engine, outcome, task).await
+    }
+
+    async fn failed(&self, engine: Workflow<Failed>, task: &mut Task) -> Decision {
+        let outcome = record::Outcome::Failed(engine.state().error.clone());
+        finish(engine, outcome, task).await
+    }
+
+    async fn terminated(&self, engine: Workflow<Terminated>, task: &mut Task) -> Decision {
+        let outcome = record::Outcome::Terminated(engine.state().reason.clone());
+        finish(engine, outcome, task).await
+    }
 }
 
-/// Lets go of a task: its record ends for good, and calls that have not begun never do. The messages for
-/// that are in the batch that makes the engine idle.
+/// Lets go of a task: its record ends permanently. The message for that is in the batch that makes the engine idle.
 async fn finish<S: Finished>(
     engine: Workflow<S>,
-    outcome: Outcome,
-    work: Work,
+    outcome: record::Outcome,
     task: &mut Task,
-) -> Result<Next<AnyWorkflow>, Failure> {
-    let calls = Calls::read(task.store(), &work.session()).await?;
+) -> Decision {
+    let work = engine.work().clone();
+    let history = history(&work.calls(task).await?);
     let runner = &task.actors().graph_runner;
-    let close = task_record::Event::Close { outcome, history: calls.account() };
-    let close = Message::new(&close, runner)?;
-    let reason = "its task has ended".to_owned();
-    let cancel = Message::new(&execution::Event::Cancel { reason }, runner)?;
+    let close = Message::new(&task_record::Event::Close { outcome, history }, runner)?;
     let idle = engine.reset(runner);
-    for call in calls.pending() {
-        task.send(call, cancel.clone());
-    }
     task.send(work.record, close);
     Ok(Next::to(idle))
-}
-
-/// Records the end of a task.
-#[derive(Debug)]
-pub struct Records;
-
-impl Handler for Records {
-    type Machine = AnyTaskRecord;
-
-    async fn handle(&self, _: AnyTaskRecord, _: &mut Task) -> Result<Next<AnyTaskRecord>, Failure> {
-        Ok(Next::Wait)
-    }
 }

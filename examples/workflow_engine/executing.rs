@@ -1,128 +1,131 @@
 use machine::{
-    actor::Actors,
-    contract::{Action, Contract, InvalidContract, Planned},
-    worker::{Failure, Next, Task},
+    contract::{CallError, Outcome, ToolCall},
+    worker::{Next, Task},
 };
+use serde_json::Value;
 
 use crate::{
     agent::Agent,
-    calls::{Calls, TURN},
-    condition::{ExecutingCondition, Found, Pause},
-    engine::Driver,
-    plan::{ProposedCall, Step},
-    tools::{ToolError, Unparseable},
-    work::Work,
-    workflow::{AnyWorkflow, Workflow, workflow::Executing},
+    condition::{
+        Case,
+        ExecutingCondition::{self, HighConfidenceFailure, SecurityViolation, SensitiveAction},
+    },
+    engine::{Decision, Engine},
+    plan::ProposedCall,
+    policy::{FATAL, RETRY},
+    work::{Ready, TaskCall, Work, history, result_of},
+    workflow::{Workflow, workflow::Executing},
 };
 
 /// The number of tries of a step before a person is asked.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: u32 = 3;
 
-/// The next decision in a step.
-enum Decision {
-    /// The call is under way.
-    Wait,
-    Call(Contract),
-    Done(String),
-    GiveUp(String),
-    Ask(ExecutingCondition, String, ProposedCall),
-}
-
-impl<A: Agent> Driver<A> {
-    /// EXECUTING: makes the call of the first step, and says what came of it.
+impl<A: Agent> Engine<A> {
+    /// EXECUTING: reports the outcome of the first step, or what was in its way.
     pub(crate) async fn execute(
         &self,
         engine: Workflow<Executing>,
+        outcome: Option<Outcome<ToolCall>>,
         task: &mut Task,
-    ) -> Result<Next<AnyWorkflow>, Failure> {
-        let calls = Calls::read(task.store(), &engine.state().work.session()).await?;
+    ) -> Decision {
+        let work = engine.work().clone();
+        let calls = work.calls(task).await?;
+        let history = history(&calls);
         let runner = &task.actors().graph_runner;
-        let plan = &engine.state().work.plan;
-        let Some(step) = plan.steps.first() else {
-            // A person resumed before there was a plan.
-            return Ok(Next::to(engine.step_complete(calls.history(), runner)));
-        };
-        Ok(match self.decide(engine.state(), step, &calls, task.actors()) {
-            Decision::Wait => Next::Wait,
-            Decision::Call(contract) => {
-                task.call(Planned::<Action>::new(contract)?);
-                Next::Wait
+        let is_last = work.plan.steps.len() == 1;
+        Ok(match verdict(outcome, &work.ready, engine.state().failures + 1) {
+            Verdict::Done(result) if is_last => Next::to(engine.execution_complete(result, runner)),
+            Verdict::Done(_) => {
+                let work = self.step_done(work, &calls);
+                Next::to(engine.step_complete(history, work, runner))
             }
-            Decision::Done(result) if plan.steps.len() == 1 => {
-                Next::to(engine.execution_complete(result, runner))
-            }
-            Decision::Done(_) => Next::to(engine.step_complete(calls.history(), runner)),
-            Decision::GiveUp(error) => Next::to(engine.step_failed(error, runner)),
-            Decision::Ask(condition, explanation, call) => {
-                // The person sees the arguments, not where they come from.
-                let mut plan = plan.clone();
-                plan.steps.splice(..1, [Step { call: call.clone(), ..step.clone() }]);
-                let found = Found { condition, explanation, cleared: Some(call) };
-                Next::to(engine.pause(found, plan, calls.history(), runner)?)
+            Verdict::Nothing => Next::to(engine.step_complete(history, work, runner)),
+            Verdict::Retry => Next::to(engine.retry_step(runner)),
+            Verdict::GiveUp(error) => Next::to(engine.step_failed(error, runner)),
+            Verdict::Ask(condition, explanation, ready) => {
+                let proposed_action = work.plan.proposal();
+                let case = Case { condition, explanation, proposed_action, history };
+                Next::to(case.ask(engine, Work { ready: *ready, ..work }, runner)?)
             }
         })
     }
 
-    fn decide(&self, state: &Executing, step: &Step, calls: &Calls, actors: &Actors) -> Decision {
-        use ExecutingCondition::{HighConfidenceFailure, SecurityViolation, SensitiveAction};
+    /// Goes on with the rest of the plan.
+    fn step_done(&self, mut work: Work, calls: &[TaskCall]) -> Work {
+        let mut steps = std::mem::take(&mut work.plan.steps).into_iter();
+        work.done.extend(steps.next().map(|step| step.call.tool));
+        work.plan.steps = steps.collect();
+        self.prepare(work, calls, false)
+    }
 
-        // Also one that was under way when a person paused.
-        if calls.are_open() {
-            return Decision::Wait;
-        }
-        if let Some(result) = calls.result_since(state.work.step) {
-            return Decision::Done(result.to_owned());
-        }
-        let (attempts, error) = calls.of_turn(state.work.turn);
-        let call = match step.call.clone().with_results(&calls.results()) {
-            Ok(call) => call,
+    /// Decides on the first step of the plan. A call that was seen by a person is not checked, unless results of
+    /// earlier steps change it.
+    pub(crate) fn prepare(&self, mut work: Work, calls: &[TaskCall], is_seen: bool) -> Work {
+        let Some(step) = work.plan.steps.first_mut() else {
+            return Work { ready: Ready::Nothing, ..work };
+        };
+        let ready = match step.call.clone().with_results(|tool| result_of(calls, tool)) {
+            Ok(call) => {
+                let is_seen = is_seen && call == step.call;
+                step.call = call;
+                self.decide(&step.call, is_seen)
+            }
             Err(tool) => {
                 let title = &step.title;
-                let error = format!("`{title}` needs a result of `{tool}`, and there is none");
-                return Decision::GiveUp(error);
+                Ready::GiveUp(format!("`{title}` needs a result of `{tool}`, and there is none"))
             }
         };
-        match error.map(str::parse) {
-            None => {}
-            Some(Ok(ToolError::Retry(_))) if attempts < ATTEMPTS => {}
-            Some(Ok(ToolError::Retry(reason))) => {
-                let why = format!("failed {attempts} times in a row: {reason}");
-                return Decision::Ask(HighConfidenceFailure, why, call);
-            }
-            Some(Ok(ToolError::Fatal(reason))) => return Decision::GiveUp(reason),
-            Some(Err(Unparseable(text))) => {
-                let why = format!("failed with an error that cannot be parsed: {text}");
-                return Decision::Ask(HighConfidenceFailure, why, call);
-            }
-        }
-        if state.cleared.as_ref() != Some(&call) {
-            if let Some(why) = self.tools.violation(&call) {
-                return Decision::Ask(SecurityViolation, why, call);
-            }
-            if let Some(why) = self.tools.concern(&call) {
-                return Decision::Ask(SensitiveAction, why, call);
-            }
-        }
-        match self.contract(&call, &state.work, actors) {
-            Ok(contract) if calls.have(&contract) => {
-                let why = "it took place before, and is not repeated".to_owned();
-                Decision::Ask(HighConfidenceFailure, why, call)
-            }
-            Ok(contract) => Decision::Call(contract),
-            Err(error) => Decision::GiveUp(error.to_string()),
-        }
+        Work { ready, ..work }
     }
 
-    /// A call in the session of the task. An irreversible one is made once in a task, however often
-    /// the agent plans it.
-    fn contract(
-        &self,
-        call: &ProposedCall,
-        work: &Work,
-        actors: &Actors,
-    ) -> Result<Contract, InvalidContract> {
-        let contract = self.tools.contract(call, &actors.reasoning_node)?;
-        let contract = contract.occurrence(&work.session(), &actors.graph_runner)?;
-        Ok(contract.session(work.session()).note(TURN, work.turn))
+    fn decide(&self, call: &ProposedCall, is_seen: bool) -> Ready {
+        let arguments = Value::Object(call.arguments.clone()).to_string();
+        let ready = match self.tools.call(&call.tool, &arguments) {
+            Ok(call) => Ready::Call(call),
+            Err(error) => Ready::GiveUp(error.to_string()),
+        };
+        let found = match (self.policy.violation)(call) {
+            Some(why) => Some((SecurityViolation, why)),
+            None => (self.policy.concern)(call).map(|why| (SensitiveAction, why)),
+        };
+        match found.filter(|_| !is_seen) {
+            Some((condition, why)) => Ready::Ask(condition, why, Box::new(ready)),
+            None => ready,
+        }
     }
+}
+
+/// What follows for a step.
+enum Verdict {
+    Done(String),
+    Nothing,
+    Retry,
+    GiveUp(String),
+    /// A person decides, and this is done if they resume.
+    Ask(ExecutingCondition, String, Box<Ready>),
+}
+
+/// What follows from the outcome of a step or, without one, from what was in its way.
+fn verdict(outcome: Option<Outcome<ToolCall>>, ready: &Ready, attempts: u32) -> Verdict {
+    let error = match (outcome, ready.clone()) {
+        (Some(Ok(result)), _) => return Verdict::Done(result),
+        (Some(Err(error)), _) => error,
+        (None, Ready::Ask(condition, why, then)) => return Verdict::Ask(condition, why, then),
+        (None, Ready::GiveUp(error)) => return Verdict::GiveUp(error),
+        (None, Ready::Nothing | Ready::Call(_)) => return Verdict::Nothing,
+    };
+    let code = match &error {
+        CallError::Refused(refusal) => refusal.code.as_deref(),
+        _ => None,
+    };
+    let why = match (&error, code) {
+        (_, Some(RETRY)) if attempts < ATTEMPTS => return Verdict::Retry,
+        (_, Some(RETRY)) => format!("failed {attempts} times in a row: {error}"),
+        (_, Some(FATAL)) => return Verdict::GiveUp(error.to_string()),
+        (CallError::AlreadyDone { .. }, _) => {
+            "it took effect before, and is not repeated".to_owned()
+        }
+        _ => format!("failed for a reason that the engine does not know: {error}"),
+    };
+    Verdict::Ask(HighConfidenceFailure, why, Box::new(ready.clone()))
 }

@@ -7,13 +7,13 @@
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 mod agent;
-mod calls;
 mod condition;
 mod engine;
 mod executing;
 mod office;
 mod plan;
 mod planning;
+mod policy;
 mod record;
 mod run;
 mod script;
@@ -21,7 +21,6 @@ mod show;
 mod stage;
 mod story;
 mod submit;
-mod tools;
 mod work;
 mod workflow;
 

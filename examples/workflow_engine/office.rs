@@ -9,13 +9,14 @@ use std::{
 };
 
 use machine::contract::{
-    Action, Answer, Applied, Attempt, Call, InvalidContract, NotDone, ToolSpec,
+    Action, ActionRefusal, Applied, Attempt, Call, InvalidContract, NoReceipt, OrRefused, Registry,
+    ToolAnswer, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
     plan::ProposedCall,
-    tools::{ToolError, Tools},
+    policy::{FATAL, Policy, RETRY},
 };
 
 /// The time that a service takes to answer.
@@ -34,8 +35,8 @@ pub const WRITERS: [(&str, &str, &str); 4] = [
 /// # Errors
 ///
 /// [`InvalidContract`] if a schema is not one.
-pub fn tools(folder: &Path) -> Result<Tools, InvalidContract> {
-    let mut tools = Tools::new(policy);
+pub fn tools(folder: &Path) -> Result<Registry, InvalidContract> {
+    let mut tools = Registry::new();
     let reader = folder.to_owned();
     let spec = ToolSpec::idempotent("files", "read")?.template("", "{path}");
     tools.add(spec.schema(arguments(&["path"])), move |call| {
@@ -45,72 +46,79 @@ pub fn tools(folder: &Path) -> Result<Tools, InvalidContract> {
     for (service, method, file) in WRITERS {
         // A line that was written to a file is there at once.
         let spec = ToolSpec::irreversible(service, method)?.settling_time(Duration::ZERO);
-        let (spec, names): (_, &[_]) = match service {
-            "bank" => (spec.template("", "{to}: {amount}"), &["to", "amount"]),
-            "mail" => (spec.template("", "{to}"), &["to", "text"]),
-            "site" => (spec.template("", "{page}"), &["page", "text"]),
-            _ => (spec.template("", "{path}"), &["path"]),
+        let (template, names): (_, &[_]) = match service {
+            "bank" => ("{to}: {amount}", &["to", "amount"]),
+            "mail" => ("{to}", &["to", "text"]),
+            "site" => ("{page}", &["page", "text"]),
+            _ => ("{path}", &["path"]),
         };
+        let spec = spec.template("", template).schema(arguments(names));
         let (writer, finder) = (folder.to_owned(), folder.join(file));
-        tools.add(spec.schema(arguments(names)), move |call| {
+        tools.add(spec, move |call| {
             let folder = writer.clone();
             Box::pin(async move {
-                is_up(&folder.join(format!("{service}.down")))?;
+                is_up(&folder.join(format!("{service}.down"))).or_refused()?;
                 if !call.still_valid().await {
-                    return Err(NotDone::not_applied("another worker has taken over"));
+                    return Err(NoReceipt::not_applied("another worker has taken over"));
                 }
                 append(&folder.join(file), &line(call))?;
                 tokio::time::sleep(ANSWER).await;
                 Ok(Applied::new("done"))
             })
         })?;
-        tools.find(&format!("{service}.{method}"), move |attempt| {
+        tools.finder(&format!("{service}.{method}"), move |attempt| {
             let found = find(&finder, &line(attempt));
             Box::pin(async move { found })
-        });
+        })?;
     }
-    tools.sensitive("bank.pay", |call| match call.text("amount").parse() {
-        Ok(0..=100) => Ok(()),
-        Ok::<u64, _>(amount) => Err(format!("{amount} is more than the limit of 100")),
-        // Not known before the step that finds it out.
-        Err(_) if !call.is_complete() => Ok(()),
-        Err(_) => Err("the amount is not a number".to_owned()),
-    });
-    tools.sensitive("mail.send", |call| match call.text("to") {
-        "everyone" => Err("the mail goes to everyone".to_owned()),
-        _ => Ok(()),
-    });
     Ok(tools)
 }
 
+/// The policy of the office.
+pub const POLICY: Policy = Policy { concern, violation };
+
+fn concern(call: &ProposedCall) -> Option<String> {
+    match &*call.tool {
+        "bank.pay" => match call.text("amount").parse() {
+            Ok(0..=100) => None,
+            Ok::<u64, _>(amount) => Some(format!("{amount} is more than the limit of 100")),
+            // Not known before the step that finds it out.
+            Err(_) => call.is_complete().then(|| "the amount is not a number".to_owned()),
+        },
+        "mail.send" if call.text("to") == "everyone" => {
+            Some("the mail goes to everyone".to_owned())
+        }
+        _ => None,
+    }
+}
+
 /// No call leaves the folder of drafts.
-fn policy(call: &ProposedCall) -> Result<(), String> {
+fn violation(call: &ProposedCall) -> Option<String> {
     let path = call.text("path");
     let deletes = call.tool == "files.delete" && call.is_complete();
-    if path.contains("..") || deletes && !path.starts_with("drafts/") {
-        return Err(format!("`{path}` is not in the folder of drafts"));
-    }
-    Ok(())
+    let leaves = path.contains("..") || deletes && !path.starts_with("drafts/");
+    leaves.then(|| format!("`{path}` is not in the folder of drafts"))
 }
 
-fn read(folder: &Path, path: &str) -> Answer {
-    match fs::read_to_string(folder.join(path)) {
-        Ok(text) => Ok(Applied::new(text.trim())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(NotDone::not_applied(ToolError::Fatal(format!("there is no file `{path}`"))))
+fn read(folder: &Path, path: &str) -> ToolAnswer<Action> {
+    let text = fs::read_to_string(folder.join(path)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            ActionRefusal::new(format!("there is no file `{path}`")).code(FATAL)
         }
-        Err(error) => Err(NotDone::not_applied(ToolError::Retry(error.to_string()))),
-    }
+        _ => ActionRefusal::new(error.to_string()).code(RETRY),
+    });
+    Ok(Applied::new(text.or_refused()?.trim()))
 }
 
-/// A service is down as long as its file says, a word for each call: `retry`, or anything else.
-fn is_up(file: &Path) -> Result<(), NotDone> {
+/// A service is down as long as its file says, a line for each call: a code, or anything else.
+fn is_up(file: &Path) -> Result<(), ActionRefusal> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let Some((first, rest)) = text.split_once('\n') else { return Ok(()) };
-    fs::write(file, rest).map_err(NotDone::not_applied)?;
+    fs::write(file, rest).map_err(|error| error.to_string())?;
     Err(match first {
-        "retry" => NotDone::not_applied(ToolError::Retry("the service is down".to_owned())),
-        other => NotDone::not_applied(other),
+        "retry" => ActionRefusal::new("the service is down").code(RETRY),
+        "fatal" => ActionRefusal::new("the service does not know it").code(FATAL),
+        other => ActionRefusal::new(other),
     })
 }
 
@@ -126,9 +134,10 @@ fn line(attempt: &Attempt<Action>) -> String {
     format!("{key} {}\n", Value::Object(arguments))
 }
 
-fn find(file: &PathBuf, line: &str) -> Answer {
+fn find(file: &PathBuf, line: &str) -> ToolAnswer<Action> {
     let found = fs::read_to_string(file).unwrap_or_default().contains(line);
-    found.then(|| Applied::new("found")).ok_or(NotDone::not_applied("it is not in the file"))
+    let found = found.then(|| Applied::new("found"));
+    found.ok_or_else(|| ActionRefusal::new("it is not in the file")).or_refused()
 }
 
 fn text<'a>(call: &'a Call<Action>, name: &str) -> &'a str {

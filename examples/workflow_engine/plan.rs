@@ -1,6 +1,6 @@
 //! The plans of an agent, as data.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,15 +35,12 @@ pub struct ProposedCall {
 impl Plan {
     /// The next call, if no one objects.
     pub fn proposal(&self) -> String {
-        match self.steps.first() {
-            Some(step) => format!("{}: {}", step.title, step.call),
-            None => "make a plan".to_owned(),
-        }
+        self.steps.first().map_or_else(|| "make a plan".to_owned(), Step::to_string)
     }
 
     /// The steps after the first one.
     pub fn later(&self) -> Vec<String> {
-        self.steps.iter().skip(1).map(|step| format!("{}: {}", step.title, step.call)).collect()
+        self.steps.iter().skip(1).map(Step::to_string).collect()
     }
 
     /// Two steps that contradict each other.
@@ -77,11 +74,11 @@ impl ProposedCall {
     /// # Errors
     ///
     /// The name of a tool that has no result.
-    pub fn with_results(mut self, results: &BTreeMap<String, String>) -> Result<Self, String> {
+    pub fn with_results(mut self, of: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         for value in self.arguments.values_mut() {
             let Some(name) = value.as_str().and_then(placeholder) else { continue };
-            let result = results.get(name).ok_or_else(|| name.to_owned())?;
-            *value = result.as_str().into();
+            let result = of(name).ok_or_else(|| name.to_owned())?;
+            *value = result.into();
         }
         Ok(self)
     }
@@ -94,6 +91,13 @@ impl ProposedCall {
 
 fn placeholder(text: &str) -> Option<&str> {
     text.strip_prefix("{{")?.strip_suffix("}}")
+}
+
+/// `pay: bank.pay(amount: 500, to: bob)`.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.title, self.call)
+    }
 }
 
 /// `bank.pay(amount: 500, to: bob)`.

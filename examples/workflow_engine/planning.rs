@@ -2,41 +2,43 @@ use std::time::Duration;
 
 use machine::{
     Id,
+    contract::ToolSpec,
     store::{Delivery, Received, Store},
-    worker::{Failure, Next, Task},
+    view::ConsequenceView,
+    worker::{Next, Task},
 };
 
 use crate::{
     agent::{Agent, Brief, Reply},
-    calls::Calls,
-    condition::{Found, Pause, PlanningCondition},
-    engine::Driver,
+    condition::{
+        Case,
+        PlanningCondition::{self, Ambiguity, SecurityViolation, SensitiveAction},
+    },
+    engine::{Decision, Engine},
     plan::Plan,
+    work::{TaskCall, Work, history},
     workflow::{
-        AnyWorkflow, Workflow,
+        Workflow,
         workflow::{Event, Planning},
     },
 };
 
-impl<A: Agent> Driver<A> {
+impl<A: Agent> Engine<A> {
     /// PLANNING: asks the agent, and looks at its next step before anything is done.
-    pub(crate) async fn plan(
-        &self,
-        engine: Workflow<Planning>,
-        task: &mut Task,
-    ) -> Result<Next<AnyWorkflow>, Failure> {
-        let state = engine.state();
-        let calls = Calls::read(task.store(), &state.work.session()).await?;
+    pub(crate) async fn plan(&self, engine: Workflow<Planning>, task: &mut Task) -> Decision {
+        let work = engine.work().clone();
+        let calls = work.calls(task).await?;
         // A person changed the task while a call was under way: its outcome is a part of the history.
-        if calls.are_open() {
+        if calls.iter().any(|call| call.outcome().is_none()) {
             return Ok(Next::Wait);
         }
+        let view = |call: &TaskCall| ConsequenceView::of(call.execution()).to_string();
         let brief = Brief {
-            goal: state.goal.clone(),
-            instructions: state.instructions.clone(),
-            history: calls.prompt(),
-            done: calls.done(),
-            tools: self.tools.names(),
+            goal: engine.goal().clone(),
+            instructions: engine.instructions().clone(),
+            history: calls.iter().map(view).collect(),
+            done: work.done.clone(),
+            tools: self.tools.tools().map(ToolSpec::name).collect(),
         };
         let reply = tokio::select! {
             reply = self.agent.plan(&brief) => reply?,
@@ -44,43 +46,40 @@ impl<A: Agent> Driver<A> {
             () = asked_to_pause(task.store().clone(), task.id()) => return Ok(Next::Wait),
         };
         let actors = task.actors();
-        let plan = match reply {
+        let runner = &actors.graph_runner;
+        let why = match reply {
             Reply::Can(plan) if plan.steps.is_empty() => {
-                let why = "the plan of the agent has no step".to_owned();
-                return Ok(Next::to(engine.planning_failed(why, &actors.graph_runner)));
+                "the plan of the agent has no step".to_owned()
             }
-            Reply::Can(plan) => plan,
-            Reply::Cannot(why) => {
-                return Ok(Next::to(engine.planning_failed(why, &actors.graph_runner)));
+            Reply::Can(plan) => {
+                let (found, proposed_action) = (self.found_in(&plan), plan.proposal());
+                let is_seen = found.as_ref().is_some_and(|(condition, _)| *condition != Ambiguity);
+                let work = self.prepare(Work { plan, ..work }, &calls, is_seen);
+                return Ok(match found {
+                    Some((condition, explanation)) => {
+                        let history = history(&calls);
+                        let case = Case { condition, explanation, proposed_action, history };
+                        Next::to(case.ask(engine, work, runner)?)
+                    }
+                    None => Next::to(engine.plan_ready(work, &actors.reasoning_node)),
+                });
             }
+            Reply::Cannot(why) => why,
         };
-        Ok(match self.found_in(&plan) {
-            Some(found) => {
-                Next::to(engine.pause(found, plan, calls.history(), &actors.graph_runner)?)
-            }
-            None => Next::to(engine.plan_ready(plan, &actors.reasoning_node)),
-        })
+        Ok(Next::to(engine.planning_failed(why, runner)))
     }
 
-    /// The condition that a person has to know of before the first step of this plan.
-    fn found_in(&self, plan: &Plan) -> Option<Found<PlanningCondition>> {
+    /// The condition that a person has to know of before the first step of this plan, and why.
+    fn found_in(&self, plan: &Plan) -> Option<(PlanningCondition, String)> {
         let call = &plan.steps.first()?.call;
-        let cleared = Some(call.clone());
-        if let Some(explanation) = self.tools.violation(call) {
-            let condition = PlanningCondition::SecurityViolation;
-            return Some(Found { condition, explanation, cleared });
+        if let Some(why) = (self.policy.violation)(call) {
+            return Some((SecurityViolation, why));
         }
         if let Some((first, second)) = plan.conflict() {
-            let explanation = format!("`{}` contradicts `{}`", first.call, second.call);
-            // The order is decided then; the call itself is still checked.
-            return Some(Found {
-                condition: PlanningCondition::Ambiguity,
-                explanation,
-                cleared: None,
-            });
+            let why = format!("`{}` contradicts `{}`", first.call, second.call);
+            return Some((Ambiguity, why));
         }
-        let explanation = self.tools.concern(call)?;
-        Some(Found { condition: PlanningCondition::SensitiveAction, explanation, cleared })
+        Some((SensitiveAction, (self.policy.concern)(call)?))
     }
 }
 

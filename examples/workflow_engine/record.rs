@@ -1,11 +1,14 @@
 use machine::{actor::GraphRunner, definition::Mark, machine, stored::Context};
 use serde::{Deserialize, Serialize};
 
-/// The record of a task: open from its submission on, closed for good when its engine has finished it.
-#[machine(durable, context = Submission)]
+/// The record of a task: open from its submission on, closed permanently when its engine has finished it.
+#[machine(durable, context = Submission,
+    fields(#[audience(human)] history: Vec<String>, in = Completed | Failed | Terminated)
+)]
 #[derive(Debug, Serialize, Deserialize)]
 pub enum TaskRecord {
     #[initial]
+    #[stable]
     #[on(close(outcome: Outcome, history) => match outcome {
         Outcome::Completed(result) => Completed(result),
         Outcome::Failed(error) => Failed(error),
@@ -17,24 +20,18 @@ pub enum TaskRecord {
     Completed {
         #[audience(human)]
         result: String,
-        #[audience(human)]
-        history: Vec<String>,
     },
 
     #[terminal]
     Failed {
         #[audience(human)]
         error: String,
-        #[audience(human)]
-        history: Vec<String>,
     },
 
     #[terminal]
     Terminated {
         #[audience(human)]
         reason: String,
-        #[audience(human)]
-        history: Vec<String>,
     },
 }
 

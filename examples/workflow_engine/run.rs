@@ -11,10 +11,12 @@ use machine::{actor::Actors, store::Store, worker::Worker};
 use tokio::signal;
 
 use crate::{
-    engine::{Driver, Records},
+    engine::Engine,
     office,
+    record::AnyTaskRecord,
     script::Script,
     show::{Log, say},
+    workflow::workflow::Driver,
 };
 
 /// Works on the tasks until SIGINT or SIGTERM, or only until nothing is ready. Any number of processes can
@@ -47,9 +49,10 @@ pub fn office(db: &Path) -> PathBuf {
 /// A worker for the engines, with the agent and the tools of this folder.
 fn worker(store: &Store, actors: Actors, folder: &Path) -> anyhow::Result<Worker> {
     let tools = Arc::new(office::tools(folder)?);
+    let engine = Engine { agent: Script, tools: Arc::clone(&tools), policy: office::POLICY };
     Ok(Worker::new(store, actors)
-        .handler(Driver::new(Script, Arc::clone(&tools)))
-        .handler(Records)
+        .handler(Driver(engine))
+        .machine::<AnyTaskRecord>()
         .other_tools(tools)
         .on_stop(|stopping| say(format_args!("{stopping}")))
         // After this time others look after the tasks of a process that is frozen; of one that has

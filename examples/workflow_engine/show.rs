@@ -8,9 +8,10 @@ use std::{
 
 use machine::{
     Id,
-    journal::{Entry, Fact},
+    journal::Fact,
+    observe::Observer,
     store::{LoadError, Position, Store, Subscription},
-    view::{Human, Observer, Snapshot},
+    view::{Human, Snapshot},
 };
 use serde_json::Value;
 
@@ -27,11 +28,8 @@ pub fn short(id: Id) -> String {
     id[id.len() - 8..].to_owned()
 }
 
-/// Prints an engine's need for a person, unless it has been decided already.
-pub fn intervention(engine: &Snapshot<Human>) {
-    if engine.status != "manual_intervention" {
-        return;
-    }
+/// Prints an engine's need for a person.
+fn intervention(engine: &Snapshot<Human>) {
     let field = |name| engine.state.get(name).map(text).unwrap_or_default();
     let (reason, state) = (field("reason"), field("paused_in"));
     say(format_args!("  {} asks, {state}: {reason}", short(engine.id)));
@@ -59,7 +57,7 @@ async fn under_way(store: &Store, engine: Id) -> Result<(), LoadError> {
             continue;
         }
         let call = Observer::new(store).execution::<Human>(child.id).await?;
-        let (summary, age) = (call.action_summary, call.duration_in_state_ms / 1_000);
+        let (summary, age) = (call.action_summary.clone(), call.duration_in_state_ms / 1_000);
         say(format_args!("      under way {summary}, {} for {age} s", call.label));
     }
     Ok(())
@@ -109,7 +107,7 @@ impl Log {
         Ok(Self { store: store.clone(), entries, at })
     }
 
-    /// Prints until the store cannot be read any more.
+    /// Prints until the store can no longer be read.
     pub async fn follow(&mut self) -> LoadError {
         loop {
             if let Err(error) = self.next().await {
@@ -130,21 +128,22 @@ impl Log {
     async fn next(&mut self) -> Result<(), LoadError> {
         let committed = self.entries.next().await?;
         self.at = committed.position;
-        let Some(print) = printer(&committed.entry) else { return Ok(()) };
+        let entry = &committed.entry;
+        let Fact::Moved { to, .. } = &entry.fact else { return Ok(()) };
+        let waits = entry.definition == workflow::DEFINITION.fingerprint
+            && *to == workflow::Status::ManualIntervention.as_str();
+        let has_ended = entry.definition == task_record::DEFINITION.fingerprint;
+        if !waits && !has_ended {
+            return Ok(());
+        }
         let machine = Observer::new(&self.store).snapshot::<Human>(committed.id).await?;
-        print(&machine);
-        if machine.status == "manual_intervention" {
+        if has_ended {
+            ended(&machine);
+        } else if machine.status == workflow::Status::ManualIntervention.as_str() {
+            // Unless it has been decided already.
+            intervention(&machine);
             under_way(&self.store, machine.id).await?;
         }
         Ok(())
     }
-}
-
-/// Returns the function that prints the machine after this entry, if it concerns people.
-fn printer(entry: &Entry) -> Option<fn(&Snapshot<Human>)> {
-    let Fact::Moved { to, .. } = &entry.fact else { return None };
-    if entry.definition == workflow::DEFINITION.fingerprint {
-        return (*to == "manual_intervention").then_some(intervention);
-    }
-    (entry.definition == task_record::DEFINITION.fingerprint).then_some(ended)
 }

@@ -1,5 +1,6 @@
 //! The stage of the story: each command is a separate process, in a temporary folder.
 
+use pollster::block_on;
 use std::{
     fs,
     net::SocketAddr,
@@ -11,20 +12,24 @@ use std::{
 
 use anyhow::{Context, ensure};
 use machine::{
-    Id,
-    store::{Query, blocking::Store},
-    view::{Human, NextStep, Observer},
+    observe::{NextStep, Observer},
+    store::{Query, Store},
+    view::Human,
 };
-use serde_json::{Map, Value};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
     run::office,
     show::{self, Log, say},
+    submit::Submitted,
 };
 
 /// The time limit of the story for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A field of an event, which Ann fills in.
+type Field<'a> = Option<(&'a str, &'a str)>;
 
 /// A folder with a store, the tasks that were submitted, and the processes that work on them.
 pub struct Stage {
@@ -32,17 +37,10 @@ pub struct Stage {
     pub store: Store,
     /// The notifications for people, from any engine.
     log: Log,
-    pub tasks: Vec<Submitted>,
+    /// By their goals.
+    pub tasks: Vec<(&'static str, Submitted)>,
     /// The engine, and the server of the page.
     processes: Vec<Child>,
-}
-
-/// A task of the story.
-pub struct Submitted {
-    goal: &'static str,
-    pub record: Id,
-    /// The machine that works on it.
-    engine: Id,
 }
 
 impl Drop for Stage {
@@ -60,27 +58,26 @@ impl Stage {
         fs::create_dir(&office)?;
         fs::write(office.join("invoice.txt"), "500\n")?;
         fs::write(office.join("site.down"), "retry\nretry\nretry\n")?;
-        let store = Store::sqlite(&db)?;
-        let log = store.wait(Log::begin(store.get()))?;
+        let store = block_on(Store::sqlite(&db))?;
+        let log = block_on(Log::begin(&store))?;
         Ok(Self { folder, store, log, tasks: Vec::new(), processes: Vec::new() })
     }
 
     pub fn submit(&mut self, goal: &'static str) -> anyhow::Result<()> {
-        let mut submit = self.command();
-        submit.args(["submit", "--goal", goal]);
-        say(format_args!("  $ workflow_engine submit --goal {goal:?}"));
-        let output = submit.stderr(Stdio::inherit()).output()?;
+        let mut submit = self.command(&format!("submit --goal {goal:?}"));
+        submit.args(["submit", "--goal", goal]).stderr(Stdio::inherit());
+        let output = submit.output()?;
         let told = String::from_utf8(output.stdout)?;
         let mut ids = told.split_whitespace().filter_map(|word| word.parse().ok());
         let (record, engine) = ids.next().zip(ids.next()).context("nothing was submitted")?;
-        self.tasks.push(Submitted { goal, record, engine });
+        self.tasks.push((goal, Submitted { record, engine }));
         Ok(())
     }
 
     /// Ann answers the engine that works on this task, with the command that the library shows her.
-    pub fn answer(&self, goal: &str, trigger: &str, with: &[(&str, &str)]) -> anyhow::Result<()> {
+    pub fn answer(&self, goal: &str, trigger: &str, with: Field<'_>) -> anyhow::Result<()> {
         let id = self.task(goal)?.engine;
-        let next = self.store.wait(Observer::new(self.store.get()).next(id))?;
+        let next = block_on(Observer::new(&self.store).next(id))?;
         let is_it = |step: &&NextStep| match step {
             NextStep::SendEvent { trigger: it, .. } => it == trigger,
             _ => false,
@@ -92,23 +89,19 @@ impl Stage {
         self.by_ann(&command, with)
     }
 
-    /// Ann has an engine pause, whatever it does.
+    /// Ann pauses an engine in any state.
     pub fn pause(&self, goal: &str, note: &str) -> anyhow::Result<()> {
         let engine = show::short(self.task(goal)?.engine);
         let command = format!("send {engine} request_intervention --as ann");
-        self.by_ann(&command, &[("note", note)])
+        self.by_ann(&command, Some(("note", note)))
     }
 
-    fn by_ann(&self, command: &str, payload: &[(&str, &str)]) -> anyhow::Result<()> {
-        let mut send = self.command();
+    fn by_ann(&self, command: &str, field: Field<'_>) -> anyhow::Result<()> {
+        let payload = field.map(|(name, text)| json!({ name: text }).to_string());
+        let with = payload.iter().map(|payload| format!(" --payload '{payload}'"));
+        let mut send = self.command(&format!("{command}{}", with.collect::<String>()));
         send.args(command.split(' '));
-        let payload = payload.iter().map(|&(name, text)| (name.to_owned(), text.into()));
-        let payload: Map<String, Value> = payload.collect();
-        if payload.is_empty() {
-            say(format_args!("  $ workflow_engine {command}"));
-        } else {
-            let payload = Value::Object(payload).to_string();
-            say(format_args!("  $ workflow_engine {command} --payload '{payload}'"));
+        if let Some(payload) = payload {
             send.args(["--payload", &payload]);
         }
         let status = send.stdout(Stdio::null()).status()?;
@@ -118,19 +111,15 @@ impl Stage {
 
     /// Starts an engine, whose output is not shown: the story tells the same from the store.
     pub fn start(&mut self) -> anyhow::Result<()> {
-        say(format_args!("  $ workflow_engine run"));
-        let engine = self.command().arg("run").stdout(Stdio::null()).spawn()?;
+        let engine = self.command("run").arg("run").stdout(Stdio::null()).spawn()?;
         self.processes.push(engine);
         Ok(())
     }
 
     /// Starts the inspector. It prints the address of its page.
     pub fn serve(&mut self, address: SocketAddr, by: &str) -> anyhow::Result<()> {
-        let address = address.to_string();
-        say(format_args!("  $ workflow_engine serve --as {by} --listen {address}"));
-        let mut serve = self.command();
-        serve.args(["serve", "--as", by, "--listen", &address]);
-        self.processes.push(serve.spawn()?);
+        let serve = format!("serve --as {by} --listen {address}");
+        self.processes.push(self.command(&serve).args(serve.split(' ')).spawn()?);
         Ok(())
     }
 
@@ -145,12 +134,9 @@ impl Stage {
 
     /// Returns whether all started processes are still running.
     pub fn is_running(&mut self) -> anyhow::Result<bool> {
-        for process in &mut self.processes {
-            if process.try_wait()?.is_some() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let ended =
+            self.processes.iter_mut().map(Child::try_wait).collect::<Result<Vec<_>, _>>()?;
+        Ok(ended.iter().all(Option::is_none))
     }
 
     /// The database.
@@ -160,18 +146,21 @@ impl Stage {
 
     /// Prints the notifications since the last call.
     pub fn tell(&mut self) -> anyhow::Result<()> {
-        Ok(self.store.wait(self.log.finish())?)
+        Ok(block_on(self.log.finish())?)
     }
 
-    fn command(&self) -> Command {
+    /// The program on the database of the story; prints what a person would type.
+    fn command(&self, shown: &str) -> Command {
+        say(format_args!("  $ workflow_engine {shown}"));
         let program = std::env::current_exe().unwrap_or_else(|_| "workflow_engine".into());
         let mut command = Command::new(program);
         command.arg("--db").arg(self.db()).stdin(Stdio::null());
         command
     }
 
-    fn task(&self, goal: &str) -> anyhow::Result<&Submitted> {
-        self.tasks.iter().find(|task| task.goal == goal).context("there is no such task")
+    fn task(&self, goal: &str) -> anyhow::Result<Submitted> {
+        let task = self.tasks.iter().find(|(it, _)| *it == goal);
+        Ok(task.context("there is no such task")?.1)
     }
 
     pub fn payments(&self) -> usize {
@@ -179,21 +168,17 @@ impl Stage {
         bank.lines().count()
     }
 
-    pub fn count(&self, machine: &str, status: &str) -> anyhow::Result<usize> {
-        Ok(self.store.list(&Query::new().machine(machine).status(status))?.items.len())
-    }
-
-    pub fn until_waiting(&mut self, tasks: usize) -> anyhow::Result<()> {
-        self.until("a person is needed", |stage| {
-            stage.count("workflow", "manual_intervention").map(|it| it == tasks)
-        })
+    /// Waits until this number of engines is in a state.
+    pub fn until_engines(&mut self, number: usize, status: &str) -> anyhow::Result<()> {
+        let query = Query::new().machine("workflow").status(status);
+        self.until(status, |stage| Ok(block_on(stage.store.list(&query))?.items.len() == number))
     }
 
     pub fn until_ended(&mut self, goal: &str) -> anyhow::Result<()> {
         let record = self.task(goal)?.record;
         self.until(goal, |stage| {
-            let observer = Observer::new(stage.store.get());
-            Ok(stage.store.wait(observer.snapshot::<Human>(record))?.is_terminal)
+            let observer = Observer::new(&stage.store);
+            Ok(block_on(observer.snapshot::<Human>(record))?.is_terminal)
         })
     }
 

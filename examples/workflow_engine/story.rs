@@ -4,7 +4,8 @@
 use std::{io, net::SocketAddr, thread, time::Duration};
 
 use anyhow::ensure;
-use machine::view::{Human, Observer};
+use machine::{observe::Observer, view::Human};
+use pollster::block_on;
 
 use crate::{
     run::stopped,
@@ -18,34 +19,33 @@ pub fn tell() -> anyhow::Result<()> {
     chapter(
         "Ann has the invoice paid. When the bank has the money, the engine is killed (SIGKILL).",
     );
-    stage.answer("pay the invoice", "user_resume", &[])?;
+    stage.answer("pay the invoice", "user_resume", None)?;
     stage.until("the bank has the money", |stage| Ok(stage.payments() == 1))?;
     stage.kill()?;
     chapter("A new engine finds the payment at the bank, and does not pay again.");
     stage.start()?;
     stage.until_ended("pay the invoice")?;
 
-    chapter("Ann gives two tasks new instructions, lets one go on, and ends one.");
-    stage.answer("invite the team", "user_modify", &[("instruction", "only the team")])?;
-    stage.answer("publish the report", "user_modify", &[("instruction", "the final one")])?;
-    stage.answer("greet bob", "user_resume", &[])?;
-    stage.answer("clean up", "user_terminate", &[("why", "leave my secrets alone")])?;
+    chapter("Ann gives two tasks new instructions, lets one continue, and ends one.");
+    stage.answer("invite the team", "user_modify", Some(("instruction", "only the team")))?;
+    stage.answer("publish the report", "user_modify", Some(("instruction", "the final one")))?;
+    stage.answer("greet bob", "user_resume", None)?;
+    stage.answer("clean up", "user_terminate", Some(("why", "leave my secrets alone")))?;
     for goal in ["invite the team", "greet bob", "clean up"] {
         stage.until_ended(goal)?;
     }
 
     chapter("The site was down, three times in a row. It is up again.");
-    stage.until_waiting(1)?;
-    stage.answer("publish the report", "user_resume", &[])?;
+    stage.until_engines(1, "manual_intervention")?;
+    stage.answer("publish the report", "user_resume", None)?;
     stage.until_ended("publish the report")?;
-    stage
-        .until("the engines are idle", |stage| stage.count("workflow", "idle").map(|it| it == 5))?;
+    stage.until_engines(5, "idle")?;
     stage.kill()?;
 
     chapter("The outcome of each task.");
-    for task in &stage.tasks {
-        let observer = Observer::new(stage.store.get());
-        show::ended(&stage.store.wait(observer.snapshot::<Human>(task.record))?);
+    for (_, task) in &stage.tasks {
+        let observer = Observer::new(&stage.store);
+        show::ended(&*block_on(observer.snapshot::<Human>(task.record))?);
     }
     say(format_args!("  (payments that the bank has: {})", stage.payments()));
     ensure!(stage.payments() == 1, "it should have 1");
@@ -89,7 +89,7 @@ fn begin() -> anyhow::Result<Stage> {
     stage.pause("greet bob", "wait for me")?;
     chapter("An engine works on all of them, until each needs a person.");
     stage.start()?;
-    stage.until_waiting(5)?;
+    stage.until_engines(5, "manual_intervention")?;
     Ok(stage)
 }
 

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
+use anyhow::Context;
 use machine::{
     Id,
     actor::GraphRunner,
-    store::{CommitError, LoadError, Query, Store},
+    store::{Query, Store},
 };
 
 use crate::{
@@ -11,6 +12,9 @@ use crate::{
     work::Work,
     workflow::{AnyWorkflow, Workflow},
 };
+
+const UNREAD: &str = "the engines cannot be read";
+const UNWRITTEN: &str = "the task cannot be written";
 
 /// A task that was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,30 +33,21 @@ pub async fn submit(
     goal: &str,
     limit: Duration,
     by: &GraphRunner,
-) -> Result<Submitted, SubmitError> {
+) -> anyhow::Result<Submitted> {
     let mut record = TaskRecord::new(Submission { goal: goal.to_owned() });
     let work = Work::new(record.id(), limit);
     let idle = Query::new().machine("workflow").status("idle");
-    for engine in store.load_all::<AnyWorkflow>(&idle).await?.items {
-        let AnyWorkflow::Idle(engine) = engine? else { continue };
+    for engine in store.load_all::<AnyWorkflow>(&idle).await.context(UNREAD)?.items {
+        let AnyWorkflow::Idle(engine) = engine.context(UNREAD)? else { continue };
         let mut engine = engine.start_task(goal.to_owned(), work.clone(), by);
         match store.batch().commit(&mut engine).create(&mut record).write().await {
             Ok(()) => return Ok(Submitted { record: record.id(), engine: engine.id() }),
             // It has got another task in the meantime.
-            Err(CommitError::Conflict { .. }) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) if error.is_conflict() => {}
+            Err(error) => return Err(error).context(UNWRITTEN),
         }
     }
     let mut engine = Workflow::new().start_task(goal.to_owned(), work, by);
-    store.batch().create(&mut engine).create(&mut record).write().await?;
+    store.batch().create(&mut engine).create(&mut record).write().await.context(UNWRITTEN)?;
     Ok(Submitted { record: record.id(), engine: engine.id() })
-}
-
-/// Why a task was not submitted.
-#[derive(Debug, thiserror::Error)]
-pub enum SubmitError {
-    #[error("the engines cannot be read")]
-    Load(#[from] LoadError),
-    #[error("the task cannot be written")]
-    Commit(#[from] CommitError),
 }

@@ -1,9 +1,13 @@
 use std::time::Duration;
 
-use machine::Id;
+use machine::{
+    Id,
+    contract::ToolCall,
+    worker::{OwnCall, OwnCallsError, Task},
+};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
+use crate::{condition::ExecutingCondition, plan::Plan};
 
 /// The engine's own data about a task while it works on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,17 +18,42 @@ pub struct Work {
     pub limit: Duration,
     /// The steps that are still to be done, as the agent said last.
     pub plan: Plan,
-    /// Rises with each step and with each pause, so that every call belongs to one turn, and the attempts of a
-    /// turn can be counted.
-    pub turn: u32,
-    /// The first turn of the step.
-    pub step: u32,
+    /// What is done with the first of them.
+    pub ready: Ready,
+    /// The tools of the steps that are done.
+    pub done: Vec<String>,
+}
+
+/// A call of the task.
+pub type TaskCall = OwnCall<ToolCall>;
+
+/// What is done with a step.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub enum Ready {
+    /// There is none: a person resumed before there was a plan.
+    #[default]
+    Nothing,
+    Call(ToolCall),
+    /// A person has to see it first, and then this is done.
+    Ask(ExecutingCondition, String, Box<Ready>),
+    /// It cannot be done.
+    GiveUp(String),
+}
+
+impl Ready {
+    /// The call, if nothing is in its way.
+    pub fn call(self) -> Option<ToolCall> {
+        match self {
+            Self::Call(call) => Some(call),
+            _ => None,
+        }
+    }
 }
 
 impl Work {
     /// The work on a new task.
     pub fn new(record: Id, limit: Duration) -> Self {
-        Self { record, limit, plan: Plan::default(), turn: 0, step: 0 }
+        Self { record, limit, plan: Plan::default(), ready: Ready::Nothing, done: Vec::new() }
     }
 
     /// The session of the calls of the task.
@@ -32,33 +61,36 @@ impl Work {
         self.record.to_string()
     }
 
-    /// With another plan, whose first step is a new turn.
-    pub fn with(self, plan: Plan) -> Self {
-        let work = self.next_turn();
-        Self { plan, step: work.turn, ..work }
+    /// The calls of the task, oldest first; the engine has made those of earlier tasks, too.
+    pub async fn calls(&self, task: &mut Task) -> Result<Vec<TaskCall>, OwnCallsError> {
+        let (session, mut calls) = (self.session(), task.calls().all().await?);
+        calls.retain(|call: &TaskCall| call.contract().session_id() == Some(&session));
+        Ok(calls)
     }
 
-    /// Without a plan: what the agent said does not count any more.
-    pub fn without_plan(self) -> Self {
-        self.with(Plan::default())
+    /// Without a plan.
+    pub fn unplanned(self) -> Self {
+        Self { plan: Plan::default(), ready: Ready::Nothing, ..self }
     }
+}
 
-    /// Repeats the step in a new turn.
-    pub fn next_turn(self) -> Self {
-        Self { turn: self.turn + 1, ..self }
-    }
+/// A line for each call, for people.
+pub fn history(calls: &[TaskCall]) -> Vec<String> {
+    let told = |call: &TaskCall| {
+        let summary = call.contract().summary();
+        match call.outcome() {
+            None => format!("{summary}: under way"),
+            Some(Ok(result)) => format!("{summary}: {result}"),
+            Some(Err(error)) => format!("{summary}: failed: {error}"),
+        }
+    };
+    calls.iter().map(told).collect()
+}
 
-    /// The plan without its first step.
-    pub fn step_done(mut self) -> Self {
-        self.plan.steps.drain(..1.min(self.plan.steps.len()));
-        self
-    }
-
-    /// Why the time is up, for people: without the limit, which is for developers.
-    #[allow(clippy::unused_self, reason = "the machine asks its data")]
-    pub fn out_of_time(&self) -> String {
-        "the time limit has passed".to_owned()
-    }
+/// The newest result of a tool.
+pub fn result_of(calls: &[TaskCall], tool: &str) -> Option<String> {
+    let is_it = |call: &&TaskCall| call.arguments().action().tool_name().as_deref() == Some(tool);
+    calls.iter().rev().filter(is_it).find_map(|call| call.outcome()?.as_ref().ok().cloned())
 }
 
 /// A list with one more item.

@@ -1,33 +1,59 @@
 //! The engine as a machine: it takes a task, plans, executes, asks a person where it has to, and is idle
 //! again. `workflow_engine topology workflow` prints the table, with `--format svg` the drawing.
 //!
-//! A person who pauses the engine cancels the calls that have not begun, in the same commit: from then on no
-//! call begins until a person decides. A call that is under way continues, and is shown with its age.
-//!
-//! The engine pauses with `need_intervention`; a person pauses it with `request_intervention`, which no
-//! program can send, as no person can send the other. All times in `Working` count against the limit of the
-//! task.
+//! A person who pauses the engine cancels a call that has not begun, in the same commit: from then on no
+//! call begins until a person decides. A call that is under way continues, and is shown with its age; if the
+//! person resumes, its outcome is taken. All times in `Working` count against the limit of the task.
 //!
 //! An answer is for the intervention that the person saw: the page and the commands that `show` prints say
-//! which one that is (`--seen`), and the library refuses one that comes late, or sets it aside. It also refuses
-//! one to an engine that does not wait.
+//! which one that is (`--seen`). The library refuses any other one.
 
 use machine::{
     actor::{GraphRunner, Human, ReasoningNode},
+    contract::ToolCall,
     machine,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    condition::{Case, Condition, NotHere, Resume, while_executing, while_planning},
-    plan::{Plan, ProposedCall},
+    condition::{Case, Condition, NotHere, can_arise},
     work::{Work, and},
 };
 
 /// An engine. It works on one task at a time, and is idle in between.
 #[machine(durable,
-    on(system_timeout(reason = work.out_of_time()) => Terminated,
-        from = Working, by = GraphRunner, after = work.limit),
+    fields(#[audience(human)] goal: String, work: Work, in = Working | Finished),
+    fields(
+        /// Instructions that people added to the goal.
+        #[audience(human)] instructions: Vec<String>,
+        /// The calls that have ended.
+        #[audience(human)] history: Vec<String>,
+        in = Working,
+    ),
+    fields(
+        #[audience(human)] reason: Condition,
+        /// The exact finding.
+        #[audience(human)] explanation: String,
+        #[audience(human)] paused_in: String,
+        /// The next step if a person resumes, and the steps of the plan after that one.
+        #[audience(human)] proposed_action: String,
+        #[audience(human)] later: Vec<String>,
+        /// The agent's own words.
+        #[audience(human)] reasoning: String,
+        in = ManualIntervention,
+    ),
+    on(need_intervention(#[audience(human)] case: Case, next: Work,
+        reason = case.condition, explanation = case.explanation.clone(),
+        proposed_action = case.proposed_action.clone(), history = case.history.clone(),
+        reasoning = next.plan.reasoning.clone(), later = next.plan.later(), paused_in = status.to_string(), work = next
+    ) => ManualIntervention, from = Acting, by = GraphRunner, guard = can_arise -> NotHere),
+    // No program can send this one, as no person can send the other.
+    on(request_intervention(#[audience(human)] note: String,
+        reason = Condition::UserRequest, explanation = note.clone(), proposed_action = work.plan.proposal(),
+        reasoning = work.plan.reasoning.clone(), later = work.plan.later(), paused_in = status.to_string()
+    ) => ManualIntervention, from = Acting, by = Human, detach),
+    on(system_timeout(reason = "the time limit has passed".to_owned()) => Terminated,
+        from = Working, by = GraphRunner, after = work.limit, detach),
     on(reset => Idle, from = Finished, by = GraphRunner)
 )]
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,159 +68,52 @@ pub enum Workflow {
     #[group(Working)]
     #[on(initialization_complete => Planning, by = GraphRunner)]
     #[on(initialization_failed(error) => Failed, by = GraphRunner)]
-    Initializing {
-        #[audience(human)]
-        goal: String,
-        /// Instructions that people added to the goal.
-        #[audience(human)]
-        instructions: Vec<String>,
-        /// The calls that have ended.
-        #[audience(human)]
-        history: Vec<String>,
-        work: Work,
-    },
+    Initializing,
 
     /// The agent says what to do next.
-    #[group(Working)]
-    #[on(plan_ready(plan: Plan, work = work.with(plan), cleared = None) => Executing, by = ReasoningNode)]
-    #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
-        reason = case.condition,
-        explanation = case.explanation.clone(),
-        reasoning = case.reasoning.clone(),
-        proposed_action = case.proposed_action.clone(),
-        later = resume.plan.later(),
-        history = case.history.clone(),
-        paused_in = "planning".to_owned(),
-        cleared = resume.cleared.clone(),
-        work = work.with(resume.plan.clone())
-    ) => ManualIntervention, by = GraphRunner, guard = while_planning -> NotHere)]
-    #[on(request_intervention(#[audience(human)] note: String,
-        reason = Condition::UserRequest,
-        explanation = note.clone(),
-        reasoning = work.plan.reasoning.clone(),
-        proposed_action = work.plan.proposal(),
-        later = work.plan.later(),
-        paused_in = "planning".to_owned(),
-        cleared = None,
-        work = work.next_turn()
-    ) => ManualIntervention, by = Human)]
+    #[group(Working | Acting)]
+    #[on(plan_ready(work, failures = 0) => Executing, by = ReasoningNode)]
     #[on(planning_failed(error) => Failed, by = GraphRunner)]
-    Planning {
-        #[audience(human)]
-        goal: String,
-        #[audience(human)]
-        instructions: Vec<String>,
-        #[audience(human)]
-        history: Vec<String>,
-        work: Work,
-    },
+    Planning,
 
-    /// A tool carries out the first step of the plan.
-    #[group(Working)]
-    #[on(step_complete(history, work = work.step_done()) => Planning, by = GraphRunner)]
+    /// A tool carries out the first step of the plan, unless something is in its way. An irreversible call is made
+    /// once in a task, however often the agent plans it.
+    #[group(Working | Acting)]
+    #[invoke(step: [ToolCall] = work.ready.call(), occurrence = work.session(), session = work.session(), unattended)]
+    #[on(step_complete(history, work) => Planning, by = GraphRunner)]
     #[on(execution_complete(result) => Completed, by = GraphRunner)]
     #[on(step_failed(error) => Failed, by = GraphRunner)]
-    #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
-        reason = case.condition,
-        explanation = case.explanation.clone(),
-        reasoning = case.reasoning.clone(),
-        proposed_action = case.proposed_action.clone(),
-        later = resume.plan.later(),
-        history = case.history.clone(),
-        paused_in = "executing".to_owned(),
-        cleared = resume.cleared.clone(),
-        // The attempts of this turn are over: a person who resumes wants another one.
-        work = work.next_turn()
-    ) => ManualIntervention, by = GraphRunner, guard = while_executing -> NotHere)]
-    #[on(request_intervention(#[audience(human)] note: String,
-        reason = Condition::UserRequest,
-        explanation = note.clone(),
-        reasoning = work.plan.reasoning.clone(),
-        proposed_action = work.plan.proposal(),
-        later = work.plan.later(),
-        paused_in = "executing".to_owned(),
-        // Calls that have begun continue; the others are cancelled, and are no attempts.
-        work = work.next_turn()
-    ) => ManualIntervention, by = Human)]
-    Executing {
-        #[audience(human)]
-        goal: String,
-        #[audience(human)]
-        instructions: Vec<String>,
-        #[audience(human)]
-        history: Vec<String>,
-        work: Work,
-        /// The call that a person has seen and let pass. Any other one is checked.
-        cleared: Option<ProposedCall>,
-    },
+    #[on(retry_step(failures = failures + 1) => Executing, by = GraphRunner)]
+    Executing { failures: u32 },
 
     /// Nothing happens until a person decides.
     #[group(Working)]
     #[stable]
-    #[on(user_resume => Executing, by = Human)]
-    #[on(user_modify(
-        #[audience(human)] instruction: String,
-        instructions = and(instructions, instruction),
-        work = work.without_plan()
-    ) => Planning, by = Human)]
-    #[on(user_terminate(
-        #[audience(human)] why: String,
-        reason = format!("a person ended it: {why}")
-    ) => Terminated, by = Human)]
-    ManualIntervention {
-        #[audience(human)]
-        reason: Condition,
-        /// The exact finding.
-        #[audience(human)]
-        explanation: String,
-        #[audience(human)]
-        paused_in: String,
-        /// The next step if a person resumes.
-        #[audience(human)]
-        proposed_action: String,
-        /// The steps of the plan after that one.
-        #[audience(human)]
-        later: Vec<String>,
-        /// The agent's own words.
-        #[audience(human)]
-        reasoning: String,
-        #[audience(human)]
-        goal: String,
-        #[audience(human)]
-        instructions: Vec<String>,
-        #[audience(human)]
-        history: Vec<String>,
-        work: Work,
-        cleared: Option<ProposedCall>,
-    },
+    #[on(user_resume(failures = 0) => Executing, by = Human)]
+    #[on(user_modify(#[audience(human)] instruction: String,
+        instructions = and(instructions, instruction), work = work.unplanned()) => Planning, by = Human)]
+    #[on(user_terminate(#[audience(human)] why: String,
+        reason = format!("a person ended it: {why}")) => Terminated, by = Human)]
+    ManualIntervention,
 
     /// The task is done.
     #[group(Finished)]
     Completed {
         #[audience(human)]
-        goal: String,
-        #[audience(human)]
         result: String,
-        work: Work,
     },
 
     /// The task cannot be done.
     #[group(Finished)]
     Failed {
         #[audience(human)]
-        goal: String,
-        #[audience(human)]
         error: String,
-        work: Work,
     },
 
     /// A person ended the task, or its time is up.
     #[group(Finished)]
     Terminated {
         #[audience(human)]
-        goal: String,
-        #[audience(human)]
         reason: String,
-        work: Work,
     },
 }

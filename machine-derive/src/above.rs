@@ -54,22 +54,3 @@ fn last_attribute(text: &str) -> Option<usize> {
     }
     None
 }
-
-#[cfg(test)]
-mod tests {
-    use super::is_above;
-
-    #[test]
-    fn derives_are_found_among_the_attributes_above() {
-        let above = |text: &str| is_above(text, text.lines().count(), 1);
-        assert!(above("#[derive(Debug)]\n#[machine]"));
-        assert!(above(
-            "use a::b;\n\n#[derive(\n    Debug,\n    Clone,\n)]\n#[allow(dead_code)]\n#[machine]"
-        ));
-        assert!(above("#[derive(Debug)]\n/// A door.\n// With a lock.\n#[machine]"));
-        assert!(!above("#[machine]"));
-        assert!(!above("#[derive(Debug)]\nstruct Door;\n\n#[machine]"));
-        assert!(!above("// #[derive(Debug)]\n#[machine]"));
-        assert!(is_above("#[derive(Debug)] #[machine] enum", 1, 18));
-    }
-}

@@ -9,19 +9,28 @@ use syn::{
     parse::{Parse, ParseStream, Parser},
 };
 
-use crate::{model::Graph, text::bare};
+use crate::{
+    model::{Graph, Invocation},
+    text::bare,
+};
 
 /// The attribute on the typed machine.
 pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
     let initial = graph.initial;
     let labels = graph.states.iter().map(|state| &state.label);
+    let notes = graph
+        .states
+        .iter()
+        .map(|state| state.invocation.as_ref().map(Invocation::label).unwrap_or_default());
     let terminal = graph.states.iter().map(|state| state.written.terminal);
     let arrows = graph.moves.iter().flat_map(|step| {
         let trigger = bare(graph.triggers[step.trigger].name);
         let conditions = step.conditions();
         let arrows = step.targets.iter().enumerate().map(move |(position, to)| {
-            let label = conditions.get(position).map(|when| format!("{trigger} [{when}]"));
-            (step.from, *to, label.unwrap_or_else(|| trigger.clone()))
+            let when = conditions.get(position).map(|when| format!(" [{when}]"));
+            let when = when.unwrap_or_default();
+            let detach = if step.written.detach.is_some() { " / detach" } else { "" };
+            (step.from, *to, format!("{trigger}{when}{detach}"))
         });
         arrows.collect::<Vec<_>>()
     });
@@ -29,12 +38,12 @@ pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
         arrows.map(|(from, to, label)| (from, (to, label))).unzip();
     quote! {
         #[cfg_attr(doc, doc = __machine::__private::svg!(
-            #initial [#(#labels #terminal)*] [#(#from #to #triggers)*]
+            #initial [#(#labels #notes #terminal)*] [#(#from #to #triggers)*]
         ))]
     }
 }
 
-/// `svg!(0 ["OPEN" false "SHUT" true] [0 1 "close"])`, as [`attribute`] writes it.
+/// `svg!(0 ["OPEN" "" false "SHUT" "" true] [0 1 "close"])`, as [`attribute`] writes it.
 pub(crate) fn svg(input: TokenStream) -> syn::Result<TokenStream> {
     let Drawn(diagram) = Drawn::parse.parse2(input)?;
     let text = format!("\n\n<div>{}</div>\n\n", diagram.svg());
@@ -52,9 +61,10 @@ impl Parse for Drawn {
         bracketed!(states in input);
         while !states.is_empty() {
             let label = states.parse::<LitStr>()?.value();
+            let note = Some(states.parse::<LitStr>()?.value()).filter(|note| !note.is_empty());
             let terminal = states.parse::<LitBool>()?.value;
             let initial = diagram.nodes.len() == initial;
-            diagram.nodes.push(Node { label, initial, terminal });
+            diagram.nodes.push(Node { label, note, initial, terminal });
         }
         let moves;
         bracketed!(moves in input);

@@ -1,5 +1,6 @@
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
+use syn::Type;
 
 use crate::message::Message;
 
@@ -15,6 +16,15 @@ impl Errors {
     /// Reports an error that spans all of `tokens`, not only the first one.
     pub(crate) fn on(&mut self, tokens: impl ToTokens, message: Message) {
         self.0.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Reports an error, and returns a type that has it inside: rustc reports nothing else of its values, and
+    /// an error that it meets in several places once.
+    pub(crate) fn at_type(&mut self, span: Span, message: Message) -> Type {
+        let error = syn::Error::new(span, message);
+        let reported = error.to_compile_error();
+        self.0.push(error);
+        Type::Verbatim(quote!([(); #reported]))
     }
 
     pub(crate) fn len(&self) -> usize {

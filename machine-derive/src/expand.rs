@@ -11,7 +11,9 @@ pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
         Ok(declaration) if !declaration.attrs.iter().any(is_derive) && above::has_derive() => {
             derived_too_early(options, declaration)
         }
-        Ok(declaration) if cfg::is_in(item.clone()) => cfg::ask_the_compiler(&options, declaration),
+        Ok(declaration) if cfg::is_in(options.clone()) || cfg::is_in(item.clone()) => {
+            cfg::ask_the_compiler(&options, declaration)
+        }
         _ => pipeline::expand(options, item),
     }
 }

@@ -13,10 +13,12 @@ mod model;
 mod parse;
 mod paths;
 mod pipeline;
+mod role;
 #[cfg(all(test, feature = "diagram"))]
 mod snapshot;
 mod text;
 mod tokens;
+mod tool;
 
 /// See the `machine` crate.
 #[proc_macro_attribute]
@@ -25,6 +27,12 @@ pub fn machine(
     item: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     expand::machine(options.into(), item.into()).into()
+}
+
+/// See the trait of the same name in the `machine` crate.
+#[proc_macro_derive(Tool, attributes(tool))]
+pub fn tool(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    tool::derive(item.into()).into()
 }
 
 /// Expands a declaration with `#[cfg]` in it; see `cfg.rs`. Internal.

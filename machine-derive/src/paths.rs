@@ -13,7 +13,7 @@ pub(crate) fn body_one_level_down(item: TokenStream) -> TokenStream {
     for token in tokens.by_ref() {
         let is_enum = matches!(&token, TokenTree::Ident(ident) if ident == "enum");
         out.extend([match token {
-            TokenTree::Group(group) if is_derive(&group) => inside(&group),
+            TokenTree::Group(group) if is_derive(&group) => rewrite_group(&group),
             other => other,
         }]);
         if is_enum {
@@ -86,14 +86,14 @@ pub(crate) fn one_level_down(tokens: TokenStream) -> TokenStream {
             TokenTree::Ident(ident) if goes_on && !was_in_path && ident == "super" => {
                 out.extend(quote_spanned!(ident.span()=> super::super));
             }
-            TokenTree::Group(group) => out.extend([inside(&group)]),
+            TokenTree::Group(group) => out.extend([rewrite_group(&group)]),
             other => out.extend([other]),
         }
     }
     out
 }
 
-fn inside(group: &Group) -> TokenTree {
+fn rewrite_group(group: &Group) -> TokenTree {
     let delimiter = match group.delimiter() {
         Delimiter::None if needs_parentheses(&group.stream()) => Delimiter::Parenthesis,
         other => other,

@@ -14,13 +14,14 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let Some(declaration) = parse::declaration(options, item, &mut errors) else {
         return errors.into_tokens();
     };
-    let graph = model::resolve(&declaration, &mut errors);
-    check::all(&graph, &mut errors);
-    if errors.is_empty() {
-        emit::machine(&graph)
-    } else {
-        let stubs = emit::stubs(&declaration);
-        let errors = errors.into_tokens();
-        quote! { #errors #stubs }
+    if declaration.is_whole {
+        let graph = model::resolve(&declaration, &mut errors);
+        check::all(&graph, &mut errors);
+        if errors.is_empty() {
+            return emit::machine(&graph);
+        }
     }
+    let stubs = emit::stubs(&declaration);
+    let errors = errors.into_tokens();
+    quote! { #errors #stubs }
 }

@@ -1,7 +1,9 @@
-//! Snapshots of the expansion of six machines. The expansion is deterministic.
+//! Snapshots of the expansion of seven machines. The expansion is deterministic.
 //!
 //! Users read expanded code, so review a changed snapshot like an API change, then accept it with
 //! `INSTA_UPDATE=always cargo test --workspace`.
+
+use quote::ToTokens;
 
 use crate::expand;
 
@@ -95,5 +97,56 @@ snapshot!(
      pub enum Shipment {
          #[initial] #[on(ship(parcel) => Shipped, by = Clerk)] Packed,
          #[terminal] Shipped { parcel: u64 },
+     }"
+);
+
+/// The items of the machine's module, each as text.
+fn items(options: &str, declaration: &str) -> Vec<String> {
+    let Ok(file) = syn::parse_file(&expanded(options, declaration)) else { unreachable!() };
+    let of_modules = file.items.into_iter().filter_map(|item| match item {
+        syn::Item::Mod(module) => module.content,
+        _ => None,
+    });
+    let items = of_modules.flat_map(|(_, items)| items);
+    items.map(|item| item.to_token_stream().to_string()).collect()
+}
+
+/// Shared fields add items for themselves, and change none: a machine without them has no trace of them.
+#[test]
+fn shared_fields_only_add_items() {
+    let declaration = |fields: &str| {
+        format!(
+            "#[derive(Debug)]
+             enum Flow {{
+                 #[initial] #[on(start(goal) => Busy)] Idle,
+                 #[on(rename(goal) => Self)] #[on(finish => Done)] Busy {fields},
+                 #[terminal] Done {fields},
+             }}"
+        )
+    };
+    let shared = items("fields(goal: String, in = Busy | Done)", &declaration(""));
+    let written = items("", &declaration("{ goal: String }"));
+    let (kept, added): (Vec<_>, Vec<_>) =
+        shared.into_iter().partition(|item| written.contains(item));
+    assert_eq!(kept, written);
+    // The seal, the trait, two states that have the field, and the methods of the two forms.
+    assert_eq!(added.len(), 6, "{added:#?}");
+    assert!(
+        added.iter().all(|item| item.contains("__fields") || item.contains("goal")),
+        "{added:#?}"
+    );
+}
+
+snapshot!(
+    invoking,
+    "durable",
+    "#[derive(Debug, Serialize, Deserialize)]
+     enum Order {
+         #[initial] #[on(place(charge) => Paying, by = Human)] Cart,
+         #[invoke(charge, within = LIMIT, done = paid, failed = refused)]
+         #[on(paid(receipt) => Paid)] #[on(refused(why) => Unpaid)]
+         Paying { charge: Charge },
+         #[terminal] Paid { receipt: String },
+         #[terminal] Unpaid { why: CallError },
      }"
 );

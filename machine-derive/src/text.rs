@@ -20,7 +20,7 @@ pub(crate) fn of_type(tokens: TokenStream) -> String {
     let mut out = String::new();
     for (place, atom) in atoms.iter().enumerate() {
         let last = place.checked_sub(1).map(|last| &atoms[last]);
-        if last.is_some_and(|last| apart_in_type(&atoms, place, last, atom)) {
+        if last.is_some_and(|last| needs_space_in_type(&atoms, place, last, atom)) {
             out.push(' ');
         }
         out.push_str(&atom.text);
@@ -32,7 +32,7 @@ pub(crate) fn of_type(tokens: TokenStream) -> String {
 pub(crate) fn of_expression(tokens: TokenStream) -> String {
     let mut atoms = Vec::new();
     flatten(as_written(tokens), &mut atoms);
-    let atoms = operators(atoms);
+    let atoms = join_operators(atoms);
     let atoms = without_outer_parentheses(&atoms);
     let mut out = String::new();
     // The number of open `::<`, inside of which `<` and `>` are brackets.
@@ -159,7 +159,7 @@ fn ends_in_a_second_comma(tokens: &TokenStream) -> bool {
 }
 
 /// True if two atoms of a type are separated by a space.
-fn apart_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -> bool {
+fn needs_space_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -> bool {
     let is = |place: Option<usize>, text: &str| {
         place.and_then(|place| atoms.get(place)).is_some_and(|atom| atom.text == text)
     };
@@ -195,7 +195,7 @@ fn without_outer_parentheses(atoms: &[Atom]) -> &[Atom] {
 }
 
 /// Joins what is one operator.
-fn operators(atoms: Vec<Atom>) -> Vec<Atom> {
+fn join_operators(atoms: Vec<Atom>) -> Vec<Atom> {
     let long = ["..=", "..", "::", "==", "!=", "<=", ">=", "&&", "||", "=>", "->"];
     let mut joined: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -212,101 +212,4 @@ fn operators(atoms: Vec<Atom>) -> Vec<Atom> {
         joined.push(atom);
     }
     joined
-}
-
-#[cfg(test)]
-mod tests {
-    use proc_macro2::{Group, Punct, Spacing, TokenStream, TokenTree};
-
-    use super::{of_expression, of_type};
-
-    fn tokens(text: &str) -> TokenStream {
-        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
-    }
-
-    /// Gives each punctuation of the tokens this spacing.
-    fn respaced(tokens: TokenStream, spacing: Spacing) -> TokenStream {
-        tokens
-            .into_iter()
-            .map(|token| match token {
-                // A lifetime's tick is always joint.
-                TokenTree::Punct(punct) if punct.as_char() != '\'' => {
-                    TokenTree::Punct(Punct::new(punct.as_char(), spacing))
-                }
-                TokenTree::Group(group) => {
-                    let inner = respaced(group.stream(), spacing);
-                    TokenTree::Group(Group::new(group.delimiter(), inner))
-                }
-                other => other,
-            })
-            .collect()
-    }
-
-    #[test]
-    fn a_type_has_its_usual_text() {
-        let types = [
-            "Vec<Vec<String>>",
-            "&'a mut [u8; 4]",
-            "fn(u8, &str) -> Option<u8>",
-            "Box<dyn Fn(u8) -> u8 + Send + 'static>",
-            "std::collections::BTreeMap<String, (u8, u16)>",
-            "<T as Trait>::Out",
-            "impl Iterator<Item = u8>",
-            "for<'a> fn(&'a str)",
-            "*const T",
-        ];
-        for text in types {
-            assert_eq!(of_type(tokens(text)), text);
-        }
-    }
-
-    /// The fingerprint must not change with a toolchain that prints or joins tokens differently.
-    #[test]
-    fn layout_and_spacing_do_not_matter() {
-        let types = [
-            ("Vec<Vec<String>>", "Vec < Vec < String > >"),
-            ("a::B<'x, C>", "a :: B < 'x , C >"),
-            ("fn(u8) -> u8", "fn ( u8 )->u8"),
-            ("Map<K, V>", "Map<\n    K,\n    V,\n>"),
-            ("Vec<(u8, u8)>", "Vec<(u8, u8,)>"),
-            ("Type", "r#Type"),
-        ];
-        for (one, other) in types {
-            let expected = of_type(tokens(one));
-            assert_eq!(of_type(tokens(other)), expected);
-            for spacing in [Spacing::Joint, Spacing::Alone] {
-                assert_eq!(of_type(respaced(tokens(one), spacing)), expected, "{one}");
-            }
-        }
-    }
-
-    #[test]
-    fn different_types_have_different_texts() {
-        for (one, other) in [("a b", "ab"), ("&'a b", "&'ab"), ("(u8, )", "(u8)")] {
-            assert_ne!(of_type(tokens(one)), of_type(tokens(other)));
-        }
-    }
-
-    #[test]
-    fn a_condition_has_its_usual_text() {
-        let conditions = [
-            "failures < 3",
-            "failures + 1 >= context.limit && !plan.dangerous",
-            "Answer::Yes(scope)",
-            "0..=2",
-            "Some(Answer { scope, .. }) | None",
-            "matches!(answer, Answer::Yes(_))",
-            "text.parse::<u32>().is_ok()",
-            "let Some(next) = queue.front()",
-            "-x < &y * 2",
-            "name == \"a b\"",
-            "(a || b) && (c || d)",
-        ];
-        for text in conditions {
-            assert_eq!(of_expression(tokens(text)), text);
-            if !text.contains("(a") {
-                assert_eq!(of_expression(tokens(&format!("({text})"))), text);
-            }
-        }
-    }
 }

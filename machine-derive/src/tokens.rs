@@ -1,6 +1,12 @@
 //! Tokens and their neighbours.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use syn::{Token, parse::ParseStream};
+
+/// True where an item of a list ends.
+pub(crate) fn at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
 
 /// A token among those of its group.
 #[derive(Clone, Copy)]

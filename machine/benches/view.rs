@@ -13,8 +13,9 @@ use harness::ratio;
 use machine::{
     actor::Actors,
     contract::{Contract, Execution, ToolSpec, execution::Running},
+    observe::Observer,
     store::{Query, Store},
-    view::{Diagnostic, Human, Observer},
+    view::{Diagnostic, Human},
 };
 use rusqlite::{Connection, types::ValueRef};
 use tokio::runtime::{Builder, Runtime};

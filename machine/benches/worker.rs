@@ -18,7 +18,7 @@ use machine::{
     actor::{Actors, Anyone},
     machine,
     store::{Message, Store},
-    worker::{Failure, Handler, Next, Task, Worker},
+    worker::{Handled, Handler, Next, Task, Worker},
 };
 use queue::Queue;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ struct Steps;
 impl Handler for Steps {
     type Machine = AnyJob;
 
-    async fn handle(&self, job: AnyJob, _: &mut Task) -> Result<Next<AnyJob>, Failure> {
+    async fn handle(&self, job: AnyJob, _: &mut Task) -> Handled<AnyJob> {
         Ok(match job {
             AnyJob::Planned(job) => Next::to(job.fetch()),
             AnyJob::Fetched(job) => Next::to(job.convert()),
@@ -72,7 +72,7 @@ struct Bell(Sender<Instant>);
 impl Handler for Bell {
     type Machine = AnyWaiter;
 
-    async fn handle(&self, waiter: AnyWaiter, _: &mut Task) -> Result<Next<AnyWaiter>, Failure> {
+    async fn handle(&self, waiter: AnyWaiter, _: &mut Task) -> Handled<AnyWaiter> {
         if let AnyWaiter::Awake(_) = waiter {
             self.0.send(Instant::now())?;
         }

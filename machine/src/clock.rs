@@ -7,7 +7,7 @@ use std::{
 
 #[cfg(feature = "store")]
 use crate::{
-    contract::BoxFuture,
+    future::BoxFuture,
     language::{Language, Phrase},
 };
 
@@ -50,7 +50,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// The longest time between two looks at the clock: timers stand still while the computer is
+/// The longest time between two readings of the clock: timers stop while the computer is
 /// suspended, the clock does not.
 #[cfg(feature = "store")]
 const SLICE: Duration = Duration::from_secs(1);
@@ -114,7 +114,7 @@ pub(crate) fn uptime() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Elsewhere the clock of `Instant` counts, or there is no other.
+/// Elsewhere `Instant` is the only clock.
 #[cfg(not(all(feature = "store", any(target_os = "linux", target_os = "android"))))]
 pub(crate) fn uptime() -> Duration {
     use std::{sync::OnceLock, time::Instant};

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use core::{any::type_name, error::Error, fmt};
 
-/// Writes what is wrong as people read it: the text, and each cause that the text before does not quote, on its
+/// Writes an error for people: its text, and each cause that the preceding text does not quote, on its
 /// own line. With `{:#?}` the name of the type and the class of the error, as `tracing` has it, come first.
 pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if f.alternate() {
@@ -11,7 +11,7 @@ pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -
         let path = name.split('<').next().unwrap_or(name);
         f.write_str(path.rsplit(':').next().unwrap_or(path))?;
         #[cfg(feature = "store")]
-        if let Some(class) = crate::telemetry::class_of(error) {
+        if let Some(class) = crate::effects::error::class_of(error) {
             write!(f, " ({class})")?;
         }
         f.write_str(": ")?;
@@ -57,6 +57,8 @@ readable!(
 
 #[cfg(feature = "store")]
 readable!(
+    crate::effects::EffectError,
+    crate::effects::StateError,
     crate::operate::Error,
     crate::store::BackupError,
     crate::store::CommitError,
@@ -68,21 +70,28 @@ readable!(
     crate::store::Unavailable,
 );
 
+#[cfg(feature = "store")]
+impl<T: crate::contract::Callable> fmt::Debug for crate::effects::PerformError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self, f)
+    }
+}
+
 #[cfg(feature = "sqlite")]
 readable!(crate::store::OpenError);
 
+#[cfg(feature = "worker")]
+readable!(crate::worker::WorkerError);
+
 #[cfg(feature = "tools")]
-readable!(crate::tools::CallError);
+readable!(crate::tools::MoveError);
 
 #[cfg(all(test, feature = "store"))]
 mod tests {
     use alloc::{boxed::Box, format, string::ToString};
     use core::fmt;
 
-    use crate::{
-        Id,
-        store::{CommitError, LoadError},
-    };
+    use crate::{Id, effects::EffectError, store::LoadError};
 
     #[test]
     fn an_error_reads_as_its_text() {
@@ -91,12 +100,12 @@ mod tests {
         assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(format!("{error:#?}"), format!("LoadError (not_found): {error}"));
         // Its text has that of its source already.
-        let error = CommitError::Gate { id, source: Box::new(error) };
+        let error = EffectError::Gate { id, source: Box::new(error.into()) };
         assert_eq!(format!("{error:?}"), error.to_string());
     }
 
     #[test]
-    fn a_cause_that_the_text_does_not_have_comes_on_a_line_of_its_own() {
+    fn an_unquoted_cause_has_its_own_line() {
         #[derive(thiserror::Error)]
         #[error("the order cannot be placed")]
         struct Outer(#[source] LoadError);

@@ -3,7 +3,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::legible::Marks;
+use crate::legible::Illegible;
 
 /// The globally unique identity of a machine (a version 7 UUID, so ids sort by creation time).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -13,6 +13,14 @@ pub struct Id(Uuid);
 impl Id {
     pub(crate) fn fresh() -> Self {
         Self(Uuid::now_v7())
+    }
+
+    /// An id of this time (milliseconds since the Unix epoch), whose other bits are those of a digest.
+    pub(crate) fn derived(at: i64, digest: &[u8; 32]) -> Self {
+        let mut rest = [0; 10];
+        rest.copy_from_slice(&digest[..10]);
+        let at = u64::try_from(at).unwrap_or(0);
+        Self(uuid::Builder::from_unix_timestamp_millis(at, &rest).into_uuid())
     }
 
     /// Random bytes.
@@ -82,7 +90,7 @@ pub fn shortened(text: &str) -> String {
 /// Text from outside for an error: at most `longest` characters, all of them visible.
 pub(crate) fn shortened_to(text: &str, longest: usize) -> String {
     let mut short = String::new();
-    let marks = Marks::of(text);
+    let marks = Illegible::of(text);
     for (position, character) in text.chars().enumerate() {
         if position == longest {
             short.push('…');

@@ -1,5 +1,5 @@
-//! Text from outside that shows what it is: a character that cannot be seen, or that a reader takes for
-//! another one, is marked, so that the code that shows the text escapes it.
+//! Legible text from outside: an invisible or lookalike character is marked, so
+//! that the code that shows the text escapes it.
 
 use unicode_normalization::char::{canonical_combining_class, compose};
 use unicode_script::{Script, UnicodeScript};
@@ -7,7 +7,7 @@ use unicode_security::{GeneralSecurityProfile, confusable_detection::skeleton};
 
 use crate::actor::is_invisible;
 
-/// Which characters of a text are not what they look like. Marked are
+/// The deceptive characters of a text. Marked are
 ///
 /// - characters that cannot be seen, and every space but the plain one;
 /// - characters of no alphabet, or of the Latin one, that look like ASCII, such as `∕` or `ɡ`; those that
@@ -20,9 +20,9 @@ use crate::actor::is_invisible;
 /// A text with quotes, such as JSON, is one text between each two of them. Chinese, Japanese and Korean
 /// are commonly mixed with Latin, and do not look like it.
 #[derive(Debug)]
-pub(crate) struct Marks(Option<Vec<bool>>);
+pub(crate) struct Illegible(Option<Vec<bool>>);
 
-impl Marks {
+impl Illegible {
     pub(crate) fn of(text: &str) -> Self {
         // Most text is ASCII, in which only control characters are marked.
         if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
@@ -33,7 +33,7 @@ impl Marks {
         let mut from = 0;
         for part in characters.split_inclusive(|one| matches!(one, '"' | '\n')) {
             let upto = from + part.len();
-            Part::new(part).mark(&mut marks[from..upto]);
+            Segment::new(part).mark(&mut marks[from..upto]);
             from = upto;
         }
         Self(Some(marks))
@@ -46,7 +46,7 @@ impl Marks {
 }
 
 /// A part of a text that is read as a whole.
-struct Part<'a> {
+struct Segment<'a> {
     text: &'a [char],
     is_east_asian: bool,
     has_latin: bool,
@@ -54,7 +54,7 @@ struct Part<'a> {
     clear: Vec<Script>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Segment<'a> {
     fn new(text: &'a [char]) -> Self {
         let mut part = Self { text, is_east_asian: false, has_latin: false, clear: Vec::new() };
         for &one in text {
@@ -128,7 +128,7 @@ impl<'a> Part<'a> {
         if !label.iter().all(|one| one.is_ascii_digit() || looks_like_ascii(*one)) {
             return false;
         }
-        // In a text of this alphabet it is a word like the others, and a single letter is one in any case.
+        // In a text of this alphabet it is an ordinary word, and so is any single letter.
         let is_at_home = self.clear.contains(&script) && (!self.has_latin || label.len() == 1);
         !is_at_home
     }
@@ -139,7 +139,7 @@ impl<'a> Part<'a> {
 struct Before {
     last: Option<char>,
     is_marked: bool,
-    /// The number of combining marks in a row.
+    /// The number of consecutive combining marks.
     pile: usize,
 }
 
@@ -183,25 +183,7 @@ fn is_picture(one: char) -> bool {
 
 /// Signs of ordinary text.
 fn is_typographic(one: char) -> bool {
-    matches!(
-        one,
-        '¡' | '–'
-            | '‘'
-            | '’'
-            | '‚'
-            | '“'
-            | '”'
-            | '‹'
-            | '›'
-            | '…'
-            | '′'
-            | '″'
-            | '№'
-            | '।'
-            | '॥'
-            | '➕'
-            | '➖'
-    )
+    "¡–‘’‚“”‹›…′″№।॥➕➖".contains(one)
 }
 
 fn looks_like_ascii(one: char) -> bool {
@@ -240,10 +222,10 @@ pub(crate) fn is_east_asian(script: Script) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Marks;
+    use super::Illegible;
 
     fn shown(text: &str) -> String {
-        let marks = Marks::of(text);
+        let marks = Illegible::of(text);
         let mut shown = String::new();
         for (number, one) in text.chars().enumerate() {
             if marks.has(number) {
@@ -256,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_something_else_is_marked() {
+    fn lookalike_characters_are_marked() {
         for text in [
             "bob\u{fe0f}",
             "bob\u{fffc}",

@@ -29,6 +29,8 @@ pub mod contract;
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod effects;
 #[cfg(feature = "durable")]
+mod future;
+#[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 mod id;
 #[cfg(feature = "durable")]
@@ -38,10 +40,19 @@ pub mod journal;
 mod language;
 #[cfg(feature = "durable")]
 mod legible;
+#[cfg(feature = "durable")]
+mod line;
+#[cfg(feature = "store")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+pub mod observe;
 #[cfg(feature = "openapi")]
 mod openapi;
 #[cfg(feature = "store")]
 pub mod operate;
+#[cfg(feature = "durable")]
+mod own;
+#[cfg(feature = "durable")]
+mod process;
 #[cfg(feature = "store")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod store;
@@ -51,6 +62,8 @@ pub mod stored;
 #[cfg(feature = "store")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod telemetry;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod text;
 #[cfg(feature = "tools")]
 pub mod tools;

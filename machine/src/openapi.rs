@@ -7,7 +7,7 @@ use utoipa::{
     openapi::{ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat, schema::Type},
 };
 
-use crate::{Id, view::NextStep};
+use crate::{Id, observe::NextStep};
 
 impl PartialSchema for Id {
     fn schema() -> RefOr<Schema> {

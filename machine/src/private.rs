@@ -2,6 +2,7 @@
 
 pub use alloc::boxed::Box;
 
+pub use crate::actor::who::{Who, kind, unnamed, who};
 pub use crate::definition::rows;
 pub use crate::typed::{Deadline, after};
 pub use machine_derive::Declaration;
@@ -13,6 +14,121 @@ use crate::{
     definition::{Definition, Move},
     typed::Illegal,
 };
+
+/// The methods for illegal moves, which exist for the messages of the compiler. An editor does not see them,
+/// so that it offers only legal moves.
+#[cfg(not(rust_analyzer))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refusals {
+    ($($item:tt)*) => { $($item)* };
+}
+#[cfg(rust_analyzer)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refusals {
+    ($($item:tt)*) => {};
+}
+pub use crate::__refusals as refusals;
+
+/// The targets of transitions, for an editor: it leads from a target to its state.
+#[cfg(not(rust_analyzer))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __links {
+    ($($state:ident)*) => {};
+}
+#[cfg(rust_analyzer)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __links {
+    ($($state:ident)*) => { const _: () = { $(use self::$state as _;)* }; };
+}
+pub use crate::__links as links;
+
+/// The handlers of a machine's states, which only a worker calls.
+#[cfg(feature = "worker")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __handlers {
+    (
+        $(#[$about:meta])*
+        $typed:ident $any:ident
+        {$(
+            $(#[$docs:meta])*
+            $method:ident $state:ident
+            ($($outcome:ident: $ty:ty = $read:ident, $tool:ty)?)
+            $body:tt
+        )*}
+        {$($end:ident)*}
+        $($self_driven:item)?
+    ) => {
+        $(#[$about])*
+        #[allow(dead_code)]
+        pub trait Handle: ::core::marker::Send + ::core::marker::Sync + 'static
+        where
+            // Holds, or was reported where the tool is named.
+            $($(for<'__> $tool: $crate::contract::Callable,)?)*
+        {
+            $(
+                $(#[$docs])*
+                fn $method(
+                    &self,
+                    machine: $typed<$state>,
+                    $($outcome: $ty,)?
+                    task: &mut $crate::worker::Task,
+                ) -> impl ::core::future::Future<
+                    Output = $crate::worker::Handled<$any>,
+                > + ::core::marker::Send
+                $body
+            )*
+        }
+
+        /// Makes a handler for a worker from one for each state.
+        #[derive(Debug)]
+        #[allow(dead_code)]
+        pub struct Driver<H>(pub H);
+
+        impl<H: Handle> $crate::worker::Handler for Driver<H>
+        where
+            for<'__> $any: $crate::worker::Driven,
+            $($(for<'__> $tool: $crate::contract::Callable,)?)*
+        {
+            type Machine = $any;
+
+            async fn handle(
+                &self,
+                machine: $any,
+                task: &mut $crate::worker::Task,
+            ) -> $crate::worker::Handled<$any> {
+                match machine {
+                    $(
+                        $any::$state(machine) => {
+                            $(
+                                let ::core::option::Option::Some($outcome) =
+                                    task.$read::<$tool>()?
+                                else {
+                                    return ::core::result::Result::Ok($crate::worker::Next::Wait);
+                                };
+                            )?
+                            self.0.$method(machine, $($outcome,)? task).await
+                        }
+                    )*
+                    $($any::$end(_) => ::core::result::Result::Ok($crate::worker::Next::Wait),)*
+                }
+            }
+        }
+
+        $($self_driven)?
+    };
+}
+#[cfg(not(feature = "worker"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __handlers {
+    ($($item:tt)*) => {};
+}
+pub use crate::__handlers as handlers;
 
 /// Returns `true` if the actor is a `B`. Both types are known at compile time, so this has no run-time cost.
 #[must_use]
@@ -28,33 +144,7 @@ fn is_type<B: 'static, A: Actor>(actor: &A) -> bool {
     }
 }
 
-/// The actor's name in the journal.
-#[must_use]
-pub fn kind<A: Actor>(actor: &A) -> &'static str {
-    crate::actor::acts_as(actor).map_or(A::KIND, |(_, kind)| kind)
-}
-
-/// The acting actor, for the journal.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(feature = "durable"), allow(dead_code, reason = "plain machines have no journal"))]
-pub struct Who<'a> {
-    pub(crate) kind: &'static str,
-    pub(crate) name: Option<&'a str>,
-}
-
-/// Describes the acting actor, for the journal.
-#[must_use]
-pub fn who<A: Actor>(by: &A) -> Who<'_> {
-    Who { kind: kind(by), name: by.name() }
-}
-
-/// An actor of this kind without a name, such as the one that fires deadlines.
-#[must_use]
-pub const fn unnamed(kind: &'static str) -> Who<'static> {
-    Who { kind, name: None }
-}
-
-/// A type that may be an actor. If it is not, the table reports that, and nothing else does.
+/// A type that may be an actor. If it is not, only the table reports that.
 #[derive(Debug)]
 pub struct Named<'a, A>(pub &'a A);
 
@@ -111,10 +201,16 @@ pub use self::durable::*;
 mod durable {
     use std::{marker::PhantomData, sync::Arc};
 
+    use crate::contract::{CallError, Idempotent, Invoke, Outcome, invoked, reader};
+
     pub use crate::{
-        journal::{Journal, Pass, Payload},
+        contract::{Invoked, row_of},
+        journal::{Journal, log::Pass, payload::Payload},
         stored::{
-            Context, Core, Data, Durable, Parts, Restore, Rules, Unread, Unverified, Verified,
+            Context, Core, Data, Durable, Entered, OutcomeReader, Restore, Unread, Unverified,
+            data::encode,
+            rules::{Folded, Rules},
+            verify::{Parts, Verified},
         },
     };
     pub use serde;
@@ -129,21 +225,6 @@ mod durable {
         deserializer: D,
     ) -> Result<serde_json::Value, D::Error> {
         serde::Deserialize::deserialize(deserializer).map(crate::journal::plain_numbers)
-    }
-
-    /// The value as JSON text that can be read back. A value that cannot be read back, such as NaN,
-    /// must not reach the disk.
-    ///
-    /// # Errors
-    ///
-    /// The error of `serde_json`.
-    pub fn encode<T: serde::Serialize + serde::de::DeserializeOwned>(
-        value: &T,
-    ) -> serde_json::Result<String> {
-        let text = serde_json::to_string(value)?;
-        crate::journal::check_written(&text).map_err(serde::ser::Error::custom)?;
-        serde_json::from_str::<T>(&text)?;
-        Ok(text)
     }
 
     /// A value that may be storable. If it is not, the bounds of the declaration report that, and
@@ -206,4 +287,107 @@ mod durable {
     }
 
     impl<T> Unreadable<T> for Reader<T> {}
+
+    /// A type that may be a tool. If it is not, only the table reports that: [`NotCallable`] has the same methods.
+    #[derive(Debug)]
+    pub struct OfTool<T>(PhantomData<fn() -> T>);
+
+    impl<T> OfTool<T> {
+        pub const NEW: Self = Self(PhantomData);
+
+        /// The index of a call of a set.
+        #[must_use]
+        pub fn index(self) -> PhantomData<usize> {
+            PhantomData
+        }
+    }
+
+    impl<T: Invoke> OfTool<T> {
+        #[must_use]
+        pub fn receipt(self) -> PhantomData<T::Receipt> {
+            PhantomData
+        }
+
+        #[must_use]
+        pub fn error(self) -> PhantomData<CallError<T::Refusal>> {
+            PhantomData
+        }
+
+        #[must_use]
+        pub fn outcome(self) -> PhantomData<Outcome<T>> {
+            PhantomData
+        }
+
+        #[must_use]
+        pub fn outcomes(self) -> PhantomData<Vec<Outcome<T>>> {
+            PhantomData
+        }
+
+        #[must_use]
+        pub fn effect(self) -> PhantomData<T::Effect> {
+            PhantomData
+        }
+
+        #[must_use]
+        pub fn outcomes_of_calls(self) -> Option<OutcomeReader> {
+            Some(reader::<T>())
+        }
+
+        pub fn invoked(
+            self,
+            machine: &dyn Durable,
+            calls: impl IntoIterator<Item = Invoked<T>>,
+        ) -> Entered {
+            invoked(machine, calls)
+        }
+    }
+
+    /// Two types, of which the second is that of a value.
+    #[must_use]
+    pub fn paired<T, Of>(_: PhantomData<Of>) -> PhantomData<(T, Of)> {
+        PhantomData
+    }
+
+    /// For types that are not tools. A program that invokes one does not compile.
+    pub trait NotCallable<T>: Sized {
+        #[must_use]
+        fn receipt<Any>(self) -> PhantomData<Any> {
+            PhantomData
+        }
+
+        #[must_use]
+        fn error<Any>(self) -> PhantomData<Any> {
+            PhantomData
+        }
+
+        #[must_use]
+        fn outcome<Any>(self) -> PhantomData<Any> {
+            PhantomData
+        }
+
+        #[must_use]
+        fn outcomes<Any>(self) -> PhantomData<Any> {
+            PhantomData
+        }
+
+        #[must_use]
+        fn effect(self) -> PhantomData<Idempotent> {
+            PhantomData
+        }
+
+        #[must_use]
+        fn outcomes_of_calls(self) -> Option<OutcomeReader> {
+            None
+        }
+
+        fn invoked(
+            self,
+            _machine: &dyn Durable,
+            _calls: impl IntoIterator<Item = Invoked<T>>,
+        ) -> Entered {
+            Entered::default()
+        }
+    }
+
+    impl<T> NotCallable<T> for OfTool<T> {}
 }

@@ -9,8 +9,7 @@ async fn back_and_forward_and_links_show_the_same_again() {
         page.site.ask_within("eve@example.com", None, "tuesday").await;
         page.open_as(ANN, "#/").await;
         page.find("[name=session]").await.send_keys("tuesday").await.unwrap();
-        page.until("the filter", "return document.querySelectorAll('.machines tbody tr').length === 2")
-            .await;
+        page.has(".machines tbody tr", 2).await;
         assert_eq!(page.run("return location.hash").await, "#/?session=tuesday");
         page.click(".machines tbody tr:last-child a[href*=machines]").await;
         page.shows("entries").await;
@@ -19,21 +18,21 @@ async fn back_and_forward_and_links_show_the_same_again() {
         let link = page.run("return location.href").await;
 
         page.driver.back().await.unwrap();
-        page.until("the list", "return document.querySelectorAll('.machines tbody tr').length === 2")
-            .await;
-        assert_eq!(page.run("return document.querySelector('[name=session]').value").await, "tuesday");
+        page.has(".machines tbody tr", 2).await;
+        assert_eq!(
+            page.run("return document.querySelector('[name=session]').value").await,
+            "tuesday"
+        );
         page.driver.back().await.unwrap();
-        page.until("all", "return document.querySelectorAll('.machines tbody tr').length === 4").await;
+        page.has(".machines tbody tr", 4).await;
         assert_eq!(page.run("return document.querySelector('[name=session]').value").await, "");
         page.driver.forward().await.unwrap();
         page.driver.forward().await.unwrap();
-        page.until("the step", "return document.querySelector('.stepper output')?.innerText.startsWith('Entry 0 ') === true")
-            .await;
+        page.holds(".stepper output", "Entry 0 ").await;
 
         page.driver.goto("about:blank").await.unwrap();
         page.driver.goto(link.as_str().unwrap()).await.unwrap();
-        page.until("the same", "return document.querySelector('.stepper output')?.innerText.startsWith('Entry 0 ') === true")
-            .await;
+        page.holds(".stepper output", "Entry 0 ").await;
         assert_eq!(page.text(".state.current").await, "PENDING");
     })
     .await;
@@ -48,14 +47,13 @@ async fn where_everything_needs_a_token_the_page_asks_for_one() {
         page.driver.goto(page.url("")).await.unwrap();
         page.shows("this server needs a token").await;
         let field = page.find("main [name=token]").await;
-        field.send_keys("a-wrong-token-of-nobody\n").await.unwrap();
-        page.shows("this token is not known").await;
+        field.send_keys("a-wrong-and-unknown-token\n").await.unwrap();
+        page.shows("unknown token").await;
         let field = page.find("main [name=token]").await;
         field.clear().await.unwrap();
         field.send_keys(&format!("{ANN}\n")).await.unwrap();
         page.shows("bob@example.com").await;
-        page.until("the stream", "return document.querySelector('.live').innerText === 'Live'")
-            .await;
+        page.is(".live", "Live").await;
     })
     .await;
 }

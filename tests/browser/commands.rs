@@ -11,7 +11,7 @@ use std::{
 use machine::{
     Id,
     actor::{Actors, Human},
-    contract::{Contract, Execution, NotDone},
+    contract::{Contract, Execution, NoReceipt},
     store::Message,
     worker::Worker,
 };
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::{
     browser::browse_file,
     mail::{Server, work},
-    messages::{Claim, Waits},
+    messages::{AnyClaim, Claim},
     page::Page,
     site::{ODD, ODD_NAME},
 };
@@ -72,7 +72,7 @@ impl Page {
             json!(button)
         );
         self.until(button, &script).await;
-        self.until("the dialog", "return document.querySelector('dialog').open").await;
+        self.find("dialog[open]").await;
         self.fill(fields).await;
     }
 
@@ -117,11 +117,12 @@ impl Page {
         let [pressed, commanded] = machines;
         self.begin(pressed, button, &fields).await;
         self.answer_dialog().await;
-        self.until("the end", "return document.querySelector('dialog[open]') === null").await;
+        self.has("dialog[open]", 0).await;
         self.begin(commanded, button, &fields).await;
         let command = self.copied().await;
         // There is no one left to ask.
-        let asks = ["Approve", "Decline", "Say", "Retry"].iter().any(|it| button.starts_with(it));
+        let asks =
+            ["Approve", "Decline", "Confirm", "Retry"].iter().any(|it| button.starts_with(it));
         let command = if asks { format!("{command} --yes") } else { command };
         let output = self.shell(&command).await;
         assert!(output.status.success(), "{command}\n{output:?}");
@@ -172,7 +173,7 @@ impl Page {
             self.site.store.send(id, &bad).await.unwrap();
         }
         let actors = Actors::issue("claims").unwrap();
-        let worker = Worker::new(&self.site.store, actors).attempts(1).handler(Waits);
+        let worker = Worker::new(&self.site.store, actors).attempts(1).machine::<AnyClaim>();
         let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
         idle.await.expect("the worker rests").unwrap();
         claims
@@ -201,13 +202,13 @@ async fn the_command_of_each_dialog_does_what_its_button_does() {
         for reason in [HOSTILE, "-rf", "--yes"] {
             page.both(page.asked().await, "Decline", json!({ "[name=reason]": reason })).await;
         }
-        let unknown = || Server(|_| Err(NotDone::unknown("the line went dead")));
+        let unknown = || Server(|_| Err(NoReceipt::unknown("the line went dead")));
         let applied = json!({ "[value=true]": true, "[name=receipt]": HOSTILE });
-        page.both(page.sent(unknown()).await, "Say what", applied).await;
+        page.both(page.sent(unknown()).await, "Confirm the", applied).await;
         let not =
             json!({ "[value=false]": true, "[name=reason]": HOSTILE, "[name=override]": true });
-        page.both(page.sent(unknown()).await, "Say what", not).await;
-        let refused = Server(|_| Err(NotDone::not_applied("554 no mail today")));
+        page.both(page.sent(unknown()).await, "Confirm the", not).await;
+        let refused = Server(|_| Err(NoReceipt::not_applied("554 no mail today")));
         page.both(page.sent(refused).await, "Retry", json!({})).await;
         page.both(page.questions().await, "Cancel", json!({ "[name=reason]": HOSTILE })).await;
         for answer in [HOSTILE, "-5", "two\nlines\n"] {
@@ -219,14 +220,10 @@ async fn the_command_of_each_dialog_does_what_its_button_does() {
         });
         page.both(page.claims().await, "Send settle", event).await;
         let [aside, _] = page.set_aside().await;
-        // Without its message there is nothing to try again, and the dialog says so.
+        // Without its message there is nothing to retry, and the dialog reports it.
         page.begin(aside, "Try again", &json!({ "[name=message]": true })).await;
         page.answer_dialog().await;
-        page.until(
-            "the refusal",
-            "return document.querySelector('dialog').innerText.includes('were set aside; name them')",
-        )
-        .await;
+        page.holds("dialog", "were set aside; name them").await;
         page.both(page.set_aside().await, "Try again", json!({})).await;
     })
     .await;
@@ -274,7 +271,6 @@ async fn a_command_with_a_gap_is_refused() {
         // Nor is an empty field sent by the button.
         page.begin(claim, "Send settle", &json!({ "[name='value note']": "it's" })).await;
         page.answer_dialog().await;
-        page.until("a refusal", "return document.querySelector('dialog .warning') !== null").await;
         assert!(page.text("dialog .warning").await.contains("“cents” is empty"));
         assert_eq!(page.site.status(mail).await, "pending");
     })

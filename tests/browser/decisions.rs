@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use machine::contract::NoReceipt;
 use serde_json::json;
 use tokio::time::sleep;
 
 use crate::{
     browser::browse,
-    mail::{TAKES, work},
+    mail::{Server, TAKES, work},
     site::{ANN, TOM},
 };
 
@@ -20,7 +21,7 @@ async fn one_approves_and_sees_it_complete() {
         page.shows("to: \"bob@example.com\"").await;
         page.shows("waiting for").await;
         page.click(".card button.primary").await;
-        let asked = page.text("dialog").await;
+        let asked = page.dialog().await;
         assert!(asked.contains("to: \"bob@example.com\""), "{asked}");
         assert!(
             asked.contains(&format!("machine --db agent.db approve {gate} --as ann")),
@@ -33,8 +34,7 @@ async fn one_approves_and_sees_it_complete() {
 
         page.go(&format!("#/machines/{mail}")).await;
         work(&page.site.store, TAKES).await;
-        page.until("SUCCESS", "return document.querySelector('h1 .badge').innerText === 'SUCCESS'")
-            .await;
+        page.is("h1 .badge", "SUCCESS").await;
         page.shows("250 OK queued as 17").await;
         page.go("#/log").await;
         page.shows("approve").await;
@@ -77,12 +77,12 @@ async fn several_are_declined_at_once_with_a_reason() {
         page.click("li:nth-child(3) input[type=checkbox]").await;
         assert!(page.text(".bulk").await.contains("2 selected"));
         page.click(".bulk button:nth-of-type(2)").await;
-        let asked = page.text("dialog").await;
+        let asked = page.dialog().await;
         assert!(asked.contains("bob@example.com") && asked.contains("zoe@example.com"), "{asked}");
         assert!(!asked.contains("eve@example.com"), "{asked}");
         page.find("dialog [name=reason]").await.send_keys("not today").await.unwrap();
         page.answer_dialog().await;
-        page.until("one left", "return document.querySelectorAll('.cards li').length === 1").await;
+        page.has(".cards li", 1).await;
         for (gate, status) in [(first, "rejected"), (second, "waiting"), (third, "rejected")] {
             assert_eq!(page.site.status(gate).await, status);
         }
@@ -103,11 +103,7 @@ async fn the_second_of_two_people_reads_who_was_faster() {
         page.site.start(&page.site.store).await;
         page.site.approve(gate, "ann").await;
         page.answer_dialog().await;
-        page.until(
-            "a refusal",
-            "return document.querySelector('dialog').innerText.includes('Refused')",
-        )
-        .await;
+        page.holds("dialog", "Refused").await;
         let refusal = page.text("dialog [role=alert]").await;
         assert!(refusal.contains("was approved by ann"), "{refusal}");
         assert_eq!(page.count("dialog button[type=submit]").await, 0);
@@ -117,7 +113,7 @@ async fn the_second_of_two_people_reads_who_was_faster() {
 }
 
 #[tokio::test]
-async fn an_open_dialog_says_that_somebody_was_faster() {
+async fn an_open_dialog_reports_an_earlier_answer() {
     browse(async |page| {
         page.open_as(TOM, "#/").await;
         for view in ["#/approvals", "#/", "#/machines/"] {
@@ -125,14 +121,8 @@ async fn an_open_dialog_says_that_somebody_was_faster() {
             page.go(&view.replace("machines/", &format!("machines/{gate}"))).await;
             page.click("main .steps button.primary").await;
             page.site.approve(gate, "ann").await;
-            page.until(
-                "the news",
-                "return document.querySelector('dialog').innerText \
-                    .includes('cannot be decided any more')",
-            )
-            .await;
-            let disabled = "return document.querySelector('dialog button[type=submit]').disabled";
-            page.until(&format!("a button that is disabled, {view}"), disabled).await;
+            page.holds("dialog", "can no longer be decided").await;
+            page.has("dialog button[type=submit]:disabled", 1).await;
             page.run("document.querySelector('dialog').close()").await;
         }
     })
@@ -147,7 +137,7 @@ async fn a_stale_approval_is_explained_and_cannot_be_selected() {
         page.site.ask("bob@example.com").await;
         sleep(Duration::from_millis(50)).await;
         page.open_as(ANN, "#/approvals").await;
-        page.shows("cannot be approved any more").await;
+        page.shows("can no longer be approved").await;
         let stale = page.text(".card.gone").await;
         assert!(stale.contains("late@example.com"), "{stale}");
         let why = page.text(".card.gone .why").await;
@@ -186,14 +176,9 @@ async fn a_dialog_says_when_its_time_has_passed() {
         assert!(!page.text(".facts").await.to_lowercase().contains("effect"));
         page.go("#/").await;
         page.click(".card button.primary").await;
-        page.until(
-            "its end",
-            "return document.querySelector('dialog').innerText.includes('answered until')",
-        )
-        .await;
-        let disabled = "return document.querySelector('dialog button[type=submit]').disabled";
-        assert_eq!(page.run(disabled).await, false);
-        page.until("the end", disabled).await;
+        page.holds("dialog", "answered until").await;
+        assert_eq!(page.count("dialog button[type=submit]:disabled").await, 0);
+        page.has("dialog button[type=submit]:disabled", 1).await;
         assert!(page.text("dialog [role=alert]").await.contains("time to answer has passed"));
         assert_eq!(page.site.status(gate).await, "waiting");
     })
@@ -201,3 +186,25 @@ async fn a_dialog_says_when_its_time_has_passed() {
 }
 
 const LIMIT: Duration = Duration::from_secs(8);
+
+#[tokio::test]
+async fn a_failure_is_retried_and_the_attempts_are_drawn_together() {
+    browse(async |page| {
+        let (gate, mail) = page.site.ask("bob@example.com").await;
+        page.site.approve(gate, "ann").await;
+        work(&page.site.store, Server(|_| Err(NoReceipt::not_applied("554 no mail today")))).await;
+        page.open_as(ANN, &format!("#/machines/{mail}")).await;
+        page.shows("554 no mail today").await;
+        page.click("#next button.primary").await;
+        page.answer_dialog().await;
+        page.holds(".scroller", "Attempt 2 of 2").await;
+        work(&page.site.store, TAKES).await;
+        page.go("#/sessions/monday").await;
+        page.shows("attempt 2 of 2").await;
+        page.shows("250 OK queued as 17").await;
+        // The decided action is not offered again.
+        page.go(&format!("#/machines/{mail}")).await;
+        assert_eq!(page.count("#next button.primary").await, 0);
+    })
+    .await;
+}

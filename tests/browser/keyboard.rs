@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::{browser::browse, page::Page, site::ANN};
 
-/// Presses Tab until the focus is on what has this text.
+/// Presses Tab until the element with this text has the focus.
 async fn tab_to(page: &Page, text: &str) {
     let focused = "const it = document.activeElement; return it.innerText || it.ariaLabel || ''";
     for _ in 0..60 {
@@ -42,7 +42,7 @@ async fn one_approves_by_keys() {
         );
         // Escape leaves, and the focus is where it was.
         page.press(Key::Escape).await;
-        page.until("no dialog", "return document.querySelector('dialog[open]') === null").await;
+        page.has("dialog[open]", 0).await;
         assert_eq!(page.run("return document.activeElement.innerText").await, "Approve…");
         assert_eq!(page.site.status(gate).await, "waiting");
 
@@ -50,7 +50,7 @@ async fn one_approves_by_keys() {
         tab_to(&page, "Approve").await;
         sleep(Duration::from_millis(600)).await;
         page.press(Key::Enter).await;
-        page.until("one card", "return document.querySelectorAll('.card').length === 1").await;
+        page.has(".card", 1).await;
         assert_eq!(page.site.status(gate).await, "completed");
         // The button is gone; the focus is not lost.
         page.until("the focus", "return document.activeElement !== document.body").await;
@@ -65,7 +65,7 @@ async fn shortcuts_do_not_break_typing() {
         page.open_as(ANN, "#/").await;
         page.press("?").await;
         page.find("dialog[open]").await;
-        assert!(page.text("dialog").await.contains("What it does"));
+        assert!(page.dialog().await.contains("What it does"));
         page.press(Key::Escape).await;
         page.press("ga").await;
         page.until("approvals", "return location.hash === '#/approvals'").await;
@@ -80,11 +80,7 @@ async fn shortcuts_do_not_break_typing() {
         let entry = "return document.querySelector('.stepper output').innerText";
         let last: Value = page.run(entry).await;
         page.press("<").await;
-        page.until(
-            "the first entry",
-            "return document.querySelector('.stepper output').innerText.startsWith('Entry 0 ')",
-        )
-        .await;
+        page.holds(".stepper output", "Entry 0 ").await;
         page.press(">").await;
         assert_eq!(page.run(entry).await, last);
     })

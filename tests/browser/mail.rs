@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use machine::{
     actor::Actors,
-    contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
+    contract::{Answer, Applied, Call, Perform, Tool},
     store::Store,
     worker::Worker,
 };
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(email.send, irreversible, settling_time = Duration::ZERO, about = "{to}")]
 pub(crate) struct SendMail {
     to: String,
     subject: String,
@@ -27,18 +28,6 @@ impl SendMail {
     }
 }
 
-impl Tool for SendMail {
-    const SERVICE: &'static str = "email";
-    const METHOD: &'static str = "send";
-    type Effect = Irreversible;
-    type Receipt = String;
-    const SETTLING_TIME: Duration = Duration::ZERO;
-
-    fn subject(&self, _language: &str) -> Option<String> {
-        Some(self.to.clone())
-    }
-}
-
 /// A mail server that gives this answer to every mail.
 pub(crate) struct Server(pub(crate) fn(&SendMail) -> Answer);
 
@@ -51,7 +40,7 @@ impl Perform<SendMail> for Server {
 /// It takes every mail.
 pub(crate) const TAKES: Server = Server(|_| Ok(Applied::new("250 OK queued as 17")));
 
-/// Sends what is approved, until nothing is left.
+/// Sends approved mails until none is left.
 pub(crate) async fn work(store: &Store, server: Server) {
     let worker = Worker::new(store, Actors::issue("mailer").unwrap()).tool::<SendMail>(server);
     let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());

@@ -13,11 +13,11 @@ mod addresses;
 #[cfg(feature = "browser")]
 mod browser;
 #[cfg(feature = "browser")]
+mod calls;
+#[cfg(feature = "browser")]
 mod commands;
 #[cfg(feature = "browser")]
 mod decisions;
-#[cfg(feature = "browser")]
-mod doubts;
 #[cfg(feature = "browser")]
 mod hostile;
 #[cfg(feature = "browser")]

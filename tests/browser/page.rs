@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use thirtyfour::{By, TypingData, WebDriver, WebElement};
+use thirtyfour::{By, TypingData, WebDriver, WebElement, error::WebDriverErrorInner};
 use tokio::time::sleep;
 
 use crate::site::Site;
@@ -63,7 +63,7 @@ impl Page {
         .await;
     }
 
-    /// Runs a script; what it returns.
+    /// Runs a script and returns its result.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.driver.execute(script, Vec::new()).await.unwrap().json().clone()
     }
@@ -89,9 +89,48 @@ impl Page {
         self.until(text, &script).await;
     }
 
+    /// Waits until the text of the first element contains this.
+    pub(crate) async fn holds(&self, css: &str, text: &str) {
+        // A drawing has no `innerText`.
+        let script = format!(
+            "const it = document.querySelector({}); \
+             return [it?.innerText, it?.textContent].some((all) => all?.includes({}))",
+            json!(css),
+            json!(text)
+        );
+        self.until(text, &script).await;
+    }
+
+    /// Waits until the text of the first element is this.
+    pub(crate) async fn is(&self, css: &str, text: &str) {
+        let found = format!("return document.querySelector({})?.innerText", json!(css));
+        self.until(text, &format!("{found} === {}", json!(text))).await;
+    }
+
+    /// Waits until there are so many elements.
+    pub(crate) async fn has(&self, css: &str, count: usize) {
+        let found = format!("return document.querySelectorAll({}).length", json!(css));
+        self.until(css, &format!("{found} === {count}")).await;
+    }
+
     /// The text of the first element.
     pub(crate) async fn text(&self, css: &str) -> String {
-        self.find(css).await.text().await.unwrap()
+        // Found and read in one step: an update may replace the element. A drawing has no `innerText`.
+        let script = format!(
+            "const it = document.querySelector({}); return it?.innerText ?? it?.textContent ?? null",
+            json!(css)
+        );
+        loop {
+            self.find(css).await;
+            if let Value::String(text) = self.run(&script).await {
+                return text;
+            }
+        }
+    }
+
+    /// The text of the dialog, once it is open.
+    pub(crate) async fn dialog(&self) -> String {
+        self.text("dialog[open]").await
     }
 
     pub(crate) async fn find(&self, css: &str) -> WebElement {
@@ -106,7 +145,13 @@ impl Page {
 
     /// Clicks with the pointer, as a person does.
     pub(crate) async fn click(&self, css: &str) {
-        self.find(css).await.click().await.unwrap();
+        while let Err(error) = self.find(css).await.click().await {
+            // An update has replaced it in between.
+            assert!(
+                matches!(*error, WebDriverErrorInner::StaleElementReference(_)),
+                "{css}: {error}"
+            );
+        }
     }
 
     /// Answers the open dialog, which ignores what comes in its first half second.

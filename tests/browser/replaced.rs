@@ -23,15 +23,11 @@ async fn another_file_brings_its_name_and_its_commands() {
         let other = OpenOptions::new().sqlite(&copy).await.unwrap();
         page.site.start_other("k.db", &other).await;
 
-        page.until(
-            "the other name",
-            "return document.querySelector('.brand .data').innerText === 'k.db'",
-        )
-        .await;
+        page.is(".brand .data", "k.db").await;
         let toast = page.text("#toast").await;
-        assert!(toast.contains("another store now: k.db"), "{toast}");
+        assert!(toast.contains("another store: k.db"), "{toast}");
         assert_eq!(page.run("return document.title.endsWith(' · k.db')").await, true);
-        // The question of the other file is not on the screen any more.
+        // The question of the other file is no longer on the screen.
         assert_eq!(page.run("return document.querySelector('dialog').open").await, false);
         page.shows("bob@example.com").await;
         page.click(".card button.primary").await;
@@ -58,11 +54,7 @@ async fn a_page_loaded_while_the_stream_is_broken_is_that_of_its_server() {
         page.site.stop().await;
         let other = OpenOptions::new().sqlite(&copy).await.unwrap();
         page.site.start_other("k.db", &other).await;
-        page.until(
-            "no connection",
-            "return document.querySelector('.live').innerText.includes('Reconnecting')",
-        )
-        .await;
+        page.holds(".live", "Reconnecting").await;
         page.click("header a[href='#/approvals']").await;
         page.shows("bob@example.com").await;
         assert_eq!(page.text(".brand .data").await, "k.db");
@@ -78,9 +70,9 @@ async fn the_name_is_that_under_which_the_server_records() {
         assert_eq!(page.text(".role").await, "As ann");
         page.site.stop().await;
         page.site.start_for_tom().await;
-        page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;
+        page.is(".role", "As tom").await;
         let toast = page.text("#toast").await;
-        assert!(toast.contains("as another person now"), "{toast}");
+        assert!(toast.contains("as another person"), "{toast}");
     })
     .await;
 }
@@ -92,19 +84,18 @@ async fn a_link_changes_the_person_of_an_open_tab() {
         page.open_as(ANN, "#/approvals").await;
         page.click(".card button.primary").await;
         page.shows("bob@example.com").await;
-        assert!(page.text("dialog").await.contains("under the name ann"));
+        assert!(page.dialog().await.contains("under the name ann"));
         // The document stays loaded, as when an address is pasted.
         page.run("window.stays = true").await;
         page.follow(TOM).await;
-        page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;
+        page.is(".role", "As tom").await;
         assert_eq!(page.run("return window.stays").await, true);
         assert_eq!(page.run("return location.href").await, page.url("#/"));
         assert_eq!(page.run("return document.querySelector('dialog').open").await, false);
-        page.until("the stream", "return document.querySelector('.live').innerText === 'Live'")
-            .await;
+        page.is(".live", "Live").await;
 
         page.click(".card button.primary").await;
-        let asked = page.text("dialog").await;
+        let asked = page.dialog().await;
         assert!(asked.contains("under the name tom") && asked.contains("--as tom"), "{asked}");
         page.answer_dialog().await;
         page.shows("nothing. no decision is needed").await;
@@ -126,25 +117,16 @@ async fn a_link_that_was_used_leaves_nothing_of_the_person() {
         assert_eq!(page.text(".role").await, "Not signed in: read-only");
         // The link that `serve --as` prints makes a decider of a reader's tab.
         page.follow(ANN).await;
-        page.until("Ann", "return document.querySelector('.role').innerText === 'As ann'").await;
-        page.until("a button", "return document.querySelectorAll('button.primary').length === 1")
-            .await;
+        page.is(".role", "As ann").await;
+        page.has("button.primary", 1).await;
         assert_eq!(page.count("header option").await, 3);
 
         page.driver.goto(page.url("#code=used")).await.unwrap();
-        page.until(
-            "why",
-            "return document.querySelector('dialog').innerText.includes('link was used')",
-        )
-        .await;
+        page.holds("dialog", "link was used").await;
         page.run("document.querySelector('dialog').close()").await;
-        page.until(
-            "nobody",
-            "return document.querySelector('.role').innerText === 'Not signed in: read-only' \
-                && document.querySelector('.live').innerText === 'Live' \
-                && document.querySelectorAll('main button.primary').length === 0",
-        )
-        .await;
+        page.is(".role", "Not signed in: read-only").await;
+        page.is(".live", "Live").await;
+        page.has("main button.primary", 0).await;
         page.shows("bob@example.com").await;
         assert_eq!(page.count("header option").await, 1);
         assert_eq!(page.run("return sessionStorage.length").await, 0);

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use machine::contract::{Applied, NotDone};
+use machine::contract::{Applied, NoReceipt};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -32,8 +32,8 @@ async fn screenshot() {
             site.approve(gate, "ann").await;
             pass(1).await;
             let server = match to {
-                "dave@example.com" => Server(|_| Err(NotDone::not_applied("554 no mail today"))),
-                "carol@example.com" => Server(|_| Err(NotDone::unknown("the line went dead"))),
+                "dave@example.com" => Server(|_| Err(NoReceipt::not_applied("554 no mail today"))),
+                "carol@example.com" => Server(|_| Err(NoReceipt::unknown("the line went dead"))),
                 _ => Server(|_| Ok(Applied::new("250 OK queued as 17"))),
             };
             work(&site.store, server).await;

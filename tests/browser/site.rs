@@ -63,7 +63,7 @@ impl Site {
         Self { store, actors, address, clock, folder, file, server }
     }
 
-    /// Stops the server, and what it streams.
+    /// Stops the server and its streams.
     pub(crate) async fn stop(&self) {
         let mut server = self.server.lock().await;
         let (stop, ended, _) = &mut *server;

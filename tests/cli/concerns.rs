@@ -3,20 +3,13 @@
 use std::time::Duration;
 
 use machine::{
-    actor::{Actors, Human},
     clock,
-    contract::{Action, CallFact, Execution, execution::Pending},
-    store::Message,
-    view::Label,
-    worker::{Failure, Handler, Next, Task, Worker},
+    contract::{CallFact, Execution, execution::Pending},
 };
-use machine_tests::{
-    actors::{ecs_node, tool_node},
-    samples::{contradicted, mail},
-};
-use serde_json::{Value, json};
+use machine_tests::{actors::tool_node, samples::mail};
+use serde_json::Value;
 
-use crate::cli::support::{AnyOrder, Place, end};
+use crate::surfaces::{Place, end};
 
 fn concern(place: &Place) -> Value {
     let listed = place.json(&["list", "--attention-only"]);
@@ -25,76 +18,27 @@ fn concern(place: &Place) -> Value {
     concerns[0].clone()
 }
 
-/// D5: before, there was no such command, and only `prune` ended it.
+/// Every audience sees the reason.
 #[tokio::test]
-async fn what_is_contradicted_is_acknowledged() {
-    let place = Place::new().await;
-    let id = contradicted(&place.store, "bob@example.com").await;
-    let found = concern(&place);
-    assert_eq!(found["reason"], "contradicted");
-    assert_eq!(
-        found["next"],
-        json!([{ "do": "acknowledge", "id": id, "command": format!("acknowledge {id} --as NAME") }])
-    );
-    place.run(&["acknowledge", &end(id)]).failed(2, "--as <NAME>");
-    place.run(&["acknowledge", &end(id), "--as", "ann"]).done();
-    let listed = place.json(&["list"]);
-    assert_eq!(listed["attention"]["concerns"], json!([]));
-    assert_eq!(listed["machines"][0]["label"], "CONTRADICTED");
-    let shown = place.run(&["show", &end(id)]);
-    assert!(shown.done().contains("acknowledged a person has dealt with"), "{shown:?}");
-    place.run(&["acknowledge", &end(id), "--as", "bob"]).failed(1, "ann has already acknowledged");
-    let failed = place.failed("eve@example.com").await;
-    let refused = place.run(&["acknowledge", &end(failed), "--as", "ann"]);
-    refused.failed(1, "there is nothing to acknowledge");
-    let log = place.store.operations(10, None).await.unwrap();
-    let log: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
-    let told: Vec<_> = log.iter().map(|one| (&*one.by, &*one.via, &*one.operation)).collect();
-    let by = |name| (name, "cli", "acknowledge");
-    let before = ("ann", "program", "override not applied");
-    assert_eq!(told, [by("ann"), by("bob"), by("ann"), before]);
-    assert_eq!(log[2].outcome.as_deref(), Some("done"));
-    let timeline = place.run(&["timeline", &end(id)]);
-    assert!(timeline.done().contains("acknowledged by a person"), "{timeline:?}");
-    assert_eq!(place.label(id).await, Label::Contradicted);
-    place.run(&["verify"]).done();
-}
-
-/// Every state waits for messages.
-pub(crate) struct Waits;
-
-impl Handler for Waits {
-    type Machine = AnyOrder;
-
-    async fn handle(&self, _: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
-        Ok(Next::Wait)
-    }
-}
-
-/// D6: before, the reason was for the audience `internal` only, and the page said "it failed too often".
-#[tokio::test]
-async fn what_is_set_aside_says_why() {
-    let misfit =
-        "`confirm` takes another type as `amount`; it takes amount: u32, note: Option<String>";
+async fn set_aside_work_shows_its_reason() {
+    let misfit = "`confirm` expects a different type for `amount`; it takes amount: u32, note: Option<String>";
     for (body, cause) in [
         (r#"{"trigger": "confirm", "amount": "hunter2"}"#, misfit),
         (r#"{"trigger": "confirm", "amount": -1}"#, misfit),
         (
             r#"{"trigger": "confirm", "hunter2": 1}"#,
-            "`confirm` needs `amount`, and does not take all that was sent; it takes amount: u32, \
+            "`confirm` needs `amount`, and does not take everything that was sent; it takes amount: u32, \
              note: Option<String>",
         ),
-        (r#"{"trigger": "hunter2"}"#, "no state of the machine takes such an event"),
+        (r#"{"trigger": "hunter2"}"#, "no state of the machine accepts such an event"),
     ] {
         let place = Place::new().await;
         let id = place.order().await;
-        let message = Message::from_json(body, &Human::new("ann").unwrap()).unwrap();
-        place.store.send(id, &message).await.unwrap();
-        let worker = Worker::new(&place.store, Actors::issue("shop").unwrap()).handler(Waits);
-        worker.run_until_idle().await.unwrap();
+        place.message(id, body).await;
+        place.work().await;
         let found = concern(&place);
         assert_eq!(found["trouble"]["reason"], cause);
-        // Data of the message are not for everybody.
+        // Data of the message is not for every audience.
         assert!(!found.to_string().contains("hunter2"), "{found}");
         let shown = place.json(&["show", &end(id)]);
         assert_eq!(shown["messages"][0]["reason"], cause);
@@ -104,14 +48,12 @@ async fn what_is_set_aside_says_why() {
     }
 }
 
-/// D8: before, both had one sentence, and the time was that of the entry of the state.
+/// Deadlines and calls have different texts, and the time at which they became overdue.
 #[tokio::test]
-async fn what_is_overdue_says_what_and_since_when() {
+async fn overdue_work_shows_its_subject_and_time() {
     let place = Place::new().await;
     let limit = Duration::from_millis(20);
-    let asked = mail("bob@example.com").ask::<Action>(Some(limit), ecs_node());
-    let (mut gate, mut planned) = asked.unwrap();
-    place.store.ask(&mut gate, &mut planned).await.unwrap();
+    let (gate, _) = place.gate_within(mail("bob@example.com"), Some(limit)).await;
     let expires_at = place.store.gate(gate.id()).await.unwrap().expires_at().unwrap();
     let past = async |at: i64| {
         while clock::now() <= at {
@@ -136,6 +78,6 @@ async fn what_is_overdue_says_what_and_since_when() {
     });
     past(expires_at.unwrap()).await;
     let found = concern(&place);
-    assert_eq!(found["cause"], "its call has run longer than it may", "{found}");
+    assert_eq!(found["cause"], "its call has exceeded its time limit", "{found}");
     assert_eq!(found["since"], expires_at.unwrap() - expires_at.unwrap() % 1000);
 }

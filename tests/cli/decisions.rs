@@ -1,241 +1,153 @@
-//! Decisions of people about gates, and gates that are no longer needed.
+//! Decisions on the command line: the question and the report. The acts themselves are in `surfaces::acts`.
+
+use std::sync::Arc;
 
 use machine::{
-    contract::{Action, Contract, Settled},
+    Id,
+    contract::{Action, Call, service_fn},
+    effects::StateError,
     store::LoadError,
     view::Label,
 };
 use machine_tests::{
-    actors::{ecs_node, reasoning_node, tool_node},
+    actors::tool_node,
     assert_err,
-    samples::{asked_in, mail, pending_mail, receipt},
+    samples::{contradicted, pending_mail, receipt},
 };
-
 use serde_json::json;
+use tokio::sync::Notify;
 
-use crate::cli::support::{Place, end};
+use crate::surfaces::{Place, end};
+
+/// Without `--yes`, and without a terminal, nothing is decided; what would be is shown.
+#[tokio::test]
+async fn a_decision_is_shown_before_it_is_made() {
+    let place = Place::new().await;
+    let gate = end(place.gate("bob@example.com").await.0.id());
+    let failed = end(place.failed("eve@example.com").await);
+    let doubt = end(place.doubt("joe@example.com").await);
+    let running = end(place.running("zoe@example.com").await);
+    let before = place.store.position().await.unwrap();
+    for (command, texts) in [
+        (&["approve", &*gate][..], ["Allow email.send? This cannot be undone.", "bob@example.com"]),
+        (&["decline", &gate], ["Decline email.send? It will never run.", "bob@example.com"]),
+        (&["retry", &failed], ["Allow email.send?", "eve@example.com"]),
+        (&["confirm", &doubt, "applied"], ["Your answer: it took effect.", "joe@example.com"]),
+        (
+            &["fence", &running],
+            [
+                "The call may have taken effect, so it is in doubt until a receipt or a person settles it.",
+                "\"zoe@example.com\"",
+            ],
+        ),
+    ] {
+        let asked = place.run(&[command, &["--as", "ann"]].concat());
+        asked.failed(2, "`--yes`");
+        for text in texts {
+            asked.failed(2, text);
+        }
+        assert_eq!(place.store.position().await.unwrap(), before, "{command:?}");
+    }
+}
 
 #[tokio::test]
-async fn what_is_approved_runs() {
+async fn nothing_is_decided_without_a_name() {
     let place = Place::new().await;
-    let (gate, planned) = place.ask("bob@example.com").await;
-    let before = place.position().await;
-    let ran = place.run(&["approve", &end(gate.id()), "--as", "ann"]);
-    ran.failed(2, "`--yes`");
-    assert!(ran.err.contains("Allow email.send? It cannot be taken back."), "{ran:?}");
-    assert!(ran.err.contains("bob@example.com"), "{ran:?}");
-    assert_eq!(place.position().await, before);
-
-    let ran = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
-    let follow = format!("a worker runs {0}; follow it with `show {0}`\n", planned.id());
-    assert!(ran.done().ends_with(&follow), "{ran:?}");
-    let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
-    assert!(matches!(settled, Settled::Completed(_)));
-
-    let second = place.run(&["approve", &end(gate.id()), "--as", "bob", "--yes"]);
-    second.failed(1, "was approved by ann");
+    let odd = contradicted(&place.store, "eve@example.com").await;
+    let (gate, _planned) = place.gate("bob@example.com").await;
+    let (odd, id) = (end(odd), end(gate.id()));
+    for command in
+        [&["approve", &*id, "--yes"][..], &["acknowledge", &odd], &["respond", &id, "8080"]]
+    {
+        place.run(command).failed(2, "--as <NAME>");
+    }
+    place.run(&["approve", &id, "--yes", "--as", " "]).failed(2, "the name is empty");
+    let hidden = place.run(&["approve", &id, "--yes", "--as", "ann\u{202e}"]);
+    hidden.failed(2, "invisible character");
+    assert_eq!(place.label(gate.id()).await, Label::Waiting);
 }
 
 /// The decider is shown to everyone; the names of programs are for diagnosis.
 #[tokio::test]
 async fn people_see_who_decided() {
     let place = Place::new().await;
-    let (gate, planned) = place.ask("bob@example.com").await;
-    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
+    let (gate, planned) = place.gate("bob@example.com").await;
     let id = planned.id();
-    let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
-    let show = |id| place.run(&["show", &end(id)]).done().to_owned();
-    assert!(show(gate.id()).contains("answered     by ann"), "{}", show(gate.id()));
-    assert!(show(id).contains("approved     by ann"), "{}", show(id));
-    let timeline = place.run(&["timeline", &end(gate.id())]);
-    assert!(timeline.done().contains("human ann"), "{timeline:?}");
+    let approved = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
+    approved.shows(&[&format!("a worker runs {id}; follow it with `show {id}`\n")]);
+    let show = |id| place.run(&["show", &end(id)]);
+    drop(place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap());
+    show(gate.id()).shows(&["answered     by ann"]);
+    show(id).shows(&["approved     by ann"]);
+    place.run(&["timeline", &end(gate.id())]).shows(&["human ann"]);
     let timeline = place.json(&["timeline", &end(id)]);
     let events = timeline["events"].as_array().unwrap();
     assert!(events.iter().all(|event| event["person"].is_null()), "{timeline}");
-
     let order = place.order().await;
     place
         .run(&["send", &end(order), "cancel", "--payload", r#"{"reason": ""}"#, "--as", "ann"])
         .done();
-    assert!(show(order).contains("by ann"), "{}", show(order));
+    show(order).shows(&["by ann"]);
+    let odd = contradicted(&place.store, "eve@example.com").await;
+    place.run(&["acknowledge", &end(odd), "--as", "ann"]).done();
+    show(odd).shows(&["acknowledged a person acknowledged"]);
+    place.run(&["timeline", &end(odd)]).shows(&["acknowledged by a person"]);
+    let listed = place.json(&["list", "--status", "CONTRADICTED"]);
+    assert_eq!(listed["attention"]["concerns"], json!([]));
 }
 
+/// All are checked before the first one is changed; a gate and its mail may be named in either order.
 #[tokio::test]
-async fn nothing_is_decided_without_a_name() {
+async fn several_machines_are_cancelled() {
     let place = Place::new().await;
-    let (gate, _planned) = place.ask("bob@example.com").await;
-    place.run(&["approve", &end(gate.id()), "--yes"]).failed(2, "--as <NAME>");
-    place.run(&["approve", &end(gate.id()), "--yes", "--as", " "]).failed(2, "the name is empty");
-    let hidden = place.run(&["approve", &end(gate.id()), "--yes", "--as", "ann\u{202e}"]);
-    hidden.failed(2, "invisible character");
-    assert_eq!(place.label(gate.id()).await, Label::Waiting);
-}
-
-#[tokio::test]
-async fn several_are_decided_together_or_none() {
-    let place = Place::new().await;
-    let (first, _a) = place.ask("a@example.com").await;
-    let (second, _b) = place.ask("b@example.com").await;
-    let (third, _c) = place.ask("c@example.com").await;
-    let ids = [&*end(first.id()), &*end(second.id()), &*end(third.id())];
-    place.run(&["decline", ids[2], "--as", "ann", "--yes", "--reason", "no"]).done();
-
-    place.run(&["approve", ids[0], ids[2], "--as", "ann", "--yes"]).failed(1, "declined by ann");
-    assert_eq!(place.label(first.id()).await, Label::Waiting);
-    let document = place.json(&["approve", ids[0], ids[1], ids[0], "--as", "ann", "--yes"]);
-    assert_eq!(document["decided"].as_array().unwrap().len(), 2, "{document}");
-    assert_eq!(document["decided"][1]["by"], "ann");
-    assert_eq!(place.label(first.id()).await, Label::Success);
-    assert_eq!(place.label(second.id()).await, Label::Success);
-}
-
-#[tokio::test]
-async fn what_is_declined_never_runs() {
-    let place = Place::new().await;
-    let (gate, planned) = place.ask("bob@example.com").await;
-    let ran = place.run(&["decline", &end(gate.id()), "--as", "ann", "--yes", "--reason", "wrong"]);
-    ran.done();
-    assert_eq!(place.label(gate.id()).await, Label::Rejected);
-    let id = planned.id();
-    assert_eq!(place.label(id).await, Label::Cancelled);
-    place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap_err();
-    place.run(&["cancel", &end(id), "--as", "ann"]).failed(1, "nothing to cancel");
-    let shown = place.json(&["show", &end(id)]);
-    assert_eq!(shown["execution"]["error_message"], "not approved: wrong", "{shown}");
-    assert_eq!(shown["execution"]["release"], "refused", "{shown}");
-}
-
-#[tokio::test]
-async fn what_is_not_needed_is_cancelled() {
-    let place = Place::new().await;
-    let mut pending = pending_mail("bob@example.com");
-    place.store.create(&mut pending).await.unwrap();
-    let (gate, planned) = place.ask("eve@example.com").await;
-    let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();
-    let mut question = asked_in(contract);
-    place.store.create(&mut question).await.unwrap();
-    let ids = [pending.id(), gate.id(), question.id()];
-    let texts = ids.map(end);
-    let document =
-        place.json(&["cancel", &texts[0], &texts[1], &texts[2], "--as", "ann", "--reason", "done"]);
-    assert_eq!(document["cancelled"].as_array().unwrap().len(), 3);
-    for id in ids {
+    let cancel = |ids: &[Id]| {
+        let ids: Vec<_> = ids.iter().map(|id| end(*id)).collect();
+        let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+        place.run(&[&["cancel"], &*ids, &["--as", "ann", "--json"]].concat())
+    };
+    let (gate, mail) = place.gate("eve@example.com").await;
+    let (other, behind) = place.gate("zoe@example.com").await;
+    let all = [
+        place.pending("bob@example.com").await,
+        place.question().await,
+        gate.id(),
+        mail.id(),
+        behind.id(),
+        other.id(),
+    ];
+    let cancelled = cancel(&all).json();
+    assert_eq!(cancelled["cancelled"].as_array().unwrap().len(), all.len());
+    for id in all {
         assert_eq!(place.label(id).await, Label::Cancelled);
     }
-    assert_err!(place.store.gate(gate.id()).await, LoadError::NotAGate { .. });
-    let again = place.run(&["cancel", &texts[0], "--as", "ann"]);
-    again.failed(1, "is CANCELLED, so there is nothing to cancel");
-    // It ended with its gate.
-    assert_eq!(place.label(planned.id()).await, Label::Cancelled);
-    // All are looked at before the first one is changed.
-    let mut other = pending_mail("tom@example.com");
-    place.store.create(&mut other).await.unwrap();
-    let ran = place.run(&["cancel", &end(other.id()), &texts[0], "--as", "ann"]);
-    ran.failed(1, "nothing to cancel");
-    assert_eq!(place.label(other.id()).await, Label::NotStarted);
-}
-
-/// Nothing is left to approve, so no question is asked, and each command that is offered works.
-#[tokio::test]
-async fn a_gate_ends_with_the_mail_that_it_guards() {
-    let place = Place::new().await;
-    let (gate, planned) = place.ask("bob@example.com").await;
-    place.run(&["cancel", &end(planned.id()), "--as", "ann", "--reason", "wrong address"]).done();
-    assert_eq!(place.label(gate.id()).await, Label::Cancelled);
-    let attention = place.json(&["list", "--attention-only"]);
-    assert_eq!(attention["attention"]["concerns"], json!([]), "{attention}");
-    let late = place.run(&["approve", &end(gate.id()), "--as", "bob", "--yes"]);
-    late.failed(1, "is CANCELLED (wrong address)");
-
-    // Both at once, in either order.
-    for is_gate_first in [true, false] {
-        let (gate, planned) = place.ask("eve@example.com").await;
-        let mut ids = [end(planned.id()), end(gate.id())];
-        if is_gate_first {
-            ids.reverse();
-        }
-        place.run(&["cancel", &ids[0], &ids[1], "--as", "ann"]).done();
-        assert_eq!(place.label(gate.id()).await, Label::Cancelled);
-        assert_eq!(place.label(planned.id()).await, Label::Cancelled);
-    }
-}
-
-/// The action behind the gate is missing: an older program may have cancelled it alone.
-#[tokio::test]
-async fn a_gate_with_nothing_behind_it_is_only_cancelled() {
-    let place = Place::new().await;
-    let (mut gate, _never_stored) =
-        mail("bob@example.com").ask::<Action>(None, ecs_node()).unwrap();
-    place.store.batch().create(gate.machine()).write().await.unwrap();
-    let shown = place.json(&["show", &end(gate.id())]);
-    let steps: Vec<_> = shown["next"].as_array().unwrap().iter().map(|step| &step["do"]).collect();
-    assert_eq!(steps, ["cancel"], "{shown}");
-    let refused = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
-    refused.failed(1, &format!("`cancel {}`", gate.id()));
-    place.run(&["cancel", &end(gate.id()), "--as", "ann"]).done();
-}
-
-/// An expired gate does not list `approve` and `decline` as next steps.
-#[tokio::test]
-async fn an_expired_gate_is_not_offered() {
-    let place = Place::new().await;
-    let limit = Some(std::time::Duration::from_millis(1));
-    let (mut gate, mut planned) = mail("bob@example.com").ask::<Action>(limit, ecs_node()).unwrap();
-    place.store.ask(&mut gate, &mut planned).await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    let shown = place.json(&["show", &end(gate.id())]);
-    let steps: Vec<_> = shown["next"].as_array().unwrap().iter().map(|step| &step["do"]).collect();
-    assert_eq!(steps, ["cancel"], "{shown}");
-    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).failed(1, "expired");
-    place.run(&["cancel", &end(gate.id()), "--as", "ann"]).done();
-}
-
-#[tokio::test]
-async fn what_failed_is_tried_again() {
-    let place = Place::new().await;
-    let failed = place.failed("bob@example.com").await;
-    place.run(&["retry", &end(failed), "--as", "ann"]).failed(2, "Allow email.send?");
-    let document = place.json(&["retry", &end(failed), "--as", "ann", "--yes"]);
-    let attempt = document["attempt"].as_str().unwrap().parse().unwrap();
-    assert_eq!(place.label(attempt).await, Label::NotStarted);
-    // Repeating the command, or losing a race, makes no second attempt.
-    let twice = place.run(&["retry", &end(failed), "--as", "bob", "--yes"]);
-    twice.failed(1, "is another attempt at the same action");
-    let planned = place.store.planned(attempt).await.unwrap();
-    let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
-    assert!(matches!(settled, Settled::Completed(_)));
-    let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
-    assert_eq!(again.code, 1, "{again:?}");
-    place.run(&["retry", &end(attempt), "--as", "ann", "--yes"]).failed(1, "is SUCCESS");
+    let tom = place.pending("tom@example.com").await;
+    cancel(&[tom, all[0]]).failed(1, "is CANCELLED, so there is nothing to cancel");
+    assert_eq!(place.label(tom).await, Label::NotStarted);
 }
 
 /// `show` of a mail behind a gate names the gate and the commands that answer it.
 #[tokio::test]
-async fn what_waits_behind_a_gate_says_so() {
+async fn an_execution_behind_a_gate_shows_its_gate() {
     let place = Place::new().await;
-    let (gate, planned) = place.ask("bob@example.com").await;
+    let (gate, planned) = place.gate("bob@example.com").await;
     let id = end(planned.id());
     let shown = place.run(&["show", &id]);
     let waits = format!("waits for    a person, who answers its gate {}", gate.id());
-    assert!(shown.done().contains(&waits), "{shown:?}");
-    assert!(shown.out.contains("Allow email.send? It cannot be taken back."), "{shown:?}");
+    shown.shows(&[&waits, "Allow email.send? This cannot be undone."]);
     for command in ["approve", "decline"] {
         assert!(shown.out.contains(&format!("{command} {} --as NAME", gate.id())), "{shown:?}");
     }
     assert!(shown.out.contains(&format!("cancel {} --as NAME", planned.id())), "{shown:?}");
-    let wrong = place.run(&["approve", &id, "--as", "ann", "--yes"]);
-    wrong.failed(1, &format!("instead: `approve {} --as NAME`", gate.id()));
-
     place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
     let shown = place.json(&["show", &id]);
     assert_eq!(shown["gate"], json!(null));
     assert_eq!(shown["next"].as_array().unwrap().len(), 1, "{shown}");
 }
 
-/// A script must not take what was done for what failed.
+/// A script must not mistake a success for a failure.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn what_is_done_is_done_although_nobody_can_be_told() {
+async fn a_decision_stands_when_its_output_fails() {
     let place = Place::new().await;
     let untold = |arguments: &[&str]| {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -243,7 +155,7 @@ async fn what_is_done_is_done_although_nobody_can_be_told() {
         let output = place.command(arguments).stdout(full).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (gate, planned) = place.ask("bob@example.com").await;
+    let (gate, planned) = place.gate("bob@example.com").await;
     let (id, mail) = (end(gate.id()), end(planned.id()));
     let (doubt, failed) =
         (place.doubt("eve@example.com").await, place.failed("joe@example.com").await);
@@ -262,10 +174,140 @@ async fn what_is_done_is_done_although_nobody_can_be_told() {
         assert_eq!(code, Some(6), "{arguments:?}: {text}");
         assert!(text.contains("it is done, but the output could not be written"), "{text}");
     }
-    assert_err!(place.store.gate(gate.id()).await, LoadError::NotFound { .. });
+    assert_err!(place.store.gate(gate.id()).await, StateError::Load(LoadError::NotFound { .. }));
     assert!(copy.exists());
     // Read-only commands have failed.
     for arguments in [&["list"][..], &["prune", "--ended-for", "0s", "--dry-run"]] {
         assert_eq!(untold(arguments).0, Some(1), "{arguments:?}");
     }
+}
+
+/// The doubt of a dropped call names the process to restart.
+#[tokio::test]
+async fn a_call_that_was_cut_off_names_its_process() {
+    let place = Place::new().await;
+    let mut pending = pending_mail("bob@example.com");
+    place.store.create(&mut pending).await.unwrap();
+    let doubt = pending.id();
+    let called = Arc::new(Notify::new());
+    let calling = Arc::clone(&called);
+    let hangs = service_fn(move |_: &Call<Action>| {
+        calling.notify_one();
+        Box::pin(std::future::pending())
+    });
+    tokio::select! {
+        answered = place.store.perform::<Action>(pending, hangs, tool_node()) => {
+            panic!("{answered:?}")
+        }
+        () = called.notified() => {}
+    }
+    place.store.recover().await.unwrap();
+
+    let process = format!("in process {} on ", std::process::id());
+    let listed = place.run(&["list"]);
+    let listed = listed.done().split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = listed.replace(" │ │ │ │ │ ", " ");
+    assert!(text.contains("cut off ") && text.contains(" s ago"), "{text}");
+    let concern = &place.json(&["list"])["attention"]["concerns"][0];
+    assert_eq!(concern["open_call"]["process"]["pid"], std::process::id());
+    assert!(concern["open_call"]["cut_off_at"].is_i64(), "{concern}");
+    let refused = place.run(&["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"]);
+    refused.failed(1, &process);
+    refused.failed(1, "restart that process and answer then");
+    assert_eq!(place.label(doubt).await, Label::InDoubt);
+}
+
+#[tokio::test]
+async fn options_that_do_not_fit_are_refused() {
+    let place = Place::new().await;
+    let doubt = end(place.doubt("bob@example.com").await);
+    for more in [
+        &["applied", "--override"][..],
+        &["applied", "--reason", "x"],
+        &["not-applied", "--receipt", "x"],
+        &["perhaps"],
+        &[],
+    ] {
+        let arguments = [&["confirm", &*doubt, "--as", "ann", "--yes"][..], more].concat();
+        assert_eq!(place.run(&arguments).code, 2, "{more:?}");
+    }
+}
+
+/// Truncation is announced, and `--whole` shows the full text before the answer.
+#[tokio::test]
+async fn long_arguments_are_shown_whole_where_a_person_asks_for_them() {
+    let place = Place::new().await;
+    let long = format!("{}@example.com", "b".repeat(3000));
+    let (doubt, failed) = (place.doubt(&long).await, place.failed(&format!("x{long}")).await);
+    let (doubt, failed) = (end(doubt), end(failed));
+    for command in [&["confirm", &*doubt, "applied"][..], &["retry", &failed]] {
+        let command = [command, &["--as", "ann"]].concat();
+        let cut = place.run(&command);
+        cut.failed(2, "NOT SHOWN HERE: ");
+        cut.failed(2, "`--whole` shows all of it.");
+        let whole = place.run(&[&*command, &["--whole"]].concat());
+        let characters = whole.err.replace("\n        ", "");
+        assert!(characters.contains(&long), "{whole:?}");
+        assert!(!whole.err.contains("NOT SHOWN HERE"), "{whole:?}");
+        // A person who decides with `--yes` sees it, too.
+        let decided = place.run(&[&*command, &["--whole", "--yes"]].concat());
+        decided.done();
+        assert!(decided.err.replace("\n        ", "").contains(&long), "{decided:?}");
+    }
+}
+
+/// Checks the age limit of a question, and the number that are continued (EX-7).
+#[tokio::test]
+async fn a_question_resumes_with_checks() {
+    let place = Place::new().await;
+    let (id, _other) = (place.question().await, place.question().await);
+    let old = ["respond", &end(id), "8080", "--as", "ann", "--max-age", "0s"];
+    place.run(&old).failed(1, "the limit is 0 ms");
+    // Nothing was stored.
+    assert_eq!(place.store.question(id).await.unwrap().answered_by(), None);
+    let checks = ["--max-age", "1d", "--resuming", "1"];
+    let done = place.json(&[&["respond", &end(id), "8080", "--as", "ann"], &checks[..]].concat());
+    assert_eq!(
+        done["warnings"][0], "the caller resumes 1 of the session, but 2 were waiting",
+        "{done}"
+    );
+    assert!(done["age_ms"].is_u64(), "{done}");
+    assert_eq!(place.label(id).await, Label::Success);
+    let other = place.question().await;
+    let warned = place.run(&["respond", &end(other), "9090", "--as", "ann", "--resuming", "1"]);
+    assert!(warned.done().contains("warning: the caller resumes 1 of the session"), "{warned:?}");
+}
+
+/// An answer that was stored before resumes the question, and is not replaced.
+#[tokio::test]
+async fn an_answer_that_was_stored_is_used() {
+    let place = Place::new().await;
+    let id = place.question().await;
+    place.run(&["respond", &end(id), "", "--as", "ann"]).failed(2, "the response is empty");
+    let question = place.store.question(id).await.unwrap();
+    drop(place.store.respond(question, "8080", machine_tests::actors::ann()).await.unwrap());
+    place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "ann has answered");
+    place.run(&["respond", &end(id), "--as", "bob"]).done();
+    assert_eq!(place.json(&["show", &end(id)])["execution"]["result"], "8080");
+}
+
+/// The text of an act in the operator log if the person gives no reason.
+#[tokio::test]
+async fn acts_without_a_reason_are_on_record() {
+    let place = Place::new().await;
+    let (running, pending) =
+        (place.running("bob@example.com").await, place.pending("eve@example.com").await);
+    place.run(&["fence", &end(running), "--as", "eve", "--yes"]).done();
+    place.run(&["cancel", &end(pending), "--as", "bob"]).done();
+    place.run(&["prune", "--ended-for", "0s", "--as", "tom", "--yes"]).done();
+    let log = place.store.operations(10, None).await.unwrap();
+    let log: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
+    let found: Vec<_> =
+        log.iter().map(|one| (&*one.by, &*one.operation, &*one.machines, &*one.detail)).collect();
+    let expected = [
+        ("tom", "prune", &[][..], "that ended 0 s ago or before"),
+        ("bob", "cancel", &[pending][..], "cancelled"),
+        ("eve", "fence", &[running][..], "its worker was fenced"),
+    ];
+    assert_eq!(found, expected);
 }

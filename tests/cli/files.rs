@@ -4,7 +4,7 @@ use std::fs;
 
 use machine::store::OpenOptions;
 
-use crate::cli::support::{Place, Ran, bare, end};
+use crate::surfaces::{Place, Ran, bare, end};
 
 #[tokio::test]
 async fn a_missing_file_is_not_created() {
@@ -53,7 +53,7 @@ async fn files_of_others_are_refused() {
 
 #[tokio::test]
 async fn a_key_is_read_from_a_file() {
-    let place = Place::with(OpenOptions::new().key([0xab; 32])).await;
+    let place = Place::with(&OpenOptions::new().key([0xab; 32])).await;
     let id = place.order().await;
     place.run(&["list"]).failed(5, "created with another key");
     let key = place.folder().join("key");
@@ -85,8 +85,8 @@ async fn a_file_that_is_being_written_is_read() {
 async fn a_broken_machine_does_not_hide_the_others() {
     let place = Place::new().await;
     let (good, broken) = (place.order().await, place.order().await);
-    let (gate, _planned) = place.ask("bob@example.com").await;
-    place.edit(broken, "UPDATE instance SET state = '{\"evil\": 1}' WHERE id = ID");
+    let (gate, _planned) = place.gate("bob@example.com").await;
+    place.edit_machine(broken, "UPDATE instance SET state = '{\"evil\": 1}' WHERE id = ID");
     let listed = place.run(&["list"]);
     let good = end(good);
     for text in ["unreadable", &good[4..], &end(gate.id())[4..]] {
@@ -135,10 +135,10 @@ async fn a_file_that_may_only_be_read_is_read() {
 #[tokio::test]
 async fn a_broken_definition_is_named() {
     let place = Place::new().await;
-    let order = place.order().await;
+    place.order().await;
     place.store.close().await.unwrap();
     let forged = r#"replace(body, '"audience":"human"', '"audience":"x\norder: 1 checked, all can be read"')"#;
-    place.edit(order, &format!("UPDATE definition SET body = {forged} WHERE machine = 'order'"));
+    place.edit(&format!("UPDATE definition SET body = {forged} WHERE machine = 'order'"));
 
     let attention = place.json(&["list", "--attention-only"]);
     let concerns = attention["attention"]["concerns"].as_array().unwrap();
@@ -157,7 +157,7 @@ async fn a_broken_definition_is_named() {
 #[cfg(unix)]
 #[tokio::test]
 async fn pipes_are_read_and_what_is_too_large_is_refused() {
-    let place = Place::with(OpenOptions::new().key([0xab; 32])).await;
+    let place = Place::with(&OpenOptions::new().key([0xab; 32])).await;
     place.order().await;
     let pipe = place.folder().join("pipe");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -187,7 +187,7 @@ async fn pipes_are_read_and_what_is_too_large_is_refused() {
 /// A reader needs no writable file.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_nobody_may_read_is_said_to_be_that() {
+async fn an_unreadable_file_is_reported() {
     use std::os::unix::{fs::PermissionsExt, process::CommandExt};
 
     let place = Place::new().await;

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use snapbox::{assert_data_eq, file};
 
-use crate::cli::support::{Ran, bare};
+use crate::surfaces::{Ran, bare};
 
 #[test]
 fn the_help_says_all() {

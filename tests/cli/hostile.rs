@@ -4,7 +4,7 @@ use machine::contract::{Contract, ToolSpec};
 use machine_tests::{actors::reasoning_node, samples::asked_in};
 use serde_json::json;
 
-use crate::cli::support::{Order, Place, Ran};
+use crate::surfaces::{Order, Place, Ran};
 
 const HOSTILE: &str =
     "x\u{1b}[2J\n[SUCCESS] │ forged\r\n────┼────\n\u{202e}evil\u{9b}2J\u{2028}[IN_DOUBT]";
@@ -24,8 +24,29 @@ fn assert_harmless(ran: &Ran) {
     }
 }
 
+/// What is wrong with an argument is said without its invisible characters.
 #[tokio::test]
-async fn hostile_text_stays_in_its_place() {
+async fn a_wrong_argument_cannot_break_out() {
+    let place = Place::new().await;
+    let id = place.order().await.to_string();
+    for (arguments, says) in [
+        (&["cancel", &id, "--as", HOSTILE][..], r"\u{1b}[2J\n"),
+        (&["cancel", &id, "--as", "ann\u{202e}"], r"ann\u{202e}"),
+        (&["list", "--limit", HOSTILE], r"\u{1b}[2J\n"),
+        (&["list", "--release", HOSTILE], r"\u{1b}[2J\n"),
+        (&["list", "--x\u{202e}"], r"--x\u{202e}"),
+        (&["list", HOSTILE], r"\u{1b}[2J\n"),
+        (&[HOSTILE], r"\u{1b}[2J\n"),
+    ] {
+        let ran = place.run(arguments);
+        ran.failed(2, says);
+        assert_harmless(&ran.without_labels());
+    }
+    place.run(&["--help"]).shows(&["Usage: machine", "Exit codes"]);
+}
+
+#[tokio::test]
+async fn hostile_text_cannot_break_out() {
     let place = Place::new().await;
     let contract = Contract::ecs_request(HOSTILE, reasoning_node()).unwrap();
     let mut question = asked_in(contract.about(HOSTILE).session(HOSTILE));

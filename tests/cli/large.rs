@@ -2,7 +2,7 @@
 
 use machine_tests::samples::{asked, pending_mail};
 
-use crate::cli::support::{Order, Place, end};
+use crate::surfaces::{Order, Place, end};
 
 #[tokio::test]
 async fn a_large_file_is_listed_by_the_page() {

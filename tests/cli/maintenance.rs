@@ -19,7 +19,7 @@ use machine_tests::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::cli::support::{AnyOrder, Order, Place, Ran, bare, end};
+use crate::surfaces::{AnyOrder, Order, Place, Ran, bare, end};
 
 #[tokio::test]
 async fn a_sound_file_verifies() {
@@ -119,7 +119,7 @@ async fn a_new_program_is_checked() {
 }
 
 #[tokio::test]
-async fn what_has_ended_is_pruned_by_name() {
+async fn ended_machines_are_pruned_by_name() {
     let place = Place::new().await;
     let failed = place.failed("bob@example.com").await;
     let order = place.order().await;
@@ -129,7 +129,7 @@ async fn what_has_ended_is_pruned_by_name() {
     place.run(&["prune", "--ended-for", "0s", "--yes"]).failed(2, "--as");
     let asked = place.run(&["prune", "--ended-for", "0s", "--as", "ann"]);
     asked.failed(2, "1 machines with");
-    asked.failed(2, "look at it with `--dry-run`");
+    asked.failed(2, "review it with `--dry-run`");
     place.run(&["prune", "--ended-for", "-1d", "--as", "ann", "--yes"]).failed(2, "");
     for wrong in ["soon", "1mo", "1y", "106751991167d", "90", ""] {
         let ran = place.run(&["prune", "--ended-for", wrong, "--as", "ann", "--yes"]);
@@ -143,10 +143,10 @@ async fn what_has_ended_is_pruned_by_name() {
     };
     of(&["--status", "fialed"]).failed(
         2,
-        "no machine ends in a state `fialed`; there are `cancelled`, `completed`, `failed`, `paid`, `rejected`",
+        "no machine has a terminal state `fialed`; known: `cancelled`, `completed`, `failed`, `paid`, `rejected`",
     );
-    of(&["--status", "waiting"]).failed(2, "no machine ends in a state `waiting`");
-    of(&["--machine", "exection"]).failed(2, "there is no kind `exection`; there are `execution`");
+    of(&["--status", "waiting"]).failed(2, "no machine has a terminal state `waiting`");
+    of(&["--machine", "exection"]).failed(2, "unknown kind `exection`; known: `execution`");
     assert_eq!(
         place.json(&["prune", "--ended-for", "0s", "--status", "FAILED", "--dry-run"])["machines"],
         1
@@ -157,9 +157,9 @@ async fn what_has_ended_is_pruned_by_name() {
     assert_eq!(pruned["machines"], 1);
     let gone = place.run(&["show", &failed.to_string()]);
     gone.failed(4, &format!("{failed} was pruned, so its history is gone"));
-    assert!(!gone.err.contains("took place"), "{gone:?}");
+    assert!(!gone.err.contains("took effect"), "{gone:?}");
     let unknown = place.run(&["show", &Order::new().id().to_string()]);
-    unknown.failed(4, "there is no machine");
+    unknown.failed(4, "no machine");
     place.run(&["show", &order.to_string()]).done();
     let log = place.run(&["prune", "--log"]);
     assert!(log.done().contains("│ ann │ 1"), "{log:?}");
@@ -169,7 +169,7 @@ async fn what_has_ended_is_pruned_by_name() {
 
 /// Planning the same action again names the machine that did it, even after that machine was pruned.
 #[tokio::test]
-async fn what_was_done_by_a_pruned_machine_is_not_done_again() {
+async fn the_action_of_a_pruned_machine_is_not_repeated() {
     let place = Place::new().await;
     let (failed, mut pending) = (place.failed("bob@example.com").await, mail_to("bob@example.com"));
     place.store.create(&mut pending).await.unwrap();
@@ -177,7 +177,7 @@ async fn what_was_done_by_a_pruned_machine_is_not_done_again() {
     let planned = place.store.planned::<Action>(done).await.unwrap();
     let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
     let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
-    again.failed(1, &format!("{done} has already done what"));
+    again.failed(1, &format!("{done} has already performed this action"));
     assert!(again.err.contains(&format!("`show {done}`")), "{again:?}");
     // It was never stored, so it cannot be cancelled.
     let mut third = mail_to("bob@example.com");
@@ -186,7 +186,7 @@ async fn what_was_done_by_a_pruned_machine_is_not_done_again() {
     place.order().await;
     place.run(&["prune", "--ended-for", "0s", "--as", "ann", "--yes"]).done();
     let gone = place.run(&["show", &done.to_string()]);
-    gone.failed(4, "was pruned, so its history is gone; its action took place");
+    gone.failed(4, "was pruned, so its history is gone; its action took effect");
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn a_backup_is_a_store() {
     assert_eq!(document["bytes"], fs::metadata(&copy).unwrap().len());
     Ran::of(bare(&["show", &end(id)]).args(["--db", path])).done();
     Ran::of(bare(&["verify"]).args(["--db", path])).done();
-    place.run(&["backup", path]).failed(1, "a backup never replaces a file");
+    place.run(&["backup", path]).failed(1, "a backup never overwrites a file");
     let nowhere = place.folder().join("none").join("copy.db");
     assert_eq!(place.run(&["backup", nowhere.to_str().unwrap()]).code, 1);
 }
@@ -236,8 +236,8 @@ fn shells_complete_without_a_file() {
 }
 
 #[tokio::test]
-async fn a_busy_file_is_told_apart() {
-    let place = Place::with(OpenOptions::new()).await;
+async fn a_busy_file_has_its_own_error() {
+    let place = Place::with(&OpenOptions::new()).await;
     let id = place.order().await;
     let raw = rusqlite::Connection::open(place.file()).unwrap();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -247,10 +247,10 @@ async fn a_busy_file_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_name_that_stands_for_no_file_is_no_backup() {
+async fn a_special_name_is_refused_for_a_backup() {
     let place = Place::new().await;
     let mut command = place.command(&["backup", ":memory:"]);
-    Ran::of(command.current_dir(place.folder())).failed(1, "stands for a store in memory");
+    Ran::of(command.current_dir(place.folder())).failed(1, "denotes an in-memory store");
     assert!(!place.folder().join(":memory:").exists());
     // With its folder it is a file.
     let path = place.folder().join(":memory:");
@@ -262,19 +262,19 @@ async fn a_machine_of_which_only_the_journal_is_left_is_named_once() {
     let place = Place::new().await;
     place.order().await;
     let failed = place.failed("bob@example.com").await;
-    place.edit(failed, "DELETE FROM instance WHERE id = ID");
+    place.edit_machine(failed, "DELETE FROM instance WHERE id = ID");
     let verified = place.run(&["verify"]);
     assert_eq!(verified.code, 3, "{verified:?}");
-    let missing = "problem: machine number 2 is missing in the file\n";
+    let missing = "problem: machine number 2 is missing from the file\n";
     assert_eq!(verified.out.matches(missing).count(), 1, "{verified:?}");
-    assert_eq!(verified.out.matches("is missing in the file").count(), 1, "{verified:?}");
+    assert_eq!(verified.out.matches("is missing from the file").count(), 1, "{verified:?}");
 }
 
 #[tokio::test]
 async fn a_problem_names_its_machine_once() {
     let place = Place::new().await;
     let id = place.order().await;
-    place.edit(id, "UPDATE instance SET summary = summary || ' ' WHERE id = ID");
+    place.edit_machine(id, "UPDATE instance SET summary = summary || ' ' WHERE id = ID");
     let verified = place.run(&["verify"]);
     assert_eq!(verified.code, 3, "{verified:?}");
     let line = verified.out.lines().find(|line| line.starts_with("problem: ")).unwrap();

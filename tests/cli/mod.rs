@@ -1,14 +1,12 @@
 //! Tests of the command line: the program, on files that the library wrote.
 
-mod accepted;
-mod children;
+mod calls;
 mod chinese;
 mod concerns;
 mod decisions;
-mod doubts;
 mod failures;
 mod files;
-mod finding;
+mod growth;
 mod help;
 mod hostile;
 mod large;
@@ -16,7 +14,5 @@ mod lists;
 mod maintenance;
 mod messages;
 mod operations;
-mod questions;
-mod support;
 mod terminal;
 mod watch;

@@ -14,7 +14,7 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
-use crate::cli::support::{Place, end};
+use crate::surfaces::{Place, end};
 
 /// Runs a program on a terminal of this width, where a person types this.
 fn on_terminal(command: &mut Command, width: u16, typed: &str) -> (i32, String) {
@@ -44,7 +44,7 @@ fn on_terminal(command: &mut Command, width: u16, typed: &str) -> (i32, String) 
 #[tokio::test]
 async fn a_person_is_asked() {
     let place = Place::new().await;
-    let (gate, _planned) = place.ask("bob@example.com").await;
+    let (gate, _planned) = place.gate("bob@example.com").await;
     let id = end(gate.id());
     for (typed, code, label) in
         [("\n", 1, Label::Waiting), ("n\n", 1, Label::Waiting), ("y\n", 0, Label::Success)]
@@ -76,28 +76,28 @@ async fn a_table_fits_and_has_colours() {
     }
 }
 
-/// D1: before, this showed "Allow email.send? .. [y/N]", and `y` declined.
+/// The prompt asks for the decline, so `y` cannot be mistaken for an approval.
 #[tokio::test]
 async fn a_person_who_declines_is_asked_about_that() {
     let place = Place::new().await;
-    let (gate, _planned) = place.ask("bob@example.com").await;
+    let (gate, _planned) = place.gate("bob@example.com").await;
     let id = end(gate.id());
     for (typed, code, label) in [("n\n", 1, Label::Waiting), ("y\n", 0, Label::Rejected)] {
         let mut command = place.command(&["decline", &id, "--as", "ann"]);
         let (found, shown) = on_terminal(&mut command, 100, typed);
         assert_eq!(found, code, "{typed:?}: {shown}");
-        assert!(shown.contains("Decline email.send? It never runs."), "{shown}");
+        assert!(shown.contains("Decline email.send? It will never run."), "{shown}");
         assert!(shown.contains("bob@example.com") && !shown.contains("Allow"), "{shown}");
         assert_eq!(place.label(gate.id()).await, label, "{typed:?}");
     }
 }
 
-/// D3: before, a question was approved although a part of it was cut.
+/// A truncated question needs `--whole`.
 #[tokio::test]
 async fn a_question_that_is_cut_is_not_approved() {
     let place = Place::new().await;
     let to = format!("bob@example.com, {} eve@example.com", "x".repeat(20_000));
-    let (gate, _planned) = place.ask(&to).await;
+    let (gate, _planned) = place.gate(&to).await;
     let id = end(gate.id());
     for more in [&[][..], &["--yes"]] {
         let arguments = [&["approve", &id, "--as", "ann"][..], more].concat();

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::cli::support::{Place, end};
+use crate::surfaces::{Place, end};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -77,7 +77,7 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_closed_output_is_no_error() {
+async fn a_closed_output_is_not_an_error() {
     let place = Place::new().await;
     place.order().await;
     for arguments in [&["list"][..], &["export", "--all"], &["completions", "bash"]] {

@@ -52,15 +52,15 @@ fn a_tool_call_has_the_parts_of_one() {
         (json!({ "service": "email", "method": "", "args": {} }), "is empty"),
         (
             json!({ "service": "email", "method": "send", "args": {}, "occurrence": 1 }),
-            "occurrence is not a text",
+            "occurrence is not a string",
         ),
         (
             json!({ "service": "email", "method": "send", "args": {}, "occurrence": null }),
-            "occurrence is not a text",
+            "occurrence is not a string",
         ),
         (
             json!({ "service": "email", "method": "send", "args": {}, "irreversible": false }),
-            "a member that a tool call does not have",
+            "an unknown member",
         ),
     ] {
         let refused = made("tool_call", &detail);
@@ -132,7 +132,7 @@ fn an_action_does_not_choose_its_key() {
         }))
         .unwrap();
         let refused = Contract::action_of(action, Effect::Irreversible, reasoning_node());
-        assert_err!(refused, InvalidContract::NotACall(why) if why.contains("it chooses"));
+        assert_err!(refused, InvalidContract::NotACall(why) if why.contains("it sets its own"));
     }
     // An action of another type has no such parts.
     let webhook = made("webhook", &json!({ "occurrence": "again" })).unwrap();

@@ -2,7 +2,8 @@
 
 use machine::{
     actor::{Human, InvalidName},
-    contract::{Action, AnyExecution, Contract, Execution, Planned, Policy, execution::Failed},
+    contract::{Action, AnyExecution, Contract, Execution, Policy, execution::Failed},
+    effects::EffectError,
     store::{CommitError, Store},
     view::ConsequenceView,
 };
@@ -10,13 +11,16 @@ use machine_tests::{
     actors::{ann, graph_runner, reasoning_node, tool_node},
     assert_err, forge,
     samples::{Ticket, mail, read},
+    stores::planned,
 };
 use serde_json::json;
 
 fn failed() -> Execution<Failed> {
-    Execution::new(mail("bob").session("s1").note("n", 1))
-        .start(tool_node())
-        .fail("connection refused".to_owned(), tool_node())
+    Execution::new(mail("bob").session("s1").note("n", 1)).start(tool_node()).fail(
+        "connection refused".to_owned(),
+        None,
+        tool_node(),
+    )
 }
 
 fn policy(name: &str) -> Policy {
@@ -78,9 +82,11 @@ fn only_a_persons_retry_is_confirmed_by_a_person() {
     assert!(!confirmed(mail("bob")));
     assert!(!ConsequenceView::of(&failed().into()).human_confirmed);
     // A retry of a retry is decided again.
-    let retried = Execution::new(Contract::retry(&failed(), ann()))
-        .start(tool_node())
-        .fail("x".to_owned(), tool_node());
+    let retried = Execution::new(Contract::retry(&failed(), ann())).start(tool_node()).fail(
+        "x".to_owned(),
+        None,
+        tool_node(),
+    );
     let again = Contract::retry(&retried, &policy("refused"));
     assert_eq!(again.retry_of(), Some(retried.id()));
     assert!(!confirmed(again));
@@ -91,14 +97,10 @@ fn only_a_persons_retry_is_confirmed_by_a_person() {
 async fn a_decision_is_for_one_attempt() {
     let store = Store::memory();
     let retry = Contract::retry(&failed(), ann());
-    let mut planned: Planned<Action> = Planned::new(retry.clone()).unwrap();
-    store.batch().create(planned.machine()).write().await.unwrap();
-    let mut copy: Planned<Action> = Planned::new(retry).unwrap();
-    let refused = store.batch().create(copy.machine()).write().await;
-    assert_err!(refused, CommitError::AlreadyStored { .. });
-    let retry = Contract::retry(&failed(), ann());
-    let mut another: Planned<Action> = Planned::new(retry).unwrap();
-    store.batch().create(another.machine()).write().await.unwrap();
+    let _planned = planned::<Action>(&store, retry.clone()).await.unwrap();
+    let refused = planned::<Action>(&store, retry).await;
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyStored { .. }));
+    let _planned = planned::<Action>(&store, Contract::retry(&failed(), ann())).await.unwrap();
 }
 
 /// The decision is for that action: a retry with another action has no decision.
@@ -116,7 +118,8 @@ fn a_decision_is_for_one_action() {
 #[tokio::test]
 async fn a_decision_is_stored() {
     let store = Store::memory();
-    let ended = Execution::new(read("a.txt")).start(tool_node()).fail("x".into(), tool_node());
+    let ended =
+        Execution::new(read("a.txt")).start(tool_node()).fail("x".into(), None, tool_node());
     for (contract, confirmed) in [
         (Contract::retry(&ended, ann()), true),
         (Contract::retry(&ended, &policy("refused")), false),
@@ -183,7 +186,7 @@ fn a_policy_has_a_visible_name() {
 async fn a_loaded_execution_can_be_retried() {
     let store = Store::memory();
     let mut ended =
-        Execution::new(read("a.txt")).start(tool_node()).fail("x".to_owned(), tool_node());
+        Execution::new(read("a.txt")).start(tool_node()).fail("x".to_owned(), None, tool_node());
     store.create(&mut ended).await.unwrap();
     let AnyExecution::Failed(loaded) = store.load(ended.id()).await.unwrap() else { panic!() };
     let mut retry = Execution::new(Contract::retry(&loaded, ann()));

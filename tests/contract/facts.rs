@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use machine::{
-    contract::{CallFact, Evidence, Execution, Settled},
+    contract::{CallFact, Evidence, Settled},
     journal::Fact,
     store::Store,
 };
 use machine_tests::actors::tool_node;
 use machine_tests::samples::{mail, receipt};
+use machine_tests::stores::{begun, stored};
 use serde_json::{Value, json};
 
 /// Held, permitted, and the evidence, in this order, with the names that other programs read.
@@ -18,9 +19,8 @@ async fn a_call_is_written_down() {
     let contract = mail("bob").timeout_after(Duration::from_secs(30));
     let key = contract.idempotency_key().unwrap().to_string();
     let digest = contract.action().digest();
-    let mut pending = Execution::new(contract);
+    let pending = stored(&store, contract).await;
     let id = pending.id();
-    store.create(&mut pending).await.unwrap();
     let before = machine::clock::now();
     let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
     let outcome = permit.call(receipt("250 queued")).await;
@@ -79,9 +79,7 @@ async fn a_call_is_written_down() {
 #[tokio::test]
 async fn other_entries_are_not_about_a_call() {
     let store = Store::memory();
-    let mut pending = Execution::new(mail("bob"));
-    store.create(&mut pending).await.unwrap();
-    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let (running, permit) = begun(&store, mail("bob")).await;
     drop(permit);
     let history = store.history(running.id()).await.unwrap();
     for entry in &history.entries {
@@ -108,9 +106,8 @@ async fn tokens_rise() {
     let store = Store::memory();
     let mut tokens = Vec::new();
     for number in 0..12 {
-        let mut pending = Execution::new(mail(&format!("bob{number}@example.com")));
-        store.create(&mut pending).await.unwrap();
-        let (_running, permit) = store.begin(pending, tool_node()).await.unwrap();
+        let mail = mail(&format!("bob{number}@example.com"));
+        let (_running, permit) = begun(&store, mail).await;
         tokens.push(permit.token());
     }
     assert!(tokens.is_sorted_by(|a, b| a < b), "{tokens:?}");

@@ -3,6 +3,7 @@
 
 use machine::{
     contract::{AnyExecution, Contract, Execution, execution::Pending},
+    effects::EffectError,
     store::{CommitError, Store},
     stored::{Durable, Unverified, VerifyError},
     typed::State,
@@ -71,7 +72,7 @@ fn a_risk_cannot_be_lowered() {
 #[test]
 fn a_key_is_derived_again() {
     let foreign = mail("eve").idempotency_key().unwrap().to_string();
-    let because = "its idempotency key is not that of its action";
+    let because = "its idempotency key does not match its action";
     for key in [json!(foreign), json!(""), json!("mine"), json!(null)] {
         refused(&pending_mail("bob"), because, |contract| {
             contract["idempotency_key"] = key.clone();
@@ -117,7 +118,7 @@ fn an_action_is_checked_again() {
         let deep = (0..80).fold(json!(1), |inner, _| json!([inner]));
         contract["action"]["action_detail"]["args"]["to"] = deep;
     });
-    // An action of another type has another key, and is not a tool call any more.
+    // An action of another type has another key, and is no longer a tool call.
     refused(&pending_mail("bob"), "idempotency key", |contract| {
         contract["action"]["action_type"] = json!("webhook");
     });
@@ -128,7 +129,7 @@ fn an_action_is_checked_again() {
 fn an_approval_cannot_be_written() {
     let (gate, _planned) = mail("bob").ask::<machine::contract::Action>(None, ecs_node()).unwrap();
     let approves = json!(gate.approval());
-    let because = "it asks for an approval, and it is not a question";
+    let because = "it asks for an approval but is not a question";
     refused(&pending_mail("bob"), because, |contract| contract["approves"] = approves.clone());
     refused(&Execution::new(read("a.txt")), because, |contract| {
         contract["approves"] = approves.clone();
@@ -159,7 +160,7 @@ async fn a_lowered_tool_is_refused_by_the_store() {
     .unwrap();
     assert!(!lowered.context().is_irreversible());
     let refused = store.create(&mut lowered).await;
-    assert_err!(refused, CommitError::EffectLowered { what, .. } if what.contains("email.send"));
+    assert_err!(refused.map_err(EffectError::from), EffectError::EffectLowered { what, .. } if what.contains("email.send"));
 }
 
 /// An irreversible action from data is not stored, in any store: it could be begun in each of them. An
@@ -168,9 +169,15 @@ async fn a_lowered_tool_is_refused_by_the_store() {
 async fn an_irreversible_action_is_not_imported() {
     let store = Store::memory();
     let mut imported = edited(&pending_mail("bob"), |_| {}).unwrap();
-    assert_err!(store.create(&mut imported).await, CommitError::Imported { .. });
+    assert_err!(
+        store.create(&mut imported).await.map_err(EffectError::from),
+        EffectError::Imported { .. }
+    );
     let mut raised = edited(&Execution::new(read("a.txt").irreversible()), |_| {}).unwrap();
-    assert_err!(store.create(&mut raised).await, CommitError::Imported { .. });
+    assert_err!(
+        store.create(&mut raised).await.map_err(EffectError::from),
+        EffectError::Imported { .. }
+    );
     // The way around: typed again.
     let pending = Pending::narrow(edited(&pending_mail("bob"), |_| {}).unwrap()).unwrap();
     let refused = store.cancel(pending, "not here", tool_node()).await;
@@ -179,7 +186,7 @@ async fn an_irreversible_action_is_not_imported() {
     let mut harmless = edited(&Execution::new(read("a.txt")), |_| {}).unwrap();
     store.create(&mut harmless).await.unwrap();
     let mut ended = edited(
-        &Execution::new(mail("bob")).start(tool_node()).fail("x".to_owned(), tool_node()),
+        &Execution::new(mail("bob")).start(tool_node()).fail("x".to_owned(), None, tool_node()),
         |_| {},
     );
     if let Ok(ended) = &mut ended {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use machine::contract::execution;
 use machine::contract::{Action, ActionType, InvalidContract, Planned, Tool};
-use machine::contract::{Irreversible, execution};
 use machine::stored::Durable;
 use machine::typed::State;
 use machine_tests::{
@@ -88,16 +88,10 @@ fn each_question_has_its_own_gate() {
     assert_eq!(planned.execution().context().behind(), Some(third.id()));
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(bank.pay, irreversible)]
 struct Pay {
     cents: u64,
-}
-
-impl Tool for Pay {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "pay";
-    type Effect = Irreversible;
-    type Receipt = String;
 }
 
 /// An action that its tool cannot run is never asked about.

@@ -253,7 +253,7 @@ fn keys_do_not_depend_on_the_build() {
 
 /// Arguments that the other build reads differently, or not at all, are refused in both.
 #[test]
-fn what_another_build_cannot_read_is_refused() {
+fn values_that_other_builds_cannot_read_are_refused() {
     let call = |arguments: &str| {
         let tool = ToolSpec::irreversible("bank", "pay").unwrap();
         Contract::tool_call(&tool, arguments, reasoning_node())

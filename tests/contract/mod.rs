@@ -16,6 +16,5 @@ mod receipts;
 mod registry;
 mod risk;
 mod rollback;
-mod size;
 mod strangers;
 mod tool;

@@ -2,13 +2,15 @@
 
 use machine::{
     actor::InvalidName,
-    contract::{Action, ActionType, Contract, InvalidContract, Planned, ToolSpec},
+    contract::{Action, ActionType, Contract, InvalidContract, ToolSpec},
+    effects::EffectError,
     store::{CommitError, Store},
 };
 use machine_tests::{
     actors::{ecs_node, graph_runner, reasoning_node, tool_node},
     assert_err,
     samples::{mail, receipt},
+    stores::planned,
 };
 
 fn weekly(week: &str) -> Contract {
@@ -49,13 +51,12 @@ async fn each_occasion_runs_once() {
     let store = Store::memory();
     for contract in [mail("bob"), weekly("2026-W47"), weekly("2026-W48")] {
         for round in 0..2 {
-            let mut planned = Planned::<Action>::new(contract.clone()).unwrap();
-            let created = store.batch().create(planned.machine()).write().await;
+            let created = planned::<Action>(&store, contract.clone()).await;
             if round > 0 {
-                assert_err!(created, CommitError::AlreadyDone { .. });
+                assert_err!(created, EffectError::Commit(CommitError::AlreadyDone { .. }));
                 continue;
             }
-            created.unwrap();
+            let planned = created.unwrap();
             drop(store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap());
         }
     }
@@ -135,7 +136,7 @@ fn tools_that_look_the_same_are_refused() {
         ("bank", "\u{fb01}nd"),
     ] {
         let refused = ToolSpec::irreversible(service, method);
-        assert_err!(refused, InvalidContract::NotACall(reason) if reason.contains("looks like"));
+        assert_err!(refused, InvalidContract::NotACall(reason) if reason.contains("lookalike"));
     }
     ToolSpec::irreversible("银行", "付款").unwrap();
 }

@@ -4,26 +4,25 @@ use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use machine::{
     contract::{
-        Action, Answer, Applied, Call, Contract, Evidence, Execution, NotDone, Outcome, Perform,
-        Settled, service_fn,
+        Action, ActionRefusal, Applied, Call, Contract, Evidence, NoReceipt, Perform, Refusal,
+        Settled, ToolAnswer, Unsettled, service_fn,
     },
     store::Store,
 };
 use machine_tests::{
     actors::tool_node,
     samples::{answers, mail, receipt},
+    stores::{begun, stored},
 };
 
 /// Calls the service under a real permit.
-async fn call(service: impl Perform<Action> + 'static) -> Outcome {
+async fn call(service: impl Perform<Action> + 'static) -> Unsettled {
     call_of(mail("bob"), service).await
 }
 
-async fn call_of(contract: Contract, service: impl Perform<Action> + 'static) -> Outcome {
+async fn call_of(contract: Contract, service: impl Perform<Action> + 'static) -> Unsettled {
     let store = Store::memory();
-    let mut pending = Execution::new(contract);
-    store.create(&mut pending).await.unwrap();
-    let (_running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let (_running, permit) = begun(&store, contract).await;
     permit.call(service).await
 }
 
@@ -69,8 +68,11 @@ async fn the_service_gets_the_call() {
 /// Only an explicit `NotApplied` means that nothing happened.
 #[tokio::test]
 async fn not_applied_is_said() {
-    let outcome = call(answers(Err(NotDone::not_applied("connection refused")))).await;
-    assert_eq!(outcome.evidence(), &Evidence::NotApplied("connection refused".to_owned()));
+    let outcome = call(answers(Err(NoReceipt::not_applied("connection refused")))).await;
+    assert_eq!(
+        outcome.evidence(),
+        &Evidence::NotApplied(Refusal::of(&ActionRefusal::new("connection refused")))
+    );
 }
 
 /// `?` on any error means unknown, even if the error suggests that nothing happened.
@@ -122,7 +124,7 @@ struct Panics {
 
 impl Perform<Action> for Panics {
     #[allow(clippy::manual_async_fn, reason = "it panics before there is a future")]
-    fn perform(&self, _call: &Call<Action>) -> impl Future<Output = Answer> + Send {
+    fn perform(&self, _call: &Call<Action>) -> impl Future<Output = ToolAnswer<Action>> + Send {
         assert!(!self.at_once, "before there is a future");
         async {
             tokio::task::yield_now().await;
@@ -163,13 +165,13 @@ async fn a_timeout_stops_waiting_and_not_the_call() {
     let service = service_fn(move |_call: &Call<Action>| {
         let answered = Arc::clone(&answered);
         Box::pin(async move {
-            let answered = answered.lock().await.take().ok_or(NotDone::unknown("called twice"))?;
+            let answered =
+                answered.lock().await.take().ok_or(NoReceipt::unknown("called twice"))?;
             Ok(Applied::new(answered.await?))
         })
     });
     let store = Store::memory();
-    let mut pending = Execution::new(mail("bob").timeout_after(Duration::from_millis(1)));
-    store.create(&mut pending).await.unwrap();
+    let pending = stored(&store, mail("bob").timeout_after(Duration::from_millis(1))).await;
     let settled = store.perform(pending, service, tool_node()).await.unwrap();
     let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
     assert!(doubt.question().contains("no answer in time"), "{}", doubt.question());
@@ -177,5 +179,5 @@ async fn a_timeout_stops_waiting_and_not_the_call() {
     assert_eq!(late.await.unwrap(), Evidence::Applied("250 queued".to_owned()));
     let id = doubt.execution().id();
     let question = store.in_doubt(id).await.unwrap().question();
-    assert!(question.starts_with("It took place: 250 queued."), "{question}");
+    assert!(question.starts_with("It took effect: 250 queued."), "{question}");
 }

@@ -5,6 +5,7 @@ use machine::{
     contract::{
         Action, ActionType, AnyExecution, Contract, Effect, Execution, Gate, Planned, ToolSpec,
     },
+    effects::EffectError,
     store::{CommitError, Store},
 };
 use machine_tests::{
@@ -42,7 +43,7 @@ fn lines(arguments: &Value) -> Vec<String> {
     let text = question(arguments);
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let [first, middle @ .., last] = lines.as_slice() else { panic!("{text}") };
-    assert_eq!(first, "Allow email.send? It cannot be taken back.");
+    assert_eq!(first, "Allow email.send? This cannot be undone.");
     assert!(last.starts_with("[action ") && last.ends_with(']'), "{last}");
     middle.to_vec()
 }
@@ -59,7 +60,7 @@ fn a_question_is_made_from_the_action() {
     assert_eq!(
         gate.question(),
         format!(
-            "Allow email.send? It cannot be taken back.\n\
+            "Allow email.send? This cannot be undone.\n\
              attachment: null\ncopies: 2\nparts: [{{\"text\":\"Hello\"}}]\n\
              to: \"bob@example.com\"\nurgent: true\n[action {}]",
             &digest[..16]
@@ -109,7 +110,7 @@ fn another_action_is_shown_as_it_is() {
     let detail = Map::from_iter([("url".to_owned(), Value::from("https://example.com/x"))]);
     let gate = gate(typed(ActionType::Other("webhook".to_owned()), detail));
     let (text, _) = gate.question().rsplit_once('\n').unwrap();
-    assert_eq!(text, "Allow webhook? It cannot be taken back.\nurl: \"https://example.com/x\"");
+    assert_eq!(text, "Allow webhook? This cannot be undone.\nurl: \"https://example.com/x\"");
 }
 
 /// A hint that raises the risk is in the question; an action that can be undone is not called
@@ -118,12 +119,12 @@ fn another_action_is_shown_as_it_is() {
 fn the_question_names_the_risk() {
     assert!(gate(read("a")).question().starts_with("Allow files.read?\npath: \"a\"\n"));
     let raised = gate(read("a").irreversible());
-    assert!(raised.question().starts_with("Allow files.read? It cannot be taken back.\n"));
+    assert!(raised.question().starts_with("Allow files.read? This cannot be undone.\n"));
 }
 
 /// Invisible characters are escaped: in texts, in names, and in the names of tools.
 #[test]
-fn what_cannot_be_seen_is_escaped() {
+fn invisible_characters_are_escaped() {
     for (text, shown) in [
         ("bob\u{202e}moc.live", r"bob\u{202e}moc.live"),
         ("bob\u{2066}x\u{2069}", r"bob\u{2066}x\u{2069}"),
@@ -295,7 +296,7 @@ fn a_huge_action_can_be_asked_for() {
 
 /// D3: an approval names the text that was shown, and a text that was cut is not enough.
 #[tokio::test]
-async fn what_was_not_shown_is_not_approved() {
+async fn only_a_shown_question_is_approved() {
     let store = Store::memory();
     let (mut gate, mut planned) = gated(call(&json!({ "to": "x".repeat(3000) })));
     store.ask(&mut gate, &mut planned).await.unwrap();
@@ -303,7 +304,7 @@ async fn what_was_not_shown_is_not_approved() {
     store.ask(&mut other, &mut behind).await.unwrap();
     let refused = store.approve(gate, other.whole_question().unwrap().digest, ann()).await;
     let Err(refused) = refused else { panic!("approved unseen") };
-    assert!(matches!(refused.reason, CommitError::NotShown { .. }), "{refused}");
+    assert!(matches!(refused.reason, EffectError::NotShown { .. }), "{refused}");
     // Nothing was written, and what was given back can be approved.
     let gate = store.gate(refused.machine.id()).await.unwrap();
     assert_eq!(gate.whole_question(), refused.machine.whole_question());
@@ -321,8 +322,8 @@ async fn a_question_is_not_chosen_by_the_asker() {
     let mut forged = AnyExecution::from(forged);
     assert_eq!(forged.id(), gate.id());
     let stored = store.batch().create(&mut forged).create(planned.machine()).write().await;
-    assert_err!(stored, CommitError::Refused { breach, .. }
-        if breach.to_string().contains("a gate asks once, and what its contract says"));
+    assert_err!(stored, EffectError::Commit(CommitError::Refused { breach, .. })
+        if breach.to_string().contains("a gate asks the question of its contract, once"));
 }
 
 /// Such a question in JSON, where the contract lies as well, cannot be approved.
@@ -348,7 +349,7 @@ async fn a_question_from_data_is_not_approved() {
             Ok(_) => assert!(!lies, "approved a file that is not read"),
             Err(refused) => {
                 assert!(lies, "{refused}");
-                assert!(matches!(refused.reason, CommitError::GateChanged { .. }), "{refused}");
+                assert!(matches!(refused.reason, EffectError::GateChanged { .. }), "{refused}");
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Receipts of the remote side: huge, hostile, or such that they cannot be written. The effect took
-//! place all the same.
+//! effect all the same.
 
 use machine::{
     contract::{
-        Answer, Applied, Call, Contract, Evidence, Execution, Irreversible, NotDone, Perform,
+        Answer, Applied, Call, Contract, Evidence, Execution, Irreversible, NoReceipt, Perform,
         Planned, Settled, Tool, execution::Completed, receipt,
     },
     store::Store,
@@ -11,22 +11,24 @@ use machine::{
 use machine_tests::{
     actors::{reasoning_node, tool_node},
     samples::{answers, mail},
+    stores::{self, assert_intact, begun},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Cut to this many bytes, and a note.
-const LIMIT: usize = 64 * 1024;
+/// A receipt is cut to this many bytes, and a note.
+const LIMIT: usize = 1024 * 1024;
+
+/// A reason, too.
+const LONGEST_REASON: usize = 64 * 1024;
 
 async fn settled(answer: Answer) -> (Settled, Evidence) {
     let store = Store::memory();
-    let mut pending = Execution::new(mail("bob"));
-    store.create(&mut pending).await.unwrap();
-    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let (running, permit) = begun(&store, mail("bob")).await;
     let outcome = permit.call(answers(answer)).await;
     let evidence = outcome.evidence().clone();
     let settled = store.settle(running, outcome, tool_node()).await.unwrap();
-    assert!(store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_intact(&store).await;
     (settled, evidence)
 }
 
@@ -53,14 +55,14 @@ async fn a_huge_receipt_is_cut() {
 /// So is a huge reason, and it still says what is proven.
 #[tokio::test]
 async fn a_huge_reason_is_cut() {
-    let long = "x".repeat(10 * LIMIT);
-    let (end, evidence) = settled(Err(NotDone::not_applied(&long))).await;
+    let long = "x".repeat(10 * LONGEST_REASON);
+    let (end, evidence) = settled(Err(NoReceipt::not_applied(&long))).await;
     let Settled::Failed(failed) = end else { panic!("{end:?}") };
-    assert!(failed.state().error.len() < LIMIT + 100);
+    assert!(failed.state().error.len() < LONGEST_REASON + 100);
     assert!(matches!(evidence, Evidence::NotApplied(_)));
-    let (end, evidence) = settled(Err(NotDone::unknown(&long))).await;
+    let (end, evidence) = settled(Err(NoReceipt::unknown(&long))).await;
     let Settled::InDoubt(doubt) = end else { panic!("{end:?}") };
-    assert!(doubt.question().len() < LIMIT + 500);
+    assert!(doubt.question().len() < LONGEST_REASON + 500);
     assert!(matches!(evidence, Evidence::Unknown(_)));
 }
 
@@ -88,12 +90,10 @@ async fn a_hostile_receipt_is_data() {
 /// wrote cannot hide in it.
 #[tokio::test]
 async fn a_question_in_doubt_hides_nothing() {
-    let hostile = "\u{202e}\u{1b}[2J\n\u{200b}It did not take place.";
+    let hostile = "\u{202e}\u{1b}[2J\n\u{200b}It did not take effect.";
     let store = Store::memory();
-    let mut pending = Execution::new(mail(hostile));
-    store.create(&mut pending).await.unwrap();
-    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
-    let outcome = permit.call(answers(Err(NotDone::unknown(hostile)))).await;
+    let (running, permit) = begun(&store, mail(hostile)).await;
+    let outcome = permit.call(answers(Err(NoReceipt::unknown(hostile)))).await;
     let Settled::InDoubt(doubt) = store.settle(running, outcome, tool_node()).await.unwrap() else {
         panic!("it is unknown")
     };
@@ -101,7 +101,7 @@ async fn a_question_in_doubt_hides_nothing() {
     let question = doubt.question();
     let lines: Vec<&str> = question.lines().collect();
     let [asked, to, action] = lines.as_slice() else { panic!("a line was forged: {question}") };
-    assert!(asked.starts_with("Did this take place: email.send → "), "{asked}");
+    assert!(asked.starts_with("Did this take effect: email.send → "), "{asked}");
     assert!(to.starts_with("to: \"") && action.starts_with("[action "), "{question}");
     assert!(!lines.iter().any(|line| line.contains(hidden)), "{question:?}");
 }
@@ -139,15 +139,9 @@ impl<'de> Deserialize<'de> for Odd {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(pad.launch, irreversible, receipt = Odd)]
 struct Launch {}
-
-impl Tool for Launch {
-    const SERVICE: &'static str = "pad";
-    const METHOD: &'static str = "launch";
-    type Effect = Irreversible;
-    type Receipt = Odd;
-}
 
 struct Pad(Written);
 
@@ -168,13 +162,11 @@ async fn a_receipt_that_cannot_be_written_is_a_receipt() {
     ] {
         let store = Store::memory();
         let contract = Contract::of(&Launch {}, reasoning_node()).unwrap();
-        let mut planned: Planned<Launch> = Planned::new(contract.clone()).unwrap();
-        store.batch().create(planned.machine()).write().await.unwrap();
+        let planned: Planned<Launch> = stores::planned(&store, contract.clone()).await.unwrap();
         let settled = store.perform(planned, Pad(written), tool_node()).await.unwrap();
         let Settled::Completed(done) = settled else { panic!("{written:?}: {settled:?}") };
         assert!(done.state().result.contains(says), "{}", done.state().result);
-        let mut again: Planned<Launch> = Planned::new(contract).unwrap();
-        assert!(store.batch().create(again.machine()).write().await.is_err());
+        assert!(stores::planned::<Launch>(&store, contract).await.is_err());
     }
 }
 
@@ -194,8 +186,7 @@ where
 {
     let store = Store::memory();
     let contract = Contract::of(&Get::<R>::default(), reasoning_node()).unwrap();
-    let mut planned: Planned<Get<R>> = Planned::new(contract).unwrap();
-    store.batch().create(planned.machine()).write().await.unwrap();
+    let planned: Planned<Get<R>> = stores::planned(&store, contract).await.unwrap();
     match store.perform(planned, Gives(given), tool_node()).await.unwrap() {
         Settled::Completed(done) => done,
         other => panic!("{other:?}"),
@@ -220,6 +211,7 @@ impl<R: Serialize + serde::de::DeserializeOwned + Send + 'static> Tool for Get<R
     const METHOD: &'static str = "get";
     type Effect = Irreversible;
     type Receipt = R;
+    type Refusal = String;
 }
 
 struct Gives<R>(R);
@@ -247,6 +239,8 @@ async fn a_receipt_comes_back_as_it_was() {
     assert_eq!(back(vec!["a".to_owned()]).await.unwrap(), ["a"]);
     assert_eq!(back(Some("x".to_owned())).await.unwrap().as_deref(), Some("x"));
     assert_eq!(back(None::<String>).await.unwrap(), None);
+    let set = std::collections::HashSet::from(["a", "b", "c", "d"].map(str::to_owned));
+    assert_eq!(back(set.clone()).await.unwrap(), set);
     for value in [json!({ "a": [1, null] }), json!([1]), json!(5), json!(null), json!("text")] {
         assert_eq!(back(value.clone()).await.unwrap(), value);
     }
@@ -258,7 +252,6 @@ async fn a_receipt_of_another_type_is_an_error() {
     let done = completed("250 queued".to_owned()).await;
     assert!(receipt::<u64>(&done).is_err());
     assert!(receipt::<Vec<String>>(&done).is_err());
-    let done = completed(vec!["x".repeat(1000); 100]).await;
-    assert!(receipt::<Vec<String>>(&done).is_err());
-    assert!(receipt::<Value>(&done).is_ok(), "its beginning is text");
+    let done = completed("x".repeat(LIMIT + 1)).await;
+    assert!(receipt::<String>(&done).is_err(), "its beginning is not what was given");
 }

@@ -7,8 +7,8 @@ use std::sync::{
 
 use machine::{
     contract::{
-        Action, Answer, Applied, BoxFuture, Call, Contract, Effect, Execution, InvalidContract,
-        Planned, Registry, Settled, ToolSpec,
+        Action, Applied, BoxFuture, Call, Contract, Effect, Execution, InvalidContract, Planned,
+        Registry, Settled, ToolAnswer, ToolSpec,
     },
     store::Store,
 };
@@ -18,7 +18,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-fn done(_call: &Call<Action>) -> BoxFuture<'_, Answer<String>> {
+fn done(_call: &Call<Action>) -> BoxFuture<'_, ToolAnswer<Action>> {
     Box::pin(async { Ok(Applied::new("250 queued")) })
 }
 
@@ -196,8 +196,6 @@ fn the_effect_of_a_tool_is_never_lowered() {
     }
 }
 
-/// A contract that was made when the tool was idempotent is refused after it was raised; one that is
-/// more careful than the tool is not.
 /// A server that offers a tool again without its schema does not lift the checks.
 #[test]
 fn a_tool_keeps_its_schema() {
@@ -209,6 +207,8 @@ fn a_tool_keeps_its_schema() {
     assert!(plan(&registry, "email.send", r#"{"copies": 0}"#).is_ok());
 }
 
+/// A contract that was made when the tool was idempotent is refused after it was raised; one that is
+/// more careful than the tool is not.
 #[test]
 fn a_contract_is_checked_against_the_effect() {
     let mut registry = registry();
@@ -248,10 +248,10 @@ async fn the_function_of_the_tool_is_called() {
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
-/// A stored action that does not fit any more is not called, and nothing happened.
+/// A stored action that no longer fits is not called.
 #[tokio::test]
 async fn an_action_that_does_not_fit_is_not_called() {
-    fn never(_call: &Call<Action>) -> BoxFuture<'_, Answer<String>> {
+    fn never(_call: &Call<Action>) -> BoxFuture<'_, ToolAnswer<Action>> {
         panic!("it was called")
     }
     let spec = ToolSpec::irreversible("email", "send").unwrap();
@@ -259,7 +259,7 @@ async fn an_action_that_does_not_fit_is_not_called() {
     let unknown = ToolSpec::irreversible("email", "sent").unwrap();
     let question = Contract::ecs_request("Sure?", reasoning_node()).unwrap().irreversible();
     for (contract, reason) in [
-        (call(&spec), "do not fit `email.send`"),
+        (call(&spec), "do not match `email.send`"),
         (call(&unknown), "`email.sent` is not registered"),
         (question, "not a tool call"),
     ] {

@@ -42,7 +42,7 @@ fn the_risk_can_be_raised() {
 
 /// Every action that was marked irreversible has a key, whatever its type.
 #[test]
-fn what_is_raised_has_a_key() {
+fn an_action_made_irreversible_has_a_key() {
     let question = |text| Contract::ecs_request(text, reasoning_node()).unwrap();
     assert_eq!(question("Sure?").idempotency_key(), None);
     let key = |text| question(text).irreversible().idempotency_key().unwrap().clone();

@@ -5,15 +5,17 @@ use std::time::Duration;
 use machine::{
     Id,
     contract::{
-        Action, AnyExecution, Contract, Effect, Execution, Planned, RollbackPlan, Settled,
-        ToolSpec, execution::Completed,
+        Action, AnyExecution, Contract, Effect, Execution, RollbackPlan, Settled, ToolSpec,
+        execution::Completed,
     },
+    effects::EffectError,
     store::{CommitError, Store},
 };
 use machine_tests::{
     actors::{graph_runner, reasoning_node, tool_node},
     assert_err,
     samples::receipt,
+    stores::planned,
 };
 use serde_json::json;
 
@@ -97,17 +99,15 @@ async fn each_execution_is_undone_once() {
     for contract in &contracts {
         assert!(contract.is_irreversible());
         assert_eq!(contract.summary(), "undo files.patch → a");
-        let mut planned: Planned<Action> = Planned::new(contract.clone()).unwrap();
-        store.batch().create(planned.machine()).write().await.unwrap();
+        let planned = planned::<Action>(&store, contract.clone()).await.unwrap();
         let settled = store.perform(planned, receipt("undone"), tool_node()).await.unwrap();
         assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
     }
     // Planned again from the same executions, it is known to be done.
     let again =
         RollbackPlan::of([&first]).steps[0].contract(reasoning_node(), graph_runner()).unwrap();
-    let mut again: Planned<Action> = Planned::new(again).unwrap();
-    let refused = store.batch().create(again.machine()).write().await;
-    assert_err!(refused, CommitError::AlreadyDone { .. });
+    let refused = planned::<Action>(&store, again).await;
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyDone { .. }));
 }
 
 /// The contract of a step has the effect and the limits of the contract that undoes it, also if what it

@@ -106,7 +106,7 @@ enum Motor {
 }
 
 #[test]
-fn a_move_that_is_open_to_anyone_names_nobody() {
+fn a_move_open_to_anyone_names_no_actor() {
     fn drive<M: Erased<Event = motor::Event>>(motor: M, by: &impl Actor) -> M {
         motor.apply(motor::Event::Faster, by).unwrap()
     }
@@ -121,7 +121,7 @@ fn drive_to_stop(motor: AnyMotor, by: &impl Actor) -> AnyMotor {
     motor.apply(motor::Event::Stop, by).unwrap()
 }
 
-/// A person of another crate moves the machines of that crate, under a kind of their own, by name.
+/// A person of another crate moves the machines of that crate, under their own kind, by name.
 #[derive(Debug)]
 struct Releaser {
     name: &'static str,

@@ -7,13 +7,14 @@ use machine::{
         Answer, Applied, Call, Callable, Contract, Effect, Execution, Idempotent, InvalidContract,
         Irreversible, Perform, Planned, Settled, Tool, ToolSpec, receipt,
     },
+    effects::EffectError,
     store::{CommitError, Store},
     typed::Refused,
     view::Language,
 };
 use machine_tests::{
     actors::{graph_runner, reasoning_node, tool_node},
-    assert_err,
+    assert_err, stores,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ impl Tool for SendMail {
     const METHOD: &'static str = "send";
     type Effect = Irreversible;
     type Receipt = Queued;
+    type Refusal = String;
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
     const SETTLING_TIME: Duration = Duration::from_mins(10);
     const LANGUAGES: &'static [&'static str] = &["zh", "de"];
@@ -101,21 +103,18 @@ fn the_identity_makes_the_key() {
 #[tokio::test]
 async fn another_time_is_not_another_mail() {
     let store = Store::memory();
-    let planned = async |at| {
-        let mut planned: Planned<SendMail> = Planned::new(of(&mail("bob", at)).unwrap()).unwrap();
-        store.batch().create(planned.machine()).write().await.map(|()| planned)
-    };
+    let planned = |at| stores::planned::<SendMail>(&store, of(&mail("bob", at)).unwrap());
     let first = planned(1).await.unwrap();
     let second = planned(2).await.unwrap();
     let by = first.id();
     let (running, permit) = store.begin(first, tool_node()).await.unwrap();
     let refused = store.begin(second, tool_node()).await;
-    assert_err!(refused, Refused { reason: CommitError::KeyHeld { by: holder, .. }, .. }
+    assert_err!(refused, Refused { reason: EffectError::Commit(CommitError::KeyHeld { by: holder, .. }), .. }
         if *holder == by);
     let outcome = permit.call(Smtp { code: 250 }).await;
     drop(store.settle(running, outcome, tool_node()).await.unwrap());
     let refused = planned(3).await;
-    assert_err!(refused, CommitError::AlreadyDone { by: done, .. } if *done == by);
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyDone { by: done, .. }) if *done == by);
 }
 
 struct Smtp {
@@ -134,9 +133,9 @@ impl Perform<SendMail> for Smtp {
 #[tokio::test]
 async fn a_receipt_has_a_type() {
     let store = Store::memory();
-    let mut planned: Planned<SendMail> = Planned::new(of(&mail("bob", 1)).unwrap()).unwrap();
+    let contract = of(&mail("bob", 1)).unwrap();
+    let planned: Planned<SendMail> = stores::planned(&store, contract).await.unwrap();
     let id = planned.id();
-    store.batch().create(planned.machine()).write().await.unwrap();
     let settled = store.perform(planned, Smtp { code: 250 }, tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
     let machine::contract::AnyExecution::Completed(done) = store.load(id).await.unwrap() else {
@@ -161,7 +160,7 @@ fn a_contract_of_another_tool_is_refused() {
         let id = pending.id();
         let refused = Planned::<SendMail>::of(pending).unwrap_err();
         assert_eq!(refused.machine.id(), id);
-        assert!(refused.to_string().contains("use the tool that it is for"), "{refused}");
+        assert!(refused.to_string().contains("use the matching tool"), "{refused}");
     }
 }
 
@@ -201,16 +200,10 @@ fn a_contract_that_does_not_fit_is_refused() {
     assert_err!(Planned::<Pay>::new(lowered.irreversible()), InvalidContract::EffectLowered { .. });
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(bank.pay, irreversible, receipt = u64)]
 struct Pay {
     cents: u64,
-}
-
-impl Tool for Pay {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "pay";
-    type Effect = Irreversible;
-    type Receipt = u64;
 }
 
 /// The defaults: 30 seconds, a minute to settle, no subject, the arguments as the identity.
@@ -238,6 +231,7 @@ fn arguments_that_cannot_be_stored_are_refused() {
                 const METHOD: &'static str = "m";
                 type Effect = Idempotent;
                 type Receipt = ();
+                type Refusal = String;
             }
         };
     }
@@ -319,6 +313,7 @@ fn arguments_that_change_when_they_are_read_are_refused() {
                 const METHOD: &'static str = "transfer";
                 type Effect = Irreversible;
                 type Receipt = String;
+                type Refusal = String;
             }
         )* };
     }
@@ -342,7 +337,7 @@ fn arguments_that_change_when_they_are_read_are_refused() {
     let call = |arguments: &str| Contract::tool_call(&spec, arguments, reasoning_node()).unwrap();
     let refused = Planned::<Defaulted>::new(call(r#"{"to": "eve"}"#));
     assert_err!(refused, InvalidContract::Arguments { reason, .. }
-        if reason.contains("not the same each time"));
+        if reason.contains("they differ each time"));
     // The order of a set means nothing.
     let tags: Vec<_> = (0..50).map(|tag| tag.to_string()).collect();
     let tagged = call(&json!({ "tags": tags }).to_string());
@@ -363,6 +358,7 @@ fn a_field_that_is_not_stored_is_not_shown() {
         const METHOD: &'static str = "transfer";
         type Effect = Irreversible;
         type Receipt = String;
+        type Refusal = String;
         fn subject(&self, _language: &str) -> Option<String> {
             Some(format!("{}{}", self.to, self.shown))
         }
@@ -426,19 +422,14 @@ fn templates_know_languages() {
 /// An idempotent tool may start without a permit, and be repeated without a person.
 #[test]
 fn an_idempotent_tool_can_be_repeated() {
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, PartialEq, Serialize, Deserialize, Tool)]
+    #[tool(files.read, idempotent)]
     struct Read {
         path: String,
     }
-    impl Tool for Read {
-        const SERVICE: &'static str = "files";
-        const METHOD: &'static str = "read";
-        type Effect = Idempotent;
-        type Receipt = String;
-    }
     let read = Read { path: "a.txt".to_owned() };
     let planned: Planned<Read> = Planned::new(of(&read).unwrap()).unwrap();
-    let failed = planned.start(tool_node()).fail("no such file".to_owned(), tool_node());
+    let failed = planned.start(tool_node()).fail("no such file".to_owned(), None, tool_node());
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
     assert_eq!(again.arguments(), &read);
     assert_ne!(again.id(), failed.id());
@@ -447,7 +438,7 @@ fn an_idempotent_tool_can_be_repeated() {
 
     // A hint that raised its risk stays.
     let raised = of(&read).unwrap().irreversible();
-    let failed = Execution::new(raised).start(tool_node()).fail("x".to_owned(), tool_node());
+    let failed = Execution::new(raised).start(tool_node()).fail("x".to_owned(), None, tool_node());
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
     assert!(again.execution().context().is_irreversible());
     let refused = Planned::<SendMail>::retry(&failed, machine_tests::actors::ann());
@@ -455,7 +446,8 @@ fn an_idempotent_tool_can_be_repeated() {
 
     // So does the occasion, and what else its contract says.
     let weekly = of(&read).unwrap().session("s").occurrence("2026-W47", graph_runner()).unwrap();
-    let failed = Execution::new(weekly.clone()).start(tool_node()).fail("x".into(), tool_node());
+    let failed =
+        Execution::new(weekly.clone()).start(tool_node()).fail("x".into(), None, tool_node());
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
     assert_eq!(again.execution().context().action(), weekly.action());
     assert_eq!(again.execution().context().session_id(), Some("s"));

@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// Labels of a definition that was edited in its file make no lines of their own.
+/// Labels of a definition that was edited in its file cannot add lines.
 #[test]
 fn hostile_labels_stay_in_their_line() {
     let mut definition = choice("A\n  click A href \"javascript:alert(1)\"\r[*] --> A", "x");

@@ -1,13 +1,15 @@
 //! Tests of `machine::definition`.
 
-mod actors;
+mod calls;
 mod choices;
 mod compare;
 mod computed;
 mod drawings;
 mod fingerprint;
-mod graph;
-mod order;
+mod invocations;
+pub(crate) mod order;
 mod owned;
+mod shared;
 mod table;
+mod texts;
 pub(crate) mod xml;

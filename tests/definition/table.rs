@@ -1,39 +1,50 @@
-//! The table of EX-2, row by row, and the states of EX-1.
+//! The table of the execution machine, row by row, its states and its actors.
 
-use machine::{contract::execution::DEFINITION, definition::Move};
+use std::collections::BTreeSet;
 
-const TABLE: [(&str, &str, &str); 9] = [
-    ("pending", "start", "running"),
-    ("running", "succeed", "completed"),
-    ("running", "fail", "failed"),
-    ("running", "reject", "rejected"),
-    ("running", "suspend", "waiting"),
-    ("running", "cancel", "cancelled"),
-    ("waiting", "resume", "running"),
-    ("waiting", "cancel", "cancelled"),
-    ("waiting", "timeout", "cancelled"),
+use machine::{
+    actor::{Actor, Category, ReasoningNode},
+    contract::execution::DEFINITION,
+    definition::Move,
+};
+use machine_tests::actors::{ecs_node, graph_runner, reasoning_node, tool_node};
+
+/// From, trigger, to, and the actors. The reasoning node is not among them.
+type Row = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+const TABLE: [Row; 9] = [
+    ("pending", "start", "running", &["tool_node", "ecs_node"]),
+    ("running", "succeed", "completed", &["tool_node", "ecs_node", "graph_runner"]),
+    ("running", "fail", "failed", &["tool_node", "ecs_node", "graph_runner"]),
+    ("running", "reject", "rejected", &["tool_node", "ecs_node", "graph_runner"]),
+    ("running", "suspend", "waiting", &["tool_node", "ecs_node", "graph_runner"]),
+    ("running", "cancel", "cancelled", &["tool_node", "ecs_node", "graph_runner"]),
+    ("waiting", "resume", "running", &["graph_runner"]),
+    ("waiting", "cancel", "cancelled", &["graph_runner"]),
+    ("waiting", "timeout", "cancelled", &["graph_runner"]),
 ];
 
 const STATES: [&str; 7] =
     ["pending", "running", "waiting", "completed", "failed", "rejected", "cancelled"];
 
-/// These nine edges and no others.
+/// These nine edges and no others. Two of them lead from WAITING to CANCELLED.
 #[test]
 fn the_edges_are_those_of_the_table() {
     let name = |state: usize| &*DEFINITION.states[state].name;
-    let edges: Vec<_> = DEFINITION
-        .edges
-        .iter()
-        .map(|edge| (name(edge.from), &*edge.trigger, name(edge.to)))
-        .collect();
-    assert_eq!(edges, TABLE);
+    for (edge, (from, trigger, to, actors)) in DEFINITION.edges.iter().zip(TABLE) {
+        assert_eq!((name(edge.from), &*edge.trigger, name(edge.to)), (from, trigger, to));
+        assert_eq!(&*edge.actors, actors, "{from} {trigger}");
+        assert!(!edge.is_for::<ReasoningNode>(), "{from} {trigger}");
+    }
+    let pairs: BTreeSet<_> = DEFINITION.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    assert_eq!((DEFINITION.edges.len(), pairs.len()), (9, 8));
 }
 
 /// Every pair of state and trigger: an edge where the table has one, none elsewhere.
 #[test]
 fn every_pair_is_as_in_the_table() {
     for (index, state) in STATES.iter().enumerate() {
-        for (_, trigger, _) in TABLE {
+        for (_, trigger, ..) in TABLE {
             let expected = TABLE.iter().find(|row| row.0 == *state && row.1 == trigger);
             let found = DEFINITION.find_move(index, trigger);
             let targets = found.iter().flat_map(Move::targets).map(|state| &*state.name);
@@ -44,19 +55,7 @@ fn every_pair_is_as_in_the_table() {
     assert!(DEFINITION.find_move(0, "explode").is_none());
 }
 
-/// 9 legal of 7 x 7 pairs, counting WAITING to CANCELLED once: 8; it has two triggers.
-#[test]
-fn forty_nine_pairs_and_eight_of_them_legal() {
-    let pair =
-        |from: usize, to: usize| DEFINITION.leaving(from).filter(|edge| edge.to == to).count();
-    let pairs: Vec<_> =
-        (0..7).flat_map(|from| (0..7).map(move |to| (from, to))).map(|(f, t)| pair(f, t)).collect();
-    assert_eq!(pairs.len(), 49);
-    assert_eq!(pairs.iter().sum::<usize>(), 9);
-    assert_eq!(pairs.iter().filter(|count| **count > 0).count(), 8);
-}
-
-/// EX-1: which is initial, which are stable, which are terminal.
+/// The initial state, the stable ones, the terminal ones.
 #[test]
 fn the_states_are_those_of_the_specification() {
     let names: Vec<_> = DEFINITION.states.iter().map(|state| &*state.name).collect();
@@ -80,6 +79,11 @@ fn payloads_are_fields_of_the_target() {
         let brought = if edge.deadline.is_some() { &[][..] } else { &*target.fields };
         assert_eq!(&*edge.payload, brought, "{}", edge.trigger);
     }
+    let deadlines =
+        DEFINITION.edges.iter().filter_map(|edge| Some((&*edge.trigger, edge.deadline.as_ref()?)));
+    let deadlines: Vec<_> =
+        deadlines.map(|(trigger, deadline)| (trigger, &*deadline.after)).collect();
+    assert_eq!(deadlines, [("timeout", "context.answer_limit()")]);
     let fields = |state: &str| {
         let state = &DEFINITION.states[DEFINITION.state(state).unwrap()];
         state.fields.iter().map(|field| (&*field.name, &*field.ty)).collect::<Vec<_>>()
@@ -99,4 +103,21 @@ fn the_legal_moves_are_a_sentence() {
         "from WAITING you can: resume -> RUNNING, cancel -> CANCELLED, timeout -> CANCELLED"
     );
     assert_eq!(moves("failed"), "FAILED is terminal: nothing leaves it");
+}
+
+/// The names in the journal, and what people are shown instead.
+#[test]
+fn nodes_have_names_and_categories() {
+    fn of<A: Actor>(_: &A) -> (&'static str, Category) {
+        (A::KIND, A::CATEGORY)
+    }
+    assert_eq!(of(tool_node()), ("tool_node", Category::Tool));
+    assert_eq!(of(ecs_node()), ("ecs_node", Category::System));
+    assert_eq!(of(graph_runner()), ("graph_runner", Category::System));
+    assert_eq!(of(reasoning_node()), ("reasoning", Category::Agent));
+    for (kind, category) in
+        [of(tool_node()), of(ecs_node()), of(graph_runner()), of(reasoning_node())]
+    {
+        assert_eq!(Category::of_kind(kind), category);
+    }
 }

@@ -13,16 +13,18 @@ use machine::{
         AnyExecution, Settled,
         execution::{Pending, Status},
     },
-    effects::{Begin, Settle},
+    effects::{Begin, EffectError, Settle},
     store::{CommitError, Store},
     typed::State,
 };
-use machine_tests::actors::{ann, tool_node};
-use machine_tests::samples::mail;
+use machine_tests::{
+    actors::{ann, tool_node},
+    random::Random,
+    samples::mail,
+};
 
 use crate::{
     machines::{AnyMeter, Meter, meter::Counting},
-    random::Random,
     support::{
         BEGUN, PARKED, applied, assert_intact, begun, block_on, history, new_file, options, stored,
     },
@@ -40,7 +42,7 @@ fn cancel<T>(random: &mut Random, future: impl Future<Output = T>) -> Option<T> 
             return Some(result);
         }
         if random.percent(50) {
-            std::thread::sleep(Duration::from_micros(random.next() % 3000));
+            std::thread::sleep(Duration::from_micros(random.number() % 3000));
         }
     }
     None
@@ -190,7 +192,10 @@ fn after_a_cancelled_begin_it_is_pending_or_in_doubt() {
                         }
                         // The first one was still on its way.
                         Err(refused) => {
-                            assert!(matches!(refused.reason, CommitError::Conflict { .. }));
+                            assert!(matches!(
+                                refused.reason,
+                                EffectError::Commit(CommitError::Conflict { .. })
+                            ));
                         }
                     },
                     Err(running) => {

@@ -10,14 +10,14 @@ use std::{
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
+use machine_tests::random::Random;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::{
     machines::Meter,
-    process::{Process, die, freeze, new_file, orders, say},
-    random::Random,
-    support::{assert_file_intact, assert_intact, block_on, lines, options},
+    process::{Process, die, freeze, orders, say},
+    support::{assert_file_intact, assert_intact, block_on, lines, new_file, options},
 };
 
 /// The busy timeout of the others while a process is frozen.
@@ -77,8 +77,7 @@ const LOGGED: usize = 40;
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn logs() {
-    let (file, _): (PathBuf, Option<(String, Ends)>) = orders();
-    let store = options().sqlite(&file).await.unwrap();
+    let store = options().sqlite(orders::<PathBuf>()).await.unwrap();
     for _ in 0..LOGGED {
         store.create(&mut Meter::new()).await.unwrap();
     }
@@ -124,16 +123,15 @@ struct Scene {
 impl Scene {
     fn new(test: &str) -> Self {
         let (logged, file) = new_file();
-        let mut child = Process::start("created::logs", &(&file, None::<(String, Ends)>));
-        let _: Said = child.must_say();
+        let mut child = Process::start("created::logs", &file);
+        child.hear::<Said>();
         child.kill();
-        child.join();
         let mut scene = Self { random: Random::of(test), logged, most: BTreeMap::new() };
         for before in [Before::Missing, Before::Empty, Before::Log] {
             let (_folder, file) = scene.file(before);
             let mut child = start(&file, None);
             let start = Instant::now();
-            let _: Said = child.must_say();
+            child.hear::<Said>();
             scene.most.insert(before, start.elapsed() * 5 / 4);
         }
         scene
@@ -166,8 +164,11 @@ impl Scene {
             let point = *self.random.pick(points);
             let mut child = start(file, Some((point, ends)));
             match ends {
-                Ends::Killed => assert!(child.hear::<Said>().is_none(), "{point} was not reached"),
-                Ends::Frozen => child.wait_until_frozen(),
+                Ends::Killed => {
+                    let said = child.hear_until_end::<Said>();
+                    assert!(said.is_none(), "{point} was not reached: {said:?}");
+                }
+                Ends::Frozen => child.freeze(),
             }
             return (child, Some(point));
         }
@@ -182,7 +183,7 @@ impl Scene {
             std::hint::spin_loop();
         }
         match ends {
-            Ends::Killed => child.kill(),
+            Ends::Killed => child.cut_short(),
             Ends::Frozen => child.stop(),
         }
         child
@@ -192,7 +193,7 @@ impl Scene {
 /// A child that is about to create the file.
 fn start(file: &Path, point: Option<(&str, Ends)>) -> Process {
     let mut child = Process::start("created::creates", &(file, point));
-    let _: Said = child.must_say();
+    child.hear::<Said>();
     child
 }
 
@@ -243,7 +244,7 @@ fn reads(
         Err(OpenError::CannotOpen { reason, .. }) if reason.contains("check the path") => {
             figures.not_there += 1;
         }
-        Err(OpenError::CannotOpen { reason, .. }) if reason.contains("no store in it yet") => {
+        Err(OpenError::CannotOpen { reason, .. }) if reason.contains("contains no store yet") => {
             figures.no_store += 1;
         }
         Err(OpenError::Unavailable(error)) if may_be_busy && error.is_busy() => figures.busy += 1,
@@ -261,7 +262,7 @@ fn files(file: &Path) -> Vec<(String, u64)> {
     files
 }
 
-/// Everything works, and nothing is left of what was interrupted.
+/// Everything works, and no trace of the interrupted operation is left.
 fn works(file: &Path, least: usize, ends: Ends, round: &dyn fmt::Debug) {
     let store = match opened(options().must_exist().sqlite(file), round) {
         Ok(store) => store,
@@ -299,10 +300,10 @@ fn a_process_is_killed_while_it_creates_a_file() {
         let (_folder, file) = scene.file(before);
         let (mut child, point) = scene.ends(before, &file, Ends::Killed);
         let mut written = 0;
-        while let Some(said) = child.hear::<Said>() {
+        while let Some(said) = child.hear_until_end::<Said>() {
             written += usize::from(matches!(said, Said::Written));
         }
-        child.join();
+        child.ended();
         let round = (number, before, point, files(&file));
         reads(&file, before, &mut figures, false, &round);
         works(&file, before.machines() + written, Ends::Killed, &round);
@@ -337,9 +338,8 @@ fn a_process_is_frozen_while_it_creates_a_file() {
         }
         child.thaw();
         // Its next steps succeed.
-        while !matches!(child.must_say::<Said>(), Said::Written) {}
+        while !matches!(child.hear::<Said>(), Said::Written) {}
         child.kill();
-        child.join();
         works(&file, before.machines() + 1, Ends::Frozen, &round);
         figures.rounds += 1;
     }
@@ -353,15 +353,15 @@ fn several_processes_create_one_file() {
     for number in 0..rounds() {
         let before = *scene.random.pick(&[Before::Missing, Before::Empty]);
         let (_folder, file) = scene.file(before);
-        let mut others: Vec<_> = (0..2)
-            .map(|_| Process::start("created::creates", &(&file, None::<(String, Ends)>)))
-            .collect();
+        let nowhere = None::<(String, Ends)>;
+        let start = || Process::start("created::creates", &(&file, &nowhere));
+        let mut others = [start(), start()];
         let mut killed = scene.ends_at_random(before, &file, Ends::Killed);
         for other in &mut others {
-            while !matches!(other.must_say::<Said>(), Said::Written) {}
+            while !matches!(other.hear::<Said>(), Said::Written) {}
         }
         drop(others);
-        killed.join();
+        killed.ended();
         let store = block_on(options().sqlite(&file)).unwrap();
         let machines = block_on(lines(&store, &Query::new())).len();
         assert!([2, 3].contains(&machines), "{number}, {before:?}: {machines}");

@@ -41,64 +41,52 @@ async fn freezes() {
     say(&written.map(|()| new.id()).map_err(|error| error.to_string()));
 }
 
-/// Freezes a process that has the write lock, and lets it continue while an outcome waits.
-fn frozen_at(point: &str) {
-    block_on(async {
-        let (_folder, file) = new_file();
-        let store = options().busy_timeout(BUSY).sqlite(&file).await.unwrap();
-        let other = options().busy_timeout(BUSY).sqlite(&file).await.unwrap();
-        let mut meter = Meter::new().add("one".to_owned());
-        store.create(&mut meter).await.unwrap();
-        let (running, permit) = begun(&store, mail("bob")).await;
-        let (mail, outcome) = (running.id(), applied(permit, "sent").await);
-
-        let mut process = Process::start("frozen::freezes", &(&file, meter.id(), point));
-        process.wait_until_frozen();
-        // Readers do not wait, and see nothing of it.
-        assert_eq!(lines(&store, &Query::new()).await.len(), 2);
-        assert_eq!(history(&store, meter.id()).await, ["created", "add one"]);
-        assert_eq!(store.recover().await.unwrap().in_doubt.len(), 0);
-        let writes = async {
-            let mut new = Meter::new();
-            let refused = other.create(&mut new).await;
-            assert_err!(refused, CommitError::Unavailable(error) if error.is_busy());
-            assert_eq!(new.journal().version(), 0);
-            process.thaw();
-            other.create(&mut new).await.unwrap();
-            new.id()
-        };
-        let (settled, new) = tokio::join!(store.settle(running, outcome, tool_node()), writes);
-        assert!(matches!(settled.unwrap(), Settled::Completed(_)));
-        assert_eq!(status(&store, mail).await, Status::Completed);
-
-        let created: Id = process.must_say::<Result<Id, String>>().unwrap();
-        assert!(process.join().success());
-        assert_eq!(history(&store, meter.id()).await, ["created", "add one", "add frozen"]);
-        assert_eq!(history(&store, created).await, ["created", "add frozen"]);
-        assert_eq!(history(&store, new).await, ["created"]);
-        let mut meter = meter.add("late".to_owned());
-        assert_err!(store.commit(&mut meter).await, CommitError::Conflict { .. });
-        assert_intact(&store).await;
-        other.close().await.unwrap();
-        store.close().await.unwrap();
-        assert_file_intact(&file);
-    });
+/// A process that has the write lock is frozen, and continues while an outcome waits. It has read and written
+/// nothing, or half of a batch, or everything without committing it.
+#[test]
+fn frozen_in_a_transaction() {
+    for point in ["store-checked", "store-line", "store-commit"] {
+        block_on(frozen_at(point));
+    }
 }
 
-/// It has read, and written nothing.
-#[test]
-fn frozen_before_its_first_write() {
-    frozen_at("store-checked");
-}
+async fn frozen_at(point: &str) {
+    let (_folder, file) = new_file();
+    let store = options().busy_timeout(BUSY).sqlite(&file).await.unwrap();
+    let other = options().busy_timeout(BUSY).sqlite(&file).await.unwrap();
+    let mut meter = Meter::new().add("one".to_owned());
+    store.create(&mut meter).await.unwrap();
+    let (running, permit) = begun(&store, mail("bob")).await;
+    let (mail, outcome) = (running.id(), applied(permit, "sent").await);
 
-/// It has written half of a batch.
-#[test]
-fn frozen_between_two_writes() {
-    frozen_at("store-line");
-}
+    let mut process = Process::start("frozen::freezes", &(&file, meter.id(), point));
+    process.freeze();
+    // Readers do not wait, and see nothing of it.
+    assert_eq!(lines(&store, &Query::new()).await.len(), 2);
+    assert_eq!(history(&store, meter.id()).await, ["created", "add one"]);
+    assert_eq!(store.recover().await.unwrap().in_doubt.len(), 0);
+    let writes = async {
+        let mut new = Meter::new();
+        let refused = other.create(&mut new).await;
+        assert_err!(refused, CommitError::Unavailable(error) if error.is_busy());
+        assert_eq!(new.journal().version(), 0);
+        process.thaw();
+        other.create(&mut new).await.unwrap();
+        new.id()
+    };
+    let (settled, new) = tokio::join!(store.settle(running, outcome, tool_node()), writes);
+    assert!(matches!(settled.unwrap(), Settled::Completed(_)));
+    assert_eq!(status(&store, mail).await, Status::Completed);
 
-/// Everything is written but not committed.
-#[test]
-fn frozen_before_its_commit() {
-    frozen_at("store-commit");
+    let created: Id = process.hear::<Result<Id, String>>().unwrap();
+    process.join();
+    assert_eq!(history(&store, meter.id()).await, ["created", "add one", "add frozen"]);
+    assert_eq!(history(&store, created).await, ["created", "add frozen"]);
+    assert_eq!(history(&store, new).await, ["created"]);
+    let mut meter = meter.add("late".to_owned());
+    assert_err!(store.commit(&mut meter).await, CommitError::Conflict { .. });
+    assert_intact(&store).await;
+    other.close().await.unwrap();
+    store.close().await.unwrap();
+    assert_file_intact(&file);
 }

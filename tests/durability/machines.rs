@@ -45,6 +45,7 @@ pub(crate) enum Task {
     #[group(Working)]
     #[on(advance(step = step + 1, score = 0) => Second)]
     #[on(again => Self)]
+    #[on(restart => First)]
     #[on(pause => Idle)]
     #[on(skip(step = step + 100, score = 0) => Second, by = GraphRunner,
          after = Duration::from_millis(limit_ms))]

@@ -11,12 +11,13 @@ mod crash;
 mod created;
 mod frozen;
 mod indeterminate;
+mod invoked;
 mod machines;
 mod memory;
 mod model;
 mod moved;
-mod process;
-mod random;
 mod spawn;
 mod stress;
 mod support;
+
+use machine_tests::process;

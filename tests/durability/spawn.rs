@@ -5,8 +5,8 @@ use std::time::Duration;
 use machine::{
     Id,
     contract::{
-        Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Outcome, Perform, Permit,
-        Planned, execution,
+        Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Perform, Permit, Planned,
+        Unsettled, execution,
     },
     effects::{Begin, Settle},
     store::{Query, Store},
@@ -32,6 +32,7 @@ fn can_be_spawned(store: &'static Store, id: Id) {
     spawned(async move { store.json(id).await });
     spawned(async move { store.verify::<AnyMeter>(id).await });
     spawned(async move { store.verify_all(|_| {}).await });
+    spawned(async move { store.position().await });
     spawned(async move { store.recover().await });
     spawned(async move { store.in_doubt(id).await });
     spawned(async move { store.subscribe(None).await?.next().await });
@@ -44,7 +45,7 @@ fn can_be_spawned(store: &'static Store, id: Id) {
 fn executions_can_be_spawned(
     store: &'static Store,
     mut pending: impl FnMut() -> Execution<execution::Pending>,
-    mut outcome: impl FnMut() -> (Execution<execution::Running>, Outcome),
+    mut outcome: impl FnMut() -> (Execution<execution::Running>, Unsettled),
     mut doubt: impl FnMut() -> InDoubt,
     (permit, late): (Permit<Action>, LateCall),
     service: impl Perform<Action> + Clone + 'static,

@@ -1,50 +1,38 @@
 //! Helpers that several of these tests share.
 
-use machine_tests::actors::tool_node;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use machine::{
     Id,
-    contract::{
-        Action, Answer, AnyExecution, Applied, Call, Contract, Execution, Liveness, NotDone,
-        Outcome, Permit, execution, service_fn,
-    },
+    contract::{AnyExecution, Liveness},
     journal::{Entry, Fact},
-    store::{Line, OpenOptions, Query, Store},
+    store::{OpenOptions, Store},
 };
 
 use crate::machines::AnyMeter;
 
-pub(crate) use crate::process::new_file;
+pub(crate) use machine_tests::{
+    service::{applied, not_applied, unknown},
+    stores::{assert_intact, begun, block_on, lines, status, stored},
+};
 
-/// Waits for a future on this thread.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+/// Runs a test in a separate process, because fail points concern every store of a process.
+pub(crate) fn alone(name: &str, test: impl AsyncFnOnce()) {
+    if machine_tests::is_alone(name) {
+        block_on(test());
+    }
+}
+
+/// A file in a new folder.
+pub(crate) fn new_file() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    (folder, file)
 }
 
 /// Options that name the machines of these tests, so that verification knows their types.
 pub(crate) fn options() -> OpenOptions {
     OpenOptions::new().machine::<AnyMeter>().machine::<AnyExecution>()
-}
-
-/// All machines that a query selects, over all of its pages.
-pub(crate) async fn lines(store: &Store, query: &Query) -> Vec<Line> {
-    let mut query = query.clone();
-    let mut lines = Vec::new();
-    loop {
-        let page = store.list(&query).await.unwrap();
-        lines.extend(page.items.into_iter().map(Result::unwrap));
-        match page.next {
-            Some(next) => query = query.after(next),
-            None => return lines,
-        }
-    }
-}
-
-/// Every digest, seal and rule of the store holds.
-pub(crate) async fn assert_intact(store: &Store) {
-    let report = store.verify_all(|_| {}).await.unwrap();
-    assert!(report.is_clean(), "{report:?}");
 }
 
 /// Checks a file by SQLite and the numbers of the journal, without the library.
@@ -112,40 +100,3 @@ pub(crate) fn in_short(entry: &Entry) -> String {
 /// The entries of the journal after `begin`, `settle` with a receipt, and taking over.
 pub(crate) const BEGUN: [&str; 3] = ["held", "start", "permitted"];
 pub(crate) const PARKED: [&str; 4] = ["fenced", "unknown", "parked", "suspend"];
-
-pub(crate) async fn stored(store: &Store, contract: Contract) -> Execution<execution::Pending> {
-    let mut pending = Execution::new(contract);
-    store.create(&mut pending).await.unwrap();
-    pending
-}
-
-pub(crate) async fn begun(
-    store: &Store,
-    contract: Contract,
-) -> (Execution<execution::Running>, Permit<Action>) {
-    store.begin(stored(store, contract).await, tool_node()).await.unwrap()
-}
-
-pub(crate) async fn status(store: &Store, id: Id) -> execution::Status {
-    store.load::<AnyExecution>(id).await.unwrap().status()
-}
-
-async fn answered(permit: Permit<Action>, answer: Answer) -> Outcome {
-    let service = service_fn(move |_call: &Call<Action>| {
-        let answer = answer.clone();
-        Box::pin(async move { answer })
-    });
-    permit.call(service).await
-}
-
-pub(crate) async fn applied(permit: Permit<Action>, receipt: &str) -> Outcome {
-    answered(permit, Ok(Applied::new(receipt))).await
-}
-
-pub(crate) async fn not_applied(permit: Permit<Action>, reason: &str) -> Outcome {
-    answered(permit, Err(NotDone::not_applied(reason))).await
-}
-
-pub(crate) async fn unknown(permit: Permit<Action>, reason: &str) -> Outcome {
-    answered(permit, Err(NotDone::unknown(reason))).await
-}

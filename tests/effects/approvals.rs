@@ -1,43 +1,28 @@
 //! Answers to gates: the person, the time, and the record.
 
-use std::time::Duration;
-
 use machine::{
-    Id,
     actor::Human,
-    contract::{AnyExecution, CallFact, Gate, decision, execution::Status},
-    effects::{Batch, Decide},
-    store::{CommitError, LoadError, Query, Store},
-    typed::Refused,
-};
-use machine_tests::{
-    actors::{ann, ecs_node, graph_runner, tool_node},
-    assert_err,
-    samples::{Ticket, asked, mail, read},
+    contract::decision,
+    observe::{Attention, NextStep, Observer},
+    view,
 };
 
-use crate::store::support::{Place, begin, gated, on_both};
+use crate::effects::prelude::*;
 
 on_both! {
     an_answer_is_on_record,
-    the_second_answer_is_told_about_the_first,
-    the_second_answer_is_told_even_after_the_action_ran,
-    an_expired_gate_is_not_answered,
-    only_an_expired_gate_expires,
-    a_withdrawn_gate_is_not_answered,
-    what_is_not_there_is_not_answered,
-    a_gate_whose_action_has_ended_is_not_answered,
+    the_second_answer_learns_the_first,
+    a_gate_is_answered_until_its_limit_and_expires_at_it,
+    a_missing_gate_is_not_answered,
     several_gates_are_answered_together,
     several_answers_are_all_or_nothing,
     a_question_and_its_action_are_stored_together,
+    a_completed_action_is_not_approved_again,
+    an_action_in_doubt_is_approved_with_a_caution,
 }
 
 fn bea() -> Human {
     Human::new("bea").unwrap()
-}
-
-fn refusal<T: std::fmt::Debug>(result: Result<T, Refused<Gate, CommitError>>) -> CommitError {
-    result.unwrap_err().reason
 }
 
 /// The person, the execution, the exact action, and the time.
@@ -47,15 +32,9 @@ async fn an_answer_is_on_record(place: Place) {
         let (gate, planned) = place.asked(mail("bob")).await;
         clock.advance(5);
         let id = gate.id();
-        let given = if is_yes {
-            machine_tests::approve(&place.store, gate, ann()).await.unwrap()
-        } else {
-            place.store.decline(gate, "wrong address", ann()).await.unwrap()
-        };
-        assert_eq!(
-            (given.approved, given.by.as_str(), given.at),
-            (is_yes, "ann", place.store.now())
-        );
+        let given = if is_yes { place.approve(gate).await } else { place.decline(gate).await };
+        let now = place.store.now();
+        assert_eq!((given.approved, given.by.as_str(), given.at), (is_yes, "ann", now));
         let facts = place.facts(id).await;
         let [CallFact::Decided { approved, execution, action, reason, at, expires_at }] =
             &facts[..]
@@ -64,8 +43,8 @@ async fn an_answer_is_on_record(place: Place) {
         };
         assert_eq!((*approved, *execution), (is_yes, planned.id()));
         assert_eq!(*action, planned.execution().context().action().digest());
-        assert_eq!(reason.as_deref(), (!is_yes).then_some("wrong address"));
-        assert_eq!((*at, *expires_at), (place.store.now(), None));
+        assert_eq!(reason.as_deref(), (!is_yes).then_some("no"));
+        assert_eq!((*at, *expires_at), (now, None));
         let entries = place.entries(id).await;
         let decided = entries.iter().find(|entry| CallFact::of(entry).is_some()).unwrap();
         assert_eq!((decided.actor.as_deref(), decided.by.as_deref()), (Some("human"), Some("ann")));
@@ -74,185 +53,126 @@ async fn an_answer_is_on_record(place: Place) {
         assert_eq!(decision(&gate), Some(given));
         assert_eq!(gate.status(), if is_yes { Status::Completed } else { Status::Rejected });
     }
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    place.assert_intact().await;
 }
 
-/// One of two answers counts, and the other learns which, whether it was loaded before or not.
-async fn the_second_answer_is_told_about_the_first(place: Place) {
-    let (gate, mail) = place.asked(mail("bob")).await;
-    let id = gate.id();
-    let theirs = place.store.gate(id).await.unwrap();
-    let stale = place.store.gate(id).await.unwrap();
-    let withdrawn = place.store.gate(id).await.unwrap();
-    let _ = place.store.decline(theirs, "no", &bea()).await.unwrap();
-    let before = place.dump().await;
-    let Err(Refused { machine: gate, reason }) =
-        machine_tests::approve(&place.store, gate, ann()).await
-    else {
-        panic!("it was declined");
-    };
-    assert!(gate.execution().journal().uncommitted().is_empty());
-    let text = reason.to_string();
-    assert_err!(Err::<(), _>(reason), CommitError::AlreadyDecided { id: of, approved: false, by, .. }
-        if *of == id && by == "bea");
-    assert!(text.contains("declined by bea"), "{text}");
-    let refused = refusal(place.store.decline(stale, "no", ann()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::AlreadyDecided { .. });
-    let refused = refusal(place.store.withdraw(withdrawn, "late", graph_runner()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::AlreadyDecided { .. });
-    assert_err!(place.store.gate(id).await,
-        LoadError::AlreadyDecided { id: of, approved: false, by, .. }
-        if *of == id && by == "bea");
-    assert_eq!(place.dump().await, before);
-    assert_err!(begin(&place.store, mail).await, CommitError::NeverRuns { .. });
-}
-
-/// The first answer was used before the second one came.
-async fn the_second_answer_is_told_even_after_the_action_ran(place: Place) {
-    let (gate, mail) = place.asked(mail("bob")).await;
-    let id = gate.id();
-    let theirs = place.store.gate(id).await.unwrap();
-    let _ = machine_tests::approve(&place.store, theirs, &bea()).await.unwrap();
-    let _ = begin(&place.store, mail).await.unwrap();
-    let refused = refusal(place.store.decline(gate, "no", ann()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::AlreadyDecided { id: of, approved: true, by, .. }
-        if *of == id && by == "bea");
-}
-
-async fn asked_for(place: &Place, seconds: u64) -> (Gate, Id) {
-    let limit = Some(Duration::from_secs(seconds));
-    let (mut gate, mut planned) =
-        mail("bob").ask::<machine::contract::Action>(limit, ecs_node()).unwrap();
-    place.store.ask(&mut gate, &mut planned).await.unwrap();
-    (gate, planned.id())
-}
-
-/// At its limit it is over, also for a gate that was loaded before.
-async fn an_expired_gate_is_not_answered(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let (gate, _) = asked_for(&place, 10).await;
-    let (id, expires_at) = (gate.id(), gate.expires_at().unwrap());
-    clock.advance(10_000);
-    let before = place.dump().await;
-    let reloaded = place.store.gate(id).await.unwrap();
-    assert_eq!(reloaded.expires_at(), Some(expires_at));
-    for refused in [
-        refusal(machine_tests::approve(&place.store, gate, ann()).await),
-        refusal(place.store.decline(reloaded, "no", ann()).await),
-    ] {
-        assert_err!(Err::<(), _>(refused), CommitError::GateExpired { id: of, at }
-            if *of == id && *at == expires_at);
+/// One of two answers counts, and the other learns which, whether it was loaded before or not, and whether the
+/// action has run since.
+async fn the_second_answer_learns_the_first(place: Place) {
+    for is_yes in [false, true] {
+        let (gate, mail) = place.asked(mail("bob")).await;
+        let id = gate.id();
+        let theirs = place.gate(id).await;
+        let (stale, withdrawn) = (place.gate(id).await, place.gate(id).await);
+        if is_yes {
+            drop(machine_tests::approve(&place.store, theirs, &bea()).await.unwrap());
+            let _ = begin(&place.store, mail).await.unwrap();
+        } else {
+            drop(place.store.decline(theirs, "no", &bea()).await.unwrap());
+            assert_is!(place.refuses(mail).await, EffectError::NeverRuns { .. });
+        }
+        let before = place.dump().await;
+        let declined = place.store.decline(stale, "no", ann()).await.unwrap_err();
+        let withdrawn = place.store.withdraw(withdrawn, "late", graph_runner()).await.unwrap_err();
+        let (_, approved) = place.refuses_approval(gate).await;
+        for refused in [declined.reason, withdrawn.reason, approved] {
+            let text = refused.to_string();
+            assert_is!(refused, EffectError::AlreadyDecided { id: of, approved, by, .. }
+                if *of == id && *approved == is_yes && by == "bea");
+            assert!(is_yes || text.contains("declined by bea"), "{text}");
+        }
+        assert_err!(place.store.gate(id).await,
+            StateError::AlreadyDecided { id: of, approved, by, .. }
+            if *of == id && *approved == is_yes && by == "bea");
+        assert_eq!(place.dump().await, before);
     }
-    assert_eq!(place.dump().await, before);
 }
 
-/// It is listed as due, and ends as CANCELLED; before that, it is not.
-async fn only_an_expired_gate_expires(place: Place) {
+/// At its limit it is over, also for a gate that was loaded before: it is listed as due, and ends as CANCELLED.
+async fn a_gate_is_answered_until_its_limit_and_expires_at_it(place: Place) {
     let (place, clock) = place.clocked().await;
-    let (gate, behind) = asked_for(&place, 10).await;
-    let id = gate.id();
+    let (gate, planned) = place.asked_for(mail("bob"), Duration::from_secs(10)).await;
+    let (id, limit) = (gate.id(), START + 10_000);
     clock.advance(9_999);
-    let Err(Refused { machine: gate, reason }) = place.store.expire(gate, graph_runner()).await
-    else {
-        panic!("it can still be answered");
-    };
-    assert_err!(Err::<(), _>(reason), CommitError::NotDue { id: of } if *of == id);
+    let early = place.store.expire(gate, graph_runner()).await.unwrap_err();
+    assert_is!(early.reason, EffectError::NotDue { id: of } if *of == id);
     assert_eq!(place.lines(&Query::new().due()).await.len(), 0);
+
     clock.advance(1);
+    let reloaded = place.gate(id).await;
+    assert_eq!(reloaded.expires_at(), Some(limit));
+    let (gate, refused) = place.refuses_approval(early.machine).await;
+    assert_is!(refused, EffectError::GateExpired { id: of, at } if (*of, *at) == (id, limit));
+    let before = place.dump().await;
+    let refused = place.store.decline(reloaded, "no", ann()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::GateExpired { .. });
+    assert_eq!(place.dump().await, before);
     assert_eq!(place.lines(&Query::new().due()).await[0].id, id);
     let _ = place.store.expire(gate, graph_runner()).await.unwrap();
-    assert_err!(place.store.gate(id).await, LoadError::NotAGate { id: of, .. } if *of == id);
+    assert_err!(place.store.gate(id).await, StateError::NotAGate { id: of, .. } if *of == id);
     // The action behind it ended with it.
-    assert_eq!(place.status(behind).await, Status::Cancelled);
+    assert_eq!(place.status(planned.id()).await, Status::Cancelled);
 
     // One without a limit never does.
     let (gate, _) = place.asked(mail("ann")).await;
     clock.advance(i64::MAX / 2);
-    let refused = refusal(place.store.expire(gate, graph_runner()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::NotDue { .. });
-}
-
-async fn a_withdrawn_gate_is_not_answered(place: Place) {
-    let (gate, _) = place.asked(mail("bob")).await;
-    let stale = place.store.gate(gate.id()).await.unwrap();
-    let withdrawn = place.store.withdraw(gate, "not needed", graph_runner()).await.unwrap();
-    assert_eq!(withdrawn.state().reason, "not needed");
-    let refused = refusal(machine_tests::approve(&place.store, stale, ann()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::GateEnded { id, .. } if *id == withdrawn.id());
-    let found = place.store.gate(withdrawn.id()).await;
-    assert_err!(found, LoadError::NotAGate { found, .. } if found == "CANCELLED (not needed)");
+    let refused = place.store.expire(gate, graph_runner()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::NotDue { .. });
 }
 
 /// A gate that was never stored, an unknown id, a question that is not a gate, another machine.
-async fn what_is_not_there_is_not_answered(place: Place) {
+async fn a_missing_gate_is_not_answered(place: Place) {
     let (gate, _) = gated(mail("bob"));
     let id = gate.id();
-    let before = place.dump().await;
-    let refused = refusal(machine_tests::approve(&place.store, gate, ann()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::NeverStored { id: of } if *of == id);
-    assert_eq!(place.dump().await, before);
-    assert_err!(place.store.gate(id).await, LoadError::NotFound { id: of } if *of == id);
+    let (_, refused) = place.refuses_approval(gate).await;
+    assert_is!(refused, EffectError::Commit(CommitError::NeverStored { id: of }) if *of == id);
+    assert_err!(place.store.gate(id).await, StateError::Load(LoadError::NotFound { id: of }) if *of == id);
 
     let mut question = asked("Deploy?");
     place.store.create(&mut question).await.unwrap();
     assert_err!(place.store.gate(question.id()).await,
-        LoadError::NotAGate { id, found } if *id == question.id() && found == "WAITING");
+        StateError::NotAGate { id, found } if *id == question.id() && found == "WAITING");
     let planned = place.stored(mail("eve")).await.id();
-    assert_err!(place.store.gate(planned).await, LoadError::NotAGate { id, .. } if *id == planned);
+    assert_err!(place.store.gate(planned).await, StateError::NotAGate { id, .. } if *id == planned);
     let mut ticket = Ticket::new();
     place.store.create(&mut ticket).await.unwrap();
-    assert_err!(place.store.gate(ticket.id()).await, LoadError::Unreadable(_));
+    assert_err!(place.store.gate(ticket.id()).await, StateError::Load(LoadError::Unreadable(_)));
+
+    // Its action was never stored: an approval would mean nothing.
+    let (mut gate, _) = gated(mail("ann"));
+    place.store.batch().create(gate.machine()).write().await.unwrap();
+    assert_is!(place.refuses_approval(gate).await.1, EffectError::GateChanged { .. });
 
     // Nor in another store.
     let (gate, _) = place.asked(mail("ann")).await;
     let refused = machine_tests::approve(&Store::memory(), gate, ann()).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::GateChanged { .. });
-    let _ = machine_tests::approve(&place.store, refused.machine, ann()).await.unwrap();
-}
-
-/// The action was abandoned, or never stored: an approval would mean nothing.
-async fn a_gate_whose_action_has_ended_is_not_answered(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    let (id, execution) = (gate.id(), planned.into_execution());
-    let _ = place.store.cancel(execution, "not needed", tool_node()).await.unwrap();
-    let refused = refusal(machine_tests::approve(&place.store, gate, ann()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::GateEnded { id: of, found }
-        if *of == id && found == "CANCELLED (not needed)");
-
-    let (mut gate, _) = gated(mail("ann"));
-    place.store.batch().create(gate.machine()).write().await.unwrap();
-    let refused = refusal(machine_tests::approve(&place.store, gate, ann()).await);
-    assert_err!(Err::<(), _>(refused), CommitError::GateChanged { .. });
+    assert_is!(refused.reason, EffectError::GateChanged { .. });
+    place.approve(refused.machine).await;
 }
 
 /// Each gets its own record.
 async fn several_gates_are_answered_together(place: Place) {
-    let mut gates = Vec::new();
-    let mut planned = Vec::new();
-    for to in ["ann", "bob", "carl"] {
+    let (mut answers, mut planned) = (Vec::new(), Vec::new());
+    for (to, is_yes) in [("ann", true), ("bob", false), ("carl", true)] {
         let (gate, mail) = place.asked(mail(to)).await;
-        gates.push(gate);
-        planned.push(mail);
+        planned.push((gate.id(), mail, is_yes));
+        answers.push(if is_yes {
+            machine_tests::approval(gate, ann())
+        } else {
+            Decide::decline(gate, "not to bob", ann())
+        });
     }
-    let ids: Vec<Id> = gates.iter().map(Gate::id).collect();
-    let mut answers: Vec<Decide> = gates
-        .into_iter()
-        .enumerate()
-        .map(|(number, gate)| match number {
-            1 => Decide::decline(gate, "not to bob", ann()),
-            _ => machine_tests::approval(gate, ann()),
-        })
-        .collect();
     let batch = answers.iter_mut().fold(place.store.batch(), Batch::decide);
     batch.write().await.unwrap();
-    for (number, (id, mail)) in ids.into_iter().zip(planned).enumerate() {
+    for (id, mail, is_yes) in planned {
         let gate: AnyExecution = place.store.load(id).await.unwrap();
         let decision = decision(&gate).unwrap();
-        assert_eq!((decision.approved, decision.by.as_str()), (number != 1, "ann"));
+        assert_eq!((decision.approved, decision.by.as_str()), (is_yes, "ann"));
         let begun = begin(&place.store, mail).await;
-        match number {
-            1 => assert_err!(begun, CommitError::NeverRuns { .. }),
-            _ => drop(begun.unwrap()),
+        if is_yes {
+            drop(begun.unwrap());
+        } else {
+            assert_err!(begun, EffectError::NeverRuns { .. });
         }
     }
     let decided = answers.into_iter().filter_map(|answer| answer.finish().ok());
@@ -265,20 +185,19 @@ async fn several_answers_are_all_or_nothing(place: Place) {
     let (first, _) = place.asked(mail("ann")).await;
     let (second, _) = place.asked(mail("bob")).await;
     let (one, other) = (first.id(), second.id());
-    let theirs = place.store.gate(other).await.unwrap();
-    let _ = place.store.decline(theirs, "no", &bea()).await.unwrap();
+    let _ = place.store.decline(place.gate(other).await, "no", &bea()).await.unwrap();
     let (mut first, mut second) =
         (machine_tests::approval(first, ann()), machine_tests::approval(second, ann()));
     let before = place.dump().await;
     for _ in 0..2 {
         let refused = place.store.batch().decide(&mut first).decide(&mut second).write().await;
-        assert_err!(refused, CommitError::AlreadyDecided { id, by, .. } if *id == other && by == "bea");
+        assert_err!(refused, EffectError::AlreadyDecided { id, by, .. } if *id == other && by == "bea");
         assert_eq!(place.dump().await, before);
     }
     assert!(second.finish().is_err());
     let gate = first.finish().unwrap_err();
     assert_eq!(gate.id(), one);
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
+    place.approve(gate).await;
 }
 
 /// `ask` writes both or none.
@@ -286,10 +205,72 @@ async fn a_question_and_its_action_are_stored_together(place: Place) {
     let (mut gate, mut planned) = gated(read("secret.txt"));
     place.store.batch().create(planned.machine()).write().await.unwrap();
     let refused = place.store.ask(&mut gate, &mut planned).await;
-    assert_err!(refused, CommitError::AlreadyStored { id } if *id == planned.id());
-    assert_err!(place.store.gate(gate.id()).await, LoadError::NotFound { .. });
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyStored { id }) if *id == planned.id());
+    assert_err!(place.store.gate(gate.id()).await, StateError::Load(LoadError::NotFound { .. }));
     place.store.batch().create(gate.machine()).write().await.unwrap();
-    let gate = place.store.gate(gate.id()).await.unwrap();
+    let gate = place.gate(gate.id()).await;
     assert_eq!(gate.approval().execution(), planned.id());
     assert!(gate.question().starts_with("Allow files.read?\n"), "{}", gate.question());
+}
+
+/// The cause of concern about a gate that people see.
+async fn concern(place: &Place, id: Id) -> String {
+    let attention: view::View<Attention<view::Human>> =
+        Observer::new(&place.store).attention(&Query::new()).await.unwrap();
+    let concern = attention.concerns.iter().find(|it| it.id == Some(id)).unwrap();
+    concern.cause.clone().unwrap()
+}
+
+/// Two questions about one action: what was done once is not approved again.
+async fn a_completed_action_is_not_approved_again(place: Place) {
+    let store = &place.store;
+    let (first, paid) = place.asked(mail("bob")).await;
+    let (second, other) = place.asked(mail("bob")).await;
+    let (seen, id) = (place.gate(second.id()).await, second.id());
+    place.approve(first).await;
+    let by = paid.id();
+    let settled = store.perform(paid, answers(receipt("250 queued")), tool_node()).await.unwrap();
+    assert_is!(settled, Settled::Completed(_));
+
+    assert_err!(store.resume::<Waiting>(id).await,
+        StateError::AlreadyDone { id: of, done } if *of == id && done.by == by);
+    let (_, refused) = place.refuses_approval(second).await;
+    let text = refused.to_string();
+    let EffectError::GateDone { done, .. } = refused else { panic!("{text}") };
+    assert_eq!((done.by, done.approved_by.as_deref()), (by, Some("ann")));
+    assert!(done.at.is_some_and(|at| at <= store.now()), "{done:?}");
+    let said = format!(
+        "{by} has already performed the same action 0 s ago (recorded by: tool; approved by ann)"
+    );
+    assert!(text.contains(&said), "{text}");
+    for id in [id, other.id()] {
+        let steps = Observer::new(store).next(id).await.unwrap();
+        assert_eq!(steps, [NextStep::Cancel { id }]);
+    }
+    assert!(concern(&place, id).await.contains(&said));
+    // A person can still say no, which ends both.
+    place.decline(seen).await;
+    assert!(place.status(other.id()).await.definition().terminal);
+}
+
+/// The key is held: whether the first one took effect is not known yet.
+async fn an_action_in_doubt_is_approved_with_a_caution(place: Place) {
+    let store = &place.store;
+    let (first, paid) = place.asked(mail("bob")).await;
+    let (second, other) = place.asked(mail("bob")).await;
+    place.approve(first).await;
+    let (by, id) = (paid.id(), second.id());
+    let lost = answers(Err(NoReceipt::unknown("connection lost")));
+    let settled = store.perform(paid, lost, tool_node()).await.unwrap();
+    let Settled::InDoubt(doubt) = settled else { panic!("{settled:?}") };
+
+    let steps = [NextStep::Approve { id }, NextStep::Decline { id }];
+    assert_eq!(Observer::new(store).next(id).await.unwrap(), steps);
+    let caution = concern(&place, id).await;
+    let said = format!("{by} attempted the same action and is in doubt");
+    assert!(caution.starts_with(&said), "{caution}");
+
+    place.approve(second).await;
+    assert_is!(place.refuses(other).await, EffectError::Commit(CommitError::KeyHeld { .. }));
+    place.confirm(doubt).await;
 }

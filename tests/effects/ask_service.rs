@@ -1,29 +1,10 @@
 //! Asking the remote service whether a call took effect.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::Mutex;
 
-use machine::{
-    contract::{
-        Action, Answer, Attempt, Call, CallFact, InDoubt, NotDone, Perform, Settled,
-        execution::Status,
-    },
-    store::CommitError,
-    typed::Refused,
-};
-use machine_tests::{
-    actors::{ann, graph_runner, tool_node},
-    assert_err,
-    samples::mail,
-};
-
-use crate::effects::tools::{Post, Tracking};
-use crate::store::{
-    child,
-    service::{Counting, answers, in_flight, receipt},
-    support::{Hand, Place, on_both, slow_mail},
+use crate::effects::{
+    prelude::*,
+    tools::{Post, Tracking},
 };
 
 on_both! {
@@ -31,46 +12,40 @@ on_both! {
     not_found_is_failed,
     not_found_counts_only_after_the_settling_time,
     an_answer_from_before_the_settling_time_does_not_count_after_it,
-    not_found_does_not_count_while_the_worker_is_alive,
-    found_counts_while_the_worker_is_alive,
+    a_live_worker_outweighs_not_found_and_not_found_only,
     no_answer_leaves_it_in_doubt,
-    the_service_is_told_what_to_look_for,
+    the_service_is_asked_about_the_call,
     another_tool_is_not_asked,
     another_answer_may_be_first,
-    a_service_that_does_not_answer_leaves_it_in_doubt,
-}
-
-/// Never answers.
-struct Silent;
-
-impl Perform<Action> for Silent {
-    async fn perform(&self, _call: &Call<Action>) -> Answer {
-        std::future::pending().await
-    }
-
-    async fn find(&self, _attempt: &Attempt<Action>) -> Answer {
-        std::future::pending().await
-    }
-}
-
-/// The query ends with the timeout of the contract.
-async fn a_service_that_does_not_answer_leaves_it_in_doubt(place: Place) {
-    let doubt = place.doubtful(mail("bob").timeout_after(Duration::from_millis(20))).await;
-    let settled = ask(&place, doubt, &Silent).await.unwrap();
-    assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
-    assert_eq!(place.recovered().await.len(), 1);
 }
 
 fn not_found() -> Answer {
-    Err(NotDone::not_applied("we have no such mail"))
+    Err(NoReceipt::not_applied("we have no such mail"))
 }
 
 async fn ask(
     place: &Place,
     doubt: InDoubt,
     service: &impl Perform<Action>,
-) -> Result<Settled, Refused<InDoubt, CommitError>> {
+) -> Result<Settled, Refused<InDoubt, EffectError>> {
     place.store.ask_service(doubt, service, tool_node()).await
+}
+
+/// A service that can only be asked, and does this then.
+struct Asked<F>(F);
+
+impl<F, A> Perform<Action> for Asked<F>
+where
+    F: Fn(&Attempt<Action>) -> A + Send + Sync,
+    A: Future<Output = ToolAnswer<Action>> + Send,
+{
+    async fn perform(&self, _call: &Call<Action>) -> ToolAnswer<Action> {
+        panic!("asking is not calling")
+    }
+
+    async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
+        (self.0)(attempt).await
+    }
 }
 
 async fn found_is_completed(place: Place) {
@@ -84,8 +59,7 @@ async fn found_is_completed(place: Place) {
     let confirmed = entries.iter().find(|entry| {
         matches!(CallFact::of(entry), Some(CallFact::Confirmed { applied: true, .. }))
     });
-    let confirmed = confirmed.unwrap();
-    assert_eq!(confirmed.actor.as_deref(), Some("tool_node"));
+    assert_eq!(confirmed.unwrap().actor.as_deref(), Some("tool_node"));
     assert!(!place.view(done.id()).await.human_confirmed);
     assert_eq!(place.recovered().await.len(), 0);
 }
@@ -97,7 +71,7 @@ async fn not_found_is_failed(place: Place) {
     let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
     assert_eq!(failed.state().error, "we have no such mail");
     let _ = place.done(mail("bob")).await;
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    place.assert_intact().await;
 }
 
 /// Until then, the service may not know it yet.
@@ -109,130 +83,82 @@ async fn not_found_counts_only_after_the_settling_time(place: Place) {
     clock.advance(59_999);
     let before = place.dump().await;
     let refused = ask(&place, doubt, &service).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::NotSettled { id: of, left_ms: 1 }
-        if *of == id);
+    assert_is!(refused.reason, EffectError::NotSettled { id: of, left_ms: 1 } if *of == id);
     assert_eq!(place.dump().await, before);
     clock.advance(1);
-    let settled = ask(&place, refused.machine, &service).await.unwrap();
-    assert!(matches!(settled, Settled::Failed(_)));
+    assert_is!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_)));
 }
 
 /// A status query that takes its time.
-struct Slow {
-    clock: Hand,
-}
-
-impl Perform<Action> for Slow {
-    async fn perform(&self, _call: &Call<Action>) -> Answer {
-        Err(NotDone::unknown("it is only asked"))
-    }
-
-    async fn find(&self, _attempt: &Attempt<Action>) -> Answer {
-        self.clock.advance(60_000);
-        not_found()
-    }
-}
-
 async fn an_answer_from_before_the_settling_time_does_not_count_after_it(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;
-    let refused = ask(&place, doubt, &Slow { clock }).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::NotSettled { .. });
-    let settled = ask(&place, refused.machine, &Counting::finds(not_found())).await.unwrap();
-    assert!(matches!(settled, Settled::Failed(_)));
+    let slow = Asked(|_: &Attempt<Action>| {
+        clock.advance(60_000);
+        async { not_found().map_err(|it| it.map(Into::into)) }
+    });
+    let refused = ask(&place, doubt, &slow).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::NotSettled { .. });
+    let asked = ask(&place, refused.machine, &Counting::finds(not_found())).await;
+    assert_is!(asked, Ok(Settled::Failed(_)));
 }
 
-async fn not_found_does_not_count_while_the_worker_is_alive(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
-    let call = in_flight(permit).await;
-    let doubt = place.store.fence(running.id(), "no answer", graph_runner()).await.unwrap();
+async fn a_live_worker_outweighs_not_found_and_not_found_only(place: Place) {
+    let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
     let service = Counting::finds(not_found());
     let refused = ask(&place, doubt, &service).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::WorkerAlive { .. });
+    assert_is!(refused.reason, EffectError::WorkerAlive { .. });
     assert_eq!(place.status(running.id()).await, Status::Waiting);
     assert!(call.abort().await.is_cancelled());
-    assert!(matches!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_))));
-}
+    assert_is!(ask(&place, refused.machine, &service).await, Ok(Settled::Failed(_)));
 
-/// Nor if it is unknown whether the worker has ended.
-#[tokio::test]
-async fn not_found_does_not_count_if_the_worker_is_unknown() {
-    let place = Place::new().await;
-    let id = place.stored(mail("bob")).await.id();
-    child::begin_and_be_killed(&place.file(), id);
-    std::fs::remove_file(&place.worker_files()[0]).unwrap();
-    let doubt = place.recovered().await.pop().unwrap();
-    let refused = ask(&place, doubt, &Counting::finds(not_found())).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::WorkerUnknown { id: of } if *of == id);
-    let found = Counting::finds(receipt("queued as 4711"));
-    assert!(matches!(ask(&place, refused.machine, &found).await, Ok(Settled::Completed(_))));
-}
-
-async fn found_counts_while_the_worker_is_alive(place: Place) {
-    let (running, permit) = place.begun(slow_mail("bob")).await;
-    let call = in_flight(permit).await;
-    let doubt = place.store.fence(running.id(), "no answer", graph_runner()).await.unwrap();
-    let settled = ask(&place, doubt, &Counting::finds(receipt("queued as 4711"))).await.unwrap();
-    assert!(matches!(settled, Settled::Completed(_)));
+    let (_running, call, doubt) = place.fenced_in_call(slow_mail("bob")).await;
+    let asked = ask(&place, doubt, &Counting::finds(receipt("queued as 4711"))).await;
+    assert_is!(asked, Ok(Settled::Completed(_)));
     drop(call.answer(receipt("queued as 4711")).await);
 }
 
-/// A service that cannot be asked, does not know, or panics.
+/// A service that cannot be asked, does not know, panics, or never answers: the query ends with the timeout of the
+/// contract.
 async fn no_answer_leaves_it_in_doubt(place: Place) {
-    struct Buggy;
-
-    impl Perform<Action> for Buggy {
-        async fn perform(&self, _call: &Call<Action>) -> Answer {
-            Err(NotDone::unknown("it is only asked"))
-        }
-
-        async fn find(&self, _attempt: &Attempt<Action>) -> Answer {
-            panic!("a bug in the service")
-        }
-    }
-
-    let doubt = place.doubtful(mail("bob")).await;
+    let doubt = place.doubtful(mail("bob").timeout_after(Duration::from_millis(20))).await;
     let before = place.dump().await;
     let Settled::InDoubt(doubt) = ask(&place, doubt, &answers(not_found())).await.unwrap() else {
         panic!("it cannot be asked")
     };
-    let unknown = Counting::finds(Err(NotDone::unknown("try later")));
-    let Settled::InDoubt(doubt) = ask(&place, doubt, &unknown).await.unwrap() else {
+    let lost = Counting::finds(Err(NoReceipt::unknown("try later")));
+    let Settled::InDoubt(doubt) = ask(&place, doubt, &lost).await.unwrap() else {
         panic!("it does not know")
     };
-    let Settled::InDoubt(doubt) = ask(&place, doubt, &Buggy).await.unwrap() else {
+    let buggy = Asked(|_: &Attempt<Action>| async { panic!("a bug in the service") });
+    let Settled::InDoubt(doubt) = ask(&place, doubt, &buggy).await.unwrap() else {
         panic!("it panicked")
     };
+    let silent = Asked(|_: &Attempt<Action>| std::future::pending());
+    let Settled::InDoubt(doubt) = ask(&place, doubt, &silent).await.unwrap() else {
+        panic!("it does not answer")
+    };
     assert_eq!(place.dump().await, before);
-    let _ = place.store.confirm_applied(doubt, "bob has it", ann()).await.unwrap();
+    let _ = place.doubt().await;
+    place.confirm(doubt).await;
 }
 
 /// The arguments that were approved, the key and the execution.
-async fn the_service_is_told_what_to_look_for(place: Place) {
-    #[derive(Default, Clone)]
-    struct Curious(Arc<Mutex<Vec<String>>>);
-
-    impl Perform<Action> for Curious {
-        async fn perform(&self, _call: &Call<Action>) -> Answer {
-            Err(NotDone::unknown("it is only asked"))
-        }
-
-        async fn find(&self, attempt: &Attempt<Action>) -> Answer {
-            self.0.lock().unwrap().extend([
-                attempt.arguments().detail()["args"]["to"].as_str().unwrap().to_owned(),
-                attempt.key().unwrap().to_string(),
-                attempt.execution_id().to_string(),
-            ]);
-            receipt("queued as 4711")
-        }
-    }
-
+async fn the_service_is_asked_about_the_call(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
     let id = doubt.execution().id();
     let key = doubt.execution().context().idempotency_key().unwrap().to_string();
-    let service = Curious::default();
-    let _ = ask(&place, doubt, &service).await.unwrap();
-    assert_eq!(*service.0.lock().unwrap(), ["bob".to_owned(), key, id.to_string()]);
+    let seen = Mutex::new(Vec::new());
+    let curious = Asked(|attempt: &Attempt<Action>| {
+        seen.lock().unwrap().extend([
+            attempt.arguments().detail()["args"]["to"].as_str().unwrap().to_owned(),
+            attempt.key().unwrap().to_string(),
+            attempt.execution_id().to_string(),
+        ]);
+        async { receipt("queued as 4711") }
+    });
+    let _ = ask(&place, doubt, &curious).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), ["bob".to_owned(), key, id.to_string()]);
 }
 
 /// A service of another tool is not asked about this one.
@@ -252,18 +178,17 @@ async fn another_tool_is_not_asked(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
     let before = place.dump().await;
     let refused = place.store.ask_service(doubt, &Letters, tool_node()).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::Contract { .. });
+    assert_is!(refused.reason, EffectError::Contract { .. });
     assert_eq!(place.dump().await, before);
-    let _ = place.store.confirm_applied(refused.machine, "bob has it", ann()).await.unwrap();
+    place.confirm(refused.machine).await;
 }
 
 /// A person was faster: the service's answer conflicts, and changes nothing.
 async fn another_answer_may_be_first(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
     let id = doubt.execution().id();
-    let theirs = place.store.in_doubt(id).await.unwrap();
-    let _ = place.store.confirm_applied(theirs, "bob has it", ann()).await.unwrap();
+    place.confirm(place.store.in_doubt(id).await.unwrap()).await;
     let refused = ask(&place, doubt, &Counting::finds(not_found())).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::Conflict { id: of } if *of == id);
+    assert_is!(refused.reason, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
     assert_eq!(place.status(id).await, Status::Completed);
 }

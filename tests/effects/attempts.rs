@@ -1,29 +1,8 @@
-//! The state of a key is a fold of its attempts, which are never deleted (EX-5).
+//! The state of a key is a fold of its attempts, which are never deleted.
 
-use machine::{
-    Id,
-    contract::{
-        CallFact, Contract, Evidence, Execution, NotDone, Settled,
-        execution::{Failed, Status},
-    },
-    store::CommitError,
-    typed::Refused,
-    view::Label,
-};
-use machine_tests::actors::{ann, graph_runner, tool_node};
-use machine_tests::{
-    assert_err,
-    samples::{mail, pending_mail},
-};
-
-use crate::store::{
-    service::{in_flight, receipt},
-    support::{Place, applied, begin, begin_of, edit, not_applied, on_both},
-};
+use crate::{effects::prelude::*, store::support::edit};
 
 on_both! {
-    two_machines_of_a_batch_do_not_both_get_a_key,
-    late_evidence_holds_the_key_even_while_a_retry_runs,
     late_evidence_that_nothing_happened_holds_nothing,
 }
 
@@ -73,9 +52,9 @@ async fn the_file_refuses_to_replace_machines_and_attempts() {
     let place = Place::new().await;
     let _ = place.done(mail("ann")).await;
     let before = place.dump().await;
-    let columns =
-        "definition, status, version, epoch, created_at, updated_at, ended, due_at, session,
-                   key, behind, newest, commit_id, seal, summary, state";
+    let others = "SELECT group_concat(name, ', ') FROM pragma_table_info('instance')
+                  WHERE name NOT IN ('no', 'id')";
+    let columns: String = place.raw().query_row(others, [], |row| row.get(0)).unwrap();
     for sql in [
         "INSERT OR REPLACE INTO instance SELECT * FROM instance".to_owned(),
         format!("INSERT OR REPLACE INTO instance SELECT 100, id, {columns} FROM instance"),
@@ -114,11 +93,9 @@ async fn deleting_a_machine_does_not_free_its_key() {
                 assert!(raw.execute(sql, [number]).unwrap() > 0, "{sql}");
             }
         }
-        let mut again = pending_mail("ann");
-        let refused = place.store.create(&mut again).await;
-        assert_err!(refused, CommitError::AlreadyDone { by, .. } if *by == done);
-        let refused = begin(&place.store, other).await;
-        assert_err!(refused, CommitError::KeyHeld { by, .. } if *by == running.id());
+        place.is_done(mail("ann"), done).await;
+        assert_is!(place.refuses(other).await,
+            EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == running.id());
     }
 }
 
@@ -132,11 +109,11 @@ async fn deleting_attempts_does_not_free_a_key() {
     assert_eq!(place.edit("DELETE FROM attempt", done), 2);
     for pending in [ann, bob] {
         let id = pending.id();
-        let refused = begin(&place.store, pending).await;
-        let reason = refused.as_ref().map(drop).unwrap_err().to_string();
-        assert_err!(refused, CommitError::BrokenAttempt { id: of, .. } if *of == id);
+        let refused = place.refuses(pending).await;
+        let text = refused.to_string();
+        assert_is!(refused, EffectError::Commit(CommitError::BrokenAttempt { id: of, .. }) if *of == id);
         assert_eq!(place.status(id).await, Status::Pending);
-        assert!(reason.contains("plan it with an `occurrence`"), "{reason}");
+        assert!(text.contains("plan it with an `occurrence`"), "{text}");
     }
     // Another occurrence is the way out.
     let repeated = mail("ann").occurrence("after the damage", graph_runner()).unwrap();
@@ -146,7 +123,7 @@ async fn deleting_attempts_does_not_free_a_key() {
 
 /// A machine that was deleted is not committed, and its outcome is not lost.
 #[tokio::test]
-async fn what_was_deleted_is_not_found() {
+async fn deleted_attempts_are_not_found() {
     let place = Place::new().await;
     let (running, permit) = place.begun(mail("bob")).await;
     let id = running.id();
@@ -155,87 +132,40 @@ async fn what_was_deleted_is_not_found() {
     raw.execute("CREATE TABLE kept AS SELECT * FROM instance", []).unwrap();
     edit(&raw, "DELETE FROM instance WHERE id = ?1", id);
     let before = place.dump().await;
-    let Err(Refused { machine: (running, outcome), reason }) =
-        place.store.settle(running, outcome, tool_node()).await
-    else {
-        panic!("there is no such machine");
-    };
-    assert_err!(Err::<(), _>(reason), CommitError::NotFound { id: of } if *of == id);
+    let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::Commit(CommitError::NotFound { id: of }) if *of == id);
     assert_eq!(place.dump().await, before);
+    let (running, outcome) = refused.machine;
     raw.execute("INSERT INTO instance SELECT * FROM kept", []).unwrap();
-    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    assert!(matches!(settled, Settled::Completed(_)));
+    let settled = place.settled(running, outcome).await;
+    assert_is!(settled, Settled::Completed(_));
 }
 
-/// Neither or one, never both.
-async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
-    let (first, second) = (place.stored(mail("bob")).await, place.stored(mail("bob")).await);
-    let ids = [first.id(), second.id()];
-    let before = place.dump().await;
-    let mut begins = [begin_of(first), begin_of(second)];
-    let [one, other] = &mut begins;
-    let refused = place.store.batch().begin(one).begin(other).write().await;
-    assert_err!(refused, CommitError::KeyHeld { id, by } if [*by, *id] == ids);
-    assert_eq!(place.dump().await, before);
-    let [one, other] = begins.map(|begin| begin.finish().unwrap_err());
-    let (running, _permit) = begin(&place.store, one).await.unwrap();
-    let refused = begin(&place.store, other).await;
-    assert_err!(refused, CommitError::KeyHeld { by, .. } if *by == running.id());
+/// A row with a key that does not belong to its contract fails verification. It takes no key: the
+/// attempts at a key do, and only this library makes them.
+#[tokio::test]
+async fn an_edited_key_takes_nothing() {
+    let place = Place::new().await;
+    let id = place.stored(mail("ann")).await.id();
+    let key = mail("bob").idempotency_key().unwrap().to_string();
+    place.edit(&format!("UPDATE instance SET key = '{key}' WHERE id = ?1"), id);
+    let refused = place.store.load::<AnyExecution>(id).await;
+    assert_err!(refused, LoadError::Unreadable(VerifyError::History { .. }));
+    let _ = place.done(mail("bob")).await;
 }
 
-/// A worker is fenced, a person says by name that nothing happened, although the worker is alive, and
-/// a retry begins. Then the worker comes back: it did take effect.
-async fn late_evidence_holds_the_key_even_while_a_retry_runs(place: Place) {
-    let (running, late_permit) = place.begun(mail("bob")).await;
-    let (first, late_token) = (running.id(), late_permit.token());
-    let late = in_flight(late_permit).await;
-    let doubt = place.store.fence(first, "no answer", graph_runner()).await.unwrap();
-    let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
-    let (retrying, permit) = place.begun(Contract::retry(&failed, ann())).await;
-    assert!(permit.token() > late_token);
-
-    let outcome = late.answer(receipt("250 queued")).await;
-    let settled = place.store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { id }, .. } if *id == first);
-    let evidence = Evidence::Applied("250 queued".to_owned());
-    let late = CallFact::Evidence { epoch: 0, evidence, late: true };
-    assert!(place.facts(first).await.contains(&late));
-    assert_eq!(place.view(first).await.consequence_label, Label::Contradicted);
-
-    // The retry is not refused its own outcome, whatever that is, and frees nothing.
-    let outcome = not_applied(permit, "connection refused").await;
-    let settled = place.store.settle(retrying, outcome, tool_node()).await.unwrap();
-    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
-    refuse_for_good(&place, first, &failed).await;
-    let place = place.reopened().await;
-    refuse_for_good(&place, first, &failed).await;
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
-}
-
-/// Neither the same action nor a retry that a person decides.
-async fn refuse_for_good(place: &Place, by: Id, failed: &Execution<Failed>) {
-    for contract in [mail("bob"), Contract::retry(failed, ann())] {
-        let mut again = Execution::new(contract);
-        let refused = place.store.create(&mut again).await;
-        assert_err!(refused, CommitError::AlreadyDone { by: of, .. } if *of == by);
-    }
-}
-
-/// As above, but the worker has nothing to report.
+/// A person overrides a worker that is alive, and a retry begins. Then the worker reports that it did nothing.
 async fn late_evidence_that_nothing_happened_holds_nothing(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
+    let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
     let first = running.id();
-    let late = in_flight(permit).await;
-    let doubt = place.store.fence(first, "no answer", graph_runner()).await.unwrap();
-    let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
+    let failed = place.overrule(doubt).await;
     let (retrying, permit) = place.begun(mail("bob")).await;
-    let outcome = late.answer(Err(NotDone::not_applied("never sent"))).await;
-    let settled = place.store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
-    assert_eq!(place.view(first).await.consequence_label, Label::Failed);
+    place.settles_late(running, call, Err(NoReceipt::not_applied("never sent"))).await;
+    assert_eq!(place.label(first).await, Label::Failed);
     let outcome = applied(permit, "sent").await;
     let settled = place.store.settle(retrying, outcome, tool_node()).await.unwrap();
     let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-    refuse_for_good(&place, done.id(), &failed).await;
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    place.is_done(mail("bob"), done.id()).await;
+    place.is_done(Contract::retry(&failed, ann()), done.id()).await;
+    place.assert_intact().await;
 }

@@ -8,9 +8,9 @@ use std::{
     thread,
 };
 
+use machine::contract::{Answer, Applied, NoReceipt};
+use machine_tests::process::STUCK;
 use serde::{Deserialize, Serialize};
-
-use crate::process::STUCK;
 
 /// The server's means to recognize a payment that it has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Dedup {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Request {
+enum Request {
     Pay(Payment),
     /// Finds the payment under this key.
     Find(String),
@@ -43,7 +43,7 @@ pub(crate) struct Payment {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Reply {
+enum Reply {
     Receipt(String),
     /// The token is too low; nothing was paid.
     Stale,
@@ -122,12 +122,12 @@ impl Bank {
         self.ledger.changed.notify_all();
     }
 
-    /// Waits until so many requests to pay have arrived.
+    /// Waits until this many requests to pay have arrived.
     pub(crate) fn wait_for_requests(&self, count: usize) {
         self.wait_while(|state| state.arrived < count);
     }
 
-    /// Waits until so many payments were made.
+    /// Waits until this many payments were made.
     pub(crate) fn wait_for_payments(&self, count: usize) {
         self.wait_while(|state| state.paid.len() < count);
     }
@@ -136,7 +136,7 @@ impl Bank {
         let Ledger { state, changed, .. } = &*self.ledger;
         let state = state.lock().unwrap();
         let waited = changed.wait_timeout_while(state, STUCK, |state| is_so(state)).unwrap();
-        assert!(!waited.1.timed_out(), "nobody asks the bank");
+        assert!(!waited.1.timed_out(), "the bank was not asked in time");
     }
 }
 
@@ -192,10 +192,27 @@ impl State {
 }
 
 /// Asks the server, from any process.
-pub(crate) fn ask(address: SocketAddr, request: &Request) -> std::io::Result<Reply> {
+fn ask(address: SocketAddr, request: &Request) -> std::io::Result<Reply> {
     let mut stream = TcpStream::connect(address)?;
     writeln!(stream, "{}", serde_json::to_string(request)?)?;
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;
     Ok(serde_json::from_str(&line)?)
+}
+
+/// Pays, and waits for the reply.
+pub(crate) fn pay(address: SocketAddr, payment: Payment) -> Answer {
+    match ask(address, &Request::Pay(payment))? {
+        Reply::Receipt(receipt) => Ok(Applied::new(receipt)),
+        Reply::Stale => Err(NoReceipt::not_applied("the bank has seen a higher token")),
+        Reply::NotFound => Err(NoReceipt::unknown("an odd reply")),
+    }
+}
+
+/// Asks whether it paid under this key. The bank is honest.
+pub(crate) fn find(address: SocketAddr, key: &str) -> Answer {
+    match ask(address, &Request::Find(key.to_owned()))? {
+        Reply::Receipt(receipt) => Ok(Applied::new(receipt)),
+        _ => Err(NoReceipt::not_applied("the bank has not paid")),
+    }
 }

@@ -1,35 +1,23 @@
-//! `begin` takes the key and issues the permit (EX-5).
+//! `begin` takes the key and issues the permit.
 
-use std::time::Duration;
-
-use machine::{
-    contract::{CallFact, Contract, Evidence, Execution, Settled, execution::Status},
-    journal::Fact,
-    store::{CommitError, Query},
-};
-use machine_tests::actors::{ann, tool_node};
-use machine_tests::{
-    assert_err,
-    samples::{mail, pending_mail, read},
-};
-
-use crate::store::support::{Place, applied, begin, not_applied, on_both, unknown};
+use crate::effects::prelude::*;
 
 on_both! {
     the_hold_is_on_disk_before_the_permit_is_out,
-    a_permit_says_what_it_is_for,
     one_execution_gives_one_permit,
-    one_execution_gives_one_permit_across_stores,
     one_key_gives_one_permit,
-    what_was_done_is_not_created_again,
+    two_machines_of_a_batch_do_not_both_get_a_key,
+    a_failure_frees_the_key,
+    rejected_and_cancelled_free_the_key,
     only_irreversible_actions_keep_their_key,
     an_idempotent_action_is_begun_without_its_key,
     an_idempotent_action_is_never_in_doubt,
 }
 
-/// When `begin` returns, RUNNING, the hold and the permit are on disk, in this order.
+/// When `begin` returns, RUNNING, the hold and the permit are on disk, in this order. The permit has the execution,
+/// the key, a token and a time limit.
 async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
+    let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_secs(7))).await;
     assert!(running.journal().uncommitted().is_empty());
     let entries = place.entries(running.id()).await;
     assert_eq!(entries.len(), 4);
@@ -48,11 +36,7 @@ async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
     assert_eq!(permit.key().unwrap().as_str(), key);
     assert_eq!(*action, running.context().action().digest());
     assert_eq!(place.status(running.id()).await, Status::Running);
-}
 
-/// A permit has the execution, the key, a token and a time limit.
-async fn a_permit_says_what_it_is_for(place: Place) {
-    let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_secs(7))).await;
     assert_eq!(permit.execution_id(), running.id());
     assert_eq!(permit.key(), running.context().idempotency_key());
     // The entry of the permit is the newest one of the store.
@@ -62,57 +46,109 @@ async fn a_permit_says_what_it_is_for(place: Place) {
     assert_eq!(permit.timeout(), Some(Duration::from_secs(7)));
 }
 
-/// If two callers begin the same execution, one gets a permit.
+/// If several callers begin the same execution, also through another store of the file, one gets a permit. Another file
+/// gives none, also to the machine itself.
 async fn one_execution_gives_one_permit(place: Place) {
-    let id = place.stored(mail("bob")).await.id();
-    let (mine, theirs) = (place.pending(id).await, place.pending(id).await);
-    let (_running, _permit) = begin(&place.store, mine).await.unwrap();
-    let before = place.dump().await;
-    assert_err!(begin(&place.store, theirs).await, CommitError::Conflict { id: of } if *of == id);
-    assert_eq!(place.dump().await, before);
-}
-
-/// Also through two stores.
-async fn one_execution_gives_one_permit_across_stores(place: Place) {
     let other = place.open_again().await;
     let id = place.stored(mail("bob")).await.id();
-    let theirs = crate::store::support::pending(&other, id).await;
-    let (_running, _permit) = begin(&place.store, place.pending(id).await).await.unwrap();
-    assert_err!(begin(&other, theirs).await, CommitError::Conflict { .. });
+    let (mine, theirs) = (place.pending(id).await, place.pending(id).await);
+    let elsewhere = pending(&other, id).await;
+    let foreign = place.another().await;
+    let mut mine: Planned<Action> = mine.into();
+    let twice = foreign.store.batch().create(mine.machine()).write().await;
+    assert_err!(twice, EffectError::Commit(CommitError::OtherStore { .. }));
+    let refused = foreign.store.begin(mine, tool_node()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::Commit(CommitError::OtherStore { .. }));
+    let (_running, _permit) = begin(&place.store, refused.machine).await.unwrap();
+    assert_is!(place.refuses(theirs).await,
+        EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
+    let refused = begin(&other, elsewhere).await;
+    assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
 }
 
-/// Two contracts with the same key can both be created; one gets the key.
+/// Several contracts with the same key can be created; one gets the key, and keeps it: while it runs, while it is in
+/// doubt, and after it took effect, by its receipt or by a person. Then the action is not created again either.
 async fn one_key_gives_one_permit(place: Place) {
-    let first = place.stored(mail("bob")).await;
-    let second = place.stored(mail("bob")).await;
-    let (holder, second_id) = (first.id(), second.id());
-    let (running, permit) = begin(&place.store, first).await.unwrap();
+    for is_doubtful in [false, true] {
+        let to = format!("bob, {is_doubtful}");
+        let other = place.stored(mail(&to)).await.id();
+        let (running, permit) = place.begun(mail(&to)).await;
+        let holder = running.id();
+        place.is_held(mail(&to), holder).await;
+        if is_doubtful {
+            drop(permit);
+            let doubt = place.doubt().await;
+            place.is_held(mail(&to), holder).await;
+            place.confirm(doubt).await;
+        } else {
+            let outcome = applied(permit, "sent").await;
+            let _ = place.settled(running, outcome).await;
+        }
+        assert_is!(place.refuses(place.pending(other).await).await,
+            EffectError::Commit(CommitError::AlreadyDone { id, by })
+            if *id == other && *by == holder);
+        assert_eq!(place.status(other).await, Status::Pending);
+        place.is_done(mail(&to), holder).await;
+        let _ = place.stored(mail("ann")).await;
+    }
+}
+
+/// Neither or one, never both.
+async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
+    let (first, second) = (place.stored(mail("bob")).await, place.stored(mail("bob")).await);
+    let ids = [first.id(), second.id()];
     let before = place.dump().await;
-    assert_err!(begin(&place.store, second).await, CommitError::KeyHeld { id, by }
-        if *id == second_id && *by == holder);
+    let mut begins = [begin_of(first), begin_of(second)];
+    let [one, other] = &mut begins;
+    let refused = place.store.batch().begin(one).begin(other).write().await;
+    assert_err!(refused, EffectError::Commit(CommitError::KeyHeld { id, by }) if [*by, *id] == ids);
     assert_eq!(place.dump().await, before);
-
-    let outcome = applied(permit, "sent").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    let again = begin(&place.store, place.pending(second_id).await).await;
-    assert_err!(again, CommitError::AlreadyDone { id, by }
-        if *id == second_id && *by == holder);
-    assert_eq!(place.status(second_id).await, Status::Pending);
+    let [one, other] = begins.map(|begin| begin.finish().unwrap_err());
+    let (running, _permit) = begin(&place.store, one).await.unwrap();
+    assert_is!(place.refuses(other).await,
+        EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == running.id());
 }
 
-/// A contract whose key has COMPLETED cannot be created again.
-async fn what_was_done_is_not_created_again(place: Place) {
-    let done = place.done(mail("bob")).await.id();
-    let mut again = pending_mail("bob");
-    let refused = place.store.create(&mut again).await;
-    assert_err!(refused, CommitError::AlreadyDone { id, by }
-        if *id == again.id() && *by == done);
-    assert_eq!(again.journal().version(), 0);
-    assert_eq!(place.lines(&Query::new()).await.len(), 1);
-    let _ = place.stored(mail("ann")).await;
+/// The retry is a new execution with the same key, the old one stays. So is any other contract for the same action.
+async fn a_failure_frees_the_key(place: Place) {
+    let failed = place.failed(mail("bob")).await;
+    let retry = Contract::retry(&failed, ann());
+    assert_eq!(retry.retry_of(), Some(failed.id()));
+    let failed_again = place.failed(mail("bob")).await;
+    for contract in [retry.clone(), failed_again.context().clone()] {
+        assert_eq!(contract.idempotency_key(), failed.context().idempotency_key());
+    }
+    let done = place.done(retry).await;
+    assert_ne!(done.id(), failed.id());
+    assert_eq!(place.status(failed.id()).await, Status::Failed);
 }
 
-/// EX-15: an action registered as idempotent may run again; one that its contract marks as
+/// REJECTED and CANCELLED release the key, once there is evidence that nothing happened.
+async fn rejected_and_cancelled_free_the_key(place: Place) {
+    for (trigger, end) in [("reject", "rejected"), ("cancel", "cancelled")] {
+        // The library reaches these states only after evidence, but a journal can contain them.
+        let from = place.another().await;
+        let id = from.failed(mail("bob")).await.id();
+        let mut claim = from.store.export(id).await.unwrap();
+        let last = claim.journal.last_mut().unwrap();
+        let fact = serde_json::json!({
+            "moved": {
+                "from": "running", "to": end, "trigger": trigger, "payload": { "reason": "no" },
+            },
+        });
+        *last = forge::entry(last.number, last.at, last.actor.as_deref(), last.definition, &fact);
+        end.clone_into(&mut claim.record.status);
+        r#"{"reason":"no"}"#.clone_into(&mut claim.record.state);
+        let mut ended = forge::cross_execution(claim).unwrap();
+
+        let elsewhere = place.another().await;
+        elsewhere.store.create(&mut ended).await.unwrap();
+        assert_eq!(elsewhere.status(ended.id()).await.as_str(), end);
+        let _ = elsewhere.done(mail("bob")).await;
+    }
+}
+
+/// An action registered as idempotent may run again; one that its contract marks as
 /// irreversible may not.
 async fn only_irreversible_actions_keep_their_key(place: Place) {
     for _ in 0..2 {
@@ -121,28 +157,26 @@ async fn only_irreversible_actions_keep_their_key(place: Place) {
         place.store.commit(&mut done).await.unwrap();
         let _ = place.done(read("a.txt")).await;
     }
-    let _ = place.done(read("a.txt").irreversible()).await;
-    let mut again = Execution::new(read("a.txt").irreversible());
-    assert_err!(place.store.create(&mut again).await, CommitError::AlreadyDone { .. });
+    let done = place.done(read("a.txt").irreversible()).await;
+    place.is_done(read("a.txt").irreversible(), done.id()).await;
     let _ = place.stored(read("a.txt")).await;
 }
 
 /// `begin` starts an idempotent action too, and takes no key for it: several run at once.
 async fn an_idempotent_action_is_begun_without_its_key(place: Place) {
-    let (first, permit) = place.begun(read("a.txt")).await;
-    let (second, other) = place.begun(read("a.txt")).await;
+    let begun = [place.begun(read("a.txt")).await, place.begun(read("a.txt")).await];
+    let [(first, _), (second, _)] = &begun;
     assert_ne!(first.id(), second.id());
     assert_eq!(first.context().idempotency_key(), second.context().idempotency_key());
-    for (running, permit) in [(first, permit), (second, other)] {
-        let id = running.id();
-        let facts = place.facts(id).await;
+    for (running, permit) in begun {
+        let facts = place.facts(running.id()).await;
         assert!(matches!(&facts[..], [CallFact::Permitted { epoch: 0, .. }]), "{facts:?}");
         assert_eq!(permit.key(), running.context().idempotency_key());
         let outcome = applied(permit, "42 lines").await;
-        let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
-        assert!(matches!(settled, Settled::Completed(_)));
+        let settled = place.settled(running, outcome).await;
+        assert_is!(settled, Settled::Completed(_));
     }
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    place.assert_intact().await;
 }
 
 /// Calling an idempotent action again does no harm, so without a receipt it has failed.
@@ -155,7 +189,7 @@ async fn an_idempotent_action_is_never_in_doubt(place: Place) {
             unknown(permit, "read timed out").await
         };
         assert_eq!(matches!(outcome.evidence(), Evidence::NotApplied(_)), is_known);
-        let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
+        let settled = place.settled(running, outcome).await;
         let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
         assert_eq!(place.recovered().await.len(), 0);
         let _ = place.done(Contract::retry(&failed, ann())).await;

@@ -1,24 +1,19 @@
 //! A contract from JSON, an effect that was lowered, two keys for one action.
 
 use machine::{
-    contract::{
-        AnyExecution, Contract, Effect, Execution, InvalidContract, Planned, execution::DEFINITION,
-    },
-    store::CommitError,
-    stored::{Unverified, VerifyError},
+    contract::{Effect, InvalidContract, execution::DEFINITION},
+    stored::Unverified,
     view::ConsequenceView,
-};
-use machine_tests::{
-    actors::{ann, ecs_node, tool_node},
-    assert_err, forge,
 };
 use serde_json::{Value, json};
 
 use crate::effects::{
-    bank::{Bank, Dedup},
-    support::{assert_intact, new_store, stored},
-    tool::{Pay, Teller, pay, remind},
-    worker::{self, Report},
+    bank::Dedup,
+    office::Office,
+    prelude::*,
+    tool::{Pay, pay},
+    tools::lookup,
+    worker::Report,
 };
 
 /// An execution of this contract as JSON, with its context changed.
@@ -47,7 +42,7 @@ fn a_contract_that_contradicts_itself_is_refused() {
             context["action"]["action_detail"]["args"]["to"] = json!("eve");
         }),
         ("an action that is no call", |context, _| context["action"]["action_detail"] = json!({})),
-        ("a retry that nobody decided", |context, _| {
+        ("a retry without a decision", |context, _| {
             context["retry_of"] = json!("01890a5d-ac96-774b-bcce-b302099a8057");
         }),
     ];
@@ -69,40 +64,39 @@ fn lowered() -> AnyExecution {
 
 #[tokio::test]
 async fn a_lowered_effect_is_refused() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
+    let office = Office::open(Dedup::Nothing).await;
     // The type of the tool knows better.
     let AnyExecution::Pending(pending) = lowered() else { panic!("it is pending") };
     assert_eq!(pending.context().effect(), Effect::Idempotent);
     let refused = Planned::<Pay>::of(pending).unwrap_err();
-    assert!(matches!(refused.reason, InvalidContract::EffectLowered { .. }), "{refused}");
+    assert_is!(refused.reason, InvalidContract::EffectLowered { .. });
     // The file remembers it, as soon as the tool was planned once.
-    let id = stored::<Pay>(&store, pay("ann")).await.id();
-    assert_err!(store.create(&mut lowered()).await, CommitError::EffectLowered { .. });
-    let report = worker::run("pays", &file, id, Teller::pays(&bank));
-    assert_eq!(report, Report::Completed("receipt 1".to_owned()));
-    assert_intact(&store).await;
+    let id = office.planned(pay("ann")).await;
+    assert_is!(office.refuses_machine(&mut lowered()).await, EffectError::EffectLowered { .. });
+    assert_eq!(office.pays(id), Report::Completed("receipt 1".to_owned()));
+    office.assert_intact().await;
 }
 
 /// An irreversible action that was read from data has no reasoner. Nothing runs it.
 #[tokio::test]
 async fn an_irreversible_action_from_json_does_not_run() {
-    let (_folder, _, store) = new_store().await;
+    let place = Place::new().await;
     let mut read = forge::cross_execution(forged(pay("bob"), |_| {})).unwrap();
-    assert_err!(store.create(&mut read).await, CommitError::Imported { .. });
+    assert_is!(place.refuses_machine(&mut read).await, EffectError::Imported { .. });
     let AnyExecution::Pending(pending) = read else { panic!("it is pending") };
-    let refused = store.begin::<Pay>(Planned::of(pending).unwrap(), tool_node()).await.unwrap_err();
-    assert!(matches!(refused.reason, CommitError::NeverStored { .. }), "{refused}");
+    let refused = place.store.begin::<Pay>(Planned::of(pending).unwrap(), tool_node()).await;
+    let refused = refused.unwrap_err();
+    assert_is!(refused.reason, EffectError::Commit(CommitError::NeverStored { .. }));
     // It can be put aside.
     let pending = refused.machine.into_execution();
-    let _ = store.cancel(pending, "planned elsewhere", tool_node()).await.unwrap();
+    let _ = place.store.cancel(pending, "planned elsewhere", tool_node()).await.unwrap();
 }
 
 /// A decision in data is not a decision of a person.
 #[tokio::test]
 async fn an_answer_from_json_is_not_an_answer() {
-    let (_folder, _, store) = new_store().await;
-    let (mut gate, mut planned) = pay("bob").ask::<Pay>(None, ecs_node()).unwrap();
+    let place = Place::new().await;
+    let (mut gate, mut planned) = gated(mail("bob"));
     let mut claim = forge::claim(gate.machine());
     let (at, behind) = (claim.journal.last().unwrap().at, gate.approval());
     let decided = json!({ "recorded": { "name": "contract", "data": { "decided": {
@@ -125,24 +119,23 @@ async fn an_answer_from_json_is_not_an_answer() {
     "completed".clone_into(&mut claim.record.status);
     r#"{"result":"yes"}"#.clone_into(&mut claim.record.state);
     let mut opened = forge::cross_execution(claim).unwrap();
-    assert_err!(store.create(&mut opened).await, CommitError::Imported { .. });
-    let both = store.batch().create(&mut opened).create(planned.machine()).write().await;
-    assert_err!(both, CommitError::Imported { .. });
+    assert_is!(place.refuses_machine(&mut opened).await, EffectError::Imported { .. });
+    let both = place.store.batch().create(&mut opened).create(planned.machine()).write().await;
+    assert_err!(both, EffectError::Imported { .. });
     // The gate itself is not harmed.
-    store.ask(&mut gate, &mut planned).await.unwrap();
-    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
-    assert!(store.begin(planned, tool_node()).await.is_ok());
+    place.store.ask(&mut gate, &mut planned).await.unwrap();
+    place.approve(gate).await;
+    let _ = begin(&place.store, planned).await.unwrap();
 }
 
 /// A retry in data is not a decision of a person, whatever name it has.
 #[tokio::test]
 async fn a_decision_from_json_is_not_a_decision() {
-    let (_folder, _, store) = new_store().await;
     let failed =
-        Execution::new(remind("bob")).start(tool_node()).fail("no".to_owned(), tool_node());
+        Execution::new(lookup(4711)).start(tool_node()).fail("no".to_owned(), None, tool_node());
     // A forger needs no person to write the same text.
     let claim = forged(Contract::retry(&failed, ann()), |_| {});
     let mut read: AnyExecution = forge::cross_execution(claim).unwrap();
-    let is_shown = store.create(&mut read).await.is_ok();
+    let is_shown = Store::memory().create(&mut read).await.is_ok();
     assert!(!(is_shown && ConsequenceView::of(&read).human_confirmed));
 }

@@ -1,25 +1,20 @@
 //! A service that accepts a call and reports its outcome later, while processes are killed: what it reports
-//! settles the execution in any other process (EX-8).
+//! settles the execution in any other process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use machine::{
-    Id,
-    contract::{
-        AnyExecution, CallFact, CallbackToken, Planned, Report, Settled, execution::Status,
-    },
+    contract::{CallbackToken, Report},
     effects::Reported,
-    store::Store,
-    view::Label,
 };
-use machine_tests::{
-    actors::tool_node,
-    cluster::{Cluster, Deploy, Live, Request, accepted, deploy, live, performed},
-};
+use machine_tests::cluster::{Cluster, Deploy, Live, Request, accepted, deploy, live, performed};
+use machine_tests::process::{Process, orders, say, wait};
 use serde::{Deserialize, Serialize};
 
-use crate::effects::support::{assert_intact, label, loaded, new_store, stored};
-use crate::process::{Process, orders, say, wait};
+use crate::effects::{
+    prelude::*,
+    support::{loaded, stored},
+};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
@@ -30,10 +25,10 @@ struct Orders {
 }
 
 /// A process whose service was called, with the token.
-async fn called(file: &Path, store: &Store, held: bool) -> (Process, Request) {
-    let id = stored::<Deploy>(store, deploy(17)).await.id();
-    let mut worker =
-        Process::start("effects::callback::deploys", &Orders { file: file.to_owned(), id, held });
+async fn called(place: &Place, held: bool) -> (Process, Request) {
+    let id = stored::<Deploy>(&place.store, deploy(17)).await.id();
+    let orders = Orders { file: place.file(), id, held };
+    let mut worker = Process::start("effects::callback::deploys", &orders);
     let token = CallbackToken::new(worker.hear::<String>());
     if !held {
         assert_eq!(worker.hear::<String>(), "accepted");
@@ -52,7 +47,7 @@ async fn deploys() {
         say(&cluster.called().await.token.as_str());
     };
     let (settled, ()) = tokio::join!(store.perform(planned, cluster.clone(), tool_node()), tells);
-    assert!(matches!(settled.unwrap(), Settled::Accepted(_)));
+    assert_is!(settled.unwrap(), Settled::Accepted(_));
     say(&"accepted");
     tokio::task::spawn_blocking(wait).await.unwrap();
 }
@@ -61,23 +56,24 @@ async fn report(store: &Store, call: &Request, report: Report<Live>) -> Reported
     store.report::<Deploy>(call.id, report, &call.token).await.unwrap()
 }
 
-fn refused() -> Report<Live> {
-    Report::NotApplied("quota exceeded".to_owned())
+/// A report, and how it settles the execution.
+fn reports() -> [(Report<Live>, Status); 2] {
+    let refused = Report::NotApplied("quota exceeded".to_owned());
+    [(Report::Applied(live(17)), Status::Completed), (refused, Status::Failed)]
 }
 
 /// The worker ends after it has recorded that the service accepted the call.
 #[tokio::test]
 async fn a_killed_worker_leaves_the_wait_as_it_is() {
-    for what in [Report::Applied(live(17)), refused()] {
-        let (_folder, file, store) = new_store().await;
-        let (worker, call) = called(&file, &store, false).await;
+    for (what, status) in reports() {
+        let place = Place::new().await;
+        let (worker, call) = called(&place, false).await;
         worker.kill();
-        let found = store.recover().await.unwrap();
-        assert!(found.in_doubt.is_empty() && found.settled.is_empty(), "{found:?}");
-        assert_eq!(label(&store, call.id).await, Label::Waiting);
-        let taken = report(&store, &call, what).await;
-        assert!(matches!(taken, Reported::Settled(_)), "{taken:?}");
-        assert_intact(&store).await;
+        assert_eq!(place.recovered().await.len(), 0);
+        assert_eq!(place.label(call.id).await, Label::Waiting);
+        assert_is!(report(&place.store, &call, what).await, Reported::Settled(_));
+        assert_eq!(place.status(call.id).await, status);
+        place.assert_intact().await;
     }
 }
 
@@ -85,107 +81,60 @@ async fn a_killed_worker_leaves_the_wait_as_it_is() {
 /// before or after its end, or after `recover` has found that.
 #[tokio::test]
 async fn a_report_is_not_lost_with_the_answer() {
-    for when in 0..3 {
-        for (what, status) in
-            [(Report::Applied(live(17)), Status::Completed), (refused(), Status::Failed)]
-        {
-            let (_folder, file, store) = new_store().await;
-            let (worker, call) = called(&file, &store, true).await;
-            let early =
-                if when == 0 { Some(report(&store, &call, what.clone()).await) } else { None };
-            worker.kill();
-            if when == 2 {
-                assert_eq!(store.recover().await.unwrap().in_doubt.len(), 1);
-            }
-            if early.is_none() {
-                drop(report(&store, &call, what.clone()).await);
-            }
-            drop(store.recover().await.unwrap());
-            let ended: AnyExecution = store.load(call.id).await.unwrap();
-            assert_eq!(ended.status(), status, "{when}: {early:?}");
-            let again = report(&store, &call, what).await;
-            assert!(matches!(again, Reported::Known(_)), "{again:?}");
-            // A free key is free for another attempt.
-            if status == Status::Failed {
-                let settled = performed(&store, 17, &Cluster::default()).await;
-                assert!(matches!(settled, Settled::Accepted(_)), "{settled:?}");
-            }
-            assert_intact(&store).await;
+    for (when, (what, status)) in (0..3).flat_map(|when| reports().map(|report| (when, report))) {
+        let place = Place::new().await;
+        let (worker, call) = called(&place, true).await;
+        if when == 0 {
+            drop(report(&place.store, &call, what.clone()).await);
         }
+        worker.kill();
+        if when == 2 {
+            let _ = place.doubt().await;
+        }
+        if when > 0 {
+            drop(report(&place.store, &call, what.clone()).await);
+        }
+        drop(place.store.recover().await.unwrap());
+        assert_eq!(place.status(call.id).await, status, "{when}");
+        assert_is!(report(&place.store, &call, what).await, Reported::Known(_));
+        // A free key is free for another attempt.
+        if status == Status::Failed {
+            let settled = performed(&place.store, 17, &Cluster::default()).await;
+            assert_is!(settled, Settled::Accepted(_));
+        }
+        place.assert_intact().await;
     }
 }
 
-/// Two different reports at once: one settles it, and the other one is evidence.
+/// Two different reports at once, through two stores: one settles it, and the other one is evidence.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_reports_one_wins() {
     for round in 0..8 {
-        let (_folder, file, store) = new_store().await;
-        let store = if round % 2 == 0 { store } else { Store::memory() };
-        let call = accepted(&store, 17).await;
-        let other =
-            if round % 2 == 0 { Store::sqlite(&file).await.unwrap() } else { store.clone() };
-        let one = tokio::spawn({
-            let (store, call) = (store.clone(), call.clone());
-            async move { report(&store, &call, Report::Applied(live(17))).await }
-        });
-        let two = tokio::spawn({
-            let call = call.clone();
-            async move { report(&other, &call, refused()).await }
-        });
-        let taken = [one.await.unwrap(), two.await.unwrap()];
-        won_by_one(&store, call.id, &taken.map(|taken| matches!(taken, Reported::Settled(_))))
-            .await;
-    }
-}
-
-/// Reports from two processes.
-#[tokio::test]
-async fn of_two_processes_one_wins() {
-    for _ in 0..3 {
-        let (_folder, file, store) = new_store().await;
-        let call = accepted(&store, 17).await;
-        let mut reporters = [true, false].map(|applied| {
-            let orders = (&file, call.id, call.token.as_str(), applied);
-            Process::start("effects::callback::reports", &orders)
-        });
-        for reporter in &mut reporters {
-            assert_eq!(reporter.hear::<String>(), "ready");
+        let place = if round % 2 == 0 { Place::new().await } else { Place::memory() };
+        let call = accepted(&place.store, 17).await;
+        let mut taken = Vec::new();
+        for (what, _) in reports() {
+            let (store, call) = (place.open_again().await, call.clone());
+            taken.push(tokio::spawn(async move { report(&store, &call, what).await }));
         }
-        reporters.iter_mut().for_each(Process::go);
-        let settled = reporters.each_mut().map(Process::hear::<bool>);
-        reporters.into_iter().for_each(Process::join);
-        won_by_one(&store, call.id, &settled).await;
+        let mut settled = Vec::new();
+        for one in taken {
+            settled.push(matches!(one.await.unwrap(), Reported::Settled(_)));
+        }
+        won_by_one(&place, call.id, &settled).await;
     }
-}
-
-#[tokio::test]
-#[ignore = "another test runs it as another process"]
-async fn reports() {
-    let (file, id, token, applied): (PathBuf, Id, String, bool) = orders();
-    let store = Store::sqlite(file).await.unwrap();
-    let call = Request { id, path: String::new(), token: CallbackToken::new(token) };
-    say(&"ready");
-    wait();
-    let what = if applied { Report::Applied(live(17)) } else { refused() };
-    let taken = report(&store, &call, what).await;
-    say(&matches!(taken, Reported::Settled(_)));
-    store.close().await.unwrap();
 }
 
 /// One report has settled the execution, and both are recorded.
-async fn won_by_one(store: &Store, id: Id, settled: &[bool; 2]) {
+async fn won_by_one(place: &Place, id: Id, settled: &[bool]) {
     assert_ne!(settled[0], settled[1]);
-    let history = store.history(id).await.unwrap();
-    let late: Vec<bool> = history
-        .entries
-        .iter()
-        .filter_map(|entry| match CallFact::of(entry)? {
-            CallFact::Evidence { late, .. } => Some(late),
-            _ => None,
-        })
-        .collect();
+    let late = |fact: &CallFact| match fact {
+        CallFact::Evidence { late, .. } => Some(*late),
+        _ => None,
+    };
+    let late: Vec<bool> = place.facts(id).await.iter().filter_map(late).collect();
     assert_eq!(late, [false, true]);
     let expected = if settled[0] { Label::Success } else { Label::Contradicted };
-    assert_eq!(label(store, id).await, expected);
-    assert_intact(store).await;
+    assert_eq!(place.label(id).await, expected);
+    place.assert_intact().await;
 }

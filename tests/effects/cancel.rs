@@ -1,43 +1,29 @@
 //! Ending what will never be called.
 
-use machine::{
-    contract::{CallFact, Contract, Execution, execution::Status},
-    store::{CommitError, LoadError},
-    typed::Refused,
-    view::Label,
-};
-use machine_tests::{
-    actors::{ann, graph_runner, tool_node},
-    assert_err,
-    samples::{mail, pending_mail, read},
-};
-
-use crate::store::support::{Place, applied, begin, not_applied, on_both};
+use crate::effects::prelude::*;
 
 on_both! {
     the_loser_of_a_key_is_cancelled,
-    what_waits_behind_a_refused_gate_is_cancelled,
     a_gate_ends_with_what_waits_behind_it,
-    a_gate_that_was_answered_stays_as_it_is,
-    an_idempotent_action_is_cancelled,
-    one_that_was_never_stored_is_stored_as_cancelled,
-    what_was_begun_is_not_cancelled,
-    what_was_cancelled_is_not_begun,
+    what_did_not_begin_is_cancelled,
+    of_a_begin_and_a_cancel_the_first_one_counts,
     only_cancel_ends_it_without_a_permit,
 }
 
-/// It ends without a permit, and leaves the key to the winner.
+/// It ends without a permit, and leaves the key to the winner, before that is done and after.
 async fn the_loser_of_a_key_is_cancelled(place: Place) {
-    let loser = place.stored(mail("bob")).await;
+    let (loser, late_loser) = (place.stored(mail("bob")).await, place.stored(mail("bob")).await);
     let id = loser.id();
     let (running, permit) = place.begun(mail("bob")).await;
-    let Err(error) = begin(&place.store, place.pending(id).await).await else { panic!("it lost") };
-    assert_err!(Err::<(), _>(error), CommitError::KeyHeld { .. });
+    assert_is!(
+        place.refuses(place.pending(id).await).await,
+        EffectError::Commit(CommitError::KeyHeld { .. })
+    );
     let cancelled = place.store.cancel(loser, "sent by another", tool_node()).await.unwrap();
     assert_eq!(cancelled.state().reason, "sent by another");
     assert!(cancelled.journal().uncommitted().is_empty());
     let facts = place.facts(id).await;
-    assert!(matches!(&facts[..], [CallFact::Closed { reason }] if reason == "sent by another"));
+    assert!(matches!(&facts[..], [CallFact::Closed { reason, .. }] if reason == "sent by another"));
     let view = place.view(id).await;
     assert_eq!(view.consequence_label, Label::Cancelled);
     assert!(!view.has_side_effects);
@@ -45,65 +31,34 @@ async fn the_loser_of_a_key_is_cancelled(place: Place) {
     // The winner still has its key, and ends as it should.
     assert_eq!(place.recovered().await.len(), 0);
     let outcome = applied(permit, "250 queued").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    // Also after that.
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    let _ = place.settled(running, outcome).await;
+    let cancelled = place.store.cancel(late_loser, "done by another", tool_node()).await.unwrap();
+    assert_eq!(place.status(cancelled.id()).await, Status::Cancelled);
+    place.assert_intact().await;
 }
 
-/// Also the loser that finds out when it is done.
-#[tokio::test]
-async fn the_loser_is_cancelled_after_the_winner_is_done() {
-    for place in [Place::new().await, Place::memory()] {
-        let loser = place.stored(mail("bob")).await;
-        let _ = place.done(mail("bob")).await;
-        let id = loser.id();
-        let _ = place.store.cancel(loser, "done by another", tool_node()).await.unwrap();
-        assert_eq!(place.status(id).await, Status::Cancelled);
-        assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
-    }
-}
-
-async fn what_waits_behind_a_refused_gate_is_cancelled(place: Place) {
-    let mut last = None;
-    for is_declined in [true, false] {
-        let (gate, planned) = place.asked(mail("bob")).await;
-        if is_declined {
-            let _ = place.store.decline(gate, "no", ann()).await.unwrap();
-        } else {
-            let _ = place.store.withdraw(gate, "no", graph_runner()).await.unwrap();
-        }
-        let id = planned.id();
-        let refused = place.store.begin(planned, tool_node()).await.unwrap_err();
-        assert_err!(Err::<(), _>(refused.reason), CommitError::NeverRuns { .. });
-        // It has ended already, so there is nothing to cancel.
-        let pending = refused.machine.into_execution();
-        let refused =
-            place.store.cancel(pending, "it was declined", tool_node()).await.unwrap_err();
-        assert_err!(Err::<(), _>(refused.reason), CommitError::Conflict { .. });
-        last = Some(place.cancelled(id).await);
-    }
-    // The key was never taken.
-    let _ = place.done(Contract::retry(&last.unwrap(), ann())).await;
-}
-
-/// Nothing is left to approve, so no person is asked any more.
+/// Nothing is left to approve, so no person is asked. A gate that was answered stays as it is.
 async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    let _ = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();
-    assert_eq!(place.status(gate.id()).await, Status::Cancelled);
-    assert_err!(place.store.gate(gate.id()).await, LoadError::NotAGate { found, .. }
-        if found == "CANCELLED (not needed)");
-    let refused = machine_tests::approve(&place.store, gate, ann()).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::GateEnded { .. });
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
-}
-
-async fn a_gate_that_was_answered_stays_as_it_is(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    let id = gate.id();
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-    let _ = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();
-    assert_eq!(place.status(id).await, Status::Completed);
+    for is_answered in [false, true] {
+        let (gate, planned) = place.asked(mail("bob")).await;
+        let id = gate.id();
+        let theirs = place.gate(id).await;
+        if is_answered {
+            place.approve(theirs).await;
+        }
+        let pending = planned.into_execution();
+        let _ = place.store.cancel(pending, "not needed", tool_node()).await.unwrap();
+        let found = "CANCELLED (not needed)";
+        if is_answered {
+            assert_eq!(place.status(id).await, Status::Completed);
+        } else {
+            assert_err!(place.store.gate(id).await, StateError::NotAGate { found: as_what, .. }
+                if as_what == found);
+            assert_is!(place.refuses_approval(gate).await.1,
+                EffectError::GateEnded { id: of, found: as_what } if *of == id && as_what == found);
+        }
+    }
+    place.assert_intact().await;
 }
 
 /// Approved and cancelled at once: the execution ends in any case, and the gate is answered or withdrawn.
@@ -124,52 +79,50 @@ async fn a_race_of_an_answer_and_a_cancel_ends_both() {
     }
 }
 
-async fn an_idempotent_action_is_cancelled(place: Place) {
+/// An idempotent action, and one that was never stored: that is stored as cancelled. The key is free.
+async fn what_did_not_begin_is_cancelled(place: Place) {
     let (_gate, planned) = place.asked(read("a.txt")).await;
-    let cancelled = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await;
-    assert_eq!(place.status(cancelled.unwrap().id()).await, Status::Cancelled);
-}
-
-async fn one_that_was_never_stored_is_stored_as_cancelled(place: Place) {
-    let cancelled = place.store.cancel(pending_mail("bob"), "not needed", tool_node()).await;
-    let id = cancelled.unwrap().id();
-    assert_eq!(place.status(id).await, Status::Cancelled);
-    assert_eq!(place.entries(id).await.len(), 4);
+    for pending in [planned.into_execution(), pending_mail("bob")] {
+        let cancelled = place.store.cancel(pending, "not needed", tool_node()).await.unwrap();
+        assert_eq!(place.status(cancelled.id()).await, Status::Cancelled);
+        assert_eq!(place.entries(cancelled.id()).await.len(), 4);
+    }
     let _ = place.done(mail("bob")).await;
 }
 
-/// Its worker was faster. Nothing is changed, and the execution comes back.
-async fn what_was_begun_is_not_cancelled(place: Place) {
-    let id = place.stored(mail("bob")).await.id();
-    let stale = place.pending(id).await;
-    let (running, permit) = begin(&place.store, place.pending(id).await).await.unwrap();
-    let before = place.dump().await;
-    let Err(Refused { machine, reason }) =
-        place.store.cancel(stale, "not needed", tool_node()).await
-    else {
-        panic!("it was begun");
-    };
-    assert_err!(Err::<(), _>(reason), CommitError::Conflict { id: of } if *of == id);
-    assert_eq!((machine.id(), machine.journal().uncommitted().len()), (id, 0));
-    assert_eq!(place.dump().await, before);
-    let outcome = not_applied(permit, "connection refused").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
-}
-
-async fn what_was_cancelled_is_not_begun(place: Place) {
-    let id = place.stored(mail("bob")).await.id();
-    let stale = place.pending(id).await;
-    let _ = place.store.cancel(place.pending(id).await, "no", tool_node()).await.unwrap();
-    assert_err!(begin(&place.store, stale).await, CommitError::Conflict { id: of } if *of == id);
-    let _ = place.done(mail("bob")).await;
+/// Its worker was faster, or it was cancelled, or its gate was declined: nothing is changed, and the execution comes
+/// back.
+async fn of_a_begin_and_a_cancel_the_first_one_counts(place: Place) {
+    let begun = place.stored(mail("bob")).await;
+    let _begun = begin(&place.store, place.pending(begun.id()).await).await.unwrap();
+    let cancelled = place.stored(mail("carl")).await;
+    let theirs = place.pending(cancelled.id()).await;
+    let _ = place.store.cancel(theirs, "no", tool_node()).await.unwrap();
+    assert_is!(place.refuses(cancelled).await, EffectError::Commit(CommitError::Conflict { .. }));
+    let (gate, declined) = place.asked(mail("dora")).await;
+    place.decline(gate).await;
+    for stale in [begun, declined.into_execution()] {
+        let id = stale.id();
+        let before = place.dump().await;
+        let refused = place.store.cancel(stale, "not needed", tool_node()).await.unwrap_err();
+        assert_is!(refused.reason, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
+        let machine = refused.machine;
+        assert_eq!((machine.id(), machine.journal().uncommitted().len()), (id, 0));
+        assert_eq!(place.dump().await, before);
+    }
+    let _ = place.done(mail("carl")).await;
 }
 
 /// The two transitions alone look like a call that was made without `begin`.
 async fn only_cancel_ends_it_without_a_permit(place: Place) {
     let pending = place.stored(mail("bob")).await;
     let mut cancelled = pending.start(tool_node()).cancel("no".to_owned(), tool_node());
-    assert_err!(place.store.commit(&mut cancelled).await, CommitError::Refused { breach, .. }
-        if breach.to_string().contains("begin"));
-    let mut created = Execution::new(mail("bob")).start(tool_node());
-    assert_err!(place.store.create(&mut created).await, CommitError::Refused { .. });
+    assert_is!(place.refuses_machine(&mut cancelled).await,
+        EffectError::Commit(CommitError::Refused { breach, .. }) if breach.to_string().contains("begin"));
+    let started = Execution::new(mail("bob")).start(tool_node());
+    let mut created = started.cancel("no".to_owned(), tool_node());
+    assert_is!(
+        place.refuses_machine(&mut created).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
 }

@@ -1,32 +1,20 @@
 //! The remains of a call pay later than its future ends. Until then people, policies, other workers
 //! and other processes try to free its key, and to pay instead.
 
-use std::{
-    net::SocketAddr,
-    path::PathBuf,
-    sync::{Condvar, Mutex},
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf};
 
-use machine::{
-    Id,
-    actor::Actors,
-    contract::{
-        Answer, AnyExecution, Applied, Attempt, Call, Contract, Execution, NotDone, Perform,
-        Planned, Policy, Settled, execution::Failed,
-    },
-    store::Store,
-    worker::Worker,
-};
-use machine_tests::actors::{ann, graph_runner, tool_node};
+use machine::{actor::Actors, worker::Worker};
+use machine_tests::process::{Process, freeze, heard, orders, say};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 
 use crate::effects::{
-    bank::{self, Bank, Dedup, Payment, Reply, Request},
-    support::{assert_intact, loaded, new_store, stored},
-    tool::{Pay, pay},
+    bank::{self, Dedup, Payment},
+    office::Office,
+    prelude::*,
+    support::loaded,
+    tool::{Pay, Teller, pay},
 };
-use crate::process::{Process, freeze, heard, orders, say};
 
 /// The kind of service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +60,8 @@ const ENDINGS: [Ending; 8] = [
 struct Orders {
     file: PathBuf,
     id: Id,
-    bank: SocketAddr,
+    /// A service that pays at once, for retries and for workers that monitor the call.
+    teller: Teller,
     style: Style,
     ending: Ending,
 }
@@ -82,48 +71,27 @@ struct Orders {
 enum Command {
     /// A person and a policy of the process that made the call try to free the key.
     Own,
-    /// A second worker of that process looks after the call.
+    /// A second worker of that process monitors the call.
     Second,
     /// The client pays now.
     Pay,
     End,
 }
 
-/// Opens once.
-struct Gate(Mutex<bool>, Condvar, tokio::sync::Notify);
+/// Is closed when the client may pay.
+static MAY_PAY: Semaphore = Semaphore::const_new(0);
 
-impl Gate {
-    const fn shut() -> Self {
-        Self(Mutex::new(false), Condvar::new(), tokio::sync::Notify::const_new())
-    }
+/// Is closed when the service was called.
+static CALLED: Semaphore = Semaphore::const_new(0);
+
+async fn closed(gate: &Semaphore) {
+    assert!(gate.acquire().await.is_err(), "it has no permits");
 }
 
-/// Opens when the client may pay.
-static GATE: Gate = Gate::shut();
-
-/// Opens when the service was called.
-static CALLED: Gate = Gate::shut();
-
-impl Gate {
-    fn open(&self) {
-        *self.0.lock().unwrap() = true;
-        self.1.notify_all();
-        self.2.notify_waiters();
-    }
-
-    fn wait(&self) {
-        drop(self.1.wait_while(self.0.lock().unwrap(), |open| !*open).unwrap());
-    }
-
-    async fn opened(&self) {
-        loop {
-            let opened = self.2.notified();
-            if *self.0.lock().unwrap() {
-                return;
-            }
-            opened.await;
-        }
-    }
+/// Pays when it may, on a blocking thread.
+fn pays_later(bank: SocketAddr, payment: Payment) -> Answer {
+    tokio::runtime::Handle::current().block_on(closed(&MAY_PAY));
+    bank::pay(bank, payment)
 }
 
 /// A service whose client waits before it pays.
@@ -133,34 +101,20 @@ struct Client<const CONFINED: bool> {
     ending: Ending,
 }
 
-fn pays(bank: SocketAddr, payment: Payment) -> Answer {
-    match bank::ask(bank, &Request::Pay(payment))? {
-        Reply::Receipt(receipt) => Ok(Applied::new(receipt)),
-        other => Err(NotDone::not_applied(format!("{other:?}"))),
-    }
-}
-
 impl<const CONFINED: bool> Client<CONFINED> {
     async fn client(&self, call: &Call<Pay>) -> Answer {
         let bank = self.bank;
-        let payment = payment(call);
+        let payment = Payment::of(call);
         match self.style {
             Style::Async => {
-                GATE.opened().await;
-                pays(bank, payment)
+                closed(&MAY_PAY).await;
+                bank::pay(bank, payment)
             }
-            Style::Bare => {
-                let paid = tokio::task::spawn_blocking(move || {
-                    GATE.wait();
-                    pays(bank, payment)
-                });
-                paid.await?
-            }
+            Style::Bare => tokio::task::spawn_blocking(move || pays_later(bank, payment)).await?,
             Style::Guarded => {
                 let in_flight = call.in_flight();
                 let paid = tokio::task::spawn_blocking(move || {
-                    GATE.wait();
-                    let answer = pays(bank, payment);
+                    let answer = pays_later(bank, payment);
                     in_flight.answer(answer.clone());
                     answer
                 });
@@ -170,17 +124,12 @@ impl<const CONFINED: bool> Client<CONFINED> {
     }
 }
 
-fn payment(call: &Call<Pay>) -> Payment {
-    let (key, token) = (call.key().unwrap().to_string(), call.token().to_string());
-    Payment { key, token, to: call.arguments().to.clone(), amount: call.arguments().amount }
-}
-
 impl<const CONFINED: bool> Perform<Pay> for Client<CONFINED> {
     const CONFINED: bool = CONFINED;
 
     async fn perform(&self, call: &Call<Pay>) -> Answer {
         say(&"in the call");
-        CALLED.open();
+        CALLED.close();
         let moment = Duration::from_millis(20);
         match (self.ending, self.style) {
             (Ending::Question, Style::Guarded) | (Ending::Panic, _) => {
@@ -201,66 +150,44 @@ impl<const CONFINED: bool> Perform<Pay> for Client<CONFINED> {
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        find(self.bank, attempt.key().unwrap().as_str())
+        bank::find(self.bank, attempt.key().unwrap().as_str())
     }
 }
 
-/// The bank is honest.
-fn find(bank: SocketAddr, key: &str) -> Answer {
-    match bank::ask(bank, &Request::Find(key.to_owned()))? {
-        Reply::Receipt(receipt) => Ok(Applied::new(receipt)),
-        _ => Err(NotDone::not_applied("the bank has not paid")),
-    }
-}
-
-/// Pays at once, and asks the bank. For retries, and for workers that look after the call.
-struct Teller(SocketAddr);
-
-impl Perform<Pay> for Teller {
-    async fn perform(&self, call: &Call<Pay>) -> Answer {
-        pays(self.0, payment(call))
-    }
-
-    async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        find(self.0, attempt.key().unwrap().as_str())
-    }
-}
-
-/// A person who looks at the bank says "not applied" if it has nothing, and a policy tries again what has failed.
-async fn free_and_retry(store: &Store, bank: SocketAddr, id: Id) {
+/// A person who checks the bank confirms "not applied" if it has nothing, and a policy retries failed calls.
+async fn free_and_retry(store: &Store, teller: &Teller, id: Id) {
     let found = store.recover().await.unwrap();
     assert!(found.failed.is_empty(), "{found:?}");
     let execution: AnyExecution = store.load(id).await.unwrap();
     let key = execution.context().idempotency_key().unwrap().to_string();
-    if let (Err(_), Ok(doubt)) = (find(bank, &key), store.in_doubt(id).await)
+    if let (Err(_), Ok(doubt)) = (bank::find(teller.bank, &key), store.in_doubt(id).await)
         && let Ok(failed) = store.confirm_not_applied(doubt, "the bank has nothing", ann()).await
     {
-        retry(store, bank, Contract::retry(&failed, ann())).await;
+        retry(store, teller, Contract::retry(&failed, ann())).await;
     }
-    retry_by_policy(store, bank, id).await;
+    retry_by_policy(store, teller, id).await;
 }
 
-async fn retry_by_policy(store: &Store, bank: SocketAddr, id: Id) {
+async fn retry_by_policy(store: &Store, teller: &Teller, id: Id) {
     if let AnyExecution::Failed(failed) = store.load(id).await.unwrap() {
-        let failed: Execution<Failed> = failed;
-        let policy = Policy::new("tries again", graph_runner()).unwrap();
-        retry(store, bank, Contract::retry(&failed, &policy)).await;
+        retry(store, teller, Contract::retry(&failed, &policy())).await;
     }
 }
 
-async fn retry(store: &Store, bank: SocketAddr, contract: Contract) {
+async fn retry(store: &Store, teller: &Teller, contract: Contract) {
     let Ok(mut planned) = Planned::<Pay>::new(contract) else { return };
     if store.plan(&mut planned).await.is_ok() {
         // Refused where the key is held.
-        drop(store.perform(planned, Teller(bank), tool_node()).await);
+        drop(store.perform(planned, teller.clone(), tool_node()).await);
     }
 }
 
 /// A worker that asks the bank, and whose policy tries again.
-async fn look_after(store: &Store, bank: SocketAddr, id: Id) {
-    let worker = Worker::new(store, Actors::issue("second").unwrap()).tool::<Pay>(Teller(bank));
+async fn look_after(store: &Store, teller: &Teller, id: Id) {
+    let actors = Actors::issue("second").unwrap();
+    let worker = Worker::new(store, actors).tool::<Pay>(teller.clone());
     worker.run_until_idle().await.unwrap();
-    retry_by_policy(store, bank, id).await;
+    retry_by_policy(store, teller, id).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -275,9 +202,9 @@ async fn calls() {
 }
 
 async fn call_as<const CONFINED: bool>(orders: Orders) {
-    let Orders { file, id, bank, style, ending } = orders;
+    let Orders { file, id, teller, style, ending } = orders;
     let mut store = Store::sqlite(&file).await.unwrap();
-    let service = Client::<CONFINED> { bank, style, ending };
+    let service = Client::<CONFINED> { bank: teller.bank, style, ending };
     if ending == Ending::Stop {
         let actors = Actors::issue("first").unwrap();
         let worker = Worker::new(&store, actors).tool::<Pay>(service).grace(Duration::ZERO);
@@ -297,7 +224,7 @@ async fn call_as<const CONFINED: bool>(orders: Orders) {
                 assert!(call.await.unwrap_err().is_cancelled());
             }
             Ending::Freeze => {
-                CALLED.opened().await;
+                closed(&CALLED).await;
                 tokio::task::spawn_blocking(freeze).await.unwrap();
             }
             Ending::Elapsed | Ending::Panic => {
@@ -314,18 +241,18 @@ async fn call_as<const CONFINED: bool>(orders: Orders) {
             store = Store::sqlite(&file).await.unwrap();
         }
     }
-    CALLED.opened().await;
+    closed(&CALLED).await;
     say(&"ready");
     loop {
         match command().await {
-            Command::Own => free_and_retry(&store, bank, id).await,
-            Command::Second => look_after(&store, bank, id).await,
-            Command::Pay => GATE.open(),
+            Command::Own => free_and_retry(&store, &teller, id).await,
+            Command::Second => look_after(&store, &teller, id).await,
+            Command::Pay => MAY_PAY.close(),
             Command::End => break,
         }
         say(&"done");
     }
-    GATE.open();
+    MAY_PAY.close();
 }
 
 async fn command() -> Command {
@@ -338,59 +265,49 @@ fn tell(child: &mut Process, command: &Command) {
 }
 
 async fn pays_once(style: Style, ending: Ending) {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let id = stored::<Pay>(&store, pay("bob")).await.id();
-    let orders = Orders { file: file.clone(), id, bank: bank.address(), style, ending };
+    let office = Office::open(Dedup::Nothing).await;
+    let (teller, id) = (Teller::pays(&office.bank), office.planned(pay("bob")).await);
+    // A person and a worker in this process, which has not made the call.
+    let other_process = async || {
+        free_and_retry(&office.store, &teller, id).await;
+        look_after(&office.store, &teller, id).await;
+    };
+    let orders = Orders { file: office.file(), id, teller: teller.clone(), style, ending };
     let mut child = Process::start("effects::cut_off::calls", &orders);
     assert_eq!(child.hear::<String>(), "in the call");
     match ending {
         Ending::Drop | Ending::Close | Ending::Stop => child.tell(&Command::Own),
-        Ending::Freeze => child.freeze(),
+        Ending::Freeze => {
+            child.freeze();
+            other_process().await;
+            child.thaw();
+        }
         _ => {}
     }
-    if ending == Ending::Freeze {
-        other_process(&store, &bank, id).await;
-        child.thaw();
-    }
     assert_eq!(child.hear::<String>(), "ready");
-    other_process(&store, &bank, id).await;
+    other_process().await;
     tell(&mut child, &Command::Own);
     tell(&mut child, &Command::Second);
-    other_process(&store, &bank, id).await;
-    let had_paid = bank.count();
+    other_process().await;
+    let had_paid = office.bank.count();
     tell(&mut child, &Command::Pay);
     // Nothing is left of an asynchronous client whose future is gone.
     let is_gone = style == Style::Async
         && matches!(ending, Ending::Elapsed | Ending::Panic | Ending::Drop | Ending::Close);
     assert_eq!(had_paid, usize::from(is_gone), "paid in its place: {style:?}, {ending:?}");
-    bank.wait_for_payments(1);
+    office.bank.wait_for_payments(1);
     tell(&mut child, &Command::Own);
     tell(&mut child, &Command::Second);
-    other_process(&store, &bank, id).await;
+    other_process().await;
     child.tell(&Command::End);
     child.join();
-    other_process(&store, &bank, id).await;
+    other_process().await;
 
-    assert_eq!(bank.count(), 1, "{style:?}, {ending:?}");
-    assert_settled(&store, id, is_gone).await;
-    assert_intact(&store).await;
-}
-
-/// A person and a worker in this process, which has not made the call.
-async fn other_process(store: &Store, bank: &Bank, id: Id) {
-    free_and_retry(store, bank.address(), id).await;
-    look_after(store, bank.address(), id).await;
-}
-
-/// In the end the execution says what happened; or its retry does.
-async fn assert_settled(store: &Store, id: Id, is_retried: bool) {
-    let execution: AnyExecution = store.load(id).await.unwrap();
-    if is_retried {
-        assert!(matches!(execution, AnyExecution::Failed(_)), "{execution:?}");
-    } else {
-        assert!(matches!(execution, AnyExecution::Completed(_)), "{execution:?}");
-    }
+    assert_eq!(office.bank.count(), 1, "{style:?}, {ending:?}");
+    // In the end the execution says what happened; or its retry does.
+    let ended_as = if is_gone { Status::Failed } else { Status::Completed };
+    assert_eq!(office.status(id).await, ended_as, "{style:?}, {ending:?}");
+    office.assert_intact().await;
 }
 
 macro_rules! matrix {

@@ -2,68 +2,37 @@
 
 use std::path::Path;
 
-use machine::{
-    Id,
-    contract::{CallFact, Contract, InDoubt, Liveness, Progress, execution::Status},
-    store::{CommitError, Store},
-    typed::Refused,
-};
-use machine_tests::{
-    actors::{ann, graph_runner},
-    assert_err,
-    samples::mail,
-};
-
+use machine::contract::Progress;
 use serde_json::Value;
 
-use crate::store::{
-    child::{self, Other},
-    service::{in_flight, receipt},
-    support::{Place, begin, on_both, slow_mail},
-};
+use crate::{effects::prelude::*, store::child};
 
 on_both! {
-    while_the_worker_is_alive_nobody_frees_the_key,
-    before_the_settling_time_nobody_frees_the_key,
+    the_end_of_a_live_worker_is_noticed,
+    the_key_is_held_until_the_settling_time,
     the_settling_time_counts_from_the_end_of_the_worker,
     a_clock_that_goes_back_frees_nothing,
-    what_was_applied_needs_no_waiting,
+    an_applied_action_needs_no_settling_time,
     an_override_names_a_person,
 }
 
-/// Asserts that a claim that it did not take effect is refused, and changes nothing; returns the doubt and why.
-async fn refused(place: &Place, store: &Store, doubt: InDoubt) -> (InDoubt, CommitError) {
-    let before = place.dump().await;
-    let refused = store.confirm_not_applied(doubt, "nothing there", ann()).await;
-    let Refused { machine, reason } = refused.unwrap_err();
-    assert_eq!(place.dump().await, before);
-    assert!(machine.execution().journal().uncommitted().is_empty());
-    assert!(reason.to_string().contains("override by name"), "{reason}");
-    (machine, reason)
+/// Asserts that a claim that it did not take effect is refused, with the hint to override; returns the doubt and why.
+async fn refused(place: &Place, doubt: InDoubt) -> (InDoubt, EffectError) {
+    let (doubt, reason) = place.refuses_denial(doubt).await;
+    assert!(reason.to_string().contains("override"), "{reason}");
+    (doubt, reason)
 }
 
-async fn assert_held(place: &Place, contract: Contract, by: Id) {
-    let second = begin(&place.store, place.stored(contract).await).await;
-    assert_err!(second, CommitError::KeyHeld { by: of, .. } if *of == by);
-}
-
-async fn while_the_worker_is_alive_nobody_frees_the_key(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
+/// It keeps its key until then, and its end is recorded.
+async fn the_end_of_a_live_worker_is_noticed(place: Place) {
+    let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
     let id = running.id();
-    let call = in_flight(permit).await;
-    let doubt = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
-    assert!(
-        doubt.question().contains("could still be running in process "),
-        "{}",
-        doubt.question()
-    );
-    let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { id: of, .. } if *of == id);
-    assert_held(&place, mail("bob"), id).await;
+    let (doubt, reason) = refused(&place, doubt).await;
+    assert_is!(reason, EffectError::WorkerAlive { id: of, .. } if *of == id);
+    place.is_held(mail("bob"), id).await;
 
-    // Its end is noticed, and recorded.
     assert!(call.abort().await.is_cancelled());
-    let failed = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    let failed = place.deny(doubt).await;
     assert_eq!(place.status(failed.id()).await, Status::Failed);
     let facts = place.facts(id).await;
     assert!(matches!(facts[..], [.., CallFact::WorkerEnded { .. }, CallFact::Confirmed { .. }]));
@@ -72,31 +41,29 @@ async fn while_the_worker_is_alive_nobody_frees_the_key(place: Place) {
 
 /// A worker in another process, which is then killed.
 #[tokio::test]
-async fn while_the_process_is_alive_nobody_frees_the_key() {
+async fn a_live_process_keeps_its_key() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
-    other.wait_for("begun");
-    let doubt = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
-    let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { id: of, .. } if *of == id);
+    let other = child::begins_elsewhere(&place.file(), id);
+    let (doubt, reason) = refused(&place, place.fenced(id).await).await;
+    assert_is!(reason, EffectError::WorkerAlive { id: of, .. } if *of == id);
     other.kill();
-    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    let _ = place.deny(doubt).await;
 }
 
 /// A request is on its way for a while, even after its sender is gone.
-async fn before_the_settling_time_nobody_frees_the_key(place: Place) {
+async fn the_key_is_held_until_the_settling_time(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;
     let id = doubt.execution().id();
     clock.advance(59_999);
-    let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::NotSettled { id: of, left_ms: 1 } if *of == id);
-    assert_held(&place, slow_mail("bob"), id).await;
+    let (doubt, reason) = refused(&place, doubt).await;
+    assert_is!(reason, EffectError::NotSettled { id: of, left_ms: 1 } if *of == id);
+    place.is_held(slow_mail("bob"), id).await;
     clock.advance(1);
-    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    let _ = place.deny(doubt).await;
     let _ = place.done(slow_mail("bob")).await;
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    place.assert_intact().await;
 }
 
 /// Not from when it was parked.
@@ -104,23 +71,23 @@ async fn the_settling_time_counts_from_the_end_of_the_worker(place: Place) {
     let (place, clock) = place.clocked().await;
     let (running, permit) = place.begun(slow_mail("bob")).await;
     let id = running.id();
-    let doubt = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
+    let doubt = place.fenced(id).await;
     clock.advance(100_000);
-    let (_, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { .. });
+    let (_, reason) = refused(&place, doubt).await;
+    assert_is!(reason, EffectError::WorkerAlive { .. });
     drop(permit);
-    let doubt = place.recovered().await.pop().unwrap();
+    let doubt = place.doubt().await;
     let ended = place.facts(id).await.pop();
     assert_eq!(ended, Some(CallFact::WorkerEnded { at: place.store.now() }));
     clock.advance(59_000);
-    let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::NotSettled { left_ms: 1_000, .. });
+    let (doubt, reason) = refused(&place, doubt).await;
+    assert_is!(reason, EffectError::NotSettled { left_ms: 1_000, .. });
     // Looking again does not start it anew.
-    let again = place.recovered().await.pop().unwrap();
+    let again = place.doubt().await;
     clock.advance(1_000);
-    let _ = place.store.confirm_not_applied(again, "not sent", ann()).await.unwrap();
-    let late = place.store.confirm_not_applied(doubt, "not sent", ann()).await;
-    assert_err!(late, Refused { reason: CommitError::Conflict { .. }, .. });
+    let _ = place.deny(again).await;
+    let (_, late) = place.refuses_denial(doubt).await;
+    assert_is!(late, EffectError::Commit(CommitError::Conflict { .. }));
 }
 
 /// It parks for longer.
@@ -128,56 +95,45 @@ async fn a_clock_that_goes_back_frees_nothing(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;
     clock.advance(-1_000_000);
-    let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::NotSettled { left_ms: 1_060_000, .. });
+    let (doubt, reason) = refused(&place, doubt).await;
+    assert_is!(reason, EffectError::NotSettled { left_ms: 1_060_000, .. });
     clock.set(i64::MIN);
-    let (_, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::NotSettled { .. });
+    assert_is!(refused(&place, doubt).await.1, EffectError::NotSettled { .. });
 }
 
 /// A person who saw that it took effect counts at once, even if the worker is alive.
-async fn what_was_applied_needs_no_waiting(place: Place) {
+async fn an_applied_action_needs_no_settling_time(place: Place) {
     let (place, _clock) = place.clocked().await;
-    let (running, permit) = place.begun(slow_mail("bob")).await;
-    let _call = in_flight(permit).await;
-    let doubt = place.store.fence(running.id(), "no answer", graph_runner()).await.unwrap();
-    let done = place.store.confirm_applied(doubt, "bob has it", ann()).await.unwrap();
-    assert_eq!(done.state().result, "bob has it");
-    let facts = place.facts(done.id()).await;
-    assert!(matches!(facts.last(), Some(CallFact::Confirmed { applied: true, .. })));
+    let (running, _call, doubt) = place.fenced_in_call(slow_mail("bob")).await;
+    place.confirm(doubt).await;
+    let facts = place.facts(running.id()).await;
+    assert_is!(facts.last(), Some(CallFact::Confirmed { applied: true, .. }));
 }
 
 /// A person takes responsibility while the worker is alive, or the call may not have settled. That
 /// stays recorded.
 async fn an_override_names_a_person(place: Place) {
-    let (running, permit) = place.begun(slow_mail("bob")).await;
-    let call = in_flight(permit).await;
-    let alive = place.store.fence(running.id(), "no answer", graph_runner()).await.unwrap();
+    let (_running, call, alive) = place.fenced_in_call(slow_mail("bob")).await;
     let unsettled = place.doubtful(slow_mail("carl")).await;
     for doubt in [alive, unsettled] {
-        let (doubt, _) = refused(&place, &place.store, doubt).await;
-        let failed = place.store.override_not_applied(doubt, "I pulled the plug", ann()).await;
-        let failed = failed.unwrap();
-        assert_eq!(failed.state().error, "I pulled the plug");
+        let failed = place.overrule(refused(&place, doubt).await.0).await;
+        assert_eq!(failed.state().error, "nothing there");
         let facts = place.facts(failed.id()).await;
-        let Some(CallFact::Confirmed { applied: false, overridden: true, reason, .. }) =
-            facts.last()
-        else {
-            panic!("{facts:?}");
-        };
-        assert_eq!(reason, "I pulled the plug");
+        assert_is!(facts.last(),
+            Some(CallFact::Confirmed { applied: false, overridden: true, reason, .. })
+            if reason == "nothing there");
         let loaded = place.store.load(failed.id()).await.unwrap();
         assert_eq!(Progress::of(&loaded).overridden_by(), Some("ann"));
         let _ = place.done(Contract::retry(&failed, ann())).await;
     }
     drop(call.answer(receipt("250 queued")).await);
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    place.assert_intact().await;
 }
 
 /// Begins a mail in a process that is killed, and changes its lock file.
-async fn of_a_killed_process(contract: Contract, change: impl FnOnce(&Path)) -> (Place, Id) {
+async fn of_a_killed_process(change: impl FnOnce(&Path)) -> (Place, Id) {
     let place = Place::new().await;
-    let id = place.stored(contract).await.id();
+    let id = place.stored(mail("bob")).await.id();
     child::begin_and_be_killed(&place.file(), id);
     let files = place.worker_files();
     assert_eq!(files.len(), 1);
@@ -192,13 +148,6 @@ fn rewrite(file: &Path, change: impl FnOnce(&mut Value)) {
     std::fs::write(file, record.to_string()).unwrap();
 }
 
-fn of_another_machine(file: &Path) {
-    rewrite(file, |record| {
-        record["boot"] = "another".into();
-        record["machine"] = "another".into();
-    });
-}
-
 /// Puts a copy in the place of the lock file, as a backup that is restored does.
 fn copy(file: &Path) {
     let aside = file.with_extension("aside");
@@ -206,23 +155,30 @@ fn copy(file: &Path) {
     std::fs::rename(&aside, file).unwrap();
 }
 
-/// The lock file of another worker, by another name.
-fn link(file: &Path) {
-    rewrite(file, |record| record["worker"] = "01a20742-1a79-717b-ab45-c8828b607eec".into());
-}
-
 /// A change of a lock file, with its name.
 type Case = (&'static str, fn(&Path));
 
+/// The lock file of another machine.
+const OF_ANOTHER_MACHINE: &str = "of another machine";
+
 /// A lock file that is missing, a copy, or of another machine, proves nothing: the execution is parked, and
-/// only a person by name frees its key.
+/// only the service or a person by name frees its key.
 #[tokio::test]
 async fn a_lock_file_that_proves_nothing_leaves_the_worker_unknown() {
     let cases: [Case; 9] = [
         ("deleted", |file| std::fs::remove_file(file).unwrap()),
-        ("of another machine", of_another_machine),
+        (OF_ANOTHER_MACHINE, |file| {
+            rewrite(file, |record| {
+                record["boot"] = "another".into();
+                record["machine"] = "another".into();
+            });
+        }),
         ("a copy", copy),
-        ("of another worker", link),
+        ("of another worker", |file| {
+            rewrite(file, |record| {
+                record["worker"] = "01a20742-1a79-717b-ab45-c8828b607eec".into();
+            });
+        }),
         ("empty", |file| std::fs::write(file, "").unwrap()),
         ("not text", |file| std::fs::write(file, [0xff, 0xfe]).unwrap()),
         ("a folder", |file| {
@@ -238,28 +194,42 @@ async fn a_lock_file_that_proves_nothing_leaves_the_worker_unknown() {
         ("another text", |file| std::fs::write(file, "machine worker on ").unwrap()),
     ];
     for (case, change) in cases {
-        let (place, id) = of_a_killed_process(mail("bob"), change).await;
-        let doubt = place.recovered().await.pop().unwrap();
-        let facts = place.facts(id).await;
-        assert!(
-            matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Unknown, .. })),
-            "{case}: {facts:?}",
-        );
+        let (place, id) = of_a_killed_process(change).await;
+        let doubt = place.doubt().await;
+        assert_eq!(place.parked(id).await, Liveness::Unknown, "{case}");
         assert!(doubt.question().contains("It is unknown whether"), "{}", doubt.question());
-        let (doubt, reason) = refused(&place, &place.store, doubt).await;
-        assert_err!(Err::<(), _>(reason), CommitError::WorkerUnknown { id: of } if *of == id);
-        assert_held(&place, mail("bob"), id).await;
+        let (doubt, reason) = refused(&place, doubt).await;
+        assert_is!(reason, EffectError::WorkerUnknown { id: of } if *of == id);
+        let not_found = Counting::finds(Err(NoReceipt::not_applied("we have no such mail")));
+        let asked = place.store.ask_service::<Action>(doubt, &not_found, tool_node()).await;
+        let refused = asked.unwrap_err();
+        assert_is!(refused.reason, EffectError::WorkerUnknown { id: of } if *of == id);
+        place.is_held(mail("bob"), id).await;
         // Another try finds nothing new.
-        assert_eq!(place.recovered().await.len(), 1);
-        let failed = place.store.override_not_applied(doubt, "the host burnt", ann()).await;
-        let _ = place.done(Contract::retry(&failed.unwrap(), ann())).await;
+        let _ = place.doubt().await;
+        if case == "deleted" {
+            let found = Counting::finds(receipt("queued as 4711"));
+            let asked =
+                place.store.ask_service::<Action>(refused.machine, &found, tool_node()).await;
+            assert_is!(asked, Ok(Settled::Completed(_)));
+        } else {
+            let failed = place.overrule(refused.machine).await;
+            let _ = place.done(Contract::retry(&failed, ann())).await;
+        }
+        // The lock file of another machine is not removed, as long as it may be a proof there.
+        if case == OF_ANOTHER_MACHINE {
+            assert_eq!(place.recovered().await.len(), 0);
+            assert_eq!(place.worker_files().len(), 2, "and that of this process");
+        }
     }
 }
 
-/// Where the lock was taken on this machine, it proves the end, whatever the host is called.
+/// Where the lock was taken on this machine, it proves the end, whatever the host is called. The end is recorded, and
+/// outlives the lock file.
 #[tokio::test]
 async fn a_lock_of_this_machine_proves_the_end() {
-    let cases: [Case; 3] = [
+    let cases: [Case; 4] = [
+        ("as it was", |_| {}),
         ("a new pod", |file| rewrite(file, |record| record["host"] = "pod-a".into())),
         ("a reboot", |file| rewrite(file, |record| record["boot"] = "an earlier one".into())),
         ("a folder that was renamed", |file| {
@@ -270,14 +240,13 @@ async fn a_lock_of_this_machine_proves_the_end() {
         }),
     ];
     for (case, change) in cases {
-        let (place, id) = of_a_killed_process(mail("bob"), change).await;
-        let doubt = place.recovered().await.pop().unwrap();
-        let facts = place.facts(id).await;
-        assert!(
-            matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Ended, .. })),
-            "{case}: {facts:?}",
-        );
-        let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+        let (place, id) = of_a_killed_process(change).await;
+        let _ = place.doubt().await;
+        assert_eq!(place.parked(id).await, Liveness::Ended, "{case}");
+        assert_eq!(place.worker_files().len(), 0, "{case}");
+        let elsewhere = place.open_again().await;
+        let doubt = elsewhere.in_doubt(id).await.unwrap();
+        let _ = elsewhere.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
     }
 }
 
@@ -286,11 +255,8 @@ async fn a_lock_of_this_machine_proves_the_end() {
 async fn a_lack_of_descriptors_proves_nothing() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut worker = Other::start("store::child::begins", &place.file(), &[id]);
-    worker.wait_for("begun");
-    let mut poor = Other::start("store::child::recovers_without_descriptors", &place.file(), &[id]);
-    poor.wait_for("nothing was parked");
-    poor.join();
+    let worker = child::begins_elsewhere(&place.file(), id);
+    child::start("store::child::recovers_without_descriptors", &place.file()).join();
     assert!(!place.facts(id).await.iter().any(|fact| matches!(fact, CallFact::Parked { .. })));
     worker.kill();
 }
@@ -300,13 +266,11 @@ async fn a_lack_of_descriptors_proves_nothing() {
 async fn a_copied_lock_file_does_not_end_a_frozen_worker() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
-    other.wait_for("begun");
-    other.freeze();
+    let other = child::begins_elsewhere(&place.file(), id);
+    other.stop();
     copy(&place.worker_files()[0]);
-    let doubt = place.recovered().await.pop().unwrap();
-    let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerUnknown { id: of } if *of == id);
+    let (_, reason) = refused(&place, place.doubt().await).await;
+    assert_is!(reason, EffectError::WorkerUnknown { id: of } if *of == id);
     // Also in a copy of the whole folder.
     let elsewhere = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(place.folder()).unwrap() {
@@ -314,32 +278,8 @@ async fn a_copied_lock_file_does_not_end_a_frozen_worker() {
         std::fs::copy(&file, elsewhere.path().join(file.file_name().unwrap())).unwrap();
     }
     let copied = Store::sqlite(elsewhere.path().join("agent.db")).await.unwrap();
-    let doubt = (doubt, copied.in_doubt(id).await.unwrap()).1;
-    let (_, reason) = refused(&place, &copied, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerUnknown { id: of } if *of == id);
+    let doubt = copied.in_doubt(id).await.unwrap();
+    let refused = copied.confirm_not_applied(doubt, "not there", ann()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::WorkerUnknown { id: of } if *of == id);
     other.kill();
-}
-
-/// The lock file of another machine is not removed, as long as it may be a proof there.
-#[tokio::test]
-async fn the_lock_file_of_another_machine_stays() {
-    let (place, _) = of_a_killed_process(mail("bob"), of_another_machine).await;
-    let doubt = place.recovered().await.pop().unwrap();
-    assert_eq!(place.worker_files().len(), 1);
-    let _ = place.store.confirm_applied(doubt, "bob has it", ann()).await.unwrap();
-    assert_eq!(place.recovered().await.len(), 0);
-    assert_eq!(place.worker_files().len(), 1);
-}
-
-/// The end of a worker is recorded, and outlives its lock file.
-#[tokio::test]
-async fn the_end_of_a_worker_is_remembered() {
-    let place = Place::new().await;
-    let id = place.stored(mail("bob")).await.id();
-    child::begin_and_be_killed(&place.file(), id);
-    assert_eq!(place.recovered().await.len(), 1);
-    assert_eq!(place.worker_files().len(), 0);
-    let elsewhere = place.open_again().await;
-    let doubt = elsewhere.in_doubt(id).await.unwrap();
-    let _ = elsewhere.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }

@@ -1,34 +1,20 @@
-//! Shutting a worker out on request.
+//! Shutting a worker out on request, and only then while it is alive and in time.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use machine::{
-    Id,
-    contract::{
-        Action, Answer, AnyExecution, Applied, Call, CallFact, Evidence, Liveness, Perform,
-        Settled, execution::Status,
-    },
-    journal::Fact,
-    store::{CommitError, LoadError, Store},
-    typed::Refused,
-};
-use machine_tests::{
-    actors::{ann, graph_runner, tool_node},
-    assert_err,
-    samples::{asked, mail, pending_mail, read},
-};
+use machine::{contract::Token, journal::Entry};
 
-use crate::store::{
-    service::{in_flight, receipt},
-    support::{Place, applied, on_both},
-};
+use crate::effects::prelude::*;
 
 on_both! {
     a_fence_parks_what_runs,
     only_what_runs_is_fenced,
     a_call_can_ask_whether_it_was_fenced,
-    a_permit_is_not_valid_once_an_earlier_attempt_has_taken_place,
     a_fence_and_an_answer_at_once_lose_nothing,
+    a_live_worker_is_left_alone,
+    a_permit_keeps_its_worker_alive,
+    a_token_rises_from_attempt_to_attempt,
+    the_permits_of_a_batch_have_tokens_that_rise,
 }
 
 /// The epoch rises, and the journal says who did it and why.
@@ -40,14 +26,13 @@ async fn a_fence_parks_what_runs(place: Place) {
     assert!(doubt.question().contains("wrong address"), "{}", doubt.question());
     assert_eq!(place.status(id).await, Status::Waiting);
     let entries = place.entries(id).await;
-    let fenced = entries.iter().find(|entry| matches!(entry.fact, Fact::Fenced { .. })).unwrap();
-    let Fact::Fenced { epoch: 1, reason } = &fenced.fact else { panic!("{fenced:?}") };
-    assert_eq!(reason, "wrong address");
+    let is_fence = |entry: &&Entry| matches!(entry.fact, Fact::Fenced { .. });
+    let fenced = entries.iter().find(is_fence).unwrap();
+    assert_is!(&fenced.fact, Fact::Fenced { epoch: 1, reason } if reason == "wrong address");
     let by = (fenced.actor.as_deref(), fenced.by.as_deref());
     assert_eq!(by, (Some("graph_runner"), Some("test")));
-    let facts = place.facts(id).await;
-    assert!(matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Alive, .. })));
-    assert_eq!(place.recovered().await.len(), 1);
+    assert_eq!(place.parked(id).await, Liveness::Alive);
+    let _ = place.doubt().await;
 }
 
 /// Anything else has no worker that could be fenced.
@@ -64,59 +49,35 @@ async fn only_what_runs_is_fenced(place: Place) {
     ] {
         let before = place.dump().await;
         let refused = place.store.fence(id, "no", graph_runner()).await;
-        assert_err!(refused, LoadError::NotRunning { id: of, found }
+        assert_err!(refused, StateError::NotRunning { id: of, found }
             if *of == id && found == state);
         assert_eq!(place.dump().await, before);
     }
     let unknown: Id = "00000000-0000-7000-8000-000000000000".parse().unwrap();
     let refused = place.store.fence(unknown, "no", graph_runner()).await;
-    assert_err!(refused, LoadError::NotFound { id } if *id == unknown);
+    assert_err!(refused, StateError::Load(LoadError::NotFound { id }) if *id == unknown);
 }
 
-/// A service that asks right before the step that cannot be taken back, and after it.
-struct Careful {
-    store: Store,
-    asked: Arc<Mutex<Vec<bool>>>,
-}
-
-impl Perform<Action> for Careful {
-    async fn perform(&self, call: &Call<Action>) -> Answer {
-        let before = call.still_valid().await;
-        let _ = self.store.fence(call.execution_id(), "wrong address", graph_runner()).await?;
-        let after = call.still_valid().await;
-        self.asked.lock().unwrap().extend([before, after]);
-        Ok(Applied::new("it went on all the same"))
-    }
-}
-
+/// Right before the step that cannot be undone, and after it.
 async fn a_call_can_ask_whether_it_was_fenced(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let service = Careful { store: place.store.clone(), asked: Arc::clone(&asked) };
+    let (store, said) = (place.store.clone(), Arc::clone(&asked));
+    let service = service_fn(move |call: &Call<Action>| {
+        let (store, said) = (store.clone(), Arc::clone(&said));
+        Box::pin(async move {
+            let before = call.still_valid().await;
+            let _ = store.fence(call.execution_id(), "wrong address", graph_runner()).await?;
+            let after = call.still_valid().await;
+            said.lock().unwrap().extend([before, after]);
+            receipt("it went on all the same")
+        })
+    });
     let outcome = permit.call(service).await;
     assert_eq!(*asked.lock().unwrap(), [true, false]);
-    assert!(matches!(outcome.evidence(), Evidence::Applied(_)));
+    assert_is!(outcome.evidence(), Evidence::Applied(_));
     let settled = place.store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
-}
-
-/// A person was wrong about the first attempt, and its receipt arrives when the second one has its
-/// permit but has not called yet.
-async fn a_permit_is_not_valid_once_an_earlier_attempt_has_taken_place(place: Place) {
-    let (first, permit) = place.begun(mail("bob")).await;
-    let call = in_flight(permit).await;
-    let doubt = place.store.fence(first.id(), "no answer", graph_runner()).await.unwrap();
-    let _ = place.store.override_not_applied(doubt, "never arrived", ann()).await.unwrap();
-    let (second, permit) = place.begun(mail("bob")).await;
-    let outcome = call.answer(receipt("250 queued")).await;
-    let settled = place.store.settle(first, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
-
-    let outcome = applied(permit, "sent twice").await;
-    assert!(matches!(outcome.evidence(), Evidence::NotApplied(_)), "{outcome:?}");
-    let settled = place.store.settle(second, outcome, tool_node()).await.unwrap();
-    assert!(matches!(settled, Settled::Failed(_)));
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
 }
 
 /// One of them is first: either it is COMPLETED at once, or through its late receipt.
@@ -137,17 +98,98 @@ async fn a_fence_and_an_answer_at_once_lose_nothing(place: Place) {
         let settled = place.store.settle(running, outcome, tool_node()).await;
         match fence.await.unwrap() {
             Ok(()) => {
-                assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
-                let recovered = place.store.recover().await.unwrap();
-                assert!(matches!(&recovered.settled[..], [AnyExecution::Completed(_)]));
+                assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
+                place.is_completed_late(id, "250 queued").await;
             }
-            Err(LoadError::NotRunning { .. }) => {
-                assert!(matches!(settled, Ok(Settled::Completed(_))));
-            }
+            Err(StateError::NotRunning { .. }) => assert_is!(settled, Ok(Settled::Completed(_))),
             Err(other) => panic!("{other:?}"),
         }
         assert_eq!(place.status(id).await, Status::Completed);
-        let refused = place.store.create(&mut pending_mail(&to)).await;
-        assert_err!(refused, CommitError::AlreadyDone { by, .. } if *by == id);
+        place.is_done(mail(&to), id).await;
+    }
+}
+
+/// Neither its own process nor another one takes it over, also if a caller has lost the race to begin it.
+async fn a_live_worker_is_left_alone(place: Place) {
+    let id = place.stored(mail("bob")).await.id();
+    let theirs = place.pending(id).await;
+    let (running, permit) = begin(&place.store, place.pending(id).await).await.unwrap();
+    assert_is!(place.refuses(theirs).await, EffectError::Commit(CommitError::Conflict { .. }));
+    let before = place.dump().await;
+    assert_eq!(place.recovered().await.len(), 0);
+    assert_eq!(recovered(&place.open_again().await).await.len(), 0);
+    assert_eq!(place.dump().await, before);
+    let outcome = applied(permit, "sent").await;
+    let settled = place.settled(running, outcome).await;
+    assert_is!(settled, Settled::Completed(_));
+}
+
+/// A permit that outlives its store still counts as alive: its call may be in flight.
+async fn a_permit_keeps_its_worker_alive(place: Place) {
+    let elsewhere = place.open_again().await;
+    let pending = pending(&elsewhere, place.stored(mail("bob")).await.id()).await;
+    let (_running, permit) = begin(&elsewhere, pending).await.unwrap();
+    drop(elsewhere);
+    assert_eq!(place.recovered().await.len(), 0, "a live worker was taken over");
+    drop(permit);
+    let _ = place.doubt().await;
+}
+
+async fn token(place: &Place, contract: Contract) -> Token {
+    let (running, permit) = place.begun(contract).await;
+    let token = permit.token();
+    let outcome = not_applied(permit, "connection refused").await;
+    let _ = place.settled(running, outcome).await;
+    token
+}
+
+/// A service can refuse an old one.
+fn rise(tokens: &[Token]) {
+    for pair in tokens.windows(2) {
+        assert!(pair[0] < pair[1], "{tokens:?}");
+        // A service may compare them as text.
+        assert!(pair[0].to_string() < pair[1].to_string(), "{tokens:?}");
+    }
+}
+
+/// Begin, fail, retry, begin: also across keys, and across reopening.
+async fn a_token_rises_from_attempt_to_attempt(mut place: Place) {
+    let mut tokens = Vec::new();
+    for round in 0..12 {
+        tokens.push(token(&place, mail("bob")).await);
+        if round % 3 == 0 {
+            tokens.push(token(&place, mail("ann")).await);
+        }
+        if round % 4 == 1 {
+            place = place.reopened().await;
+        }
+    }
+    // One that was in doubt is an attempt too.
+    let (_running, permit) = place.begun(mail("bob")).await;
+    tokens.push(permit.token());
+    drop(permit);
+    let _ = place.deny(place.doubt().await).await;
+    tokens.push(token(&place, mail("bob")).await);
+    // And one whose call continues.
+    let (running, permit) = place.begun(mail("bob")).await;
+    tokens.push(permit.token());
+    let _ = place.overrule(place.fenced(running.id()).await).await;
+    tokens.push(token(&place, mail("bob")).await);
+    rise(&tokens);
+}
+
+async fn the_permits_of_a_batch_have_tokens_that_rise(place: Place) {
+    let mut begins = Vec::new();
+    for to in ["ann", "bob", "carl", "dora"] {
+        begins.push(begin_of(place.stored(mail(to)).await));
+    }
+    let batch = begins.iter_mut().fold(place.store.batch(), Batch::begin);
+    batch.write().await.unwrap();
+    let begun: Vec<_> = begins.into_iter().filter_map(|begin| begin.finish().ok()).collect();
+    let tokens: Vec<_> = begun.iter().map(|(_, permit)| permit.token()).collect();
+    rise(&tokens);
+    assert_eq!(begun.len(), 4);
+    for (running, permit) in begun {
+        assert_eq!(permit.execution_id(), running.id());
     }
 }

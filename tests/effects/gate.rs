@@ -1,30 +1,15 @@
 //! Actions behind a gate: which run, and which do not.
 
-use std::time::Duration;
+use machine::contract::Release;
 
-use machine::{
-    Id,
-    contract::{
-        Action, AnyExecution, CallFact, Contract, Execution, Gate, Planned,
-        execution::{Event, Status},
-    },
-    effects::Begin,
-    store::{CommitError, LoadError},
-    stored::VerifyError,
-    view::Label,
-};
-use machine_tests::{
-    actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
-    assert_err, forge,
-    samples::{mail, read},
-};
-
-use crate::store::support::{Place, applied, begin, gated, not_applied, on_both};
+use crate::effects::prelude::*;
 
 on_both! {
     behind_an_open_question_it_waits,
     behind_a_yes_it_runs,
-    behind_a_no_it_never_runs,
+    a_gate_that_ends_without_a_yes_ends_its_action,
+    a_gate_that_does_not_open_in_the_batch_keeps_it_back,
+    a_gate_that_was_stored_alone_can_end,
     only_an_answer_completes_a_gate,
     a_gate_that_never_waited_is_not_completed,
     a_gate_approves_one_execution,
@@ -32,119 +17,243 @@ on_both! {
     an_approval_is_used_once,
     an_approval_that_expired_is_not_used,
     a_missing_gate_is_not_open,
-    an_idempotent_action_does_not_start_without_its_gate,
     an_action_is_not_created_past_its_gate,
 }
 
-async fn approved(place: &Place, gate: Gate) -> Id {
-    let id = gate.id();
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-    id
-}
-
-/// Nothing runs while the gate waits for its answer.
+/// Nothing runs while the gate waits for its answer. An idempotent action needs no permit, and its gate all the same.
 async fn behind_an_open_question_it_waits(place: Place) {
-    let (gate, mail) = place.asked(mail("bob")).await;
-    let id = mail.id();
-    let before = place.dump().await;
-    let refused = begin(&place.store, mail).await;
-    assert_err!(refused, CommitError::Deferred { id: of, gate: by, status: Status::Waiting }
-        if *of == id && *by == gate.id());
-    assert_eq!(place.dump().await, before);
-    assert_eq!(place.status(id).await, Status::Pending);
-}
-
-/// After the approval, `begin` issues a permit, and the journal says who approved.
-async fn behind_a_yes_it_runs(place: Place) {
-    let (gate, mail) = place.asked(mail("bob")).await;
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-    let (running, permit) = begin(&place.store, mail).await.unwrap();
-    assert_eq!(permit.execution_id(), running.id());
-    let facts = place.facts(running.id()).await;
-    let [CallFact::Held { .. }, CallFact::Permitted { approved_by, action, .. }] = &facts[..]
-    else {
-        panic!("{facts:?}");
-    };
-    assert_eq!(approved_by.as_deref(), Some("ann"));
-    assert_eq!(*action, running.context().action().digest());
-    assert!(place.view(running.id()).await.human_confirmed);
-}
-
-/// After a no, a withdrawal or its expiry, the action never runs.
-async fn behind_a_no_it_never_runs(place: Place) {
-    let (place, clock) = place.clocked().await;
-    for (end, expires) in
-        [(Status::Rejected, false), (Status::Cancelled, false), (Status::Cancelled, true)]
-    {
-        let limit = expires.then_some(Duration::from_secs(1));
-        let (mut gate, mut mail) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
-        place.store.ask(&mut gate, &mut mail).await.unwrap();
-        let (id, gate_id) = (mail.id(), gate.id());
-        if end == Status::Rejected {
-            let _ = place.store.decline(gate, "no", ann()).await.unwrap();
-        } else if expires {
-            clock.advance(1_000);
-            let _ = place.store.expire(gate, graph_runner()).await.unwrap();
-        } else {
-            let _ = place.store.withdraw(gate, "no longer needed", graph_runner()).await.unwrap();
-        }
-        assert_eq!(place.status(gate_id).await, end);
-        let refused = begin(&place.store, mail).await;
-        assert_err!(refused, CommitError::NeverRuns { id: of, gate: by, status }
-            if *of == id && *by == gate_id && *status == end);
-        assert_eq!(place.status(id).await, Status::Cancelled);
-        assert!(!place.view(id).await.human_confirmed);
+    for contract in [mail("bob"), read("secret.txt")] {
+        let (gate, planned) = place.asked(contract).await;
+        let id = planned.id();
+        assert_is!(place.refuses(planned).await,
+            EffectError::Deferred { id: of, gate: by, status: Status::Waiting }
+            if (*of, *by) == (id, gate.id()));
+        assert_eq!(place.status(id).await, Status::Pending);
+        assert_eq!(place.label(id).await, Label::Deferred);
     }
+    for in_batch in [false, true] {
+        let (gate, action) = place.asked(read("public.txt")).await;
+        let id = action.id();
+        let mut running = action.into_execution().start(tool_node());
+        assert_is!(place.refuses_machine(&mut running).await, EffectError::Deferred { .. });
+        let running_too = place.pending(id).await.start(tool_node());
+        let mut done = running_too.succeed("the secret".to_owned(), tool_node());
+        assert_is!(place.refuses_machine(&mut done).await, EffectError::Deferred { .. });
+        assert_eq!(place.status(id).await, Status::Pending);
+        if in_batch {
+            let mut decide = machine_tests::approval(gate, ann());
+            place.store.batch().commit(&mut running).decide(&mut decide).write().await.unwrap();
+        } else {
+            place.approve(gate).await;
+            place.store.commit(&mut running).await.unwrap();
+        }
+        assert_eq!(place.status(id).await, Status::Running);
+    }
+}
+
+/// After the approval, or together with it, `begin` issues a permit, and the journal says who approved.
+async fn behind_a_yes_it_runs(place: Place) {
+    for way in ["before", "in the batch, first", "in the batch, last"] {
+        let place = place.another().await;
+        let (gate, planned) = place.asked(mail("bob")).await;
+        let gate_id = gate.id();
+        let (running, permit) = if way == "before" {
+            place.approve(gate).await;
+            begin(&place.store, planned).await.unwrap()
+        } else {
+            let mut decide = machine_tests::approval(gate, ann());
+            let mut begin = Begin::new(planned, tool_node());
+            let batch = place.store.batch();
+            let batch = if way == "in the batch, first" {
+                batch.decide(&mut decide).begin(&mut begin)
+            } else {
+                batch.begin(&mut begin).decide(&mut decide)
+            };
+            batch.write().await.unwrap();
+            assert!(decide.finish().unwrap().approved, "{way}");
+            begin.finish().unwrap()
+        };
+        assert_eq!(permit.execution_id(), running.id(), "{way}");
+        let facts = place.facts(running.id()).await;
+        let [CallFact::Held { .. }, CallFact::Permitted { approved_by, action, .. }] = &facts[..]
+        else {
+            panic!("{way}: {facts:?}");
+        };
+        assert_eq!(approved_by.as_deref(), Some("ann"), "{way}");
+        assert_eq!(*action, running.context().action().digest(), "{way}");
+        assert!(place.view(running.id()).await.human_confirmed, "{way}");
+        assert_eq!(place.status(gate_id).await, Status::Completed, "{way}");
+        place.assert_intact().await;
+    }
+}
+
+/// The ways in which a gate ends without an approval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Ends {
+    Declined,
+    DeclinedInBatch,
+    Withdrawn,
+    Expired,
+    CommittedByHand,
+}
+
+impl Ends {
+    async fn end(self, place: &Place, clock: &Hand, gate: Gate) {
+        let store = &place.store;
+        match self {
+            Self::Declined => drop(place.decline(gate).await),
+            Self::DeclinedInBatch => {
+                let mut decide = Decide::decline(gate, "no", ann());
+                store.batch().decide(&mut decide).write().await.unwrap();
+            }
+            Self::Withdrawn => drop(store.withdraw(gate, "no", graph_runner()).await.unwrap()),
+            Self::Expired => {
+                clock.advance(10);
+                drop(store.expire(gate, graph_runner()).await.unwrap());
+            }
+            Self::CommittedByHand => {
+                let waiting = store.resume::<Waiting>(gate.id()).await.unwrap();
+                let mut cancelled = waiting.cancel("no".to_owned(), graph_runner());
+                store.commit(&mut cancelled).await.unwrap();
+            }
+        }
+    }
+}
+
+/// The batch that ends the gate ends the action, in a store that no worker drives. It never runs, and the gate is
+/// not answered by those who loaded it before.
+async fn a_gate_that_ends_without_a_yes_ends_its_action(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let limit = Duration::from_millis(10);
+    for (ends, ended_as, reason) in [
+        (Ends::Declined, Status::Rejected, "no"),
+        (Ends::DeclinedInBatch, Status::Rejected, "no"),
+        (Ends::Withdrawn, Status::Cancelled, "no"),
+        (Ends::Expired, Status::Cancelled, "not answered in time"),
+        (Ends::CommittedByHand, Status::Cancelled, "no"),
+    ] {
+        let (gate, planned) = place.asked_for(mail("bob"), limit).await;
+        let (id, gate_id) = (planned.id(), gate.id());
+        let (stale, other) = (place.gate(gate_id).await, place.gate(gate_id).await);
+        ends.end(&place, &clock, gate).await;
+        assert_eq!(place.status(gate_id).await, ended_as, "{ends:?}");
+        let ended = place.cancelled(id).await;
+        assert_eq!(ended.state().reason, format!("not approved: {reason}"), "{ends:?}");
+        let entries = place.entries(id).await;
+        let closed = entries.iter().find(|entry| CallFact::of(entry).is_some()).unwrap();
+        let is_declined = ended_as == Status::Rejected;
+        assert_eq!(closed.by.as_deref(), is_declined.then_some("ann"), "{ends:?}");
+        assert!(!place.view(id).await.human_confirmed, "{ends:?}");
+
+        assert_is!(place.refuses(planned).await, EffectError::NeverRuns { id: of, gate, status }
+            if (*of, *gate, *status) == (id, gate_id, ended_as));
+        let (_, refused) = place.refuses_approval(stale).await;
+        if is_declined {
+            assert_is!(refused, EffectError::AlreadyDecided { .. });
+        } else {
+            assert_is!(refused, EffectError::GateEnded { id, .. } if *id == gate_id);
+            let found = format!("CANCELLED ({reason})");
+            assert_err!(place.store.gate(gate_id).await, StateError::NotAGate { id, found: as_what }
+                if *id == gate_id && *as_what == found);
+        }
+        // Nor in a batch with the action.
+        let mut decide = machine_tests::approval(other, ann());
+        let refused = place.store.batch().decide(&mut decide).write().await;
+        assert_err!(refused, EffectError::GateEnded { .. } | EffectError::AlreadyDecided { .. });
+
+        // The key was never taken.
+        let retry = place.stored(Contract::retry(&ended, ann())).await;
+        let _ = place.fails(retry).await;
+    }
+    place.assert_intact().await;
+}
+
+async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
+    // Declined in the batch.
+    let (gate, mail_to_bob) = place.asked(mail("bob")).await;
+    let (id, mail_id) = (gate.id(), mail_to_bob.id());
+    let theirs = place.gate(id).await;
+    let mut decide = Decide::decline(gate, "no", ann());
+    let mut begin = Begin::new(mail_to_bob, tool_node());
+    let before = place.dump().await;
+    let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
+    assert_err!(refused, EffectError::NeverRuns { gate: by, status: Status::Rejected, .. }
+        if *by == id);
+    assert_eq!(place.dump().await, before);
+
+    // Withdrawn in the batch.
+    let gate = decide.finish().unwrap_err();
+    let waiting = place.store.resume::<Waiting>(gate.id()).await.unwrap();
+    let mut cancelled = waiting.cancel("no".to_owned(), graph_runner());
+    let refused = place.store.batch().commit(&mut cancelled).begin(&mut begin).write().await;
+    assert_err!(refused, EffectError::NeverRuns { status: Status::Cancelled, .. });
+    assert_eq!(place.dump().await, before);
+
+    // Another process withdrew it in the meantime.
+    let _ = place.store.withdraw(theirs, "no", graph_runner()).await.unwrap();
+    let mut decide = machine_tests::approval(gate, ann());
+    let before = place.dump().await;
+    let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
+    assert_err!(refused, EffectError::GateEnded { id: of, .. } if *of == id);
+    assert_eq!(place.dump().await, before);
+    assert_eq!(place.status(mail_id).await, Status::Cancelled);
+
+    // Another gate is answered in the batch.
+    let (_gate, mail_to_carl) = place.asked(mail("carl")).await;
+    let (other, _mail) = place.asked(mail("dora")).await;
+    let mut decide = machine_tests::approval(other, ann());
+    let mut begin = Begin::new(mail_to_carl, tool_node());
+    let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
+    assert_err!(refused, EffectError::Deferred { status: Status::Waiting, .. });
+    assert!(begin.finish().is_err() && decide.finish().is_err());
+}
+
+async fn a_gate_that_was_stored_alone_can_end(place: Place) {
+    let (mut gate, _planned) = gated(mail("bob"));
+    place.store.batch().create(gate.machine()).write().await.unwrap();
+    let id = gate.id();
+    drop(place.store.withdraw(gate, "not needed", graph_runner()).await.unwrap());
+    let ended: AnyExecution = place.store.load(id).await.unwrap();
+    assert_eq!((Label::of(&ended), Release::of(&ended)), (Label::Cancelled, None));
 }
 
 /// Moving a gate by its transitions answers nothing, for any actor, alone and in the batch of what waits
 /// behind it.
 async fn only_an_answer_completes_a_gate(place: Place) {
+    type Move = fn(&mut AnyExecution, Event) -> bool;
+    let actors: [Move; 3] = [
+        |gate, event| gate.apply_mut(event, graph_runner()).is_ok(),
+        |gate, event| gate.apply_mut(event, ecs_node()).is_ok(),
+        |gate, event| gate.apply_mut(event, tool_node()).is_ok(),
+    ];
     let no = || "no".to_owned();
+    let lasts = [
+        None,
+        Some(Event::Succeed { result: "approved".to_owned() }),
+        Some(Event::Reject { reason: no() }),
+        Some(Event::Fail { error: no(), refusal: None }),
+        Some(Event::Suspend { prompt: "Send something else?".to_owned() }),
+    ];
     let (gate, mail) = place.asked(mail("bob")).await;
     let id = gate.id();
     let mut begins = Begin::new(mail, tool_node());
-    let before = place.dump().await;
-    for events in [
-        vec![Event::Resume],
-        vec![Event::Resume, Event::Succeed { result: "approved".to_owned() }],
-        vec![Event::Resume, Event::Reject { reason: no() }],
-        vec![Event::Resume, Event::Fail { error: no() }],
-        vec![Event::Resume, Event::Suspend { prompt: "Send something else?".to_owned() }],
-    ] {
-        for ends_it in [Ends::Runner, Ends::Asker, Ends::Tool] {
-            let mut moved: AnyExecution = place.store.load(id).await.unwrap();
-            for event in events.clone() {
-                let moved_on = match (&event, ends_it) {
-                    (Event::Resume, _) | (_, Ends::Runner) => {
-                        moved.apply_mut(event, graph_runner())
-                    }
-                    (_, Ends::Asker) => moved.apply_mut(event, ecs_node()),
-                    (_, Ends::Tool) => moved.apply_mut(event, tool_node()),
-                };
-                moved_on.unwrap();
-            }
-            assert_err!(place.store.commit(&mut moved).await, CommitError::Refused { id: of, .. }
-                if *of == id);
-            let both = place.store.batch().commit(&mut moved).begin(&mut begins).write().await;
-            assert_err!(both, CommitError::Refused { id: of, .. } if *of == id);
-            assert_eq!(place.dump().await, before);
-        }
+    for (last, moves) in lasts.iter().flat_map(|last| actors.map(|moves| (last, moves))) {
+        let mut moved: AnyExecution = place.store.load(id).await.unwrap();
+        moved.apply_mut(Event::Resume, graph_runner()).unwrap();
+        assert!(last.clone().is_none_or(|event| moves(&mut moved, event)), "{last:?}");
+        assert_is!(place.refuses_machine(&mut moved).await,
+            EffectError::Commit(CommitError::Refused { id: of, .. }) if *of == id);
+        let before = place.dump().await;
+        let both = place.store.batch().commit(&mut moved).begin(&mut begins).write().await;
+        assert_err!(both, EffectError::Commit(CommitError::Refused { id: of, .. }) if *of == id);
+        assert_eq!(place.dump().await, before);
     }
     let mail = begins.finish().unwrap_err();
     assert!(!place.view(id).await.human_confirmed);
-    assert_eq!(place.view(id).await.consequence_label, Label::Waiting);
-    assert_eq!(place.view(mail.id()).await.consequence_label, Label::Deferred);
-    assert_err!(begin(&place.store, mail).await, CommitError::Deferred { .. });
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-}
-
-/// The actor of the last move of a gate.
-#[derive(Clone, Copy)]
-enum Ends {
-    Runner,
-    Asker,
-    Tool,
+    assert_eq!(place.label(id).await, Label::Waiting);
+    assert_eq!(place.label(mail.id()).await, Label::Deferred);
+    assert_is!(place.refuses(mail).await, EffectError::Deferred { .. });
+    place.approve(gate).await;
 }
 
 /// The asker makes the same gate once more, and completes it without asking: before anything is stored,
@@ -161,29 +270,29 @@ async fn a_gate_that_never_waited_is_not_completed(place: Place) {
     let mut answered = twin().succeed(yes(), ecs_node());
     assert_err!(place.store.create(&mut answered).await, CommitError::Refused { .. });
     let both = place.store.batch().create(&mut answered).create(mail.machine()).write().await;
-    assert_err!(both, CommitError::Refused { .. });
+    assert_err!(both, EffectError::Commit(CommitError::Refused { .. }));
     place.store.ask(&mut gate, &mut mail).await.unwrap();
     for twin in [&mut answered, &mut by_runner] {
         assert_err!(place.store.create(twin).await, CommitError::Refused { .. });
     }
-    assert_err!(begin(&place.store, mail).await, CommitError::Deferred { .. });
+    assert_is!(place.refuses(mail).await, EffectError::Deferred { .. });
 }
 
 /// A copy of an approved action is another execution, and was not approved, before the approved one runs and
 /// after. Another occurrence is another action.
 async fn a_gate_approves_one_execution(place: Place) {
     for contract in [mail("bob"), read("secret.txt")] {
-        let (gate, planned) = place.asked(contract).await;
-        let gate = approved(&place, gate).await;
+        let planned = place.approved(contract).await;
         let contract = planned.execution().context().clone();
+        let gate = contract.behind();
         let weekly = contract.clone().occurrence("2026-W47", graph_runner()).unwrap();
         let copies = [place.stored(contract).await.id(), place.stored(weekly).await.id()];
         let are_refused = async || {
             for id in copies {
                 let copy = place.pending(id).await;
-                assert_eq!(copy.context().behind(), Some(gate));
-                assert_err!(begin(&place.store, copy).await,
-                    CommitError::OtherAction { id: of, gate: by } if *of == id && *by == gate);
+                assert_eq!(copy.context().behind(), gate);
+                assert_is!(place.refuses(copy).await, EffectError::OtherAction { id: of, gate: by }
+                    if *of == id && Some(*by) == gate);
                 assert!(!place.view(id).await.human_confirmed);
             }
         };
@@ -191,7 +300,7 @@ async fn a_gate_approves_one_execution(place: Place) {
         let (running, permit) = begin(&place.store, planned).await.unwrap();
         are_refused().await;
         let outcome = not_applied(permit, "connection refused").await;
-        let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+        let _ = place.settled(running, outcome).await;
         are_refused().await;
     }
 }
@@ -202,72 +311,56 @@ async fn a_gate_approves_one_action(place: Place) {
     let (to_ann, _a) = place.asked(read("ann.txt")).await;
     let (to_bob, action) = gated(read("bob.txt"));
     let mut claim = forge::claim(action.execution());
-    let (theirs, mine) = (to_bob.id().to_string(), to_ann.id().to_string());
-    claim.record.context = claim.record.context.replace(&theirs, &mine);
+    let (theirs, mine) = (to_bob.id().to_string(), to_ann.id());
+    claim.record.context = claim.record.context.replace(&theirs, &mine.to_string());
     let AnyExecution::Pending(mut action) = forge::cross_execution(claim).unwrap() else {
         panic!("it was pending")
     };
     place.store.create(&mut action).await.unwrap();
-    let gate = approved(&place, to_ann).await;
-    assert_err!(begin(&place.store, action).await, CommitError::OtherAction { gate: by, .. }
-        if *by == gate);
+    place.approve(to_ann).await;
+    assert_is!(place.refuses(action).await, EffectError::OtherAction { gate, .. } if *gate == mine);
 }
 
 /// An approval is for one run. After that failed, a person decides about the next one. An idempotent action is
 /// asked for again.
 async fn an_approval_is_used_once(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
+    let planned = place.approved(mail("bob")).await;
     let stale = place.pending(planned.id()).await;
-    let (running, permit) = begin(&place.store, planned).await.unwrap();
-    let outcome = not_applied(permit, "connection refused").await;
-    let machine::contract::Settled::Failed(failed) =
-        place.store.settle(running, outcome, tool_node()).await.unwrap()
-    else {
-        panic!("nothing took place")
-    };
-    assert_err!(begin(&place.store, stale).await, CommitError::Conflict { .. });
+    let failed = place.fails(planned).await;
+    assert_is!(place.refuses(stale).await, EffectError::Commit(CommitError::Conflict { .. }));
     let copy = place.stored(failed.context().clone()).await;
-    assert_err!(begin(&place.store, copy).await, CommitError::OtherAction { .. });
+    assert_is!(place.refuses(copy).await, EffectError::OtherAction { .. });
 
-    let retry = place.stored(Contract::retry(&failed, ann())).await;
-    assert_eq!(retry.context().behind(), None);
-    let (running, permit) = begin(&place.store, retry).await.unwrap();
-    assert!(place.view(running.id()).await.human_confirmed);
-    let outcome = applied(permit, "sent").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    let retry = Contract::retry(&failed, ann());
+    assert_eq!(retry.behind(), None);
+    let done = place.done(retry).await;
+    assert!(place.view(done.id()).await.human_confirmed);
 
     for _ in 0..2 {
-        let (gate, planned) = place.asked(read("secret.txt")).await;
-        let _ = approved(&place, gate).await;
-        let (running, permit) = begin(&place.store, planned).await.unwrap();
-        let outcome = applied(permit, "the secret").await;
-        let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+        let planned = place.approved(read("secret.txt")).await;
+        let service = answers(receipt("the secret"));
+        let settled = place.store.perform(planned, service, tool_node()).await.unwrap();
+        assert_is!(settled, Settled::Completed(_));
     }
 }
 
 /// The time limit of a question is that of its approval too.
 async fn an_approval_that_expired_is_not_used(place: Place) {
     let (place, clock) = place.clocked().await;
-    let limit = Some(Duration::from_secs(10));
-    let (mut gate, mut planned) = mail("bob").ask(limit, ecs_node()).unwrap();
+    let (mut gate, mut planned) =
+        mail("bob").ask::<Action>(Some(Duration::from_secs(10)), ecs_node()).unwrap();
     assert_eq!(gate.expires_at(), None, "it counts from when it was stored");
     place.store.ask(&mut gate, &mut planned).await.unwrap();
-    let expires_at = gate.expires_at().unwrap();
-    assert_eq!(expires_at, place.store.now() + 10_000);
+    assert_eq!(gate.expires_at(), Some(START + 10_000));
+    let (id, gate_id) = (planned.id(), gate.id());
     clock.advance(9_999);
-    let approved = approved(&place, gate).await;
+    place.approve(gate).await;
     clock.advance(1);
-    let planned: Planned<Action> = planned;
-    let id = planned.id();
-    let before = place.dump().await;
-    let refused = place.store.begin(planned, tool_node()).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::ApprovalExpired { id: of, gate, at }
-        if *of == id && *gate == approved && *at == expires_at);
-    assert_eq!(place.dump().await, before);
+    assert_is!(place.refuses(planned).await, EffectError::ApprovalExpired { id: of, gate, at }
+        if (*of, *gate, *at) == (id, gate_id, START + 10_000));
     // In time it would have run.
     clock.advance(-1);
-    let _ = begin(&place.store, refused.machine).await.unwrap();
+    let _ = place.fails(place.pending(id).await).await;
 }
 
 /// A gate that is not in the store counts as missing, not as open. A plain question that the asker completes
@@ -280,26 +373,10 @@ async fn a_missing_gate_is_not_open(place: Place) {
     let mut answered = question.succeed("yes".to_owned(), ecs_node());
     place.store.create(&mut answered).await.unwrap();
     assert_ne!(answered.id(), gate.id());
-    assert_err!(place.store.gate(answered.id()).await, LoadError::NotAGate { .. });
+    assert_err!(place.store.gate(answered.id()).await, StateError::NotAGate { .. });
     let id = mail.id();
-    let refused = begin(&place.store, mail).await;
-    assert_err!(refused, CommitError::Gate { id: of, source } if *of == id
-        && matches!(**source, LoadError::NotFound { id: missing } if missing == gate.id()));
-}
-
-/// An idempotent action needs no permit, and its gate all the same.
-async fn an_idempotent_action_does_not_start_without_its_gate(place: Place) {
-    let (gate, action) = place.asked(read("secret.txt")).await;
-    let id = action.id();
-    let mut running = action.into_execution().start(tool_node());
-    assert_err!(place.store.commit(&mut running).await, CommitError::Deferred { .. });
-    let mut done =
-        place.pending(id).await.start(tool_node()).succeed("the secret".to_owned(), tool_node());
-    assert_err!(place.store.commit(&mut done).await, CommitError::Deferred { .. });
-    assert_err!(begin(&place.store, place.pending(id).await).await, CommitError::Deferred { .. });
-    assert_eq!(place.status(id).await, Status::Pending);
-    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-    place.store.commit(&mut running).await.unwrap();
+    assert_is!(place.refuses(mail).await, EffectError::Gate { id: of, source } if *of == id
+        && matches!(**source, StateError::Load(LoadError::NotFound { id: missing }) if missing == gate.id()));
 }
 
 /// It cannot be created as already started either.
@@ -307,10 +384,10 @@ async fn an_action_is_not_created_past_its_gate(place: Place) {
     let (mut gate, action) = gated(read("secret.txt"));
     let mut running = action.into_execution().start(tool_node());
     let both = place.store.batch().create(gate.machine()).create(&mut running).write().await;
-    assert_err!(both, CommitError::Deferred { .. });
+    assert_err!(both, EffectError::Deferred { .. });
     place.store.batch().create(gate.machine()).write().await.unwrap();
     let mut done = running.succeed("the secret".to_owned(), tool_node());
-    assert_err!(place.store.create(&mut done).await, CommitError::Deferred { .. });
+    assert_is!(place.refuses_machine(&mut done).await, EffectError::Deferred { .. });
 }
 
 /// A gate whose row was edited to COMPLETED does not open: its seal differs.
@@ -320,8 +397,7 @@ async fn a_gate_that_was_edited_by_hand_opens_nothing() {
     let (gate, mail) = place.asked(mail("bob")).await;
     place.edit("UPDATE instance SET status = 'completed' WHERE id = ?1", gate.id());
     let id = mail.id();
-    let refused = begin(&place.store, mail).await;
-    assert_err!(refused, CommitError::Gate { id: of, source }
-        if *of == id && matches!(**source, LoadError::Unreadable(VerifyError::History { .. })));
+    assert_is!(place.refuses(mail).await, EffectError::Gate { id: of, source }
+        if *of == id && matches!(**source, StateError::Load(LoadError::Unreadable(VerifyError::History { .. }))));
     assert_eq!(place.status(id).await, Status::Pending);
 }

@@ -2,33 +2,19 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use machine::{
-    Id,
-    contract::{
-        Action, AnyExecution, Contract, Execution, InvalidContract, Irreversible, Planned, Tool,
-        ToolSpec,
-    },
-    store::{CommitError, Store},
-};
-use machine_tests::{
-    actors::{reasoning_node, tool_node},
-    assert_err,
-};
+use machine::contract::{InvalidContract, Irreversible};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::store::support::{Place, applied, on_both};
+use crate::effects::prelude::*;
 
 on_both! {
     a_program_without_the_identity_is_refused,
     a_program_with_an_identity_is_refused_after_one_without,
     a_changed_identity_is_refused,
-    a_changed_identity_is_refused_before_anything_is_planned,
-    a_changed_identity_is_refused_without_its_type,
+    an_earlier_plan_with_another_identity_is_refused,
     an_identity_that_changes_with_time_is_refused,
-    a_plan_without_an_identity_blocks_nobody,
     the_same_identity_is_accepted,
-    a_program_that_began_first_notices_the_other_one,
     a_change_that_keeps_the_keys_is_accepted,
     a_call_that_a_hint_raised_is_compared_too,
 }
@@ -50,6 +36,7 @@ macro_rules! wire {
                 const METHOD: &'static str = "wire";
                 type Effect = Irreversible;
                 type Receipt = String;
+                type Refusal = String;
 
                 fn identity(&self) -> Option<Value> {
                     let $wire = self;
@@ -85,21 +72,20 @@ fn of_spec(n: u64, at: u64) -> Planned<Action> {
     Planned::new(contract).unwrap()
 }
 
-async fn plan<T: machine::contract::Callable>(
+async fn plan<T: Callable>(
     store: &Store,
     mut planned: Planned<T>,
-) -> Result<Planned<T>, CommitError> {
+) -> Result<Planned<T>, EffectError> {
     store.plan(&mut planned).await.map(|()| planned)
 }
 
 /// Plans it, and pays. Returns the execution that paid.
-async fn pay<T: machine::contract::Callable<Receipt = String>>(
+async fn pay<T: Callable<Receipt = String, Refusal: From<String>>>(
     store: &Store,
     planned: Planned<T>,
-) -> Result<Id, CommitError> {
+) -> Result<Id, EffectError> {
     let planned = plan(store, planned).await?;
-    let begun = store.begin(planned, tool_node()).await;
-    let (running, permit) = begun.map_err(|refused| refused.reason)?;
+    let (running, permit) = begin(store, planned).await?;
     let id = running.id();
     let outcome = applied(permit, "paid").await;
     let _ = store.settle(running, outcome, tool_node()).await.unwrap();
@@ -107,10 +93,10 @@ async fn pay<T: machine::contract::Callable<Receipt = String>>(
 }
 
 /// The execution does nothing: the tool derives other keys here.
-fn assert_other_keys<T: std::fmt::Debug>(refused: &Result<T, CommitError>) {
+fn assert_other_keys<T: std::fmt::Debug>(refused: &Result<T, EffectError>) {
     assert_err!(
         refused,
-        CommitError::OtherIdentity { tool, .. } | CommitError::IdentityChanged { tool, .. }
+        EffectError::OtherIdentity { tool, .. } | EffectError::IdentityChanged { tool, .. }
             if tool == "bank.wire"
     );
 }
@@ -142,7 +128,8 @@ async fn a_program_with_an_identity_is_refused_after_one_without(place: Place) {
     }
 }
 
-/// The error has the tool, the execution, and what both programs make of it.
+/// The error has the tool, the execution, and what both programs make of it. It comes also where no type says what
+/// the action is.
 async fn a_changed_identity_is_refused(place: Place) {
     let other = place.open_again().await;
     let paid = pay(&place.store, by_number::wire(7, 1)).await.unwrap();
@@ -152,28 +139,29 @@ async fn a_changed_identity_is_refused(place: Place) {
     for part in [paid.to_string().as_str(), r#"{"n":7}"#, r#"{"number":7}"#, "METHOD"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-}
-
-/// An earlier plan does not begin either.
-async fn a_changed_identity_is_refused_before_anything_is_planned(place: Place) {
-    let other = place.open_again().await;
-    let early = plan(&other, by_number_renamed::wire(8, 1)).await.unwrap();
-    pay(&place.store, by_number::wire(7, 1)).await.unwrap();
-    let begun = other.begin(early, tool_node()).await.map_err(|refused| refused.reason);
-    assert_other_keys(&begun);
     assert_other_keys(&plan(&other, by_number_renamed::wire(9, 1)).await);
+    let mut late = by_number_renamed::wire(7, 1).into_execution();
+    assert_other_keys(&other.create(&mut late).await.map_err(EffectError::from));
+    assert_other_keys(&other.batch().create(&mut late).write().await);
 }
 
-/// Its actions are refused also where no type says what they are.
-async fn a_changed_identity_is_refused_without_its_type(place: Place) {
+/// Both programs begin with a file without any action of the tool. The one that pays is not disturbed by plans that
+/// never ran, also of a model that plans the tool without its identity.
+async fn an_earlier_plan_with_another_identity_is_refused(place: Place) {
     let other = place.open_again().await;
-    let early = by_number_renamed::wire(8, 1).into_execution();
-    let early = plan(&other, Planned::<Action>::from(early)).await.unwrap();
+    let renamed = plan(&other, by_number_renamed::wire(8, 1)).await.unwrap();
+    let untyped = by_number_renamed::wire(9, 1).into_execution();
+    let untyped = plan(&other, Planned::<Action>::from(untyped)).await.unwrap();
     pay(&place.store, by_number::wire(7, 1)).await.unwrap();
-    assert_other_keys(&other.begin(early, tool_node()).await.map_err(|refused| refused.reason));
-    let mut late = by_number_renamed::wire(7, 1).into_execution();
-    assert_other_keys(&other.create(&mut late).await);
-    assert_other_keys(&other.batch().create(&mut late).write().await);
+    assert_other_keys(&begin(&other, renamed).await);
+    assert_other_keys(&begin(&other, untyped).await);
+    pay(&place.store, by_number::wire(3, 1)).await.unwrap();
+
+    let place = place.another().await;
+    let other = place.open_again().await;
+    let without = plan(&other, of_spec(1, 1)).await.unwrap();
+    pay(&place.store, by_number::wire(1, 1)).await.unwrap();
+    assert_other_keys(&begin(&other, without).await);
 }
 
 async fn an_identity_that_changes_with_time_is_refused(place: Place) {
@@ -184,46 +172,25 @@ async fn an_identity_that_changes_with_time_is_refused(place: Place) {
     pay(&place.store, by_time::wire(1, 1)).await.unwrap();
     HOUR.store(2, Ordering::SeqCst);
     // In the same program, and in a later one.
-    assert_other_keys(&pay(&place.store, by_time::wire(1, 1)).await);
-    let other = place.open_again().await;
-    assert_other_keys(&pay(&other, by_time::wire(1, 1)).await);
+    for store in [place.store.clone(), place.open_again().await] {
+        assert_other_keys(&pay(&store, by_time::wire(1, 1)).await);
+    }
     let impure = Contract::of(&by_call::Wire { n: 1, at: 1 }, reasoning_node());
     assert_err!(&impure, InvalidContract::OtherIdentity { .. });
-}
-
-/// A model that plans a tool without its identity keeps no other program from using it.
-async fn a_plan_without_an_identity_blocks_nobody(place: Place) {
-    let other = place.open_again().await;
-    let early = plan(&other, of_spec(1, 1)).await.unwrap();
-    pay(&place.store, by_number::wire(1, 1)).await.unwrap();
-    let begun = other.begin(early, tool_node()).await.map_err(|refused| refused.reason);
-    assert_other_keys(&begun);
 }
 
 async fn the_same_identity_is_accepted(place: Place) {
     let other = place.open_again().await;
     pay(&place.store, by_number::wire(1, 1)).await.unwrap();
     let again = pay(&other, by_number::wire(1, 2)).await;
-    assert_err!(again, CommitError::AlreadyDone { .. });
+    assert_err!(again, EffectError::Commit(CommitError::AlreadyDone { .. }));
     for n in 2..5 {
         pay(&place.store, by_number::wire(n, 1)).await.unwrap();
         pay(&other, by_number::wire(n + 10, 1)).await.unwrap();
     }
     // An action keeps its identity where its type is not known.
     let planned = plan(&other, by_number::wire(9, 1)).await.unwrap();
-    let planned = Planned::<Action>::from(planned.into_execution());
-    other.begin(planned, tool_node()).await.map(drop).unwrap();
-}
-
-/// Both programs begin with a file without any action of the tool.
-async fn a_program_that_began_first_notices_the_other_one(place: Place) {
-    let other = place.open_again().await;
-    let early = plan(&other, by_number_renamed::wire(1, 1)).await.unwrap();
-    pay(&place.store, by_number::wire(2, 1)).await.unwrap();
-    let begun = other.begin(early, tool_node()).await.map_err(|refused| refused.reason);
-    assert_other_keys(&begun);
-    // The first one is not disturbed by a plan that never ran.
-    pay(&place.store, by_number::wire(3, 1)).await.unwrap();
+    begin::<Action>(&other, planned.into_execution()).await.map(drop).unwrap();
 }
 
 async fn a_change_that_keeps_the_keys_is_accepted(place: Place) {
@@ -231,7 +198,7 @@ async fn a_change_that_keeps_the_keys_is_accepted(place: Place) {
     pay(&place.store, by_number::wire(1, 1)).await.unwrap();
     pay(&other, by_number_in_other_words::wire(2, 1)).await.unwrap();
     let again = pay(&other, by_number_in_other_words::wire(1, 2)).await;
-    assert_err!(again, CommitError::AlreadyDone { .. });
+    assert_err!(again, EffectError::Commit(CommitError::AlreadyDone { .. }));
 }
 
 /// The table of tools does not know an idempotent tool whose calls a hint raised.
@@ -265,7 +232,7 @@ async fn the_newest_are_compared() {
     for n in 0..3 {
         pay(&place.store, by_number::wire(n, 1)).await.unwrap();
     }
-    let mut other = Execution::new(machine_tests::samples::mail("bob"));
+    let mut other = Execution::new(mail("bob"));
     place.store.create(&mut other).await.unwrap();
     assert_other_keys(&pay(&place.store, by_number_renamed::wire(9, 1)).await);
 }

@@ -1,43 +1,53 @@
 //! Answers that come too late: they are evidence, and evidence outranks opinion.
 
-use std::{sync::Arc, time::Duration};
+use machine::{contract::LateCall, effects::Recovered, view::late_evidence};
+use machine_tests::service::Holder;
+use tokio::task::JoinHandle;
 
-use machine::{
-    Id,
-    contract::{
-        Action, Answer, AnyExecution, CallFact, Contract, Evidence, Execution, NotDone, Settled,
-        execution::{Running, Status},
-    },
-    effects::Recovered,
-    store::{CommitError, LoadError, Store},
-    typed::Refused,
-    view::{Label, late_evidence},
-};
-use machine_tests::{
-    actors::{ann, graph_runner, tool_node},
-    assert_err,
-    samples::mail,
-};
-
-use crate::effects::timeout::{Late, end, hasty, timed_out};
-use crate::store::{
-    service::{Counting, Holder, InFlight, held_back, in_flight, receipt},
-    support::{Hand, Place, begin, on_both, recovered, slow_mail},
-};
+use crate::effects::prelude::*;
 
 on_both! {
     a_receipt_that_comes_late,
     a_refusal_that_comes_late,
     a_late_answer_that_says_nothing,
     a_receipt_after_an_override,
-    a_machine_that_was_loaded_before_the_evidence,
     a_late_receipt_cannot_be_overruled,
     a_fenced_worker_cannot_commit,
     a_fenced_worker_does_not_start_its_call,
+    a_late_receipt_that_cannot_be_written_is_in_the_error,
+    a_late_call_that_is_dropped_has_ended,
+    a_late_call_that_is_dropped_is_cut_off,
+    a_batch_hands_out_the_late_call_too,
+    an_idempotent_call_without_an_answer_has_failed,
+    a_call_that_answers_in_time_does_not_time_out,
+}
+
+fn hasty(contract: Contract) -> Contract {
+    contract.timeout_after(Duration::from_millis(20))
+}
+
+/// A call that timed out and is held back.
+async fn timed_out(store: &Store, pending: Execution<Pending>) -> (InDoubt, LateCall, Holder) {
+    let (service, mut holder) = held_back();
+    let settled = store.perform::<Action>(pending, service, tool_node()).await.unwrap();
+    holder.started().await;
+    let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
+    (doubt, late, holder)
+}
+
+async fn hasty_mail(place: &Place) -> (InDoubt, LateCall, Holder) {
+    timed_out(&place.store, place.stored(hasty(mail("bob"))).await).await
+}
+
+type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>>>;
+
+async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
+    holder.answer(answer);
+    late.await.unwrap().unwrap()
 }
 
 /// A call whose worker was fenced because it was overdue.
-async fn overdue(place: &Place) -> (Place, Hand, Execution<Running>, InFlight) {
+async fn overdue(place: &Place) -> (Place, Execution<Running>, InFlight) {
     let (place, clock) = place.clocked().await;
     let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_secs(30))).await;
     let call = in_flight(permit).await;
@@ -47,15 +57,7 @@ async fn overdue(place: &Place) -> (Place, Hand, Execution<Running>, InFlight) {
     let found = recovered(&place.open_again().await).await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].execution().journal().epoch(), 1);
-    (place, clock, running, call)
-}
-
-/// The worker settles, and learns that it was fenced.
-async fn settle_late(store: &Store, running: Execution<Running>, call: InFlight, answer: Answer) {
-    let id = running.id();
-    let outcome = call.answer(answer).await;
-    let settled = store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { id: of }, .. } if *of == id);
+    (place, running, call)
 }
 
 /// The reasons why an answer is late.
@@ -92,37 +94,48 @@ enum Worker {
 
 impl Case {
     async fn new(place: &Place, situation: Situation) -> Self {
+        let place = place.another().await;
         let (place, id, worker) = match situation {
             Situation::Overdue => {
-                let (place, _, running, call) = overdue(&place.another().await).await;
+                let (place, running, call) = overdue(&place).await;
                 (place, running.id(), Worker::Settles(running, call))
             }
             Situation::Fenced => {
-                let place = place.another().await;
-                let (running, permit) = place.begun(slow_mail("bob")).await;
-                let (id, call) = (running.id(), in_flight(permit).await);
-                let _ = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
-                (place, id, Worker::Settles(running, call))
+                let (running, call, _) = place.fenced_in_call(slow_mail("bob")).await;
+                (place, running.id(), Worker::Settles(running, call))
             }
             Situation::TimedOut => {
-                let place = place.another().await;
-                let (doubt, late, holder) = timed_out(&place).await;
+                let (doubt, late, holder) = hasty_mail(&place).await;
                 let id = doubt.execution().id();
+                let facts = place.facts(id).await;
+                assert_is!(facts.last(), Some(CallFact::Parked { worker: Liveness::Alive, .. }));
+                assert!(doubt.question().contains("no answer in time"), "{}", doubt.question());
+                assert_eq!(recovered(&place.open_again().await).await.len(), 1);
                 (place, id, Worker::Waits(tokio::spawn(late), holder))
             }
             Situation::FencedAndTimedOut => {
-                let place = place.another().await;
+                // Another process declared it overdue before it noticed.
                 let (running, permit) = place.begun(hasty(mail("bob"))).await;
                 let id = running.id();
                 let (service, mut holder) = held_back();
                 let call = tokio::spawn(permit.call(service));
                 holder.started().await;
-                let _ = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
+                let _ = place.fenced(id).await;
                 let settled = place.store.settle(running, call.await.unwrap(), tool_node()).await;
-                let Ok(Settled::Fenced(_, late)) = settled else { panic!("{settled:?}") };
+                let Ok(Settled::Fenced(current, late)) = settled else { panic!("{settled:?}") };
+                assert_eq!((current.id(), current.status()), (id, Status::Waiting));
                 (place, id, Worker::Waits(tokio::spawn(late), holder))
             }
         };
+        // Until it answers, no person can free the key.
+        let doubt = place.doubt().await;
+        let contract = doubt.execution().context().clone();
+        let question = doubt.question();
+        assert!(question.contains("could still be running in process "), "{question}");
+        let (_, refused) = place.refuses_denial(doubt).await;
+        assert_is!(refused, EffectError::WorkerAlive { id: of, .. } if *of == id);
+        place.is_held(contract, id).await;
+        assert_eq!(place.status(id).await, Status::Waiting);
         Self { situation, place, id, worker }
     }
 
@@ -131,9 +144,7 @@ impl Case {
         let Self { situation, place, id, worker } = self;
         let before = place.status(id).await;
         match worker {
-            Worker::Settles(running, call) => {
-                settle_late(&place.store, running, call, answer).await;
-            }
+            Worker::Settles(running, call) => place.settles_late(running, call, answer).await,
             Worker::Waits(late, holder) => assert_eq!(end(late, holder, answer).await, *kept),
         }
         assert_eq!(place.status(id).await, before, "{situation:?}: it changes no state by itself");
@@ -142,21 +153,23 @@ impl Case {
         assert!(facts.contains(&evidence), "{situation:?}: {facts:?}");
         (place, id)
     }
+
+    async fn brings_a_receipt(self) -> (Place, Id) {
+        self.answers(receipt("250 queued"), &Evidence::Applied("250 queued".to_owned())).await
+    }
 }
 
 /// It is kept and shown. `recover` takes it, without a question to a person, and its key is applied.
 async fn a_receipt_that_comes_late(place: Place) {
     for situation in Situation::ALL {
         let case = Case::new(&place, situation).await;
-        let kept = Evidence::Applied("250 queued".to_owned());
-        assert_eq!(case.place.recovered().await.len(), 1, "{situation:?}: no answer yet");
-        let (place, id) = case.answers(receipt("250 queued"), &kept).await;
-        assert_eq!(place.status(id).await, Status::Waiting);
+        let (place, id) = case.brings_a_receipt().await;
         let doubt = place.store.in_doubt(id).await.unwrap();
-        assert!(doubt.question().starts_with("It took place: 250 queued."), "{}", doubt.question());
+        let question = doubt.question();
+        assert!(question.starts_with("It took effect: 250 queued."), "{question}");
         let late = late_evidence(&place.store.history(id).await.unwrap());
-        let late: Vec<_> = late.into_iter().map(|late| late.evidence).collect();
-        assert_eq!(late, [kept]);
+        let late: Vec<_> = late.into_iter().map(|late| late.evidence.clone()).collect();
+        assert_eq!(late, [Evidence::Applied("250 queued".to_owned())]);
         let view = place.view(id).await;
         assert_eq!(view.consequence_label, Label::InDoubt);
         assert!(view.has_side_effects);
@@ -165,11 +178,9 @@ async fn a_receipt_that_comes_late(place: Place) {
         assert_eq!((in_doubt.len(), failed.len()), (0, 0));
         let [AnyExecution::Completed(done)] = &settled[..] else { panic!("{settled:?}") };
         assert_eq!((done.id(), done.state().result.as_str()), (id, "250 queued"));
-        let again = Execution::new(done.context().clone());
-        assert_err!(place.store.create(&mut { again }).await,
-            CommitError::AlreadyDone { by, .. } if *by == id);
+        place.is_done(done.context().clone(), id).await;
         assert_eq!(place.recovered().await.len(), 0, "it is settled once");
-        assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+        place.assert_intact().await;
     }
 }
 
@@ -179,14 +190,12 @@ async fn a_refusal_that_comes_late(place: Place) {
     for situation in Situation::ALL {
         for by_person in [false, true] {
             let case = Case::new(&place, situation).await;
-            let kept = Evidence::NotApplied("550 no such user".to_owned());
+            let kept = Evidence::NotApplied(Refusal::of(&ActionRefusal::new("550 no such user")));
             let (place, id) =
-                case.answers(Err(NotDone::not_applied("550 no such user")), &kept).await;
+                case.answers(Err(NoReceipt::not_applied("550 no such user")), &kept).await;
             let contract = if by_person {
                 let doubt = place.store.in_doubt(id).await.unwrap();
-                let said =
-                    place.store.confirm_not_applied(doubt, "as the worker says", ann()).await;
-                said.unwrap().context().clone()
+                place.deny(doubt).await.context().clone()
             } else {
                 let Recovered { in_doubt, settled, .. } = place.store.recover().await.unwrap();
                 assert_eq!(in_doubt.len(), 0);
@@ -195,7 +204,7 @@ async fn a_refusal_that_comes_late(place: Place) {
                 failed.context().clone()
             };
             let _ = place.done(contract).await;
-            assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+            place.assert_intact().await;
         }
     }
 }
@@ -206,102 +215,195 @@ async fn a_late_answer_that_says_nothing(place: Place) {
     for situation in [Situation::Overdue, Situation::TimedOut, Situation::FencedAndTimedOut] {
         let case = Case::new(&place, situation).await;
         let kept = Evidence::Unknown("connection reset".to_owned());
-        let (place, id) = case.answers(Err(NotDone::unknown("connection reset")), &kept).await;
+        let (place, id) = case.answers(Err(NoReceipt::unknown("connection reset")), &kept).await;
         let doubt = recovered(&place.open_again().await).await.pop().unwrap();
         assert_eq!(doubt.execution().id(), id);
-        let failed = place.store.confirm_not_applied(doubt, "not there", ann()).await;
-        assert_eq!(place.status(failed.unwrap().id()).await, Status::Failed);
+        let failed = place.deny(doubt).await;
+        assert_eq!(place.status(failed.id()).await, Status::Failed);
     }
 }
 
-/// A person took responsibility, and was wrong: every view says so, and nothing runs again.
+/// A person overrode wrongly: every view reports it, and nothing runs again: no retry that has begun already, and
+/// none that was planned before.
 async fn a_receipt_after_an_override(place: Place) {
-    for situation in Situation::ALL {
+    for (situation, retry_begins) in
+        Situation::ALL.into_iter().flat_map(|situation| [(situation, false), (situation, true)])
+    {
         let case = Case::new(&place, situation).await;
         let (place, id) = (&case.place, case.id);
-        let doubt = place.store.in_doubt(id).await.unwrap();
-        let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
-        assert_eq!(place.view(id).await.consequence_label, Label::Failed);
+        let failed = place.overrule(place.store.in_doubt(id).await.unwrap()).await;
+        assert_eq!(place.label(id).await, Label::Failed);
         let retry = place.stored(Contract::retry(&failed, ann())).await;
-        let kept = Evidence::Applied("250 queued".to_owned());
-        let (place, id) = case.answers(receipt("250 queued"), &kept).await;
+        let retry_id = retry.id();
+        let begun =
+            if retry_begins { Some(begin(&place.store, retry).await.unwrap()) } else { None };
+        let (place, id) = case.brings_a_receipt().await;
         assert_eq!(place.status(id).await, Status::Failed);
         let facts = place.facts(id).await;
-        assert!(matches!(facts.last(), Some(CallFact::WorkerEnded { .. })), "{facts:?}");
-        let view = place.view(id).await;
-        assert_eq!(view.consequence_label, Label::Contradicted);
-        let view = view.to_string();
+        assert_is!(facts.last(), Some(CallFact::WorkerEnded { .. }));
+        assert_eq!(place.label(id).await, Label::Contradicted);
+        let view = place.view(id).await.to_string();
         assert!(view.starts_with("[CONTRADICTED ⚠️ IRREVERSIBLE"), "{view}");
         assert!(view.contains("250 queued"), "{view}");
-        let mut again = Execution::new(failed.context().clone());
-        assert_err!(place.store.create(&mut again).await,
-            CommitError::AlreadyDone { by, .. } if *by == id);
-        assert_err!(begin(&place.store, retry).await,
-            CommitError::AlreadyDone { by, .. } if *by == id);
-        assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+        if let Some((running, permit)) = begun {
+            // It has its permit, and has not called yet: it finds out, and is not refused its outcome.
+            let outcome = applied(permit, "sent twice").await;
+            assert_is!(outcome.evidence(), Evidence::NotApplied(_));
+            let settled = place.settled(running, outcome).await;
+            assert_is!(settled, Settled::Failed(_));
+        } else {
+            let retry = place.pending(retry_id).await;
+            assert_is!(place.refuses(retry).await,
+                EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == id);
+        }
+        let place = place.reopened().await;
+        place.is_done(failed.context().clone(), id).await;
+        place.is_done(Contract::retry(&failed, ann()), id).await;
+        place.assert_intact().await;
     }
 }
 
-/// It conflicts, even with an override.
-async fn a_machine_that_was_loaded_before_the_evidence(place: Place) {
-    let (place, _clock, running, call) = overdue(&place).await;
+/// A person cannot deny a receipt, not even with an override. A machine that was loaded before it conflicts.
+async fn a_late_receipt_cannot_be_overruled(place: Place) {
+    let (place, running, call) = overdue(&place).await;
     let id = running.id();
     let stale = place.store.in_doubt(id).await.unwrap();
-    settle_late(&place.store, running, call, receipt("250 queued")).await;
+    place.settles_late(running, call, receipt("250 queued")).await;
     let refused = place.store.override_not_applied(stale, "nothing there", ann()).await;
-    assert_err!(refused, Refused { reason: CommitError::Conflict { .. }, .. });
-}
+    assert_is!(refused.unwrap_err().reason, EffectError::Commit(CommitError::Conflict { .. }));
 
-/// No person can say that it did not take effect, not even with an override.
-async fn a_late_receipt_cannot_be_overruled(place: Place) {
-    let (place, _clock, running, call) = overdue(&place).await;
-    let id = running.id();
-    settle_late(&place.store, running, call, receipt("250 queued")).await;
-    let before = place.dump().await;
     let doubt = place.store.in_doubt(id).await.unwrap();
-    let refused = place.store.confirm_not_applied(doubt, "nothing came", ann()).await.unwrap_err();
-    assert!(refused.reason.to_string().contains("a receipt says"), "{}", refused.reason);
-    assert_err!(Err::<(), _>(refused.reason), CommitError::Refused { .. });
-    let refused = place.store.override_not_applied(refused.machine, "really", ann()).await;
+    let (doubt, refused) = place.refuses_denial(doubt).await;
+    assert!(refused.to_string().contains("a receipt proves"), "{refused}");
+    assert_is!(refused, EffectError::Commit(CommitError::Refused { .. }));
+    let before = place.dump().await;
+    let refused = place.store.override_not_applied(doubt, "really", ann()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::Commit(CommitError::Refused { .. }));
+    let lost = Counting::finds(Err(NoReceipt::not_applied("unknown to us")));
+    let refused = place.store.ask_service::<Action>(refused.machine, &lost, tool_node()).await;
     let refused = refused.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::Refused { .. });
-    let lost = Counting::finds(Err(NotDone::not_applied("unknown to us")));
-    let refused =
-        place.store.ask_service::<Action>(refused.machine, &lost, tool_node()).await.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::Refused { .. });
+    assert_is!(refused.reason, EffectError::Commit(CommitError::Refused { .. }));
     assert_eq!(place.dump().await, before);
-    let done = place.store.confirm_applied(refused.machine, "it came", ann()).await.unwrap();
-    assert_eq!(done.state().result, "it came");
+    place.confirm(refused.machine).await;
 }
 
 /// A fenced worker cannot commit its machine in another way.
 async fn a_fenced_worker_cannot_commit(place: Place) {
-    let (place, _clock, running, call) = overdue(&place).await;
+    let (place, running, call) = overdue(&place).await;
     let outcome = call.answer(receipt("250 queued")).await;
-    let Err(Refused { machine: (running, _outcome), .. }) =
-        place.store.settle(running, outcome, tool_node()).await
-    else {
-        panic!("it was fenced");
-    };
-    let mut forged = running.suspend("later".to_owned(), tool_node());
-    assert_err!(place.store.commit(&mut forged).await, CommitError::Refused { .. });
+    let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
+    let mut forged = refused.machine.0.suspend("later".to_owned(), tool_node());
+    assert_is!(
+        place.refuses_machine(&mut forged).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
 }
 
 /// One that was fenced before it called finds out before it does.
 async fn a_fenced_worker_does_not_start_its_call(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let id = running.id();
-    let _ = place.store.fence(id, "wrong address", graph_runner()).await.unwrap();
+    let _ = place.fenced(id).await;
     let server = Arc::new(Counting::new(receipt("250 queued")));
     let outcome = permit.call(Arc::clone(&server)).await;
     assert_eq!(server.calls(), 0);
     assert!(matches!(outcome.evidence(), Evidence::NotApplied(reason)
-        if reason.contains("not started")));
+        if reason.message().contains("not started")));
     let settled = place.store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
-    let recovered = place.store.recover().await.unwrap();
-    assert!(matches!(&recovered.settled[..], [AnyExecution::Failed(failed)] if failed.id() == id));
-    let again = place.stored(mail("bob")).await;
-    let _ = begin(&place.store, again).await.unwrap();
-    assert_err!(place.store.in_doubt(id).await, LoadError::NotInDoubt { .. });
+    assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
+    assert_is!(place.settled_late().await, AnyExecution::Failed(failed) if failed.id() == id);
+    let _ = place.done(mail("bob")).await;
+    assert_err!(place.store.in_doubt(id).await, StateError::NotInDoubt { .. });
+}
+
+/// Then the program can still tell a person.
+async fn a_late_receipt_that_cannot_be_written_is_in_the_error(place: Place) {
+    let (_doubt, late, holder) = hasty_mail(&place).await;
+    place.store.close().await.unwrap();
+    let late = tokio::spawn(late);
+    holder.answer(receipt("250 queued as 4711"));
+    let error = late.await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("250 queued as 4711") && error.contains("not on disk"), "{error}");
+}
+
+/// A person need not wait for a worker that is known to have ended, and the question forgets it.
+async fn a_late_call_that_is_dropped_has_ended(place: Place) {
+    for is_found_first in [false, true] {
+        let (mut doubt, late, _holder) = hasty_mail(&place).await;
+        drop(late);
+        if is_found_first {
+            doubt = place.doubt().await;
+            let question = doubt.question();
+            assert!(!question.contains("running"), "{question}");
+            assert!(question.contains("It is in doubt: no answer in time"), "{question}");
+        }
+        let _ = place.deny(doubt).await;
+        assert_eq!(place.recovered().await.len(), 0);
+    }
+}
+
+/// A late call of a service that may have started something: only the end of the process, evidence or a named
+/// person ends it.
+async fn a_late_call_that_is_dropped_is_cut_off(place: Place) {
+    let service = service_fn(|_: &Call<Action>| Box::pin(std::future::pending()));
+    let settled = place.performed(hasty(mail("bob")), service).await;
+    let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
+    let id = doubt.execution().id();
+    drop(late);
+    let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
+    let refused = refused.unwrap_err();
+    assert_is!(&refused.reason, EffectError::CutOff { id: of, .. } if *of == id);
+    let process = format!("in process {} on ", std::process::id());
+    assert!(refused.reason.to_string().contains(&process), "{}", refused.reason);
+    let facts = place.facts(id).await;
+    assert_is!(facts.last(), Some(CallFact::CutOff { .. }));
+    let doubt = place.doubt().await;
+    let question = doubt.question();
+    assert!(question.contains("was cut off in process "), "{question}");
+    let _ = place.overrule(refused.machine).await;
+}
+
+async fn a_batch_hands_out_the_late_call_too(place: Place) {
+    let (running, permit) = place.begun(hasty(mail("bob"))).await;
+    let (service, mut holder) = held_back();
+    let outcome = permit.call(service).await;
+    holder.started().await;
+    let id = running.id();
+    let mut settle = Settle::new(running, outcome, tool_node());
+    place.store.batch().settle(&mut settle).write().await.unwrap();
+    let Ok(Settled::TimedOut(_doubt, late)) = settle.finish() else { panic!("it goes on") };
+    end(tokio::spawn(late), holder, receipt("250 queued")).await;
+    place.is_completed_late(id, "250 queued").await;
+}
+
+/// It can simply be called again.
+async fn an_idempotent_call_without_an_answer_has_failed(place: Place) {
+    let (service, _holder) = held_back();
+    let settled = place.performed(hasty(read("a.txt")), service).await;
+    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
+    assert_eq!(failed.state().error, "no answer in time");
+    assert_eq!(place.recovered().await.len(), 0);
+}
+
+async fn a_call_that_answers_in_time_does_not_time_out(place: Place) {
+    let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_mins(1))).await;
+    let outcome = in_flight(permit).await.answer(receipt("250 queued")).await;
+    let settled = place.settled(running, outcome).await;
+    assert_is!(settled, Settled::Completed(_));
+}
+
+/// The program has dropped its store: the call keeps its worker alive until its answer is on disk.
+#[tokio::test]
+async fn a_late_call_outlives_the_store() {
+    let place = Place::new().await;
+    let id = place.stored(hasty(mail("bob"))).await.id();
+    let worker = place.open_again().await;
+    let (_doubt, late, holder) = timed_out(&worker, pending(&worker, id).await).await;
+    let late = tokio::spawn(late);
+    drop(worker);
+    let (_, refused) = place.refuses_denial(place.doubt().await).await;
+    assert_is!(refused, EffectError::WorkerAlive { .. });
+    end(late, holder, receipt("250 queued")).await;
+    place.is_completed_late(id, "250 queued").await;
+    assert_eq!(place.worker_files().len(), 0);
 }

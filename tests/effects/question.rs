@@ -1,90 +1,74 @@
-//! Questions that are not gates (OB-15): the answer is stored, and then resumed.
+//! Questions that are not gates: the answer is stored, and then resumed.
 
-use machine::{
-    actor::Human,
-    contract::{Action, AnyExecution, Contract, Execution, Question, execution::Waiting},
-    store::{CommitError, LoadError, OpenOptions, Store},
-};
-use machine_tests::{
-    actors::{ecs_node, graph_runner, reasoning_node},
-    assert_err,
-    samples::{mail, pending_mail},
-};
+use machine::contract::Question;
 
-fn asked(text: &str) -> Execution<Waiting> {
-    let contract = Contract::ecs_request(text, reasoning_node()).unwrap();
-    Execution::new(contract).start(ecs_node()).suspend(text.to_owned(), ecs_node())
+use crate::effects::prelude::*;
+
+on_both! {
+    the_answer_is_stored_and_then_the_result,
+    only_the_first_answer_resumes_a_question,
+    a_long_answer_is_cut,
+    gates_and_others_are_not_questions,
 }
 
-async fn question(store: &Store) -> Question {
+async fn question(place: &Place) -> Question {
     let mut waiting = asked("Which port?");
-    store.create(&mut waiting).await.unwrap();
-    store.question(waiting.id()).await.unwrap()
+    place.store.create(&mut waiting).await.unwrap();
+    place.store.question(waiting.id()).await.unwrap()
 }
 
-fn ann() -> Human {
-    Human::new("ann@example.com").unwrap()
+fn result(done: AnyExecution) -> String {
+    match done {
+        AnyExecution::Completed(done) => done.state().result.clone(),
+        other => panic!("expected COMPLETED, found {other:?}"),
+    }
 }
 
-#[tokio::test]
-async fn the_answer_is_stored_and_then_the_result() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let store = Store::sqlite(&file).await.unwrap();
-    let question = question(&store).await;
+async fn the_answer_is_stored_and_then_the_result(place: Place) {
+    let question = question(&place).await;
     let id = question.id();
-    drop(store.respond(question, "8080", &ann()).await.unwrap());
-    store.close().await.unwrap();
+    drop(place.store.respond(question, "8080", ann()).await.unwrap());
 
     // The process that was to resume it has ended. Any other can.
-    let store = OpenOptions::new().sqlite(&file).await.unwrap();
-    let question = store.question(id).await.unwrap();
-    assert_eq!(question.answered_by().as_deref(), Some("ann@example.com"));
-    let done = store.proceed(question, graph_runner()).await.unwrap();
-    let AnyExecution::Completed(done) = done else { panic!("{:?}", done.status()) };
-    assert_eq!(done.state().result, "8080");
-    store.verify::<AnyExecution>(id).await.unwrap();
-    assert_err!(store.question(id).await, LoadError::NotAQuestion { .. });
+    let place = place.reopened().await;
+    let question = place.store.question(id).await.unwrap();
+    assert_eq!(question.answered_by().as_deref(), Some("ann"));
+    let done = place.store.proceed(question, graph_runner()).await.unwrap();
+    assert_eq!(result(done), "8080");
+    place.store.verify::<AnyExecution>(id).await.unwrap();
+    assert_err!(place.store.question(id).await, StateError::NotAQuestion { .. });
 }
 
-#[tokio::test]
-async fn there_is_one_answer_and_nothing_goes_on_without() {
-    let store = Store::memory();
-    let question = question(&store).await;
+async fn only_the_first_answer_resumes_a_question(place: Place) {
+    let question = question(&place).await;
     let id = question.id();
-    let refused = store.proceed(question, graph_runner()).await.unwrap_err();
-    assert!(matches!(refused.reason, CommitError::Unanswered { .. }), "{}", refused.reason);
+    let refused = place.store.proceed(question, graph_runner()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::Unanswered { .. });
 
-    let (one, other) = (refused.machine, store.question(id).await.unwrap());
-    let answered = store.respond(one, "8080", &ann()).await.unwrap();
-    let late = store.respond(other, "9090", &ann()).await.unwrap_err();
-    assert!(matches!(late.reason, CommitError::Conflict { .. }), "{}", late.reason);
+    let (one, other) = (refused.machine, place.store.question(id).await.unwrap());
+    let answered = place.store.respond(one, "8080", ann()).await.unwrap();
+    let late = place.store.respond(other, "9090", ann()).await.unwrap_err();
+    assert_is!(late.reason, EffectError::Commit(CommitError::Conflict { .. }));
     // It came back as it was.
     assert_eq!(late.machine.answered_by(), None);
-    let again = store.respond(answered, "9090", &ann()).await.unwrap_err();
-    assert!(again.reason.to_string().contains("was answered before"), "{}", again.reason);
-    let done = store.proceed(again.machine, graph_runner()).await.unwrap();
-    assert!(matches!(done, AnyExecution::Completed(done) if done.state().result == "8080"));
+    let again = place.store.respond(answered, "9090", ann()).await.unwrap_err();
+    assert!(again.reason.to_string().contains("is already answered"), "{}", again.reason);
+    let done = place.store.proceed(again.machine, graph_runner()).await.unwrap();
+    assert_eq!(result(done), "8080");
 }
 
-#[tokio::test]
-async fn a_long_answer_is_cut() {
-    let store = Store::memory();
-    let question = question(&store).await;
-    let question = store.respond(question, &"x".repeat(100_000), &ann()).await.unwrap();
-    let done = store.proceed(question, graph_runner()).await.unwrap();
-    let AnyExecution::Completed(done) = done else { panic!("{:?}", done.status()) };
-    assert!(done.state().result.ends_with("(cut from 100000 bytes)"));
+async fn a_long_answer_is_cut(place: Place) {
+    let question = question(&place).await;
+    let question = place.store.respond(question, &"x".repeat(100_000), ann()).await.unwrap();
+    let done = place.store.proceed(question, graph_runner()).await.unwrap();
+    assert!(result(done).ends_with("(cut from 100000 bytes)"));
 }
 
-#[tokio::test]
-async fn gates_and_others_are_not_questions() {
-    let store = Store::memory();
-    let (mut gate, mut planned) = mail("bob@example.com").ask::<Action>(None, ecs_node()).unwrap();
-    store.ask(&mut gate, &mut planned).await.unwrap();
-    let error = store.question(gate.id()).await.unwrap_err().to_string();
+async fn gates_and_others_are_not_questions(place: Place) {
+    let (gate, _planned) = place.asked(mail("bob")).await;
+    let error = place.store.question(gate.id()).await.unwrap_err().to_string();
     assert!(error.contains("a gate, which is approved or declined"), "{error}");
-    let mut pending = pending_mail("bob@example.com");
-    store.create(&mut pending).await.unwrap();
-    assert_err!(store.question(pending.id()).await, LoadError::NotAQuestion { found, .. } if found == "PENDING");
+    let pending = place.stored(mail("bob")).await;
+    assert_err!(place.store.question(pending.id()).await,
+        StateError::NotAQuestion { found, .. } if found == "PENDING");
 }

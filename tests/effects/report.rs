@@ -1,35 +1,23 @@
-//! Services that accept a call and report its outcome later (EX-8).
+//! Services that accept a call and report its outcome later.
 
-use std::time::Duration;
+use std::sync::Mutex;
 
 use machine::{
-    contract::{
-        AnyExecution, Applied, CallFact, CallbackToken, Evidence, NotDone, Report, Settled,
-        execution::Status, receipt,
-    },
+    contract::{CallbackToken, Report, receipt as receipt_of},
     effects::{ReportError, Reported},
-    store::{CommitError, Kept, LoadError, Store},
-    typed::Refused,
-    view::Label,
+    store::Kept,
 };
-use machine_tests::{
-    actors::{ann, graph_runner, tool_node},
-    assert_err,
-    cluster::{
-        Cluster, Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live, performed,
-    },
-    samples::mail,
+use machine_tests::cluster::{
+    Cluster, Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live, performed,
 };
 
-use crate::effects::tools::Post;
-use crate::store::{
-    prune::{everything, newest, prune},
-    support::{Hand, Place, on_both, recovered},
+use crate::{
+    effects::{prelude::*, tools::Post},
+    store::prune::{everything, newest, prune},
 };
 
 on_both! {
     a_report_of_a_receipt_completes_the_execution,
-    a_report_of_a_refusal_frees_the_key,
     a_report_before_the_answer_settles_or_is_kept,
     a_report_is_taken_whatever_the_call_answers,
     a_refusal_counts_only_when_the_call_has_ended,
@@ -38,101 +26,87 @@ on_both! {
     a_report_contradicts_a_person,
     a_wrong_token_and_an_unknown_id_are_the_same,
     the_program_reports_without_a_token,
-    what_waits_for_a_report_has_no_other_way_out,
+    only_a_report_settles_an_accepted_call,
     a_status_query_settles_after_the_limit,
     a_person_can_end_the_wait_but_not_free_the_key,
-    what_can_be_reported_is_not_pruned,
+    an_accepted_call_is_not_pruned,
     reports_do_not_fill_the_file,
     nothing_but_the_digest_of_the_token_is_stored,
     an_accepted_call_is_the_whole_call,
 }
 
-type Taken = Result<Reported, ReportError>;
-
-async fn report(store: &Store, call: &Request, report: Report<Live>) -> Taken {
-    store.report::<Deploy>(call.id, report, &call.token).await
-}
+/// The limit of the service, in milliseconds.
+const LIMIT_MS: i64 = 600_000;
 
 fn done() -> Report<Live> {
     Report::Applied(live(17))
 }
 
-fn refused(reason: &str) -> Report<Live> {
-    Report::NotApplied(reason.to_owned())
+fn refused() -> Report<Live> {
+    Report::NotApplied("quota exceeded".to_owned())
 }
 
-#[track_caller]
-fn settled(taken: Taken) -> AnyExecution {
-    match taken {
-        Ok(Reported::Settled(execution)) => execution,
-        other => panic!("{other:?}"),
+impl Place {
+    async fn report(&self, call: &Request, what: Report<Live>) -> Result<Reported, ReportError> {
+        self.store.report::<Deploy>(call.id, what, &call.token).await
+    }
+
+    /// The report settles the execution.
+    async fn is_settled_by(&self, call: &Request, what: Report<Live>) -> AnyExecution {
+        match self.report(call, what).await {
+            Ok(Reported::Settled(execution)) => execution,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The report is kept, and settles nothing.
+    async fn keeps(&self, call: &Request, what: Report<Live>) {
+        assert_is!(self.report(call, what).await, Ok(Reported::Kept(_)));
+    }
+
+    /// The report came before.
+    async fn knows(&self, call: &Request, what: Report<Live>) {
+        assert_is!(self.report(call, what).await, Ok(Reported::Known(_)));
+    }
+
+    /// A receipt that comes now contradicts what is recorded, and the key stays applied.
+    async fn is_contradicted(&self, call: &Request) {
+        self.keeps(call, done()).await;
+        assert_eq!(self.label(call.id).await, Label::Contradicted);
+        self.is_done(deploy(17), call.id).await;
+    }
+
+    /// The key is free: the action runs again.
+    async fn is_free(&self) {
+        let again = performed(&self.store, 17, &Cluster::default()).await;
+        assert_is!(again, Settled::Accepted(_));
+    }
+
+    /// A call that the service has accepted, and a clock.
+    async fn waiting(&self) -> (Self, Hand, Request) {
+        let (place, clock) = self.clocked().await;
+        let call = accepted(&place.store, 17).await;
+        (place, clock, call)
     }
 }
 
-#[track_caller]
-fn kept(taken: &Taken) {
-    assert!(matches!(taken, Ok(Reported::Kept(_))), "{taken:?}");
-}
-
-#[track_caller]
-fn known(taken: &Taken) {
-    assert!(matches!(taken, Ok(Reported::Known(_))), "{taken:?}");
-}
-
-/// The key is held: no other execution begins the action.
-async fn is_held(place: &Place) {
-    let other = place.stored(deploy(17)).await;
-    let begun = place.store.begin(other, tool_node()).await;
-    assert_err!(begun, Refused { reason: CommitError::KeyHeld { .. }, .. });
-}
-
-/// The action runs again.
-async fn is_free(place: &Place) {
-    assert!(matches!(performed(&place.store, 17, &Cluster::default()).await, Settled::Accepted(_)));
-}
-
-async fn label(place: &Place, call: &Request) -> Label {
-    place.view(call.id).await.consequence_label
-}
-
-async fn waiting(place: &Place) -> (Place, Hand, Request) {
-    let (place, clock) = place.clocked().await;
-    let call = accepted(&place.store, 17).await;
-    (place, clock, call)
-}
-
-fn past(limit: Duration) -> i64 {
-    i64::try_from(limit.as_millis()).unwrap() + 1
-}
-
 async fn a_report_of_a_receipt_completes_the_execution(place: Place) {
-    let (place, _, call) = waiting(&place).await;
-    assert_eq!(label(&place, &call).await, Label::Waiting);
-    is_held(&place).await;
+    let (place, _, call) = place.waiting().await;
+    assert_eq!(place.label(call.id).await, Label::Waiting);
+    place.is_held(deploy(17), call.id).await;
     // The end of this process proves nothing.
     let place = place.reopened().await;
-    assert_eq!(recovered(&place.store).await.len(), 0);
-    is_held(&place).await;
-    let AnyExecution::Completed(ended) = settled(report(&place.store, &call, done()).await) else {
-        panic!()
-    };
-    assert_eq!(receipt::<Live>(&ended).unwrap(), live(17));
+    assert_eq!(place.recovered().await.len(), 0);
+    place.is_held(deploy(17), call.id).await;
+    let ended = place.is_settled_by(&call, done()).await;
+    let AnyExecution::Completed(ended) = ended else { panic!("{ended:?}") };
+    assert_eq!(receipt_of::<Live>(&ended).unwrap(), live(17));
     let entries = place.entries(call.id).await;
     let evidence = entries
         .iter()
         .find(|entry| matches!(CallFact::of(entry), Some(CallFact::Evidence { late: false, .. })));
     assert_eq!(evidence.unwrap().actor.as_deref(), Some("callback"));
-    let mut again = machine::contract::Execution::new(deploy(17));
-    let created = place.store.create(&mut again).await;
-    assert_err!(created, CommitError::AlreadyDone { .. });
-}
-
-async fn a_report_of_a_refusal_frees_the_key(place: Place) {
-    let (place, _, call) = waiting(&place).await;
-    let ended = settled(report(&place.store, &call, refused("quota exceeded")).await);
-    let AnyExecution::Failed(failed) = ended else { panic!("{ended:?}") };
-    assert_eq!(failed.state().error, "quota exceeded");
-    is_free(&place).await;
+    place.is_done(deploy(17), call.id).await;
 }
 
 /// The report comes while the service has not answered yet.
@@ -143,13 +117,13 @@ async fn a_report_before_the_answer_settles_or_is_kept(place: Place) {
         let early = async {
             let call = cluster.called().await;
             if receipt {
-                settled(report(&place.store, &call, done()).await);
+                place.is_settled_by(&call, done()).await;
             } else {
-                kept(&report(&place.store, &call, refused("quota exceeded")).await);
+                place.keeps(&call, refused()).await;
                 // It may do something yet.
                 assert_eq!(place.status(call.id).await, Status::Running);
-                is_held(&place).await;
-                known(&report(&place.store, &call, refused("quota exceeded")).await);
+                place.is_held(deploy(17), call.id).await;
+                place.knows(&call, refused()).await;
             }
             cluster.release();
             call
@@ -159,7 +133,7 @@ async fn a_report_before_the_answer_settles_or_is_kept(place: Place) {
             Settled::Completed(_) if receipt => {}
             Settled::Failed(failed) if !receipt => {
                 assert_eq!(failed.state().error, "quota exceeded");
-                is_free(&place).await;
+                place.is_free().await;
             }
             other => panic!("{other:?}"),
         }
@@ -172,22 +146,22 @@ async fn a_report_is_taken_whatever_the_call_answers(place: Place) {
     let answers = [
         (Ok(Applied::new(live(17))), 1),
         (Ok(Applied::new(live(18))), 2),
-        (Err(NotDone::not_applied("no")), 2),
-        (Err(NotDone::unknown("reset")), 1),
-        (Err(NotDone::still_running("reset")), 1),
+        (Err(NoReceipt::not_applied("no")), 2),
+        (Err(NoReceipt::unknown("reset")), 1),
+        (Err(NoReceipt::still_running("reset")), 1),
     ];
     for (answer, pieces) in answers {
         let place = place.another().await;
         let cluster = Cluster::held().answering(answer.clone());
         let early = async {
             let call = cluster.called().await;
-            settled(report(&place.store, &call, done()).await);
+            place.is_settled_by(&call, done()).await;
             cluster.release();
             call
         };
         let (ended, call) = tokio::join!(performed(&place.store, 17, &cluster), early);
         let Settled::Completed(ended) = ended else { panic!("{ended:?}") };
-        assert_eq!(receipt::<Live>(&ended).unwrap(), live(17), "{answer:?}");
+        assert_eq!(receipt_of::<Live>(&ended).unwrap(), live(17), "{answer:?}");
         let facts = place.facts(call.id).await;
         let evidence = facts.iter().filter(|fact| matches!(fact, CallFact::Evidence { .. }));
         assert_eq!(evidence.count(), pieces, "{answer:?}");
@@ -197,77 +171,72 @@ async fn a_report_is_taken_whatever_the_call_answers(place: Place) {
 /// The worker ends before it has recorded that the service accepted the call.
 async fn a_refusal_counts_only_when_the_call_has_ended(place: Place) {
     let cluster = Cluster::held();
-    let mut planned = machine::contract::Planned::<Deploy>::new(deploy(17)).unwrap();
+    let mut planned: Planned<Deploy> = Planned::new(deploy(17)).unwrap();
     place.store.plan(&mut planned).await.unwrap();
-    let (running, permit) = place.store.begin(planned, tool_node()).await.unwrap();
+    let (running, permit) = begin(&place.store, planned).await.unwrap();
     let mut call = permit.call(cluster.clone());
     let request = tokio::select! {
         _ = &mut call => panic!("it is held"),
         request = cluster.called() => request,
     };
-    kept(&report(&place.store, &request, refused("quota exceeded")).await);
-    let doubt = place.store.fence(running.id(), "overdue", graph_runner()).await.unwrap();
-    let confirmed = place.store.confirm_not_applied(doubt, "no", ann()).await;
-    assert_err!(confirmed, Refused { reason: CommitError::WorkerAlive { .. }, .. });
-    assert_eq!(label(&place, &request).await, Label::InDoubt);
-    assert_eq!(recovered(&place.store).await.len(), 1);
-    is_held(&place).await;
+    place.keeps(&request, refused()).await;
+    let (_, reason) = place.refuses_denial(place.fenced(running.id()).await).await;
+    assert_is!(reason, EffectError::WorkerAlive { .. });
+    assert_eq!(place.label(request.id).await, Label::InDoubt);
+    let _ = place.doubt().await;
+    place.is_held(deploy(17), request.id).await;
     // The service is confined to its future.
     drop(call);
-    drop(running);
-    let found = place.store.recover().await.unwrap();
-    let [AnyExecution::Failed(failed)] = &found.settled[..] else { panic!("{found:?}") };
-    assert_eq!(failed.state().error, "quota exceeded");
-    is_free(&place).await;
+    assert_is!(place.settled_late().await,
+        AnyExecution::Failed(failed) if failed.state().error == "quota exceeded");
+    place.is_free().await;
 }
 
 async fn the_first_report_wins(place: Place) {
     for (first, second, label_after) in [
-        (done(), refused("no"), Label::Success),
-        (refused("no"), done(), Label::Contradicted),
+        (done(), refused(), Label::Success),
+        (refused(), done(), Label::Contradicted),
         (done(), Report::Applied(live(18)), Label::Success),
     ] {
         let place = place.another().await;
         let call = accepted(&place.store, 17).await;
-        settled(report(&place.store, &call, first.clone()).await);
-        let status = place.status(call.id).await;
-        known(&report(&place.store, &call, first).await);
-        kept(&report(&place.store, &call, second.clone()).await);
-        known(&report(&place.store, &call, second).await);
-        assert_eq!(place.status(call.id).await, status);
-        assert_eq!(label(&place, &call).await, label_after);
+        let settled = place.is_settled_by(&call, first.clone()).await;
+        if let AnyExecution::Failed(failed) = &settled {
+            assert_eq!(failed.state().error, "quota exceeded");
+            place.is_free().await;
+        }
+        place.knows(&call, first).await;
+        place.keeps(&call, second.clone()).await;
+        place.knows(&call, second).await;
+        assert_eq!(place.status(call.id).await, settled.status());
+        assert_eq!(place.label(call.id).await, label_after);
     }
 }
 
 async fn reports_after_the_limit_settle_the_doubt(place: Place) {
-    for (what, status) in [(done(), Status::Completed), (refused("no"), Status::Failed)] {
-        let (place, clock, call) = waiting(&place).await;
-        clock.advance(past(LIMIT) - 1);
-        assert_eq!(recovered(&place.store).await.len(), 0, "it is still in time");
+    for (what, status) in [(done(), Status::Completed), (refused(), Status::Failed)] {
+        let (place, clock, call) = place.waiting().await;
+        clock.advance(LIMIT_MS);
+        assert_eq!(place.recovered().await.len(), 0, "it is still in time");
         clock.advance(1);
         let found = recovered(&place.open_again().await).await;
-        assert_eq!(found.len(), 1);
-        assert!(found[0].question().contains("has not reported"), "{}", found[0].question());
-        assert!(!found[0].question().contains(REFERENCE), "{}", found[0].question());
-        assert_eq!(label(&place, &call).await, Label::InDoubt);
-        is_held(&place).await;
-        settled(report(&place.store, &call, what).await);
+        let [doubt] = &found[..] else { panic!("{found:?}") };
+        assert!(doubt.question().contains("has not reported"), "{}", doubt.question());
+        assert!(!doubt.question().contains(REFERENCE), "{}", doubt.question());
+        assert_eq!(place.label(call.id).await, Label::InDoubt);
+        place.is_held(deploy(17), call.id).await;
+        place.is_settled_by(&call, what).await;
         assert_eq!(place.status(call.id).await, status);
     }
 }
 
 async fn a_report_contradicts_a_person(place: Place) {
-    let (place, clock, call) = waiting(&place).await;
-    clock.advance(past(LIMIT));
-    let doubt = recovered(&place.store).await.pop().unwrap();
-    let early = place.store.confirm_not_applied(doubt, "no", ann()).await.unwrap_err();
-    assert_err!(Err::<(), _>(early.reason), CommitError::NotSettled { .. });
-    let overridden = place.store.override_not_applied(early.machine, "no", ann()).await;
-    drop(overridden.unwrap());
-    kept(&report(&place.store, &call, done()).await);
-    assert_eq!(label(&place, &call).await, Label::Contradicted);
-    let mut again = machine::contract::Execution::new(deploy(17));
-    assert_err!(place.store.create(&mut again).await, CommitError::AlreadyDone { .. });
+    let (place, clock, call) = place.waiting().await;
+    clock.advance(LIMIT_MS + 1);
+    let (doubt, early) = place.refuses_denial(place.doubt().await).await;
+    assert_is!(early, EffectError::NotSettled { .. });
+    let _ = place.overrule(doubt).await;
+    place.is_contradicted(&call).await;
 }
 
 async fn a_wrong_token_and_an_unknown_id_are_the_same(place: Place) {
@@ -288,7 +257,7 @@ async fn a_wrong_token_and_an_unknown_id_are_the_same(place: Place) {
     ] {
         let taken = place.store.report::<Deploy>(id, done(), &token).await;
         let error = taken.unwrap_err();
-        assert!(matches!(error, ReportError::NoSuchCall { id: of } if of == id), "{error:?}");
+        assert_is!(error, ReportError::NoSuchCall { id: of } if *of == id);
         let text = error.to_string().replace(&id.to_string(), "ID");
         assert_eq!(
             text,
@@ -304,107 +273,102 @@ async fn a_wrong_token_and_an_unknown_id_are_the_same(place: Place) {
 
 async fn the_program_reports_without_a_token(place: Place) {
     let call = accepted(&place.store, 17).await;
-    let (no_callback, pending) =
-        (place.begun(mail("bob")).await.0.id(), place.stored(deploy(19)).await.id());
+    let no_callback = place.begun(mail("bob")).await.0.id();
+    let pending = place.stored(deploy(19)).await.id();
     let taken = place.store.report::<Deploy>(pending, done(), tool_node()).await;
     assert_err!(taken, ReportError::NoCallback { id } if *id == pending);
     let taken = place.store.report::<Deploy>(no_callback, done(), tool_node()).await;
     assert_err!(taken, ReportError::Contract { .. });
-    settled(place.store.report::<Deploy>(call.id, done(), tool_node()).await);
+    let taken = place.store.report::<Deploy>(call.id, done(), tool_node()).await;
+    assert_is!(taken, Ok(Reported::Settled(_)));
 }
 
 /// Neither a program nor a person moves it past its report.
-async fn what_waits_for_a_report_has_no_other_way_out(place: Place) {
-    use machine::contract::execution::Waiting;
-
+async fn only_a_report_settles_an_accepted_call(place: Place) {
     let call = accepted(&place.store, 17).await;
     let id = call.id;
-    let load = async || match place.store.load::<AnyExecution>(id).await.unwrap() {
-        AnyExecution::Waiting(waiting) => waiting,
-        other => panic!("{other:?}"),
-    };
-    let by = graph_runner();
-    let before = place.dump().await;
-    let mut cancelled = load().await.cancel("no".to_owned(), by);
-    assert_err!(place.store.commit(&mut cancelled).await, CommitError::Refused { .. });
-    let mut resumed = load().await.resume(by);
-    assert_err!(place.store.commit(&mut resumed).await, CommitError::Refused { .. });
-    let mut done = load().await.resume(by).succeed("done".to_owned(), by);
-    assert_err!(place.store.commit(&mut done).await, CommitError::Refused { .. });
-    let mut failed = load().await.resume(by).fail("no".to_owned(), by);
-    assert_err!(place.store.commit(&mut failed).await, CommitError::Refused { .. });
-    let mut asked = load().await.resume(by).suspend("again?".to_owned(), by);
-    assert_err!(place.store.commit(&mut asked).await, CommitError::Refused { .. });
-    assert_err!(place.store.resume::<Waiting>(id).await, LoadError::AwaitsReport { .. });
-    assert_err!(place.store.question(id).await, LoadError::NotAQuestion { .. });
-    assert_err!(place.store.in_doubt(id).await, LoadError::NotInDoubt { .. });
-    assert_eq!(place.dump().await, before);
+    let text = || "no".to_owned();
+    let no_more = [
+        vec![Event::Cancel { reason: text() }],
+        vec![Event::Resume],
+        vec![Event::Resume, Event::Succeed { result: text() }],
+        vec![Event::Resume, Event::Fail { error: text(), refusal: None }],
+        vec![Event::Resume, Event::Suspend { prompt: text() }],
+    ];
+    for events in no_more {
+        let mut moved: AnyExecution = place.store.load(id).await.unwrap();
+        for event in events {
+            moved.apply_mut(event, graph_runner()).unwrap();
+        }
+        assert_is!(
+            place.refuses_machine(&mut moved).await,
+            EffectError::Commit(CommitError::Refused { .. })
+        );
+    }
+    assert_err!(place.store.resume::<Waiting>(id).await, StateError::AwaitsReport { .. });
+    assert_err!(place.store.question(id).await, StateError::NotAQuestion { .. });
+    assert_err!(place.store.in_doubt(id).await, StateError::NotInDoubt { .. });
 }
 
 async fn a_status_query_settles_after_the_limit(place: Place) {
-    let (place, clock, call) = waiting(&place).await;
+    let (place, clock, call) = place.waiting().await;
     let cluster = Cluster::default();
-    cluster.finds(Err(NotDone::not_applied("unknown rollout")));
-    clock.advance(past(LIMIT));
-    let doubt = recovered(&place.store).await.pop().unwrap();
+    cluster.finds(Err(NoReceipt::not_applied("unknown rollout")));
+    clock.advance(LIMIT_MS + 1);
+    let doubt = place.doubt().await;
     let asked = place.store.ask_service::<Deploy>(doubt, &cluster, tool_node()).await;
     let asked = asked.unwrap_err();
-    assert_err!(Err::<(), _>(asked.reason), CommitError::NotSettled { .. });
-    is_held(&place).await;
+    assert_is!(asked.reason, EffectError::NotSettled { .. });
+    place.is_held(deploy(17), call.id).await;
     clock.advance(60_000);
     let asked = place.store.ask_service::<Deploy>(asked.machine, &cluster, tool_node()).await;
-    assert!(matches!(asked, Ok(Settled::Failed(_))), "{asked:?}");
-    kept(&report(&place.store, &call, done()).await);
-    assert_eq!(label(&place, &call).await, Label::Contradicted);
+    assert_is!(asked, Ok(Settled::Failed(_)));
+    place.is_contradicted(&call).await;
 }
 
 /// The service may carry it out until its limit, whatever a person knows before.
 async fn a_person_can_end_the_wait_but_not_free_the_key(place: Place) {
-    let (place, clock, call) = waiting(&place).await;
-    let mut doubt = place.store.fence(call.id, "the cluster burnt", graph_runner()).await.unwrap();
-    is_held(&place).await;
-    let limit = i64::try_from(LIMIT.as_millis()).unwrap();
-    for time in [0, limit, 59_999] {
+    let (place, clock, call) = place.waiting().await;
+    let mut doubt = place.fenced(call.id).await;
+    place.is_held(deploy(17), call.id).await;
+    for time in [0, LIMIT_MS, 59_999] {
         clock.advance(time);
-        let refused = place.store.confirm_not_applied(doubt, "no", ann()).await.unwrap_err();
-        assert_err!(Err::<(), _>(refused.reason), CommitError::NotSettled { .. });
-        doubt = refused.machine;
+        let (again, refused) = place.refuses_denial(doubt).await;
+        assert_is!(refused, EffectError::NotSettled { .. });
+        doubt = again;
     }
     clock.advance(1);
-    drop(place.store.confirm_not_applied(doubt, "no", ann()).await.unwrap());
-    kept(&report(&place.store, &call, done()).await);
-    assert_eq!(label(&place, &call).await, Label::Contradicted);
+    let _ = place.deny(doubt).await;
+    place.is_contradicted(&call).await;
 }
 
-async fn what_can_be_reported_is_not_pruned(place: Place) {
-    let (place, clock, call) = waiting(&place).await;
-    let doubt = place.store.fence(call.id, "the cluster burnt", graph_runner()).await.unwrap();
-    drop(place.store.override_not_applied(doubt, "no", ann()).await.unwrap());
+async fn an_accepted_call_is_not_pruned(place: Place) {
+    let (place, clock, call) = place.waiting().await;
+    let _ = place.overrule(place.fenced(call.id).await).await;
     newest(&place).await;
     let pruned = prune(&place.store, &everything()).await;
     assert_eq!((pruned.machines, pruned.kept.get(&Kept::Unanswered)), (0, Some(&1)));
-    clock.advance(past(LIMIT));
+    clock.advance(LIMIT_MS + 1);
     assert_eq!(prune(&place.store, &everything()).await.machines, 1);
-    let late = report(&place.store, &call, done()).await;
-    assert_err!(late, ReportError::NoSuchCall { .. });
+    assert_err!(place.report(&call, done()).await, ReportError::NoSuchCall { .. });
 }
 
-/// Whoever has the token can say a lot, and not for ever.
+/// A holder of the token can report many times, up to a limit.
 async fn reports_do_not_fill_the_file(place: Place) {
     let call = accepted(&place.store, 17).await;
-    settled(report(&place.store, &call, done()).await);
+    place.is_settled_by(&call, done()).await;
     let mut taken = 0;
     let refusal = loop {
-        match report(&place.store, &call, Report::Applied(live(taken))).await {
+        match place.report(&call, Report::Applied(live(taken))).await {
             Ok(_) => taken += 1,
             Err(error) => break error,
         }
     };
-    assert!(matches!(refusal, ReportError::TooMany { .. }), "{refusal:?}");
+    assert_is!(refusal, ReportError::TooMany { .. });
     assert!(taken < 20, "{taken}");
     // The first one of the other kind is always kept.
-    kept(&report(&place.store, &call, refused("no")).await);
-    let rest = report(&place.store, &call, refused("never")).await;
+    place.keeps(&call, refused()).await;
+    let rest = place.report(&call, Report::NotApplied("never".to_owned())).await;
     assert_err!(rest, ReportError::TooMany { .. });
 }
 
@@ -424,34 +388,28 @@ async fn nothing_but_the_digest_of_the_token_is_stored(place: Place) {
 
 /// While a part of the call is running, its answer that the service accepted it says nothing.
 async fn an_accepted_call_is_the_whole_call(place: Place) {
-    let guards = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let tokens = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let (kept_guards, sent) = (guards.clone(), tokens.clone());
-    let service = machine::contract::service_fn(move |call: &machine::contract::Call<Deploy>| {
-        kept_guards.lock().unwrap().push(call.in_flight());
-        sent.lock().unwrap().push(call.callback_token().clone());
+    let parts = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&parts);
+    let service = service_fn(move |call: &Call<Deploy>| {
+        kept.lock().unwrap().push((call.in_flight(), call.callback_token().clone()));
         let answer = call.accepted(REFERENCE, LIMIT);
         Box::pin(async move { answer })
     });
-    let mut planned = machine::contract::Planned::<Deploy>::new(deploy(17)).unwrap();
+    let mut planned: Planned<Deploy> = Planned::new(deploy(17)).unwrap();
     place.store.plan(&mut planned).await.unwrap();
     let id = planned.id();
     let ended = place.store.perform(planned, service, tool_node()).await.unwrap();
-    assert!(matches!(ended, Settled::InDoubt(_)), "{ended:?}");
-    let token = tokens.lock().unwrap().pop().unwrap();
+    assert_is!(ended, Settled::InDoubt(_));
+    let (guard, token) = parts.lock().unwrap().pop().unwrap();
     let call = Request { id, path: String::new(), token };
     // A part of it may still send something.
-    kept(&report(&place.store, &call, refused("no")).await);
-    is_held(&place).await;
-    guards.lock().unwrap().clear();
+    place.keeps(&call, refused()).await;
+    place.is_held(deploy(17), id).await;
+    drop(guard);
     let found = place.store.recover().await.unwrap();
     assert_eq!(found.settled.len(), 1, "{found:?}");
-    kept(&report(&place.store, &call, done()).await);
-    let evidence = place.facts(id).await;
-    let late = CallFact::Evidence {
-        epoch: 0,
-        evidence: Evidence::Applied(serde_json::to_value(live(17)).unwrap().to_string()),
-        late: true,
-    };
-    assert!(evidence.contains(&late), "{evidence:?}");
+    place.keeps(&call, done()).await;
+    let evidence = Evidence::Applied(serde_json::to_value(live(17)).unwrap().to_string());
+    let late = CallFact::Evidence { epoch: 0, evidence, late: true };
+    assert!(place.facts(id).await.contains(&late));
 }

@@ -1,70 +1,66 @@
-//! Settling the outcome of a permit.
+//! Settling the outcome of a permit, and finding the executions whose outcome never came.
 
-use machine::{
-    contract::{Applied, CallFact, Evidence, Settled, execution::Status, service_fn},
-    journal::Fact,
-    store::CommitError,
-    typed::Refused,
-};
-use machine_tests::actors::tool_node;
-use machine_tests::{assert_err, samples::mail};
-
-use crate::store::support::{Place, applied, not_applied, on_both, unknown};
+use crate::{effects::prelude::*, store::child};
 
 on_both! {
-    applied_is_completed,
-    not_applied_is_failed,
-    unknown_is_in_doubt,
-    a_panic_is_in_doubt,
+    an_answer_decides_how_it_ends,
     an_outcome_of_another_execution_is_refused,
-    the_evidence_is_in_the_journal,
-    an_error_is_unknown,
     a_machine_started_without_begin_is_returned,
+    what_was_dropped_without_an_outcome_is_in_doubt,
+    the_rest_is_left_alone,
+    parked_executions_are_returned_again,
+    a_person_settles_a_doubt,
+    two_answers_and_one_counts,
 }
 
-/// A receipt makes it COMPLETED.
-async fn applied_is_completed(place: Place) {
+/// A receipt makes it COMPLETED, evidence that nothing happened FAILED. Anything else is in doubt, with a question to
+/// a person: an error, which has the whole chain of its causes, and a panic of the tool.
+async fn an_answer_decides_how_it_ends(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = applied(permit, "250 queued as 4711").await;
     assert_eq!(outcome.evidence(), &Evidence::Applied("250 queued as 4711".to_owned()));
-    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    let Settled::Completed(completed) = settled else { panic!("{settled:?}") };
-    assert_eq!(completed.state().result, "250 queued as 4711");
-    assert!(completed.journal().uncommitted().is_empty());
-    assert_eq!(place.status(completed.id()).await, Status::Completed);
-}
+    let settled = place.settled(running, outcome).await;
+    let Settled::Completed(done) = settled else { panic!("{settled:?}") };
+    assert_eq!(done.state().result, "250 queued as 4711");
+    assert!(done.journal().uncommitted().is_empty());
+    assert_eq!(place.status(done.id()).await, Status::Completed);
+    // The journal has the evidence before the transition that depends on it.
+    let entries = place.entries(done.id()).await;
+    let [.., evidence, end] = &entries[..] else { panic!("{entries:?}") };
+    assert_is!(CallFact::of(evidence),
+        Some(CallFact::Evidence { evidence: Evidence::Applied(text), late: false, .. })
+        if text == "250 queued as 4711");
+    assert!(matches!(&end.fact, Fact::Moved { to, .. } if to == "completed"), "{entries:?}");
 
-/// Evidence that nothing happened makes it FAILED.
-async fn not_applied_is_failed(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
-    let outcome = not_applied(permit, "SMTP connection refused").await;
-    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
-    assert_eq!(failed.state().error, "SMTP connection refused");
+    let failed = place.failed(mail("carl")).await;
+    assert_eq!(failed.state().error, "connection refused");
     assert_eq!(place.status(failed.id()).await, Status::Failed);
+
+    let lost = answers(Err(NoReceipt::unknown("read timed out")));
+    leaves_a_doubt(&place, "read timed out", lost).await;
+    let buggy = service_fn(|_: &Call<Action>| Box::pin(async { panic!("a bug in the tool") }));
+    leaves_a_doubt(&place, "", buggy).await;
+    let careless = service_fn(|_: &Call<Action>| {
+        Box::pin(async {
+            let number: u32 = "seventeen".parse()?;
+            Ok(Applied::new(number.to_string()))
+        })
+    });
+    leaves_a_doubt(&place, "invalid digit", careless).await;
+    let _ = place.done(mail("ann")).await;
 }
 
-/// Anything else is in doubt, with a question to a person.
-async fn unknown_is_in_doubt(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
-    let outcome = unknown(permit, "read timed out").await;
-    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
+async fn leaves_a_doubt(place: &Place, reason: &str, service: impl Perform<Action> + 'static) {
+    let (running, permit) = place.begun(mail("dora")).await;
+    let id = running.id();
+    let outcome = permit.call(service).await;
+    assert_is!(outcome.evidence(), Evidence::Unknown(why) if why.contains(reason));
+    let settled = place.settled(running, outcome).await;
     let Settled::InDoubt(doubt) = settled else { panic!("{settled:?}") };
     let question = doubt.question();
-    assert!(question.contains("email.send → bob") && question.contains("read timed out"));
-    assert_eq!(place.status(doubt.execution().id()).await, Status::Waiting);
-    assert_eq!(place.recovered().await.len(), 1);
-}
-
-/// A panic in the tool is in doubt too, and the store keeps working.
-async fn a_panic_is_in_doubt(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
-    let buggy = service_fn(|_call| Box::pin(async { panic!("a bug in the tool") }));
-    let outcome = permit.call(buggy).await;
-    assert!(matches!(outcome.evidence(), Evidence::Unknown(_)));
-    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    assert!(matches!(settled, Settled::InDoubt(_)));
-    let _ = place.done(mail("ann")).await;
+    assert!(question.contains("email.send → dora") && question.contains(reason), "{question}");
+    assert_eq!(place.status(id).await, Status::Waiting);
+    let _ = place.overrule(place.doubt().await).await;
 }
 
 /// An outcome settles only its own execution. The returned execution cannot be committed: there is
@@ -75,63 +71,158 @@ async fn an_outcome_of_another_execution_is_refused(place: Place) {
     let (id, of) = (mine.id(), theirs.id());
     let outcome = applied(their_permit, "sent to bob").await;
     let before = place.dump().await;
-
-    let Err(Refused { machine: (mine, _their_outcome), reason }) =
-        place.store.settle(mine, outcome, tool_node()).await
-    else {
-        panic!("it accepted another execution's outcome");
-    };
-    assert_err!(Err::<(), _>(reason), CommitError::OtherOutcome { id: a, of: b }
-        if *a == id && *b == of);
+    let refused = place.store.settle(mine, outcome, tool_node()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::OtherOutcome { id: a, of: b } if (*a, *b) == (id, of));
     assert_eq!(place.dump().await, before);
     assert_eq!([place.status(id).await, place.status(of).await], [Status::Running; 2]);
 
     // The refusal returns its arguments unchanged.
+    let (mine, their_outcome) = refused.machine;
     let outcome = applied(my_permit, "sent to ann").await;
-    let _ = place.store.settle(mine, outcome, tool_node()).await.unwrap();
-    assert_eq!(place.status(id).await, Status::Completed);
-}
-
-/// The journal has the evidence before the terminal transition that depends on it.
-async fn the_evidence_is_in_the_journal(place: Place) {
-    let done = place.done(mail("bob")).await;
-    let entries = place.entries(done.id()).await;
-    let [.., evidence, end] = &entries[..] else { panic!("{entries:?}") };
-    let Some(CallFact::Evidence { evidence, late: false, .. }) = CallFact::of(evidence) else {
-        panic!("{entries:?}");
-    };
-    assert_eq!(evidence, Evidence::Applied("sent".to_owned()));
-    assert!(matches!(&end.fact, Fact::Moved { to, .. } if to == "completed"), "{entries:?}");
-}
-
-/// `?` on any error means unknown, with the whole chain of causes.
-async fn an_error_is_unknown(place: Place) {
-    let (_running, permit) = place.begun(mail("bob")).await;
-    let careless = service_fn(|_call| {
-        Box::pin(async {
-            let number: u32 = "seventeen".parse()?;
-            Ok(Applied::new(number.to_string()))
-        })
-    });
-    let outcome = permit.call(careless).await;
-    let Evidence::Unknown(reason) = outcome.evidence() else { panic!("{outcome:?}") };
-    assert!(reason.contains("invalid digit"), "{reason}");
+    for (running, outcome) in [(mine, outcome), (theirs, their_outcome)] {
+        let settled = place.settled(running, outcome).await;
+        assert_is!(settled, Settled::Completed(_));
+    }
 }
 
 /// A machine that was started without `begin` is returned, not settled.
 async fn a_machine_started_without_begin_is_returned(place: Place) {
     let id = place.stored(mail("bob")).await.id();
     let started = place.pending(id).await.start(tool_node());
-    let (running, permit) = place.store.begin(place.pending(id).await, tool_node()).await.unwrap();
+    let (running, permit) = begin(&place.store, place.pending(id).await).await.unwrap();
     let outcome = applied(permit, "250 queued").await;
-
-    let Err(Refused { machine: (_started, outcome), reason }) =
-        place.store.settle(started, outcome, tool_node()).await
-    else {
-        panic!("it was settled");
-    };
-    assert_err!(Err::<(), _>(reason), CommitError::Refused { .. });
+    let refused = place.store.settle(started, outcome, tool_node()).await.unwrap_err();
+    assert_is!(refused.reason, EffectError::Commit(CommitError::Refused { .. }));
     // The outcome was returned too, so nothing is lost.
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    let _ = place.store.settle(running, refused.machine.1, tool_node()).await.unwrap();
+    assert_eq!(place.status(id).await, Status::Completed);
+}
+
+/// A permit, the future in the middle of the call, and an outcome: the execution is in doubt and the worker fenced.
+async fn what_was_dropped_without_an_outcome_is_in_doubt(place: Place) {
+    for what in ["the permit", "the future", "the outcome"] {
+        let place = place.another().await;
+        let (running, permit) = place.begun(mail("bob")).await;
+        let id = running.id();
+        assert_eq!(place.recovered().await.len(), 0, "{what}");
+        match what {
+            "the permit" => drop(permit),
+            "the future" => {
+                let call = in_flight(permit).await;
+                assert_eq!(place.recovered().await.len(), 0, "{what}");
+                assert!(call.abort().await.is_cancelled(), "{what}");
+            }
+            _ => {
+                let outcome = unknown(permit, "?").await;
+                assert_eq!(place.recovered().await.len(), 0, "{what}");
+                drop(outcome);
+            }
+        }
+        let doubt = place.doubt().await;
+        assert_eq!(doubt.execution().id(), id, "{what}");
+        assert_eq!(doubt.execution().journal().epoch(), 1, "{what}");
+        assert_eq!(place.status(id).await, Status::Waiting, "{what}");
+        assert_eq!(place.parked(id).await, Liveness::Ended, "{what}");
+        let evidence = |fact: &CallFact| matches!(fact, CallFact::Evidence { late: true, .. });
+        assert!(what == "the outcome" || !place.facts(id).await.iter().any(evidence), "{what}");
+        let _ = place.deny(doubt).await;
+    }
+    // A receipt is not lost with its outcome.
+    let (running, permit) = place.begun(mail("bob")).await;
+    drop(applied(permit, "250 queued").await);
+    place.is_completed_late(running.id(), "250 queued").await;
+}
+
+/// So is the execution of a real process that is killed between `begin` and its answer, or ends normally without one:
+/// WAITING, fenced, its key held. A second recover returns it again.
+#[tokio::test]
+async fn a_process_that_ends_without_an_answer_leaves_doubt() {
+    for is_killed in [true, false] {
+        let place = Place::new().await;
+        let id = place.stored(mail("bob")).await.id();
+        if is_killed {
+            child::begin_and_be_killed(&place.file(), id);
+        } else {
+            let mut other = child::begins_elsewhere(&place.file(), id);
+            other.go();
+            other.join();
+        }
+        assert_eq!(place.status(id).await, Status::Running);
+        for _ in 0..2 {
+            let doubt = place.doubt().await;
+            assert_eq!(doubt.execution().id(), id);
+            assert_eq!(doubt.execution().journal().epoch(), 1);
+            assert!(doubt.question().contains("email.send → bob"), "{}", doubt.question());
+            assert_eq!(place.status(id).await, Status::Waiting);
+            place.is_held(mail("bob"), id).await;
+        }
+    }
+}
+
+/// Executions that are not in doubt are left alone: questions to people, idempotent calls.
+async fn the_rest_is_left_alone(place: Place) {
+    let mut question = asked("Deploy?");
+    place.store.create(&mut question).await.unwrap();
+    let mut running = place.stored(read("a.txt")).await.start(tool_node());
+    place.store.commit(&mut running).await.unwrap();
+    let _ = place.done(mail("ann")).await;
+    let before = place.dump().await;
+    assert_eq!(place.recovered().await.len(), 0);
+    assert_eq!(place.dump().await, before);
+    assert_err!(
+        place.store.in_doubt(question.id()).await,
+        StateError::NotInDoubt { id } if *id == question.id(),
+    );
+}
+
+/// A second recover returns them again and changes nothing.
+async fn parked_executions_are_returned_again(place: Place) {
+    for to in ["ann", "bob"] {
+        drop(place.begun(mail(to)).await);
+    }
+    let ids =
+        |found: Vec<InDoubt>| found.iter().map(|doubt| doubt.execution().id()).collect::<Vec<_>>();
+    let first = ids(place.recovered().await);
+    let before = place.dump().await;
+    assert_eq!(first.len(), 2);
+    assert!(first.is_sorted(), "oldest first");
+    assert_eq!(ids(place.recovered().await), first);
+    assert_eq!(ids(recovered(&place.open_again().await).await), first);
+    assert_eq!(place.dump().await, before);
+}
+
+/// As applied, which keeps the key, or as not applied, which releases it.
+async fn a_person_settles_a_doubt(place: Place) {
+    let doubt = place.doubtful(mail("bob")).await;
+    let id = doubt.execution().id();
+    let failed = place.deny(doubt).await;
+    assert_eq!(failed.state().error, "not there");
+    assert_eq!(place.status(id).await, Status::Failed);
+    let entries = place.entries(id).await;
+    let confirmed = entries.iter().find_map(|entry| match CallFact::of(entry)? {
+        CallFact::Confirmed { applied, reason, overridden, .. } => {
+            Some((applied, reason, overridden, entry.by.as_deref()))
+        }
+        _ => None,
+    });
+    assert_eq!(confirmed, Some((false, "not there".to_owned(), false, Some("ann"))));
+
+    let doubt = place.doubtful(mail("bob")).await;
+    let id = doubt.execution().id();
+    place.confirm(doubt).await;
+    assert_eq!(place.status(id).await, Status::Completed);
+    place.is_done(mail("bob"), id).await;
+    assert_eq!(place.recovered().await.len(), 0);
+}
+
+/// If two people answer, the second gets a conflict.
+async fn two_answers_and_one_counts(place: Place) {
+    let yes = place.doubtful(mail("bob")).await;
+    let id = yes.execution().id();
+    let no = place.store.in_doubt(id).await.unwrap();
+    place.confirm(yes).await;
+    let (stale, refused) = place.refuses_denial(no).await;
+    assert_is!(refused, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
+    assert_eq!(stale.execution().id(), id);
     assert_eq!(place.status(id).await, Status::Completed);
 }

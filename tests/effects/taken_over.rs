@@ -1,166 +1,177 @@
-//! Other processes recover, fence and decide while a worker is in its call.
+//! Others recover, fence, decide and begin at the same time, each through a store of its own.
 
-use std::path::PathBuf;
-
-use machine::{
-    Id,
-    contract::{AnyExecution, Evidence},
-    store::{CommitError, LoadError, Store},
-    view::Label,
-};
-use machine_tests::actors::{ann, graph_runner};
+use machine::actor::Human;
+use machine_tests::process::Process;
 
 use crate::effects::{
-    bank::{Bank, Dedup},
-    support::{assert_intact, label, late, name, new_store, stored},
-    tool::{Pay, Step, Teller, pay},
-    worker::{self, Report},
+    bank::Dedup,
+    office::Office,
+    prelude::*,
+    tool::{Step, pay},
+    worker::Report,
 };
-use crate::process::{Process, orders, say, wait};
 
-/// The findings of a process that recovered: in doubt, settled.
-type Found = (usize, usize);
-
-/// Recovers again and again, and says how much it found.
-#[tokio::test]
-#[ignore = "other tests run it as another process"]
-async fn recovers() {
-    let (file, times): (PathBuf, usize) = orders();
-    let store = Store::sqlite(file).await.unwrap();
-    say(&"ready");
-    wait();
-    let mut found: Found = (0, 0);
-    for _ in 0..times {
-        let recovered = store.recover().await.unwrap();
-        assert!(recovered.failed.is_empty(), "{recovered:?}");
-        let completed = |any: &AnyExecution| matches!(any, AnyExecution::Completed(_));
-        assert!(recovered.settled.iter().all(completed), "{recovered:?}");
-        found = (found.0 + recovered.in_doubt.len(), found.1 + recovered.settled.len());
+/// Waits for all of them.
+async fn all<T: 'static>(tasks: Vec<tokio::task::JoinHandle<T>>) -> Vec<T> {
+    let mut said = Vec::new();
+    for task in tasks {
+        said.push(task.await.unwrap());
     }
-    say(&found);
+    said
 }
 
-#[tokio::test]
-#[ignore = "other tests run it as another process"]
-async fn fences() {
-    let (file, id): (PathBuf, Id) = orders();
-    let store = Store::sqlite(file).await.unwrap();
-    say(&"ready");
-    wait();
-    let fenced = store.fence(id, "too slow", graph_runner()).await;
-    say(&fenced.map(drop).map_err(|error| name(&error)));
-}
-
-/// Processes that begin at the same time.
-struct Crowd(Vec<Process>);
-
-impl Crowd {
-    fn start(count: usize, kind: &str, orders: &impl serde::Serialize) -> Self {
-        let kind = format!("effects::taken_over::{kind}");
-        let mut all: Vec<Process> = (0..count).map(|_| Process::start(&kind, orders)).collect();
-        for one in &mut all {
-            assert_eq!(one.hear::<String>(), "ready");
+impl Office {
+    /// The numbers that several others find in doubt and settle as completed.
+    async fn recovers(&self, times: usize) -> Vec<(usize, usize)> {
+        let mut others = Vec::new();
+        for _ in 0..3 {
+            let store = self.open_again().await;
+            others.push(tokio::spawn(async move {
+                let mut found = (0, 0);
+                for _ in 0..times {
+                    let recovered = store.recover().await.unwrap();
+                    assert!(recovered.failed.is_empty(), "{recovered:?}");
+                    let completed = |any: &AnyExecution| any.status() == Status::Completed;
+                    assert!(recovered.settled.iter().all(completed), "{recovered:?}");
+                    found.0 += recovered.in_doubt.len();
+                    found.1 += recovered.settled.len();
+                }
+                found
+            }));
         }
-        Self(all)
-    }
-
-    fn go(&mut self) {
-        self.0.iter_mut().for_each(Process::go);
-    }
-
-    fn said<T: serde::de::DeserializeOwned>(self) -> Vec<T> {
-        let said = |mut one: Process| {
-            let said = one.hear();
-            one.join();
-            said
-        };
-        self.0.into_iter().map(said).collect()
+        all(others).await
     }
 }
 
 /// A worker that is alive and in time is left alone, however often others look.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn recovering_does_not_disturb_a_call() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let id = stored::<Pay>(&store, pay("bob")).await.id();
-    bank.hold_replies();
-    let mut worker = worker::start("pays", &file, id, Teller::pays(&bank));
-    bank.wait_for_payments(1);
-    let mut crowd = Crowd::start(3, "recovers", &(&file, 20));
-    crowd.go();
-    assert_eq!(crowd.said::<Found>(), [(0, 0); 3]);
-    let mut crowd = Crowd::start(2, "recovers", &(&file, 20));
-    crowd.go();
-    bank.release();
+    let office = Office::open(Dedup::Nothing).await;
+    let id = office.planned(pay("bob")).await;
+    let mut worker = office.waits_for_reply(id);
+    assert_eq!(office.recovers(20).await, [(0, 0); 3]);
+    let (found, ()) = tokio::join!(office.recovers(20), async { office.bank.release() });
+    assert_eq!(found, [(0, 0); 3]);
     assert_eq!(worker.hear::<Report>(), Report::Completed("receipt 1".to_owned()));
     worker.join();
-    assert_eq!(crowd.said::<Found>(), [(0, 0); 2]);
-    assert_eq!(bank.count(), 1);
-    assert_intact(&store).await;
+    assert_eq!(office.bank.count(), 1);
+    office.assert_intact().await;
 }
 
-/// Several processes fence one worker: one does. Several recover its late receipt: one does.
-#[tokio::test]
-async fn one_process_takes_over() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let id = stored::<Pay>(&store, pay("bob")).await.id();
-    bank.hold_replies();
-    let mut worker = worker::start("pays", &file, id, Teller::pays(&bank));
-    bank.wait_for_payments(1);
-    let mut crowd = Crowd::start(3, "fences", &(&file, id));
-    crowd.go();
-    let mut fenced = crowd.said::<Result<(), String>>();
-    fenced.sort();
-    let refused = || Err("NotRunning".to_owned());
-    assert_eq!(fenced, [Ok(()), refused(), refused()]);
+/// Several fence one worker: one does. Several recover its late receipt: one does.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_takes_over() {
+    let office = Office::open(Dedup::Nothing).await;
+    let id = office.planned(pay("bob")).await;
+    let worker = office.waits_for_reply(id);
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        let store = office.open_again().await;
+        others.push(tokio::spawn(async move {
+            store.fence(id, "too slow", graph_runner()).await.map(drop)
+        }));
+    }
+    let fenced = all(others).await;
+    let refused = |fenced: &&_| matches!(fenced, Err(StateError::NotRunning { .. }));
+    assert_eq!(fenced.iter().filter(refused).count(), 2, "{fenced:?}");
+    assert_eq!(fenced.iter().filter(|fenced| fenced.is_ok()).count(), 1, "{fenced:?}");
 
-    bank.release();
-    let receipt = Evidence::Applied("receipt 1".to_owned());
-    assert_eq!(worker.hear::<Report>(), Report::Late(receipt));
-    worker.join();
-    let mut crowd = Crowd::start(3, "recovers", &(&file, 1));
-    crowd.go();
-    let found = crowd.said::<Found>();
+    office.bank.release();
+    office.hears_late(worker, id, &Office::receipt(1)).await;
+    let found = office.recovers(1).await;
     assert_eq!(found.iter().map(|found| found.1).sum::<usize>(), 1, "{found:?}");
-    assert_eq!(label(&store, id).await, Label::Success);
-    assert_eq!(bank.count(), 1);
-    assert_intact(&store).await;
+    assert_eq!(office.label(id).await, Label::Success);
+    assert_eq!(office.bank.count(), 1);
+    office.assert_intact().await;
 }
 
 /// A person overrides at the moment when the late receipt arrives. It is never lost, and nothing pays
 /// again.
 #[tokio::test]
 async fn an_override_races_with_the_receipt() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
+    let office = Office::open(Dedup::Nothing).await;
     for round in 0..4 {
         let contract = || pay(&format!("bob {round}"));
-        let id = stored::<Pay>(&store, contract()).await.id();
-        let other = stored::<Pay>(&store, contract()).await.id();
-        let teller = Teller::new(&bank, &[Step::Pay, Step::Freeze]);
-        let mut worker = worker::start("pays", &file, id, teller);
+        let id = office.planned(contract()).await;
+        let other = office.planned(contract()).await;
+        let mut worker = office.follows(id, &[Step::Pay, Step::Freeze]);
         worker.freeze();
-        let doubt = store.fence(id, "too slow", graph_runner()).await.unwrap();
+        assert_eq!(office.recovered().await.len(), 0, "it is alive, and not overdue");
+        let doubt = office.fenced(id).await;
         worker.thaw();
-        let overridden = store.override_not_applied(doubt, "I do not see it", ann()).await;
-        let receipt = Evidence::Applied(format!("receipt {}", round + 1));
-        assert_eq!(worker.hear::<Report>(), Report::Late(receipt.clone()));
-        worker.join();
-        assert_eq!(late(&store, id).await, [receipt]);
-        match overridden {
-            Ok(_) => assert_eq!(label(&store, id).await, Label::Contradicted),
-            Err(refused) => {
-                assert!(matches!(refused.reason, CommitError::Conflict { .. }), "{refused}");
-                assert_eq!(store.recover().await.unwrap().settled.len(), 1);
-                assert_eq!(label(&store, id).await, Label::Success);
-            }
+        let overridden = office.store.override_not_applied(doubt, "I do not see it", ann()).await;
+        let receipt = Office::receipt(round + 1);
+        office.hears_late(worker, id, &receipt).await;
+        assert_eq!(office.late(id).await, [receipt]);
+        if let Err(refused) = overridden {
+            assert_is!(refused.reason, EffectError::Commit(CommitError::Conflict { .. }));
+            assert_eq!(office.store.recover().await.unwrap().settled.len(), 1);
+            assert_eq!(office.label(id).await, Label::Success);
+        } else {
+            assert_eq!(office.label(id).await, Label::Contradicted);
         }
-        let report = worker::run("pays", &file, other, Teller::pays(&bank));
-        assert_eq!(report, Report::NotBegun("AlreadyDone".to_owned()));
-        assert!(matches!(store.in_doubt(id).await, Err(LoadError::NotInDoubt { .. })));
+        assert_eq!(office.pays(other), Report::NotBegun("AlreadyDone".to_owned()));
+        assert_err!(office.store.in_doubt(id).await, StateError::NotInDoubt { .. });
     }
-    assert_eq!(bank.count(), 4);
-    assert_intact(&store).await;
+    assert_eq!(office.bank.count(), 4);
+    office.assert_intact().await;
+}
+
+/// Several people answer one gate, and several workers wait for that: one of the people approves, and the others learn
+/// who. One of the workers begins what was approved.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_answer_counts_and_one_worker_begins() {
+    let office = Office::open(Dedup::Nothing).await;
+    for round in 0..3 {
+        let (gate, planned) = office.asked_to_pay(pay(&format!("bob {round}"))).await;
+        let mut waits = office.teller(&[Step::Pay]);
+        waits.waits_for_approval = true;
+        let mut workers: Vec<Process> =
+            (0..3).map(|_| office.start("pays", planned.id(), waits.clone())).collect();
+        for worker in &mut workers {
+            assert_eq!(worker.hear::<String>(), "deferred");
+        }
+
+        let mut terminals = Vec::new();
+        for name in ["ann", "ben", "cem", "dia"] {
+            let store = office.open_again().await;
+            let theirs = store.gate(gate.id()).await.unwrap();
+            terminals.push((name, store, theirs));
+        }
+        let people = terminals.into_iter().map(|(name, store, gate)| {
+            tokio::spawn(async move {
+                let person = Human::new(name).unwrap();
+                let answer = machine_tests::approve(&store, gate, &person).await;
+                match answer.map_err(|refused| refused.reason) {
+                    Ok(_) => Ok(name),
+                    Err(EffectError::AlreadyDecided { approved: true, by, .. }) => Err(by),
+                    Err(other) => panic!("{other}"),
+                }
+            })
+        });
+        let (winners, losers): (Vec<_>, Vec<_>) =
+            all(people.collect()).await.into_iter().partition(Result::is_ok);
+        let [Ok(winner)] = winners[..] else { panic!("{winners:?}") };
+        assert_eq!(losers, vec![Err(winner.to_owned()); 3]);
+        // A later person gets this error when loading the gate, and cannot answer the next question by accident.
+        let loaded = office.store.gate(gate.id()).await;
+        assert_err!(loaded, StateError::AlreadyDecided { by, approved: true, .. } if by == winner);
+        let declined = office.store.decline(gate, "wrong address", ann()).await.unwrap_err();
+        assert_is!(declined.reason, EffectError::AlreadyDecided { by, .. } if by == winner);
+
+        let mut completed = 0;
+        for mut worker in workers {
+            match worker.hear() {
+                Report::Completed(_) => completed += 1,
+                Report::NotPending => {}
+                Report::NotBegun(error) => assert_eq!(error, "Conflict"),
+                other => panic!("{other:?}"),
+            }
+            worker.join();
+        }
+        assert_eq!((completed, office.bank.count()), (1, round + 1));
+        let text = serde_json::to_string(&office.entries(planned.id()).await).unwrap();
+        assert!(text.contains(&format!(r#""approved_by":"{winner}""#)), "{text}");
+    }
+    office.assert_intact().await;
 }

@@ -1,48 +1,22 @@
 //! The tools of these tests, and the service that performs them as a script says.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
-use machine::contract::{
-    Action, Answer, Applied, Attempt, Call, Contract, Idempotent, Irreversible, NotDone, Perform,
-    Tool,
-};
-use machine_tests::actors::reasoning_node;
+use machine_tests::process::{die, freeze, say, wait};
 use serde::{Deserialize, Serialize};
 
-use crate::effects::bank::{self, Bank, Payment, Reply, Request};
-use crate::process::{die, freeze, say, wait};
+use crate::effects::{
+    bank::{self, Bank, Payment},
+    prelude::*,
+};
 
 /// Pays. What the bank was sent can no longer take effect after the process has ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
 #[serde(deny_unknown_fields)]
+#[tool(bank.pay, irreversible, timeout = None, settling_time = Duration::ZERO)]
 pub(crate) struct Pay {
     pub(crate) to: String,
     pub(crate) amount: u64,
-}
-
-impl Tool for Pay {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "pay";
-    type Effect = Irreversible;
-    type Receipt = String;
-    const TIMEOUT: Option<Duration> = None;
-    const SETTLING_TIME: Duration = Duration::ZERO;
-}
-
-/// Asks for a payment. It pays too, which an idempotent tool should never do: so the bank
-/// counts how often it ran.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Remind {
-    pub(crate) to: String,
-}
-
-impl Tool for Remind {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "remind";
-    type Effect = Idempotent;
-    type Receipt = String;
-    const TIMEOUT: Option<Duration> = None;
 }
 
 /// A contract to pay 10 to `to`.
@@ -50,17 +24,12 @@ pub(crate) fn pay(to: &str) -> Contract {
     Contract::of(&Pay { to: to.to_owned(), amount: 10 }, reasoning_node()).unwrap()
 }
 
-/// A contract to remind `to`.
-pub(crate) fn remind(to: &str) -> Contract {
-    Contract::of(&Remind { to: to.to_owned() }, reasoning_node()).unwrap()
-}
-
 /// A step of what a service does during a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Step {
     /// Pays at the bank, and waits for its reply.
     Pay,
-    /// Ends the call without a payment if the permit is not valid any more.
+    /// Ends the call without a payment if the permit is no longer valid.
     AskIfValid,
     /// Lets the parent stop the process with SIGSTOP.
     Freeze,
@@ -68,8 +37,6 @@ pub(crate) enum Step {
     Say,
     /// Waits for the parent.
     Wait,
-    /// Answers that nothing happened.
-    Refuse,
     /// Fails with an error.
     Fail,
     Panic,
@@ -82,7 +49,7 @@ pub(crate) enum Step {
 /// A service with a connection to the bank.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Teller {
-    bank: SocketAddr,
+    pub(crate) bank: SocketAddr,
     script: Vec<Step>,
     /// Its worker tries to begin until the gate is answered.
     pub(crate) waits_for_approval: bool,
@@ -109,16 +76,21 @@ impl Teller {
         let mut receipt = None;
         for step in &self.script {
             match step {
-                Step::Pay => receipt = Some(self.pay(payment.clone()).await?),
+                // On a separate thread, as a client with a connection pool does: a sent request is not taken back
+                // if the call is dropped.
+                Step::Pay => {
+                    let (bank, payment) = (self.bank, payment.clone());
+                    let paid = tokio::task::spawn_blocking(move || bank::pay(bank, payment));
+                    receipt = Some(paid.await??);
+                }
                 Step::AskIfValid => {
                     if !call.still_valid().await {
-                        return Err(NotDone::not_applied("the permit is no longer valid"));
+                        return Err(NoReceipt::not_applied("the permit is no longer valid"));
                     }
                 }
                 Step::Freeze => freeze(),
                 Step::Say => say(&"in the call"),
                 Step::Wait => drop(tokio::task::spawn_blocking(wait).await),
-                Step::Refuse => return Err(NotDone::not_applied("the bank is closed")),
                 Step::Fail => Err(std::io::Error::other("connection reset"))?,
                 // A panic, without its message between those of the tests.
                 Step::Panic => std::panic::resume_unwind(Box::new("as the script says")),
@@ -126,62 +98,44 @@ impl Teller {
                 Step::Die => die(),
             }
         }
-        receipt.map(Applied::new).ok_or_else(|| NotDone::unknown("no receipt"))
-    }
-
-    /// Pays on a separate thread, as a client with a connection pool does: a sent request is not
-    /// taken back if the call is dropped.
-    async fn pay(&self, payment: Payment) -> Result<String, NotDone> {
-        let bank = self.bank;
-        let asked = move || bank::ask(bank, &Request::Pay(payment));
-        match tokio::task::spawn_blocking(asked).await?? {
-            Reply::Receipt(receipt) => Ok(receipt),
-            Reply::Stale => Err(NotDone::not_applied("the bank has seen a higher token")),
-            Reply::NotFound => Err(NotDone::unknown("an odd reply")),
-        }
-    }
-
-    /// Asks the bank whether it paid under the key of this attempt.
-    fn look<T>(&self, attempt: &Attempt<T>) -> Answer {
-        match bank::ask(self.bank, &Request::Find(attempt.key().unwrap().to_string()))? {
-            Reply::Receipt(receipt) => Ok(Applied::new(receipt)),
-            _ => Err(NotDone::not_applied("the bank has not paid")),
-        }
+        receipt.ok_or_else(|| NoReceipt::unknown("no receipt"))
     }
 }
 
-fn payment<T>(call: &Call<T>, to: &str, amount: u64) -> Payment {
-    let key = call.key().unwrap().to_string();
-    Payment { key, token: call.token().to_string(), to: to.to_owned(), amount }
+impl Payment {
+    pub(crate) fn of(call: &Call<Pay>) -> Self {
+        let Pay { to, amount } = call.arguments();
+        Self::with(call, to, *amount)
+    }
+
+    fn with<T>(call: &Call<T>, to: &str, amount: u64) -> Self {
+        let key = call.key().unwrap().to_string();
+        Self { key, token: call.token().to_string(), to: to.to_owned(), amount }
+    }
 }
 
 impl Perform<Pay> for Teller {
     async fn perform(&self, call: &Call<Pay>) -> Answer {
-        let Pay { to, amount } = call.arguments();
-        self.follow(call, payment(call, to, *amount)).await
+        self.follow(call, Payment::of(call)).await
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        self.look(attempt)
-    }
-}
-
-impl Perform<Remind> for Teller {
-    async fn perform(&self, call: &Call<Remind>) -> Answer {
-        self.follow(call, payment(call, &call.arguments().to, 0)).await
+        bank::find(self.bank, attempt.key().unwrap().as_str())
     }
 }
 
 /// For tools that are known at run time only.
 impl Perform<Action> for Teller {
-    async fn perform(&self, call: &Call<Action>) -> Answer {
+    async fn perform(&self, call: &Call<Action>) -> ToolAnswer<Action> {
         let arguments = &call.arguments().detail()["args"];
         let to = arguments["to"].as_str().unwrap();
         let amount = arguments["amount"].as_u64().unwrap_or(0);
-        self.follow(call, payment(call, to, amount)).await
+        let answer = self.follow(call, Payment::with(call, to, amount)).await;
+        answer.map_err(|it| it.map(Into::into))
     }
 
-    async fn find(&self, attempt: &Attempt<Action>) -> Answer {
-        self.look(attempt)
+    async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
+        let found = bank::find(self.bank, attempt.key().unwrap().as_str());
+        found.map_err(|it| it.map(Into::into))
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use machine::contract::{Contract, Idempotent, Irreversible, Planned, Tool};
+use machine::contract::{Contract, Planned, Tool};
 use machine_tests::actors::reasoning_node;
 use serde::{Deserialize, Serialize};
 
 /// Posts a letter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
 #[serde(deny_unknown_fields)]
+#[tool(letters.post, irreversible, receipt = Tracking, settling_time = Duration::ZERO)]
 pub(crate) struct Post {
     pub(crate) to: String,
 }
@@ -20,25 +21,11 @@ pub(crate) struct Tracking {
     pub(crate) office: String,
 }
 
-impl Tool for Post {
-    const SERVICE: &'static str = "letters";
-    const METHOD: &'static str = "post";
-    type Effect = Irreversible;
-    type Receipt = Tracking;
-    const SETTLING_TIME: Duration = Duration::ZERO;
-}
-
 /// Looks a letter up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
+#[tool(letters.track, idempotent)]
 pub(crate) struct Track {
     pub(crate) number: u32,
-}
-
-impl Tool for Track {
-    const SERVICE: &'static str = "letters";
-    const METHOD: &'static str = "track";
-    type Effect = Idempotent;
-    type Receipt = String;
 }
 
 pub(crate) fn letter(to: &str) -> Planned<Post> {

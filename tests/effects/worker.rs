@@ -1,23 +1,15 @@
 //! The worker: another process that performs an execution, and says how it ended.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
-use machine::{
-    Id,
-    contract::{Action, AnyExecution, Callable, Evidence, Perform, Planned, Settled},
-    store::{CommitError, Store},
-};
-use machine_tests::actors::tool_node;
+use machine_tests::process::{Process, freeze, orders, say, wait};
 use serde::{Deserialize, Serialize};
 
 use crate::effects::{
+    prelude::*,
     support::{loaded, name},
-    tool::{Pay, Remind, Teller},
+    tool::{Pay, Teller},
 };
-use crate::process::{Process, freeze, orders, say, wait};
 
 /// The orders of a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,10 +24,8 @@ struct Orders {
 pub(crate) enum Report {
     /// With the receipt.
     Completed(String),
-    /// With the reason.
-    Failed(String),
     InDoubt,
-    /// It is not PENDING any more.
+    /// It is no longer PENDING.
     NotPending,
     /// It was refused, with the name of the error: nothing was called.
     NotBegun(String),
@@ -72,12 +62,6 @@ async fn acts() {
     performs::<Action>(|| {}).await;
 }
 
-#[tokio::test]
-#[ignore = "other tests run it as another process"]
-async fn reminds() {
-    performs::<Remind>(|| {}).await;
-}
-
 /// Stops with its permit in its hands, before it calls the service.
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
@@ -85,7 +69,7 @@ async fn freezes_and_pays() {
     performs::<Pay>(freeze).await;
 }
 
-/// Drops its call when the parent says so, and stays alive until the parent says so again.
+/// Drops its call on a signal of the parent, and stays alive until the next one.
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn cancels() {
@@ -135,7 +119,7 @@ where
             Ok(begun) => break begun,
             Err(refused) => match refused.reason {
                 // It waits for an answer that another process gives.
-                CommitError::Deferred { .. } if teller.waits_for_approval => {
+                EffectError::Deferred { .. } if teller.waits_for_approval => {
                     if !std::mem::replace(&mut waits, true) {
                         say(&"deferred");
                     }
@@ -150,9 +134,8 @@ where
     let outcome = permit.call(teller).await;
     match store.settle(running, outcome, tool_node()).await {
         Ok(Settled::Completed(done)) => Report::Completed(done.state().result.clone()),
-        Ok(Settled::Failed(failed)) => Report::Failed(failed.state().error.clone()),
         Ok(Settled::InDoubt(_)) => Report::InDoubt,
-        Ok(Settled::Accepted(_)) => panic!("no service of these reports later"),
+        Ok(other @ (Settled::Failed(_) | Settled::Accepted(_))) => panic!("{other:?}"),
         Ok(Settled::TimedOut(..)) if teller_leaves => Report::InDoubt,
         Ok(Settled::TimedOut(_, late) | Settled::Fenced(_, late)) => {
             Report::Late(late.await.unwrap())

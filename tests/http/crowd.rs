@@ -5,9 +5,9 @@ use std::{io::Write, net::TcpStream, time::Duration};
 use serde_json::json;
 use tokio::{net::TcpStream as Connection, sync::Barrier};
 
-use crate::http::{
-    sse::{Event, Parser, request},
-    support::{Place, SOON, setting},
+use crate::{
+    http::sse::{Event, Parser, request},
+    surfaces::{Place, SOON, setting},
 };
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 async fn each_of_many_subscribers_sees_every_transition() {
     const QUESTIONS: usize = 20;
     let count = setting("MACHINE_HTTP_SUBSCRIBERS", 1000);
-    let place = Place::new().await;
+    let place = Place::served().await;
     // Both ends of each connection are in this process.
     raise_files();
     let address = place.address;
@@ -72,12 +72,12 @@ async fn read(stream: &Connection, bytes: &mut [u8]) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_never_reads_holds_nobody_back() {
+async fn a_client_that_never_reads_does_not_block_others() {
     // It measures the memory of its process.
-    if !machine_tests::is_alone("http::crowd::a_client_that_never_reads_holds_nobody_back") {
+    if !machine_tests::is_alone("http::crowd::a_client_that_never_reads_does_not_block_others") {
         return;
     }
-    let place = Place::new().await;
+    let place = Place::served().await;
     let address = place.address;
     let query = "events=execution_state,machine_state,changed&after=1.0";
     let silent: Vec<_> = (0..5)

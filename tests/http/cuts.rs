@@ -8,11 +8,12 @@ use std::{
 };
 
 use machine::{machine, store::Store};
+use machine_tests::random::Random;
 use serde::{Deserialize, Serialize};
 
-use crate::http::{
-    sse::{Event, Sse},
-    support::{Place, setting},
+use crate::{
+    http::sse::{Event, Sse},
+    surfaces::{Place, setting},
 };
 
 /// It counts.
@@ -54,26 +55,13 @@ fn process(file: &str, count: usize) -> Child {
     command.stdout(std::process::Stdio::null()).spawn().unwrap()
 }
 
-/// A generator of numbers (`SplitMix64`).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_is_cut_sees_each_transition_once_in_order() {
     let transitions = setting("MACHINE_HTTP_TRANSITIONS", 2000);
     let cuts = setting("MACHINE_HTTP_CUTS", 30);
-    let mut place = Place::new().await;
+    let mut place = Place::served().await;
     let file = place.file().to_str().unwrap().to_owned();
-    // Two processes and two tasks, with a store of their own.
+    // Two processes and two tasks, each with its own store.
     let each = transitions / 4;
     let mut processes = [process(&file, each), process(&file, each)];
     let writers = [(); 2].map(|()| {
@@ -110,16 +98,15 @@ fn client(
     cuts: usize,
     halfway: tokio::sync::oneshot::Sender<()>,
 ) -> Vec<Event> {
-    let mut random = Random(42);
+    let mut random = Random::new(42);
     let mut events: Vec<Event> = Vec::new();
     let mut halfway = Some(halfway);
     let mut last = "1.0".to_owned();
     let mut done = 0;
     // More than 300 bytes an event, so that the cuts are spread over most of them.
-    let size = (200 * total / (cuts + 1)) as u64;
+    let size = 200 * total / (cuts + 1);
     while events.len() < total {
-        let left = if done < cuts { 1 + random.below(2 * size) } else { u64::MAX };
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let left = if done < cuts { 1 + random.below(2 * size) } else { usize::MAX };
         // While the server is started again, connections are not accepted.
         if std::net::TcpStream::connect(address).is_err() {
             thread::sleep(Duration::from_millis(5));

@@ -1,17 +1,14 @@
 //! The views of executions (OB-11).
 
-use machine::view::{self, Observer};
-use machine_tests::{
-    actors::ann,
-    samples::{mail, read},
-};
+use machine::{observe::Observer, view};
+use machine_tests::samples::{mail, read};
 use serde_json::json;
 
-use crate::http::support::{Place, unknown};
+use crate::surfaces::{Place, unknown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_is_that_of_the_library() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let observer = Observer::new(&place.store);
     for id in [
         place.question().await,
@@ -35,7 +32,7 @@ async fn a_snapshot_is_that_of_the_library() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_has_a_timeline_after_it_has_ended() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let session = "meeting with Bob / a–z?";
     let sent = place.sent(mail("bob@example.com").session(session)).await;
     let read = place.sent(read("/etc/hosts").session(session)).await;
@@ -56,6 +53,9 @@ async fn a_session_has_a_timeline_after_it_has_ended() {
     );
     assert_eq!(timeline["has_irreversible_completed"], true);
     assert!(timeline["ended_at"].is_i64() && timeline["started_at"].is_i64());
+    let sessions = place.get("/api/sessions").await;
+    assert_eq!(sessions["sessions"][1]["session"], session, "{sessions}");
+    assert_eq!(sessions["sessions"][1]["machines"], 2, "{sessions}");
     let transitions = timeline["transitions"].as_array().unwrap();
     assert_eq!(transitions.len(), 4);
     let expected = json!({
@@ -70,28 +70,8 @@ async fn a_session_has_a_timeline_after_it_has_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_was_only_asked_is_listed() {
-    let place = Place::new().await;
-    let (gate, _) = place.gate_of(mail("bob@example.com").session("s 1")).await;
-    let waiting = place.get("/api/execution/s%201/timeline").await;
-    assert_eq!(
-        (&waiting["active_contracts"], &waiting["has_suspended"]),
-        (&json!(2), &json!(true))
-    );
-    assert_eq!(waiting["ended_at"], json!(null));
-    drop(place.store.decline(gate, "not now", ann()).await.unwrap());
-    // The mail ended with its gate, and nothing waits any more.
-    let over = place.get("/api/execution/s%201/timeline").await;
-    assert_eq!((&over["active_contracts"], &over["has_suspended"]), (&json!(0), &json!(false)));
-    assert!(over["ended_at"].is_i64(), "{over}");
-    let sessions = place.get("/api/sessions").await;
-    assert_eq!(sessions["sessions"][0]["session"], "s 1");
-    assert_eq!(sessions["sessions"][0]["machines"], 2);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_topology_is_a_constant() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let topology = place.read("/api/execution/topology").await.is(200);
     let expected = view::Topology::of(machine::contract::execution::DEFINITION);
     assert_eq!(topology, serde_json::to_value(expected).unwrap());

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use machine::store::{OpenOptions, Store};
+use machine::store::OpenOptions;
 use machine_console::http::Http;
 use serde_json::json;
 
-use crate::http::support::{Call, OPERATOR, Place, READER, access, actors, shown};
+use crate::surfaces::{Call, OPERATOR, Place, READER, access, actors, shown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
@@ -28,24 +28,11 @@ async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_another_store_writes_is_seen() {
-    let place = Place::new().await;
-    let other = Store::sqlite(place.file()).await.unwrap();
-    let mut question = machine_tests::samples::asked("Deploy?");
-    other.create(&mut question).await.unwrap();
-    let found = place.read(&format!("/api/machines/{}", question.id())).await.is(200);
-    assert_eq!(found["machine"]["status"], "waiting");
-    place.post(&format!("/api/machines/{}/cancel", question.id()), &json!({})).await.is(200);
-    let gone = other.load::<machine::contract::AnyExecution>(question.id()).await.unwrap();
-    assert!(matches!(gone, machine::contract::AnyExecution::Cancelled(_)));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_read_only_file_is_not_written() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let (gate, _) = place.gate("bob@example.com").await;
     let store = OpenOptions::new().read_only(place.file()).await.unwrap();
-    let served = Place::with(|_| Http::new(&store, actors()).access(access())).await;
+    let served = Place::served_with(|_| Http::new(&store, actors()).access(access())).await;
     let before = place.contents().await;
     served.read(&format!("/api/machines/{}", gate.id())).await.is(200);
     served.read("/api/approvals").await.is(200);
@@ -56,7 +43,7 @@ async fn a_read_only_file_is_not_written() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_closed_store_is_unavailable() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let id = place.question().await;
     place.store.close().await.unwrap();
     for path in [
@@ -79,8 +66,8 @@ async fn a_closed_store_is_unavailable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_deleted_or_changed_does_not_stop_the_server() {
-    let place = Place::new().await;
+async fn a_file_that_is_changed_does_not_stop_the_server() {
+    let place = Place::served().await;
     let id = place.question().await;
     let raw = rusqlite::Connection::open(place.file()).unwrap();
     raw.pragma_update(None, "user_version", 9999).unwrap();
@@ -92,18 +79,11 @@ async fn a_file_that_is_deleted_or_changed_does_not_stop_the_server() {
     assert!(matches!(answer.status, 500 | 503), "{answer:?}");
     answer.problem(answer.status, "");
     assert!(!answer.body.contains("SELECT"), "{answer:?}");
-    for end in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(place.file().with_extension(format!("db{end}")));
-    }
-    for path in ["/api/health", "/api/machines", "/api/definitions"] {
-        let answer = place.read(path).await;
-        assert!(matches!(answer.status, 200 | 500 | 503), "{answer:?}");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_that_cannot_be_read_does_not_hide_the_others() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let good = place.order().await;
     let broken = place.doubt("secret@example.com").await;
     let digits = broken.to_string().replace('-', "");
@@ -128,7 +108,7 @@ async fn a_machine_that_cannot_be_read_does_not_hide_the_others() {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_gone_is_unavailable() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let (gate, _) = place.gate("bob@example.com").await;
     place.read("/api/health").await.is(200);
     std::fs::remove_file(place.file()).unwrap();
@@ -140,10 +120,10 @@ async fn a_file_that_is_gone_is_unavailable() {
     place.post("/api/approvals/approve", &body).await.problem(503, "moved, deleted or replaced");
 }
 
-/// F6: before, not even an operator was told why a machine cannot be read.
+/// Only operators see the reason why a machine cannot be read.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_reason_why_a_machine_cannot_be_read_is_for_operators() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let id = place.order().await;
     place.edit("UPDATE instance SET updated_at = updated_at + 1");
     let path = format!("/api/machines/{id}");
@@ -154,7 +134,7 @@ async fn the_reason_why_a_machine_cannot_be_read_is_for_operators() {
         answer.problem(409, "an operator sees the reason here");
         assert!(!answer.body.contains(why), "{answer:?}");
     }
-    // It needs attention, in whatever state it is.
+    // It needs attention in any state.
     let attention = place.get("/api/attention?audience=internal").await;
     assert_eq!(attention["concerns"][0]["id"], json!(id), "{attention}");
     assert!(attention["concerns"][0]["error"].as_str().unwrap().contains(why), "{attention}");

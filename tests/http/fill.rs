@@ -1,14 +1,14 @@
 //! A file with machines in many states, for other programs: `MACHINE_HTTP_FILL=FILE` names it.
 
 use machine::{contract::Contract, store::Store};
-use machine_tests::{actors::reasoning_node, samples::mail};
+use machine_tests::{actors::reasoning_node, invoked, samples::mail};
 
-use crate::http::support::Place;
+use crate::surfaces::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fill() {
     let Ok(file) = std::env::var("MACHINE_HTTP_FILL") else { return };
-    let mut place = Place::new().await;
+    let mut place = Place::served().await;
     place.store = Store::sqlite(file).await.unwrap();
     for at in 0..30 {
         let to = |what: &str| format!("{what}-{at}@example.com");
@@ -20,6 +20,10 @@ async fn fill() {
         place.doubt(&to("doubt")).await;
         place.failed(&to("failed")).await;
         place.order().await;
+        invoked::reading(&place.store, 3).await;
+        invoked::asked(&place.store, at).await;
+        let (_, call) = invoked::placed(&place.store, 1000 + at).await;
+        invoked::doubtful(&place.store, call).await;
     }
     place.store.close().await.unwrap();
 }

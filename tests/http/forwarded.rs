@@ -3,30 +3,23 @@
 
 use std::net::SocketAddr;
 
-use axum::{Extension, Router, extract::ConnectInfo};
+use axum::{Extension, extract::ConnectInfo};
 use machine::store::Store;
 use machine_console::http::Http;
-use tokio::net::TcpListener;
 
-use crate::http::support::{OPERATOR, access, actors, raw};
+use crate::surfaces::{OPERATOR, access, actors, nested, nested_at};
 
 /// The answer of a server that is nested under `/agent`, to a client of an address.
 async fn status(peer: Option<&str>, headers: &str) -> u16 {
     let http =
         Http::new(&Store::memory(), actors()).access(access()).host("agents.example.com").unwrap();
-    let mut app = Router::new().nest("/agent", http.router());
-    if let Some(peer) = peer {
-        let peer: SocketAddr = peer.parse().unwrap();
-        app = app.layer(Extension(ConnectInfo(peer)));
-    }
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let served = tokio::spawn(async move { axum::serve(listener, app).await });
-    let request = format!("GET /agent/api/health HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
-    let asked = move || raw(address, request.as_bytes());
-    let answer = tokio::task::spawn_blocking(asked).await.unwrap();
-    served.abort();
-    answer.status
+    let peer = peer.map(|peer| Extension(ConnectInfo(peer.parse::<SocketAddr>().unwrap())));
+    let (address, _server) = nested(http, |app| match peer {
+        Some(peer) => app.layer(peer),
+        None => app,
+    })
+    .await;
+    nested_at(address, "/agent/api/health", headers).await.status
 }
 
 #[tokio::test(flavor = "multi_thread")]

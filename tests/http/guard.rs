@@ -7,7 +7,7 @@ use serde_json::json;
 use machine::store::Store;
 use machine_console::http::Http;
 
-use crate::http::support::{Call, OPERATOR, Place, actors, raw, shown};
+use crate::surfaces::{Call, OPERATOR, Place, actors, raw, shown};
 
 /// The status of a request with these header lines.
 async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
@@ -22,7 +22,7 @@ async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_another_host_is_refused() {
-    let place = Place::with(|http| http.host("agents.example.com").unwrap()).await;
+    let place = Place::served_with(|http| http.host("agents.example.com").unwrap()).await;
     let port = place.address.port();
     for (hosts, expected) in [
         (vec!["localhost".to_owned()], 200),
@@ -69,7 +69,7 @@ async fn a_request_for_another_host_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_of_another_page_is_refused() {
-    let place = Place::with(|http| http.host("agents.example.com").unwrap()).await;
+    let place = Place::served_with(|http| http.host("agents.example.com").unwrap()).await;
     let address: SocketAddr = place.address;
     let other = if address.port() == 1 { 2 } else { address.port() - 1 };
     let before = place.contents().await;
@@ -116,7 +116,7 @@ async fn a_request_of_another_page_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_pages_are_allowed_nothing() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let address = place.address;
     for origin in ["https://evil.example".to_owned(), format!("http://{address}")] {
         let text = format!(
@@ -137,7 +137,7 @@ async fn other_pages_are_allowed_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answer_says_what_browsers_must_not_do() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     for path in ["/api/health", "/api/nothing", "/api/openapi.json", "/nothing", "/inspector/"] {
         let answer = place.read(path).await;
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
@@ -153,7 +153,7 @@ async fn every_answer_says_what_browsers_must_not_do() {
 }
 
 #[test]
-fn what_no_request_can_name_is_not_a_host() {
+fn an_invalid_host_name_is_refused() {
     let store = Store::memory();
     let with = |name: &str| Http::new(&store, actors()).host(name).map(drop);
     for name in [

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::http::{
-    routes::operations,
-    support::{Call, OPERATOR, Place, shown, unknown},
+use crate::{
+    http::routes::operations,
+    surfaces::{Call, OPERATOR, Place, shown, unknown},
 };
 
 const APPROVE: &str = "/api/approvals/approve";
@@ -20,7 +20,7 @@ fn request(method: &str, target: &str, headers: &str, body: &[u8]) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_path_that_is_not_there_and_a_wrong_method_are_problems() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let before = place.contents().await;
     for path in [
         "/nothing",
@@ -53,7 +53,7 @@ async fn a_path_that_is_not_there_and_a_wrong_method_are_problems() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_does_not_fit_is_a_problem() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let (gate, _) = place.gate("bob@example.com").await;
     let before = place.contents().await;
     let deep =
@@ -86,7 +86,7 @@ async fn a_body_that_does_not_fit_is_a_problem() {
         let call = Call::bytes(APPROVE, body).header("content-type", "application/json");
         let answer = place.ask(call.token(OPERATOR)).await;
         assert_eq!(answer.status, 400, "{text}: {answer:?}");
-        answer.problem(400, "does not fit");
+        answer.problem(400, "invalid body");
     }
     for kind in ["", "text/plain", "application/json-seq", "text/json", "application/x-json"] {
         let body = format!("{{{gates}}}");
@@ -101,7 +101,7 @@ async fn a_body_that_does_not_fit_is_a_problem() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payload_that_is_deep_is_stored_or_refused() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let order = place.order().await;
     for depth in [10, 100, 120, 127, 128, 1000, 50_000] {
         let note = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
@@ -117,22 +117,22 @@ async fn a_payload_that_is_deep_is_stored_or_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_has_a_limit() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let before = place.contents().await;
     let json = "Content-Type: application/json\r\n";
-    let large = vec![b' '; 256 * 1024 + 1];
+    let large = vec![b' '; 2 * 1024 * 1024 + 1];
     let sized = format!("{json}Content-Length: {}\r\n", large.len());
-    place.raw(request("POST", APPROVE, &sized, &large)).await.problem(413, "262144");
+    place.raw(request("POST", APPROVE, &sized, &large)).await.problem(413, "2097152");
     // It says that it is large, and sends nothing.
     let claimed = format!("{json}Content-Length: 99999999999\r\n");
-    place.raw(request("POST", APPROVE, &claimed, b"")).await.problem(413, "262144");
+    place.raw(request("POST", APPROVE, &claimed, b"")).await.problem(413, "2097152");
     // It does not say how large it is.
-    let chunks = format!("{:x}\r\n{}\r\n", 1000, "x".repeat(1000)).repeat(300);
+    let chunks = format!("{:x}\r\n{}\r\n", 1000, "x".repeat(1000)).repeat(2200);
     let chunked = format!("{json}Transfer-Encoding: chunked\r\n");
-    place.raw(request("POST", APPROVE, &chunked, chunks.as_bytes())).await.problem(413, "262144");
-    let fits = vec![b' '; 256 * 1024];
+    place.raw(request("POST", APPROVE, &chunked, chunks.as_bytes())).await.problem(413, "2097152");
+    let fits = vec![b' '; 2 * 1024 * 1024];
     let sized = format!("{json}Content-Length: {}\r\n", fits.len());
-    place.raw(request("POST", APPROVE, &sized, &fits)).await.problem(400, "does not fit");
+    place.raw(request("POST", APPROVE, &sized, &fits)).await.problem(400, "invalid body");
     // Two sizes, or none that can be read.
     for sizes in [
         "Content-Length: 1\r\nContent-Length: 2\r\n",
@@ -147,7 +147,7 @@ async fn a_body_has_a_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_paths_and_queries_name_nothing() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let before = place.contents().await;
     let names = [
         "..",
@@ -212,7 +212,7 @@ async fn odd_paths_and_queries_name_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bytes_that_are_not_http_are_refused() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     for bytes in [
         &b"\r\n\r\n"[..],
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
@@ -237,7 +237,7 @@ async fn bytes_that_are_not_http_are_refused() {
         let answer = answer.await.unwrap();
         assert!(!answer.contains(" 200 ") && !answer.contains(" 500 "), "{answer}");
     }
-    // Two requests in one: the second one is what it says, and not part of a body.
+    // Two requests on one connection: the second is parsed as a request, not as part of a body.
     let smuggled = b"POST /api/approvals/approve HTTP/1.1\r\nHost: localhost\r\n\
         Content-Length: 4\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\
         0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -248,7 +248,7 @@ async fn bytes_that_are_not_http_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn data_of_a_machine_cannot_break_out() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let evil = "</script><script>alert(1)</script>\r\nX-Evil: 1\u{202e}\u{0}";
     let id = place.sent(machine_tests::samples::mail(evil)).await;
     for path in [format!("/api/machines/{id}?audience=internal"), "/api/machines".to_owned()] {
@@ -265,7 +265,7 @@ async fn data_of_a_machine_cannot_break_out() {
 /// them in a terminal.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_has_characters_that_cannot_be_seen() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let odd = "a\u{9b}2Jb\u{85}c\u{202e}d\u{e0041}e";
     let mut question = machine_tests::samples::asked(odd);
     place.store.create(&mut question).await.unwrap();

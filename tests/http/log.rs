@@ -12,7 +12,7 @@ use tracing::{
     span::{Attributes, Id, Record},
 };
 
-use crate::http::support::{Call, OPERATOR, Place, READER};
+use crate::surfaces::{Call, OPERATOR, Place, READER};
 
 static TRACED: Mutex<String> = Mutex::new(String::new());
 
@@ -54,12 +54,12 @@ impl Subscriber for Everything {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_is_secret_is_traced() {
-    if !machine_tests::is_alone("http::log::nothing_that_is_secret_is_traced") {
+async fn secrets_are_not_traced() {
+    if !machine_tests::is_alone("http::log::secrets_are_not_traced") {
         return;
     }
     tracing::subscriber::set_global_default(Everything).unwrap();
-    let place = Place::new().await;
+    let place = Place::served().await;
     let question = place.question().await;
     let body = json!({ "execution_id": question, "response": "the-secret-answer" });
     place.post("/ecs/respond", &body).await.is(200);

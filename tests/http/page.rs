@@ -1,15 +1,16 @@
 //! The files of the inspector, and where they are.
 
-use axum::Router;
+use std::net::SocketAddr;
+
+use axum::{Extension, extract::ConnectInfo};
 use machine::store::Store;
 use machine_console::http::Http;
-use tokio::net::TcpListener;
 
-use crate::http::support::{Call, Place, actors, raw};
+use crate::surfaces::{Call, Place, actors, nested, nested_at, unknown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_is_led_to_the_page() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let answer = place.read("/").await;
     assert_eq!((answer.status, answer.header("location")), (307, Some("/inspector/")));
     let answer = place.read("/inspector").await;
@@ -37,7 +38,7 @@ async fn a_browser_is_led_to_the_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_file_of_the_page_is_served() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machine/console/src/inspector");
     for file in std::fs::read_dir(folder).unwrap() {
         let file = file.unwrap();
@@ -50,7 +51,7 @@ async fn every_file_of_the_page_is_served() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_a_browser_has_is_not_sent_again() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     for file in ["", "inspector.js"] {
         let path = format!("/inspector/{file}");
         let tag = place.read(&path).await.header("etag").unwrap().to_owned();
@@ -67,38 +68,28 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
 /// A server that does not know the address of a caller cannot know that it is of this computer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_addresses_says_what_to_do() {
-    let app = Router::new().nest("/agent", Http::new(&Store::memory(), actors()).router());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let served = tokio::spawn(async move { axum::serve(listener, app).await });
-    let text = "GET /agent/api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    let answer = tokio::task::spawn_blocking(move || raw(address, text.as_bytes())).await.unwrap();
+    let http = Http::new(&Store::memory(), actors());
+    let (address, _server) = nested(http, |app| app).await;
+    let answer = nested_at(address, "/agent/api/health", "Host: localhost\r\n").await;
     answer.problem(401, "`into_make_service_with_connect_info::<std::net::SocketAddr>()`");
-    served.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_routes_can_be_nested() {
-    let agent = Http::new(&Store::memory(), actors()).router();
-    let app = Router::new().nest("/agent", agent);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let app = app.into_make_service_with_connect_info::<std::net::SocketAddr>();
-    let served = tokio::spawn(async move { axum::serve(listener, app).await });
+    let local: SocketAddr = "127.0.0.1:5000".parse().unwrap();
+    let http = Http::new(&Store::memory(), actors());
+    let (address, _server) = nested(http, |app| app.layer(Extension(ConnectInfo(local)))).await;
     let get = |path: &str| {
-        let text = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        tokio::task::spawn_blocking(move || raw(address, text.as_bytes()))
+        let path = path.to_owned();
+        async move { nested_at(address, &path, "Host: localhost\r\n").await }
     };
-    let answer = get("/agent").await.unwrap();
-    assert_eq!((answer.status, answer.header("location")), (307, Some("/agent/inspector/")));
-    assert_eq!(get("/agent/inspector/").await.unwrap().status, 200);
-    assert_eq!(get("/agent/inspector/inspector.js").await.unwrap().status, 200);
-    let answer = get("/agent/inspector").await.unwrap();
-    assert_eq!(answer.header("location"), Some("/agent/inspector/"));
-    assert_eq!(get("/agent/api/health").await.unwrap().status, 200);
-    assert_eq!(get("/agent/api/execution/topology").await.unwrap().status, 200);
-    let id = crate::http::support::unknown();
-    get(&format!("/agent/api/machines/{id}")).await.unwrap().problem(404, "");
-    get("/agent/api/nothing").await.unwrap().problem(404, "no such path");
-    served.abort();
+    for path in ["/agent", "/agent/inspector"] {
+        let answer = get(path).await;
+        assert_eq!((answer.status, answer.header("location")), (307, Some("/agent/inspector/")));
+    }
+    for path in ["inspector/", "inspector/inspector.js", "api/health", "api/execution/topology"] {
+        assert_eq!(get(&format!("/agent/{path}")).await.status, 200, "{path}");
+    }
+    get(&format!("/agent/api/machines/{}", unknown())).await.problem(404, "");
+    get("/agent/api/nothing").await.problem(404, "no such path");
 }

@@ -3,21 +3,18 @@
 use std::time::Duration;
 
 use machine::{
-    contract::{Answer, Call as ToolCall, NotDone, Perform, Planned, Settled},
+    contract::{Answer, Call as ToolCall, NoReceipt, Perform, Planned},
     worker::Worker,
 };
 use machine_console::http::Http;
-use machine_tests::{
-    actors::tool_node,
-    cluster::{Cluster, Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live},
-};
+use machine_tests::cluster::{Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
 
-use crate::http::support::{Answer as Reply, Call, OPERATOR, Place, READER, actors, unknown};
+use crate::surfaces::{Answer as Reply, Call, OPERATOR, Place, READER, actors, unknown};
 
 async fn report(place: &Place, call: &Request, body: &Value) -> Reply {
     place.ask(Call::post(&format!("/{}", call.path), body).token(call.token.as_str())).await
@@ -29,7 +26,7 @@ fn applied() -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_reports_with_the_token_of_the_call() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let call = accepted(&place.store, 17).await;
     let waits = place.get(&format!("/api/execution/{}/snapshot?audience=internal", call.id)).await;
     assert_eq!(waits["label"], "WAITING");
@@ -44,7 +41,7 @@ async fn a_service_reports_with_the_token_of_the_call() {
     let read = place.ask(Call::get(&path).token(READER)).await;
     assert!(!read.body.contains(REFERENCE), "{read:?}");
     let concerns = place.get("/api/attention").await;
-    assert_eq!(concerns["concerns"], json!([]), "it needs nobody");
+    assert_eq!(concerns["concerns"], json!([]), "it needs no attention");
 
     assert_eq!(report(&place, &call, &applied()).await.is(200), json!({ "report": "settled" }));
     assert_eq!(report(&place, &call, &applied()).await.is(200), json!({ "report": "known" }));
@@ -55,10 +52,10 @@ async fn a_service_reports_with_the_token_of_the_call() {
     assert_eq!(ended["result"], serde_json::to_value(live(17)).unwrap().to_string());
 }
 
-/// Whoever has no token of the call learns nothing, whatever is wrong.
+/// A caller without the call's token learns nothing from any error.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_token_and_an_unknown_id_get_the_same_answer() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let call = accepted(&place.store, 17).await;
     let other = accepted(&place.store, 18).await;
     let doubt = place.doubt("doubt@example.com").await;
@@ -103,21 +100,21 @@ async fn a_wrong_token_and_an_unknown_id_get_the_same_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_fit_changes_nothing() {
-    let place = Place::with(Http::tool::<Deploy>).await;
+async fn an_invalid_report_changes_nothing() {
+    let place = Place::served_with(Http::tool::<Deploy>).await;
     let call = accepted(&place.store, 17).await;
     let before = place.contents().await;
     let path = format!("/{}", call.path);
     for body in [json!({}), json!({ "applied": 1, "not_applied": "no" }), json!({ "unknown": "x" })]
     {
-        report(&place, &call, &body).await.problem(400, "does not fit");
+        report(&place, &call, &body).await.problem(400, "invalid body");
     }
-    report(&place, &call, &json!({ "not_applied": 1 })).await.problem(400, "does not fit");
+    report(&place, &call, &json!({ "not_applied": 1 })).await.problem(422, "refusal");
     report(&place, &call, &json!({ "applied": "live" })).await.problem(422, "receipt");
     // It would be cut when it is stored.
     for large in ["not_applied", "applied"] {
-        let large = json!({ large: "x".repeat(70 * 1024) });
-        report(&place, &call, &large).await.problem(413, "at most 65536 bytes");
+        let large = json!({ large: "x".repeat(1025 * 1024) });
+        report(&place, &call, &large).await.problem(413, "at most 1048576 bytes");
     }
     let text = Call::bytes(&path, "{}").header("content-type", "text/plain");
     place.ask(text.token(call.token.as_str())).await.problem(415, "");
@@ -127,30 +124,7 @@ async fn what_does_not_fit_changes_nothing() {
     report(&place, &call, &applied()).await.is(200);
 }
 
-/// A person sees what it waits for, and cannot free its key.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_person_cannot_cancel_what_a_service_has_accepted() {
-    let place = Place::new().await;
-    let call = accepted(&place.store, 17).await;
-    let id = call.id;
-    let shown = place.get(&format!("/api/machines/{id}")).await;
-    assert_eq!(shown["next"], json!([]));
-    let cancelled = place.post(&format!("/api/machines/{id}/cancel"), &json!({})).await;
-    cancelled.problem(409, "accepted the call");
-    let answer = json!({ "execution_id": id, "response": "yes" });
-    place.post("/ecs/respond", &answer).await.problem(409, "report of its service");
-    let confirm = format!("/api/machines/{id}/confirm");
-    let confirmed = place.post(&confirm, &json!({ "applied": true })).await;
-    confirmed.problem(409, "not in doubt");
-    let fenced = place.post(&format!("/api/machines/{id}/fence"), &json!({})).await.is(200);
-    assert!(fenced["question"].as_str().unwrap().contains("has not reported"), "{fenced}");
-    let concerns = place.get("/api/attention?audience=internal").await;
-    assert_eq!(concerns["concerns"][0]["reference"], REFERENCE);
-    assert!(!place.get("/api/attention").await.to_string().contains(REFERENCE));
-    report(&place, &call, &applied()).await.is(200);
-}
-
-/// A service with its own connection: it accepts a deployment, and reports later where it was told to.
+/// A service with its own connection: it accepts a deployment, and reports later to the given address.
 async fn deployments(listener: TcpListener) {
     loop {
         let (mut stream, _) = listener.accept().await.unwrap();
@@ -197,7 +171,7 @@ impl Perform<Deploy> for Client {
         let mut reference = String::new();
         stream.read_to_string(&mut reference).await?;
         if reference.is_empty() {
-            return Err(NotDone::unknown("it was not accepted"));
+            return Err(NoReceipt::unknown("it was not accepted"));
         }
         call.accepted(reference.trim(), LIMIT)
     }
@@ -206,7 +180,7 @@ impl Perform<Deploy> for Client {
 /// The report may come before or after it is on disk that the call was accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_real_service_calls_back() {
-    let place = Place::with(Http::tool::<Deploy>).await;
+    let place = Place::served_with(Http::tool::<Deploy>).await;
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let service = listener.local_addr().unwrap();
     let served = tokio::spawn(deployments(listener));
@@ -229,27 +203,9 @@ async fn a_real_service_calls_back() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let ended = tokio::time::timeout(crate::http::support::SOON, ended).await.expect("it ends");
+        let ended = tokio::time::timeout(crate::surfaces::SOON, ended).await.expect("it ends");
         assert_eq!(ended, "completed");
     }
     worker.stop().await.unwrap();
     served.abort();
-}
-
-/// The program that performs the call and the one that takes reports may be two.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_report_comes_while_the_service_is_answering() {
-    let place = Place::new().await;
-    let cluster = Cluster::held();
-    let mut planned = Planned::<Deploy>::new(deploy(17)).unwrap();
-    place.store.plan(&mut planned).await.unwrap();
-    let early = async {
-        let call = cluster.called().await;
-        let taken = report(&place, &call, &applied()).await.is(200);
-        assert_eq!(taken, json!({ "report": "settled" }));
-        cluster.release();
-    };
-    let performed = place.store.perform(planned, cluster.clone(), tool_node());
-    let (ended, ()) = tokio::join!(performed, early);
-    assert!(matches!(ended, Ok(Settled::Completed(_))), "{ended:?}");
 }

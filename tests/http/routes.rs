@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 
 use machine::Id;
-use machine::contract::Contract;
 use machine_console::http::Http;
 use machine_tests::{
-    actors::{ann, reasoning_node, tool_node},
     cluster::{accepted, live},
-    samples::{contradicted, mail, pending_mail},
+    samples::mail,
 };
 use serde_json::{Value, json};
 
-use crate::http::support::{Call, OPERATOR, Place, execution, shown, unknown};
+use crate::surfaces::{Call, OPERATOR, Place, execution, unknown};
 
 pub(crate) fn document() -> Value {
     serde_json::from_str(&Http::openapi()).unwrap()
@@ -31,7 +29,6 @@ pub(crate) fn operations() -> Vec<(String, String)> {
 
 impl Place {
     /// A request that works, on machines that are made for it.
-    #[allow(clippy::too_many_lines, reason = "one arm for each route")]
     async fn good(&self, method: &str, path: &str) -> Call {
         let at = |id: Id, rest: &str| format!("/api/machines/{id}/{rest}");
         let session = || mail("bob@example.com").session("s 1");
@@ -82,22 +79,6 @@ impl Place {
                 let (gate, _) = self.gate("show@example.com").await;
                 Call::get(&format!("/api/approvals/{}", gate.id()))
             }
-            ("POST", "/api/approvals/approve") => {
-                let (gate, _) = self.gate("approve@example.com").await;
-                Call::post(path, &json!({ "gates": [shown(&gate)] }))
-            }
-            ("POST", "/api/approvals/decline") => {
-                let (gate, _) = self.gate("decline@example.com").await;
-                Call::post(path, &json!({ "gates": [gate.id()], "reason": "not now" }))
-            }
-            ("POST", "/api/machines/{id}/confirm") => {
-                let id = self.doubt("confirm@example.com").await;
-                Call::post(&at(id, "confirm"), &json!({ "applied": true, "receipt": "seen" }))
-            }
-            ("POST", "/api/machines/{id}/acknowledge") => {
-                let id = contradicted(&self.store, "acknowledge@example.com").await;
-                Call::post(&at(id, "acknowledge"), &json!({}))
-            }
             ("POST", "/api/execution/{execution_id}/report") => {
                 let call = accepted(&self.store, 17).await;
                 Call::post(&format!("/{}", call.path), &json!({ "applied": live(17) }))
@@ -110,40 +91,32 @@ impl Place {
                 self.ask(kept).await.is(200);
                 Call::post(path, &code)
             }
-            ("POST", "/api/machines/{id}/retry") => {
-                Call::post(&at(self.failed("retry@example.com").await, "retry"), &json!({}))
-            }
-            ("POST", "/api/machines/{id}/cancel") => {
-                Call::post(&at(self.question().await, "cancel"), &json!({ "reason": "late" }))
-            }
-            ("POST", "/api/machines/{id}/fence") => {
-                let mut pending = pending_mail("fence@example.com");
-                self.store.create(&mut pending).await.unwrap();
-                let (running, _permit) = self.store.begin(pending, tool_node()).await.unwrap();
-                Call::post(&at(running.id(), "fence"), &json!({}))
-            }
-            ("POST", "/api/machines/{id}/requeue") => {
-                let (id, message) = self.set_aside().await;
-                Call::post(&at(id, "requeue"), &json!({ "messages": [message] }))
-            }
-            ("POST", "/api/machines/{id}/send") => {
-                let payload = json!({ "amount": 5, "note": null });
-                let body = json!({ "trigger": "confirm", "payload": payload });
-                Call::post(&at(self.order().await, "send"), &body)
-            }
-            ("POST", "/ecs/respond") => {
-                let id = self.question().await;
-                Call::post(path, &json!({ "execution_id": id, "response": "8080" }))
-            }
-            ("POST", "/ecs/continue") => {
-                let asked = Contract::ecs_request("Which?", reasoning_node()).unwrap();
-                let id = self.question_of(asked).await;
-                let question = self.store.question(id).await.unwrap();
-                drop(self.store.respond(question, "8080", ann()).await.unwrap());
-                Call::post(path, &execution(id))
+            ("POST", _) => {
+                let (situation, act) = situation_of(path);
+                let number = path.bytes().map(u32::from).sum();
+                let made = self.make(situation, number).await;
+                self.request(&made, act).await
             }
             other => panic!("no request exercises {other:?}; add one"),
         }
+    }
+}
+
+/// An act that uses a route, and a situation in which it is done.
+pub(crate) fn situation_of(path: &str) -> (&'static str, &'static str) {
+    match path.rsplit('/').next().unwrap() {
+        "approve" => ("gate", "approve"),
+        "decline" => ("gate", "decline"),
+        "confirm" => ("doubt", "applied"),
+        "acknowledge" => ("contradicted", "acknowledge"),
+        "retry" => ("failed", "retry"),
+        "cancel" => ("question", "cancel"),
+        "fence" => ("running", "fence"),
+        "requeue" => ("set aside", "requeue"),
+        "send" => ("order", "send"),
+        "respond" => ("question", "respond"),
+        "continue" => ("answered", "resume"),
+        _ => panic!("no request exercises {path}; add one"),
     }
 }
 
@@ -179,7 +152,7 @@ fn strict(document: &Value, schema: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_answers_as_it_is_described() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let document = document();
     place.order().await;
     for (method, path) in operations() {
@@ -212,7 +185,7 @@ async fn every_route_answers_as_it_is_described() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_problem_is_as_it_is_described() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let document = document();
     let schema = strict(&document, &json!({ "$ref": "#/components/schemas/Problem" }));
     let validator = jsonschema::draft202012::new(&schema).unwrap();
@@ -233,7 +206,7 @@ async fn every_problem_is_as_it_is_described() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_served() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let answer = place.read("/api/openapi.json").await;
     assert_eq!(answer.is(200), document());
     assert_eq!(answer.header("content-type"), Some("application/json"));

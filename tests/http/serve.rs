@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::http::support::{Answer, Call, SOON};
+use crate::surfaces::{Answer, Call, SOON};
 
 /// A process that does not outlive a test that fails.
 struct Served {
@@ -246,7 +246,7 @@ async fn tokens_that_others_can_read_are_warned_of() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_served_is_refused() {
+async fn invalid_server_options_are_refused() {
     let (folder, file, _) = file().await;
     let db = file.to_str().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

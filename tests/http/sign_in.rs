@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use crate::http::support::{Call, OPERATOR, Place, READER, access};
+use crate::surfaces::{Call, OPERATOR, Place, READER, access};
 
 const SIGN_IN: &str = "/api/sign-in";
 const CODES: &str = "/api/sign-in/codes";
 
-/// A3: before, the address had the token itself, which a browser writes into several of its files.
+/// The address has a one-time code instead of the token, because a browser writes addresses to files.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_code_is_exchanged_once() {
     let mut codes = None;
-    let place = Place::with(|http| {
+    let place = Place::served_with(|http| {
         let http = http.access(access().tokens_only());
         codes = Some(http.codes());
         http
@@ -33,7 +33,7 @@ async fn a_code_is_exchanged_once() {
 /// The page signs itself in again when it is loaded again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_prepares_a_code_for_itself() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     for token in [OPERATOR, READER] {
         let body = json!({ "code": format!("{token} {}", "x".repeat(32)) });
         place.ask(Call::post(CODES, &body)).await.problem(401, "a code is for a token");
@@ -46,7 +46,7 @@ async fn a_page_prepares_a_code_for_itself() {
         let body = json!({ "code": code });
         place.ask(Call::post(CODES, &body).token(OPERATOR)).await.problem(400, "32 to 256");
     }
-    // There are not more than so many: the oldest one makes room.
+    // The number is limited: the oldest one is dropped.
     let code = |number: usize| json!({ "code": format!("{number:032}") });
     for number in 0..70 {
         place.ask(Call::post(CODES, &code(number)).token(OPERATOR)).await.is(200);

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::http::support::{OPERATOR, Place, SOON};
+use crate::surfaces::{OPERATOR, Place, SOON};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_dropped_leave_nothing_behind() {
@@ -17,7 +17,7 @@ async fn connections_that_are_dropped_leave_nothing_behind() {
     {
         return;
     }
-    let place = Place::new().await;
+    let place = Place::served().await;
     let before = place.contents().await;
     let address = place.address;
     let open = files();
@@ -47,7 +47,7 @@ fn files() -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_sends_slowly_is_cut() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let address = place.address;
     let slow = move || {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -70,7 +70,7 @@ async fn a_client_that_sends_slowly_is_cut() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_requests_go_over_one_connection() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let address = place.address;
     let text = format!("GET /api/health HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(3)
         + &format!("GET /api/nothing HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -89,7 +89,7 @@ async fn several_requests_go_over_one_connection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_is_on_record_although_its_client_hangs_up() {
     const TRIES: usize = 40;
-    let place = Place::new().await;
+    let place = Place::served().await;
     let mut failed = Vec::new();
     for at in 0..TRIES {
         failed.push(place.failed(&format!("{at}@example.com")).await);

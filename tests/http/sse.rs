@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::http::support::SOON;
+use crate::surfaces::SOON;
 
 /// An event, or the position alone when the stream says that it is alive.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,18 +6,19 @@ use machine::contract::Contract;
 use machine::{
     actor::Human,
     contract::AnyExecution,
+    observe::Observer,
     store::Prune,
-    view::{self, Observer},
+    view::{self},
 };
 use machine_tests::{
     actors::{graph_runner, reasoning_node},
-    samples::{asked, mail, pending_mail, read},
+    samples::{mail, pending_mail, read},
 };
 use serde_json::json;
 
-use crate::http::{
-    sse::{Event, Sse},
-    support::{Order, Place, SOON},
+use crate::{
+    http::sse::{Event, Sse},
+    surfaces::{Order, Place},
 };
 
 const ALL: &str = "events=execution_state,machine_state,changed";
@@ -57,7 +58,7 @@ fn statuses(events: &[Event]) -> Vec<(&str, &str)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_transition_of_an_execution_has_exactly_these_fields() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let (stream, _) = place.stream("", None).await;
     let id = place.sent(mail("bob@example.com")).await;
     let (_, events) = take(stream, 2).await;
@@ -79,7 +80,7 @@ async fn a_transition_of_an_execution_has_exactly_these_fields() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_agrees_with_the_snapshot_after_it() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let observer = Observer::new(&place.store);
     let mut after = place.store.position().await.unwrap().to_string();
     let mut made = Vec::new();
@@ -106,8 +107,8 @@ async fn an_event_agrees_with_the_snapshot_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_transitions_are_told_unless_more_is_asked_for() {
-    let place = Place::new().await;
+async fn only_transitions_are_reported_by_default() {
+    let place = Place::served().await;
     let (default, _) = place.stream("", None).await;
     let (all, _) = place.stream(ALL, None).await;
     let mut pending = pending_mail("bob@example.com");
@@ -138,7 +139,7 @@ async fn only_transitions_are_told_unless_more_is_asked_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn filters_leave_out_everything_else() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let ask = |session: &str| {
         let contract = Contract::ecs_request("Which?", reasoning_node()).unwrap();
         contract.session(session)
@@ -172,8 +173,8 @@ async fn filters_leave_out_everything_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_goes_on_after_a_position() {
-    let place = Place::new().await;
+async fn a_stream_resumes_after_a_position() {
+    let place = Place::served().await;
     for _ in 0..3 {
         place.question().await;
     }
@@ -193,14 +194,14 @@ async fn a_stream_goes_on_after_a_position() {
     assert_eq!(take(stream, 1).await.1[0].data["execution_id"], json!(id));
     for unknown in ["1.999999", "2.1", "0.0", "1.18446744073709551615"] {
         place.read(&format!("/api/events?after={unknown}")).await.problem(410, "");
-        let call = crate::http::support::Call::get("/api/events").header("last-event-id", unknown);
+        let call = crate::surfaces::Call::get("/api/events").header("last-event-id", unknown);
         place.ask(call).await.problem(410, "");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_before_the_first_event_loses_nothing() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let (stream, first) = place.stream("", None).await;
     drop(stream);
     let id = place.question().await;
@@ -209,8 +210,8 @@ async fn a_cut_before_the_first_event_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn streams_end_when_the_server_stops_and_go_on_with_the_next() {
-    let mut place = Place::new().await;
+async fn streams_end_with_the_server_and_resume_on_the_next() {
+    let mut place = Place::served().await;
     let (stream, _) = place.stream("", None).await;
     let (behind, _) = place.stream("after=1.0", None).await;
     place.question().await;
@@ -228,8 +229,8 @@ async fn streams_end_when_the_server_stops_and_go_on_with_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_goes_on_while_the_store_is_pruned() {
-    let place = Place::new().await;
+async fn a_stream_continues_during_a_prune() {
+    let place = Place::served().await;
     let (stream, _) = place.stream("", None).await;
     place.sent(mail("bob@example.com")).await;
     let (stream, events) = take(stream, 2).await;
@@ -249,7 +250,7 @@ async fn a_stream_goes_on_while_the_store_is_pruned() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_that_cannot_be_read_does_not_end_a_stream() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let first = place.question().await;
     place.edit("UPDATE journal SET edge = 99 WHERE seq = 2");
     let raw = rusqlite::Connection::open(place.file()).unwrap();
@@ -270,22 +271,4 @@ async fn an_entry_that_cannot_be_read_does_not_end_a_stream() {
     };
     suspended(&take(behind, 2).await.1, &[first, second]);
     suspended(&take(live, 1).await.1, &[second]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_stream_catches_up_fast() {
-    let place = Place::new().await;
-    for _ in 0..10 {
-        let mut questions: Vec<_> = (0..250).map(|_| asked("Deploy?")).collect();
-        let batch = questions.iter_mut().fold(place.store.batch(), |batch, it| batch.create(it));
-        batch.write().await.unwrap();
-    }
-    let (stream, _) = place.stream("after=1.0", None).await;
-    let began = Instant::now();
-    let (_, events) = take(stream, 5000).await;
-    let mut ids: Vec<_> = events.iter().map(|event| event.data["execution_id"].clone()).collect();
-    ids.dedup();
-    assert_eq!(ids.len(), 2500);
-    // Reading a page of the journal for each event takes a minute.
-    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
 }

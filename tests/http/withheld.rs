@@ -7,7 +7,7 @@ use machine::{
 use machine_tests::actors::reasoning_node;
 use serde_json::Value;
 
-use crate::http::support::{Call, OPERATOR, Place, READER};
+use crate::surfaces::{Call, OPERATOR, Place, READER};
 
 const BODY: &str = "the plan is blue";
 const SECRET: &str = "s3cr3t-of-bob";
@@ -39,7 +39,7 @@ async fn paths(place: &Place) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_without_a_token_sees_no_arguments() {
     for language in Language::ALL {
-        let place = Place::with(|http| http.language(language)).await;
+        let place = Place::served_with(|http| http.language(language)).await;
         let sign_in = if language == Language::English { "sign in" } else { "请登录" };
         let mut with_arguments = 0;
         for path in paths(&place).await {
@@ -66,10 +66,10 @@ async fn a_caller_without_a_token_sees_no_arguments() {
     }
 }
 
-/// The real value is in the file and in no answer, whoever asks; an approval is for that value.
+/// The real value is in the file and in no answer to anyone; an approval is for that value.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_is_in_no_answer() {
-    let place = Place::new().await;
+    let place = Place::served().await;
     let mut paths = paths(&place).await;
     let whole = place.get("/api/approvals").await["approvals"][0]["gate"].clone();
     paths.push(format!("/api/approvals/{}", whole.as_str().unwrap()));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use machine::{
     actor::{Actor, Anyone, Category},
+    journal::Fact,
     machine,
     stored::Unverified,
     typed::Reason,
@@ -23,7 +24,7 @@ impl Actor for Device {
 /// One attempt to be authorized. It may outlive the process, since a person takes part in it.
 #[machine(
     durable,
-    on(expire => Expired, from = WithCode, by = Device, after = Duration::from_secs(expires_in))
+    fields(client_id: String, in = Requesting | Polling | Authorized)
 )]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum DeviceFlow {
@@ -31,11 +32,11 @@ enum DeviceFlow {
     #[initial]
     #[on(codes_issued(device_code, user_code, verification_uri, expires_in, interval) => Polling)]
     #[on(request_refused(error) => Failed)]
-    Requesting { client_id: String },
+    Requesting,
 
     /// The person enters the code while the device polls (sections 3.3 to 3.5).
     #[stable]
-    #[group(WithCode)]
+    #[on(expire => Expired, by = Device, after = Duration::from_secs(expires_in))]
     #[on(authorization_pending => Self)]
     #[on(slow_down(interval = interval + 5) => Self)]
     #[on(connection_timeout(interval = interval * 2) => Self)]
@@ -44,20 +45,18 @@ enum DeviceFlow {
     #[on(expired_token => Expired)]
     #[on(request_refused(error) => Failed)]
     Polling {
-        client_id: String,
         device_code: String,
         user_code: String,
         #[serde(rename = "verificationUri")]
         verification_uri: String,
-        /// The lifetime of the codes, in seconds. The deadline belongs to a group, so that
-        /// polling does not extend it.
+        /// The lifetime of the codes, in seconds. Polling stays, so it does not extend it.
         expires_in: u64,
         /// The polling interval in seconds.
         interval: u32,
     },
 
     #[terminal]
-    Authorized { client_id: String, access_token: String },
+    Authorized { access_token: String },
 
     #[terminal]
     Denied,
@@ -127,7 +126,10 @@ fn the_codes_expire() {
     assert_eq!(running[0].after_ms, 1_800_000);
     let polls = DEFINITION.leaving(1).filter(|edge| edge.to == 1).count();
     let expire = DEFINITION.edge(1, "expire", DEFINITION.state("expired").unwrap()).unwrap();
-    assert_eq!((polls, expire.deadline.as_ref().unwrap().group), (3, Some(0)));
+    assert_eq!((polls, expire.deadline.as_ref().unwrap().group), (3, None));
+    let entries = polling.journal().uncommitted().iter();
+    let stayed = entries.filter(|entry| matches!(entry.fact, Fact::Moved { stays: true, .. }));
+    assert_eq!(stayed.count(), 2, "polling stays");
 
     // The deadline begins with the commit that stores the codes.
     let refused = AnyDeviceFlow::from(polling).fire_deadline("expire", i64::MAX).unwrap_err();

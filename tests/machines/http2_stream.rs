@@ -1,6 +1,6 @@
 //! The states of an HTTP/2 stream (RFC 9113, section 5.1, figure 2).
 
-use machine::{actor::Anyone, machine, typed::Reason};
+use machine::machine;
 
 use crate::machines::source::Source;
 
@@ -115,25 +115,4 @@ fn typed_a_request_and_its_answer() {
 /// The identifier of a stream that can be reset.
 fn resettable<S: stream::Resettable>(stream: &Stream<S>) -> StreamId {
     *stream.context()
-}
-
-#[test]
-fn erased_a_late_frame_is_refused() {
-    use stream::Event;
-
-    let mut any = AnyStream::from(Stream::new(3));
-    let refused = any.apply_mut(Event::RecvRstStream { code: Some(1) }, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::NotFromHere);
-    any.apply_mut(Event::RecvHeaders, &Anyone).unwrap();
-    any.apply_mut(Event::RecvEndStream, &Anyone).unwrap();
-    assert_eq!(any.status(), stream::Status::HalfClosedRemote);
-    let refused = any.apply_mut(Event::RecvHeaders, &Anyone).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "HALF_CLOSED_REMOTE cannot `recv_headers`; from HALF_CLOSED_REMOTE you can: \
-         send_end_stream -> CLOSED, send_rst_stream -> CLOSED, recv_rst_stream -> CLOSED"
-    );
-    any.apply_mut(Event::SendEndStream, &Anyone).unwrap();
-    let refused = any.apply_mut(Event::SendEndStream, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Terminal);
 }

@@ -2,7 +2,7 @@
 
 mod definitions;
 mod device_flow;
-mod execution;
+mod first_use;
 mod foreign;
 mod http2_stream;
 mod microwave;

@@ -4,9 +4,8 @@ use machine_tests::actors::graph_runner;
 use std::time::Duration;
 
 use machine::{
-    actor::{Actor, Anyone, Category, GraphRunner},
+    actor::{Actor, Category, GraphRunner},
     machine,
-    typed::Reason,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +67,10 @@ fn all_but_first(count: usize, missing: &[String]) -> Vec<String> {
 /// From a message to a summary, and back to waiting.
 #[machine(
     context = Limits,
+    fields(text: String, in = Active | Summarizing),
+    fields(missing: Vec<String>, in = Intake | Clarifying),
+    fields(plan: Plan, repairs: u32, in = AwaitingConfirmation | Executing | Verifying | Recovering),
+    fields(scope: Scope, in = Executing | Verifying | Recovering),
     on(timeout(blocked = Some("the time is up".to_owned())) => Summarizing, from = Active,
        by = GraphRunner, after = context.request),
     on(cancel(blocked) => Summarizing, from = Active)
@@ -90,7 +93,7 @@ enum Orchestrator {
             missing = all_but_first(context.questions, &missing),
         )
     })]
-    Intake { text: String, missing: Vec<String> },
+    Intake,
 
     /// One to three questions are asked.
     #[stable]
@@ -98,13 +101,13 @@ enum Orchestrator {
     #[only_after(Intake)]
     #[on(clarification_answer(answer: String, text = format!("{text}: {answer}")) => Intake,
          by = User)]
-    Clarifying { text: String, questions: Vec<String>, missing: Vec<String> },
+    Clarifying { questions: Vec<String> },
 
     /// Files, search results, excerpts.
     #[group(Active)]
     #[only_after(Intake)]
     #[on(context_built => Planning)]
-    ContextBuilding { text: String },
+    ContextBuilding,
 
     /// Makes a plan.
     #[group(Active)]
@@ -114,7 +117,7 @@ enum Orchestrator {
     } else {
         Executing(scope = Scope::Harmless)
     })]
-    Planning { text: String },
+    Planning,
 
     /// A dangerous plan waits for consent.
     #[stable]
@@ -124,7 +127,7 @@ enum Orchestrator {
         Answer::Yes(scope) => Executing(scope = Scope::Confirmed(scope)),
         Answer::No(why) => Summarizing(blocked = Some(why)),
     }, by = User)]
-    AwaitingConfirmation { text: String, plan: Plan, repairs: u32 },
+    AwaitingConfirmation,
 
     /// Executes the steps.
     #[group(Active)]
@@ -133,7 +136,7 @@ enum Orchestrator {
         Ok(_) => Verifying,
         Err(error) => Recovering(error),
     })]
-    Executing { text: String, plan: Plan, scope: Scope, repairs: u32 },
+    Executing,
 
     /// Lint, test, build.
     #[group(Active)]
@@ -142,7 +145,7 @@ enum Orchestrator {
         Ok(_) => Summarizing(blocked = None),
         Err(error) => Recovering(error),
     })]
-    Verifying { text: String, plan: Plan, scope: Scope, repairs: u32 },
+    Verifying,
 
     /// A step or the verification failed.
     #[group(Active)]
@@ -153,13 +156,13 @@ enum Orchestrator {
         },
         _ => Summarizing(blocked = Some(error)),
     })]
-    Recovering { text: String, plan: Plan, scope: Scope, repairs: u32, error: String },
+    Recovering { error: String },
 
     /// Reports what changed, or what blocks.
     #[on(summarized(summary) => Done)]
     #[on(timeout(summary = String::new()) => Done, by = GraphRunner, after = context.request)]
     #[on(cancel(blocked: Option<String>, summary = String::new()) => Done)]
-    Summarizing { text: String, blocked: Option<String> },
+    Summarizing { blocked: Option<String> },
 
     /// This round is over.
     #[only_after(Summarizing)]
@@ -388,37 +391,4 @@ fn typed_time_is_limited() {
     assert_eq!(summarizing.state().blocked.as_deref(), Some("the time is up"));
     assert_eq!(summarizing.deadlines().count(), 1);
     assert_eq!(summarizing.timeout(graph_runner()).state().summary, "");
-}
-
-#[test]
-fn erased_events_arrive_at_run_time() {
-    use orchestrator::{Event, Status};
-
-    let mut any = AnyOrchestrator::from(planning());
-    let result = |outcome| Event::ToolCallResult { name: "write_file".to_owned(), outcome };
-    let refused = any.apply_mut(result(Ok(String::new())), &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::NotFromHere);
-    assert_eq!(
-        refused.to_string(),
-        "PLANNING cannot `tool_call_result`; from PLANNING you can: plan_ready -> \
-         AWAITING_CONFIRMATION or EXECUTING, timeout -> SUMMARIZING, cancel -> SUMMARIZING"
-    );
-    any.apply_mut(Event::PlanReady { plan: plan(true) }, &Anyone).unwrap();
-    assert_eq!(any.status(), Status::AwaitingConfirmation);
-
-    let confirm = Event::Confirm { answer: Answer::Yes("all of it".to_owned()) };
-    let refused = any.apply_mut(confirm.clone(), &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Actor("anyone"));
-    any.apply_mut(confirm, &User).unwrap();
-    assert_eq!(any.status(), Status::Executing);
-    any.apply_mut(result(Err("read-only".to_owned())), &Anyone).unwrap();
-    assert_eq!(any.status(), Status::Recovering);
-
-    let any = any.fire_deadline("timeout").unwrap();
-    let AnyOrchestrator::Summarizing(summarizing) = &any else { panic!("{any:?}") };
-    assert_eq!(summarizing.state().blocked.as_deref(), Some("the time is up"));
-    let refused = any.fire_deadline("cancel").unwrap_err();
-    assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
-    let done = refused.machine.fire_deadline("timeout").unwrap();
-    assert_eq!(done.status(), Status::Done);
 }

@@ -16,7 +16,6 @@ use std::{
 use machine::{
     actor::{Actor, Anyone, Category},
     machine,
-    typed::Reason,
 };
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -156,6 +155,7 @@ fn with(mut votes: BTreeSet<ServerId>, voter: ServerId) -> BTreeSet<ServerId> {
 /// A server of a cluster.
 #[machine(
     context = Server,
+    fields(term: Term, voted_for: Option<ServerId>),
     on(discover_term(newer: Term, term = newer, voted_for = None) => Follower, from = Role,
        guard = is_newer -> Ignored)
 )]
@@ -170,9 +170,9 @@ enum Raft {
             votes = BTreeSet::from([context.id]),
          ) => Candidate, by = Timer, after = context.election_timeout(term))]
     #[on(append_entries(rpc: AppendEntries) => Follower, guard = is_of_this_term -> Ignored)]
-    #[on(request_vote(rpc: RequestVote, voted_for = Some(rpc.candidate)) => Self,
+    #[on(request_vote(rpc: RequestVote, voted_for = Some(rpc.candidate)) => Follower,
          guard = vote_is_free -> Ignored)]
-    Follower { term: Term, voted_for: Option<ServerId> },
+    Follower,
 
     /// Asks for votes.
     #[group(Role)]
@@ -184,12 +184,12 @@ enum Raft {
     } else {
         Self(votes = with(votes, vote.voter))
     }, guard = is_counted -> Ignored)]
-    Candidate { term: Term, voted_for: Option<ServerId>, votes: BTreeSet<ServerId> },
+    Candidate { votes: BTreeSet<ServerId> },
 
     /// Replicates its log to the others.
     #[group(Role)]
-    #[on(heartbeat => Self, by = Timer, after = HEARTBEAT)]
-    Leader { term: Term, voted_for: Option<ServerId> },
+    #[on(heartbeat => Leader, by = Timer, after = HEARTBEAT)]
+    Leader,
 }
 
 pub(crate) use raft::DEFINITION;
@@ -283,31 +283,6 @@ fn typed_election_timeouts_differ() {
     let first = candidate.deadlines().next().unwrap();
     let second = candidate.election_timeout(&Timer).deadlines().next().unwrap();
     assert_ne!(first.after, second.after, "the next election has another timeout");
-}
-
-#[test]
-fn erased_messages_of_other_terms_are_refused() {
-    use raft::{Event, Status};
-
-    let mut any = AnyRaft::from(server(1).election_timeout(&Timer).election_timeout(&Timer));
-    let append = |term| Event::AppendEntries { rpc: AppendEntries { term, leader: 2 } };
-    let refused = any.apply_mut(append(1), &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Guard("the current term is 2".to_owned()));
-    let refused = any.apply_mut(Event::ElectionTimeout, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Actor("anyone"));
-    let vote = Event::RequestVote { rpc: RequestVote { term: 2, candidate: 3 } };
-    let refused = any.apply_mut(vote, &Anyone).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "CANDIDATE cannot `request_vote`; from CANDIDATE you can: election_timeout -> CANDIDATE, \
-         append_entries -> FOLLOWER, count_vote -> LEADER or CANDIDATE, discover_term -> FOLLOWER"
-    );
-    any.apply_mut(append(2), &Anyone).unwrap();
-    assert_eq!(any.status(), Status::Follower);
-    let any = any.fire_deadline("election_timeout").unwrap();
-    assert_eq!(term(&any), 3);
-    let refused = any.fire_deadline("heartbeat").unwrap_err();
-    assert_eq!(refused.to_string(), "CANDIDATE has no deadline for `heartbeat`");
 }
 
 fn term(any: &AnyRaft) -> Term {

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use machine::{
-    actor::{Actor, Anyone, Category},
+    actor::{Actor, Category},
     machine,
-    typed::Reason,
 };
 
 use crate::machines::source::Source;
@@ -160,49 +159,4 @@ fn typed_a_reset_depends_on_how_the_connection_was_opened() {
     assert!(matches!(passive.rcv_rst(), AfterRcvRst::Listen(_)));
     let active = Connection::new().active_open().rcv_syn();
     assert!(matches!(active.rcv_rst(), AfterRcvRst::Closed(_)));
-}
-
-#[test]
-fn erased_segments_come_in_any_order() {
-    use connection::{Event, Status};
-
-    let mut any = AnyConnection::from(Connection::new());
-    let segments = [Event::PassiveOpen, Event::RcvSyn, Event::RcvAckOfSyn, Event::RcvFin];
-    for segment in segments {
-        any.apply_mut(segment, &Anyone).unwrap();
-    }
-    let refused = any.apply_mut(Event::RcvFin, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::NotFromHere);
-    assert_eq!(
-        refused.to_string(),
-        "CLOSE_WAIT cannot `rcv_fin`; from CLOSE_WAIT you can: close -> LAST_ACK"
-    );
-    any.apply_mut(Event::Close, &Anyone).unwrap();
-    any.apply_mut(Event::RcvAckOfFin, &Anyone).unwrap();
-    assert_eq!(any.status(), Status::Closed);
-
-    any.apply_mut(Event::ActiveOpen, &Anyone).unwrap();
-    any.apply_mut(Event::RcvSyn, &Anyone).unwrap();
-    any.apply_mut(Event::RcvRst, &Anyone).unwrap();
-    assert_eq!(any.status(), Status::Closed, "the connection was refused");
-    let refused = any.apply_mut(Event::RcvRst, &Anyone).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "CLOSED cannot `rcv_rst`; from CLOSED you can: passive_open -> LISTEN, active_open -> \
-         SYN_SENT"
-    );
-}
-
-#[test]
-fn erased_only_the_stack_ends_time_wait() {
-    use connection::Event;
-
-    let mut any = AnyConnection::from(
-        Connection::new().active_open().rcv_syn_ack().close().rcv_fin_and_ack_of_fin(),
-    );
-    let refused = any.apply_mut(Event::Timeout, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Actor("anyone"));
-    let any = any.fire_deadline("timeout").unwrap();
-    assert_eq!(any.status(), connection::Status::Closed);
-    assert_eq!(any.deadlines().count(), 0);
 }

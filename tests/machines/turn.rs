@@ -3,11 +3,10 @@
 use std::{collections::BTreeSet, fmt, time::Duration};
 
 use machine::{
-    actor::{Actor, Anyone, Category},
+    actor::{Actor, Category},
     journal::Fact,
     machine,
-    stored::{Context, Unverified},
-    typed::Reason,
+    stored::Context,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +77,8 @@ fn without(mut waiting: CallIds, call: &str) -> CallIds {
 #[machine(
     durable,
     context = Agent,
-    on(timeout => Running, from = Awaiting, by = Watchdog, after = resume_deadline)
+    fields(epoch: u64),
+    fields(turn_id: String, in = Dispatched | Running | Suspended)
 )]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Turn {
@@ -86,20 +86,20 @@ enum Turn {
     #[initial]
     #[stable]
     #[on(dispatch(turn_id, epoch = epoch + 1) => Dispatched, by = Runtime)]
-    Idle { epoch: u64 },
+    Idle,
 
     /// A turn is leased, and no worker has claimed it yet.
     #[on(claim => Running, by = Worker)]
-    Dispatched { epoch: u64, turn_id: String },
+    Dispatched,
 
     /// A worker runs it.
     #[on(suspend(waiting, resume_deadline) => Suspended, by = Worker)]
     #[on(deliver(deliverable: Deliverable) => Idle, by = Worker)]
-    Running { epoch: u64, turn_id: String },
+    Running,
 
     /// Waits for the results of tool calls.
     #[stable]
-    #[group(Awaiting)]
+    #[on(timeout => Running, by = Watchdog, after = resume_deadline)]
     #[on(report(call: String) => if waiting.len() > 1 {
         Self(waiting = without(waiting, &call))
     } else {
@@ -107,11 +107,8 @@ enum Turn {
     }, by = Runtime, guard = is_awaited -> NotAwaited)]
     #[on(deliver(deliverable: Deliverable) => Idle, by = Runtime)]
     Suspended {
-        epoch: u64,
-        turn_id: String,
         waiting: CallIds,
-        /// Counted from the suspension. It belongs to a group, so that a report that leaves other
-        /// calls in the waiting set does not extend it.
+        /// Counted from the suspension: a report that leaves other calls in the waiting set stays.
         resume_deadline: Duration,
     },
 }
@@ -196,10 +193,6 @@ fn typed_a_report_does_not_extend_the_deadline() {
     let suspended = running.suspend(calls(["a", "b"]), MINUTE, &Worker);
     let deadline = suspended.deadlines().next().unwrap();
     assert_eq!((deadline.trigger, deadline.after), ("timeout", MINUTE));
-    let found = DEFINITION.find_move(DEFINITION.state("suspended").unwrap(), "timeout").unwrap();
-    let group = found.edges()[0].deadline.as_ref().unwrap().group.unwrap();
-    assert_eq!(DEFINITION.groups[group].name, "Awaiting");
-
     let mut any = AnyTurn::from(suspended);
     any.apply_mut(turn::Event::Report { call: "a".to_owned() }, &Runtime).unwrap();
     assert_eq!(any.status(), turn::Status::Suspended);
@@ -208,40 +201,4 @@ fn typed_a_report_does_not_extend_the_deadline() {
     let running = suspended.timeout(&Watchdog);
     assert!(running.journal().deadlines().is_empty());
     assert_eq!(running.state(), &turn::Running { epoch: 1, turn_id: "t1".to_owned() });
-}
-
-#[test]
-fn erased_the_same_rules_hold() {
-    use turn::Event;
-
-    let mut any = AnyTurn::from(idle());
-    let dispatch = Event::Dispatch { turn_id: "t1".to_owned() };
-    let refused = any.apply_mut(dispatch.clone(), &Worker).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Actor("worker"));
-    any.apply_mut(dispatch, &Runtime).unwrap();
-    any.apply_mut(Event::Claim, &Worker).unwrap();
-    let suspend = Event::Suspend { waiting: calls(["a"]), resume_deadline: MINUTE };
-    any.apply_mut(suspend.clone(), &Worker).unwrap();
-    let refused = any.apply_mut(Event::Report { call: "b".to_owned() }, &Runtime).unwrap_err();
-    let reason = Reason::Guard("this call is not in the waiting set".to_owned());
-    assert_eq!(refused.reason(), &reason);
-    // No store has written the suspension yet, so the deadline has not begun to run.
-    let refused = any.fire_deadline("timeout", i64::MAX).unwrap_err();
-    assert_eq!(refused.reason.reason(), &Reason::NotDue(60_000));
-    let mut any = refused.machine;
-    any.apply_mut(Event::Report { call: "a".to_owned() }, &Runtime).unwrap();
-    assert_eq!(any.status(), turn::Status::Running);
-    any.apply_mut(suspend, &Worker).unwrap();
-
-    // Out, and back.
-    let text = serde_json::to_string(&any).unwrap();
-    let claim: Unverified = serde_json::from_str(&text).unwrap();
-    let mut any = claim.verify::<AnyTurn>().unwrap();
-    assert_eq!(any.context().agent_id, "scout");
-
-    // A turn that is stopped delivers too, by the runtime.
-    let deliver = Event::Deliver { deliverable: card() };
-    assert!(any.why_not(&deliver, &Anyone).is_some());
-    any.apply_mut(deliver, &Runtime).unwrap();
-    assert_eq!(any.status(), turn::Status::Idle);
 }

@@ -4,9 +4,8 @@ use machine_tests::actors::graph_runner;
 use std::{fmt, time::Duration};
 
 use machine::{
-    actor::{Actor, Anyone, Category, GraphRunner},
+    actor::{Actor, Category, GraphRunner},
     machine,
-    typed::{Erased, Reason},
 };
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +88,9 @@ pub(crate) struct Limits {
 /// The engine. It runs one task at a time.
 #[machine(
     context = Limits,
+    fields(task: String, in = Active | Finished),
+    fields(done: Vec<String>, in = Planning | Executing | ManualIntervention | Completed),
+    fields(reason: String, in = Failed | Terminated),
     on(system_timeout(reason = format!("the task ran out of time while {status}")) => Terminated,
        from = Active, by = GraphRunner, after = context.task),
     on(reset => Idle, from = Finished)
@@ -105,7 +107,7 @@ enum Workflow {
     #[group(Active)]
     #[on(initialization_complete(done = Vec::new()) => Planning)]
     #[on(initialization_failed(reason) => Failed)]
-    Initializing { task: String },
+    Initializing,
 
     /// Plans the next step.
     #[group(Active)]
@@ -113,7 +115,7 @@ enum Workflow {
     #[on(need_intervention(why, step = None) => ManualIntervention,
          guard = while_planning -> CannotArise)]
     #[on(planning_failed(reason) => Failed)]
-    Planning { task: String, done: Vec<String> },
+    Planning,
 
     /// Executes one step.
     #[group(Active)]
@@ -122,7 +124,7 @@ enum Workflow {
          guard = while_executing -> CannotArise)]
     #[on(execution_complete(done = and(done, step)) => Completed)]
     #[on(step_failed(reason) => Failed)]
-    Executing { task: String, done: Vec<String>, step: String },
+    Executing { step: String },
 
     /// Waits for a person.
     #[group(Active)]
@@ -131,8 +133,6 @@ enum Workflow {
     #[on(user_modify(instructions: String) => Planning, by = User)]
     #[on(user_terminate(reason) => Terminated, by = User)]
     ManualIntervention {
-        task: String,
-        done: Vec<String>,
         /// The proposed action.
         step: Option<String>,
         why: Intervention,
@@ -140,15 +140,15 @@ enum Workflow {
 
     /// The task is done.
     #[group(Finished)]
-    Completed { task: String, done: Vec<String> },
+    Completed,
 
     /// The task failed.
     #[group(Finished)]
-    Failed { task: String, reason: String },
+    Failed,
 
     /// Ended by a person or by the system.
     #[group(Finished)]
-    Terminated { task: String, reason: String },
+    Terminated,
 }
 
 pub(crate) use workflow::DEFINITION;
@@ -266,29 +266,4 @@ fn a_condition_arises_only_where_it_may() {
         let asked = planning().plan_ready("read".to_owned()).need_intervention(why);
         assert_eq!(asked.is_ok(), may_executing, "{why:?} while executing");
     }
-}
-
-#[test]
-fn erased_the_same_rules_hold() {
-    use workflow::Event;
-
-    let mut any = AnyWorkflow::from(planning());
-    let ask = Event::NeedIntervention { why: HighConfidenceFailure };
-    let why_not = any.why_not(&ask, &Anyone).unwrap();
-    let refused = any.apply_mut(ask, &Anyone).unwrap_err();
-    assert_eq!(refused, why_not);
-    let text = "HighConfidenceFailure cannot arise while planning";
-    assert_eq!(refused.reason(), &Reason::Guard(text.to_owned()));
-    assert_eq!(any.status(), workflow::Status::Planning);
-
-    any.apply_mut(Event::NeedIntervention { why: Ambiguity }, &Anyone).unwrap();
-    let resume = Event::UserResume;
-    assert_eq!(any.why_not(&resume, &Anyone).unwrap().reason(), &Reason::Actor("anyone"));
-    any.apply_mut(resume, &User).unwrap();
-    assert_eq!(any.why_not(&Event::SystemTimeout, &User).unwrap().reason(), &Reason::Actor("user"));
-    let mut any = any.fire_deadline("system_timeout").unwrap();
-    let AnyWorkflow::Terminated(terminated) = &any else { panic!("{any:?}") };
-    assert_eq!(terminated.state().reason, "the task ran out of time while executing");
-    any.apply_mut(Event::Reset, &Anyone).unwrap();
-    assert_eq!(any.state_index(), AnyWorkflow::DEFINITION.initial);
 }

@@ -10,7 +10,7 @@ fn the_program_is_the_one_that_runs() {
     assert_eq!(shown, include_str!("guide.rs"));
 }
 
-/// Runs a program in the folder of the guide's reader; returns what it printed.
+/// Runs a program in the folder of the guide's reader; returns its output.
 fn run(folder: &tempfile::TempDir, program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");

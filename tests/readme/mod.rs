@@ -1,6 +1,7 @@
 //! The README matches the code.
 
 mod architecture;
+mod circles;
 mod first_workflow;
 mod snippet;
 mod specification;
@@ -34,20 +35,21 @@ fn the_programs_are_those_that_run() {
     }
 }
 
-/// The compile error is the compiler's output; the README omits the note about the bound.
+/// The compile error is the compiler's output; the README omits the notes.
 #[test]
 fn the_compile_error_is_the_compilers() {
-    let printed = include_str!("../../ui-tests/fail/execution/illegal_moves.stderr");
+    let printed = include_str!("../../ui-tests/fail/invoke/forged.stderr");
     let shown = blocks("text")[0];
     assert!(printed.contains(shown), "the compiler does not print:\n{shown}");
 }
 
-/// The enum is the library's own; `// ..` marks lines that the README omits.
+/// The enum, its tool and its worker are those of the example, which is as short as the README says.
 #[test]
-fn the_enum_is_the_librarys() {
-    let source = include_str!("../../machine/src/contract/execution_machine.rs");
-    for line in blocks("rust")[0].lines().filter(|line| !line.contains("{ ")) {
-        assert!(line.trim() == "// .." || source.contains(line), "not in the library: {line}");
+fn the_workflow_is_the_examples() {
+    let source = include_str!("../../examples/order/main.rs");
+    assert!(source.lines().count() <= 90);
+    for part in &blocks("rust")[..3] {
+        assert!(source.contains(part), "not in the example:\n{part}");
     }
 }
 

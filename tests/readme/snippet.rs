@@ -2,7 +2,7 @@
 
 use machine::{
     actor::{Actors, Human},
-    contract::{Answer, Applied, Call, Contract, Irreversible, Perform, Settled, Tool},
+    contract::{Answer, Applied, Call, Contract, Perform, Settled, Tool},
     store::Store,
 };
 use serde::{Deserialize, Serialize};
@@ -17,18 +17,11 @@ impl Smtp {
 }
 
 // [README
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, Tool)]
+#[tool(email.send, irreversible)]
 struct SendMail {
     to: String,
     subject: String,
-}
-
-/// A tool is a type; its fields are the arguments.
-impl Tool for SendMail {
-    const SERVICE: &'static str = "email";
-    const METHOD: &'static str = "send";
-    type Effect = Irreversible;
-    type Receipt = String;
 }
 
 /// The call has the arguments that were approved, as they are stored.
@@ -59,7 +52,7 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
     let (mut gate, mut mail) = contract.ask::<SendMail>(None, &actors.ecs_node)?;
     store.ask(&mut gate, &mut mail).await?;
 
-    // A person answers, in any process. The question is made from the action; nobody approves what was not shown.
+    // A person answers, in any process. The question is made from the action; only what was shown can be approved.
     let gate = store.gate(gate.id()).await?;
     let whole = gate.whole_question().ok_or("the mail cannot be read")?;
     println!("{}", whole.text);

@@ -91,3 +91,29 @@ fn each_row_names_what_is_there() {
         }
     }
 }
+
+/// Every path that a page of the documentation names is there.
+#[test]
+fn pages_name_paths_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut pages = vec![root.join("README.md")];
+    for folder in ["machine/src/docs", "machine/console/src/docs"] {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap();
+        let files = entries.map(|entry| entry.unwrap().path());
+        pages.extend(files.filter(|path| path.extension().is_some_and(|it| it == "md")));
+    }
+    let tops = ["machine/", "machine-derive/", "tests/", "ui-tests/", "examples/"];
+    let mut count = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        // Between backticks, outside of blocks of code.
+        let prose = text.split("```").step_by(2);
+        for path in prose.flat_map(|text| text.split('`').skip(1).step_by(2)) {
+            if tops.iter().any(|top| path.starts_with(top)) && !path.contains(char::is_whitespace) {
+                assert!(root.join(path).exists(), "{}: there is no {path}", page.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "only {count} paths");
+}

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use machine::{
     Id,
-    actor::{Actors, GraphRunner, Human, ReasoningNode},
-    contract::{Answer, Applied, Call, Contract, Irreversible, Perform, Planned, Tool},
+    actor::{Actors, GraphRunner, Human},
+    contract::{Answer, Applied, Call, CallError, Perform, Tool},
     machine,
     store::{Message, Store},
-    worker::{Failure, Handler, Next, Task, Worker},
+    worker::{Failure, Handled, Next, Task, Worker},
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,29 +16,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     #[initial]
-    #[on(pay => Paying, by = GraphRunner)]
-    Placed { cents: u32 },
-    #[on(accept => Paid, by = GraphRunner)]
-    #[on(refuse => Unpaid, by = GraphRunner)]
-    #[on(cancel(reason: String) => Unpaid, by = Human | GraphRunner)]
-    Paying,
+    #[on(price(charge) => Priced, by = GraphRunner)]
+    Cart { items: Vec<String> },
+    #[stable]
+    #[on(buy => Paying, by = Human)]
+    #[on(cancel(reason) => Cancelled, by = Human)]
+    Priced { charge: Charge },
+    #[invoke(charge, done = paid, failed = refused)]
+    #[on(paid(receipt) => Paid)]
+    #[on(refused(why) => Unpaid)]
+    Paying { charge: Charge },
     #[terminal]
-    Paid,
+    Paid { receipt: String },
     #[terminal]
-    Unpaid,
+    Unpaid { why: CallError },
+    #[terminal]
+    Cancelled { reason: String },
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(bank.charge, irreversible)]
 struct Charge {
-    order: Id,
-    cents: u32,
-}
-
-impl Tool for Charge {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "charge";
-    type Effect = Irreversible;
-    type Receipt = String;
+    cents: usize,
 }
 
 struct Bank;
@@ -49,51 +48,46 @@ impl Perform<Charge> for Bank {
     }
 }
 
-struct Shop {
-    runner: GraphRunner,
-    reasoner: ReasoningNode,
+struct Shop;
+
+impl Shop {
+    async fn price(&self, items: &[String]) -> Result<Charge, Failure> {
+        tokio::task::yield_now().await;
+        Ok(Charge { cents: 100 * items.len() })
+    }
 }
 
 // [README
-impl Handler for Shop {
-    type Machine = AnyOrder;
-
-    async fn handle(&self, order: AnyOrder, task: &mut Task) -> Result<Next<AnyOrder>, Failure> {
-        Ok(match order {
-            AnyOrder::Placed(order) => {
-                let payment = Charge { order: order.id(), cents: order.state().cents };
-                let contract = Contract::of(&payment, &self.reasoner)?;
-                task.call(Planned::<Charge>::new(contract)?);
-                Next::to(order.pay(&self.runner)) // one batch
-            }
-            AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
-                Some([payment]) if payment.status == "completed" => {
-                    Next::to(order.accept(&self.runner))
-                }
-                Some(_) => Next::to(order.refuse(&self.runner)),
-                None => Next::Wait, // until the payment has ended
-            },
-            AnyOrder::Paid(_) | AnyOrder::Unpaid(_) => Next::Wait,
-        })
+impl order::Handle for Shop {
+    async fn cart(&self, order: Order<order::Cart>, task: &mut Task) -> Handled<AnyOrder> {
+        let charge = self.price(&order.state().items).await?;
+        Ok(Next::to(order.price(charge, &task.actors().graph_runner)))
     }
 }
 // README]
 
 #[tokio::test]
 async fn it_drives() {
-    let store = Store::memory();
-    let Actors { graph_runner: runner, reasoning_node: reasoner, .. } =
-        Actors::issue("shop").unwrap();
-    let mut order = Order::new(500);
+    let (store, ann) = (Store::memory(), Human::new("ann").unwrap());
+    let mut order = Order::new(vec!["book".to_owned()]);
     store.create(&mut order).await.unwrap();
     let id = order.id();
-    let ended = async {
-        while store.load::<AnyOrder>(id).await.unwrap().status() != order::Status::Paid {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+    let (told, by) = (store.clone(), ann.clone());
+    let ended = async move {
+        let mut is_bought = false;
+        loop {
+            match told.load::<AnyOrder>(id).await.unwrap().status() {
+                order::Status::Paid => break,
+                order::Status::Priced if !is_bought => {
+                    is_bought = true;
+                    let buy = Message::new(&order::Event::Buy, &by).unwrap();
+                    told.send(id, &buy).await.unwrap();
+                }
+                _ => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
         }
     };
-    drive(store.clone(), Shop { runner, reasoner }, Bank, ended).await.unwrap();
-    let ann = Human::new("ann").unwrap();
+    drive(store.clone(), Shop, Bank, ended).await.unwrap();
     let too_late = tell(&store, id, "changed my mind".to_owned(), ann).await.unwrap_err();
     assert!(too_late.to_string().contains("has ended"), "{too_late}");
 }
@@ -105,8 +99,8 @@ async fn drive(
     ctrl_c: impl Future<Output = ()> + Send,
 ) -> Result<(), Failure> {
     // [README
-    let worker = Worker::new(&store, Actors::issue("worker")?).handler(shop).tool(bank);
-    worker.run_until(ctrl_c).await?;
+    let worker = Worker::new(&store, Actors::issue("worker")?);
+    worker.handler(order::Driver(shop)).tool(bank).run_until(ctrl_c).await?;
     // README]
     Ok(())
 }

@@ -4,6 +4,8 @@ use std::{
     fs,
     path::{Path, PathBuf},
     pin::pin,
+    process::ExitStatus,
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
@@ -14,28 +16,20 @@ use machine::{
 use machine_tests::{
     actors::tool_node,
     assert_err,
+    process::{Process, die, orders, say, wait},
     samples::{Ticket, mail, pending_mail, read},
+    stores::assert_intact,
 };
 
 use crate::store::{
-    child::{self, Other, WRITTEN},
-    support::{Place, lines},
+    child::{WRITTEN, writes_elsewhere},
+    support::{Place, lines, names},
 };
-
-/// The names of the files in a folder.
-fn names(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
 
 /// A copy, which must be sound.
 async fn opened(copy: &Path) -> Store {
     let store = OpenOptions::new().must_exist().sqlite(copy).await.unwrap();
-    let report = store.verify_all(|_| {}).await.unwrap();
-    assert!(report.is_clean(), "{:?}", report.problems);
+    assert_intact(&store).await;
     store
 }
 
@@ -81,7 +75,7 @@ async fn a_copy_has_everything() {
 /// position in one of them is a position in another, however often it is restored, and fencing tokens rise
 /// all the same.
 #[tokio::test]
-async fn a_copy_that_is_put_to_use_is_told_apart() {
+async fn a_copy_in_use_is_distinct_from_its_original() {
     let place = Place::new().await;
     let _ = place.done(mail("bob")).await;
     let backup = place.folder().join("backup.db");
@@ -129,12 +123,8 @@ async fn a_copy_that_is_put_to_use_is_told_apart() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_is_of_one_moment() {
     let place = large().await;
-    let mut others: Vec<_> =
-        (0..2).map(|_| Other::start("store::child::writes", &place.file(), &[])).collect();
-    for other in &mut others {
-        other.wait_for("ready");
-        other.go();
-    }
+    let mut others = [(); 2].map(|()| writes_elsewhere(&place.file()));
+    others.iter_mut().for_each(Process::go);
     // This one runs until the last copy is made.
     let writer = tokio::spawn({
         let store = place.open_again().await;
@@ -147,9 +137,7 @@ async fn a_copy_is_of_one_moment() {
     for round in 0..4 {
         let mut acknowledged = Vec::new();
         for _ in 0..5 {
-            let mut ticket = Ticket::new();
-            place.store.create(&mut ticket).await.unwrap();
-            acknowledged.push(ticket.id());
+            acknowledged.push(place.created(Ticket::new()).await.id());
         }
         let before = place.store.position().await.unwrap();
         let copy = place.folder().join(format!("copy-{round}.db"));
@@ -163,7 +151,7 @@ async fn a_copy_is_of_one_moment() {
         assert!(acknowledged.iter().all(|id| copied.contains(id)), "round {round}");
     }
     writer.abort();
-    others.into_iter().for_each(Other::join);
+    others.into_iter().for_each(Process::join);
     assert!(place.lines(&Query::new()).await.len() > 20 + 20 + 2 * WRITTEN);
 }
 
@@ -280,31 +268,28 @@ async fn a_dropped_backup_leaves_nothing() {
     panic!("still there: {:?}", names(folder.path()));
 }
 
+/// A process that makes a copy, and something happens to it on the way.
+fn elsewhere(place: &Place, copy: &Path, point: &str) -> Process {
+    Process::start("store::backup::copies", &(place.file(), copy, point))
+}
+
 /// A process is killed at any point of a backup: the copy is there as a whole or not at all, and the next
 /// backup removes what is left.
 #[tokio::test]
 async fn a_killed_backup_leaves_no_copy() {
     let place = large().await;
-    for (round, (point, is_made)) in [
+    for (point, is_made) in [
         ("backup-created", false),
         ("backup-step", false),
         ("backup-copied", false),
         ("backup-finished", true),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("copy.db");
         // Not ours: neither names nor contents are enough alone.
         let diary = format!("copy.db-backup-{}.lock", place.stored(read("id")).await.id());
         fs::write(folder.path().join(&diary), "a diary").unwrap();
-        let program = std::env::current_exe().unwrap();
-        let status = child::command(&program, "store::backup::copies_and_dies", &place.file())
-            .env("MACHINE_TEST_COPY", &copy)
-            .env("MACHINE_TEST_POINT", point)
-            .status()
-            .unwrap();
+        let status: ExitStatus = elsewhere(&place, &copy, point).ended();
         assert!(!status.success(), "{point}: {status}");
         assert_eq!(copy.exists(), is_made, "{point}");
         let left = names(folder.path()).len();
@@ -314,25 +299,21 @@ async fn a_killed_backup_leaves_no_copy() {
             fs::remove_file(&copy).unwrap();
         }
         place.store.backup(&copy, |_| {}).await.unwrap();
-        assert_eq!(names(folder.path()), ["copy.db".to_owned(), diary], "{round}");
+        assert_eq!(names(folder.path()), ["copy.db".to_owned(), diary], "{point}");
         opened(&copy).await;
     }
 }
 
-/// A full disk is said so, and nothing is left.
+/// A full disk is reported, and no file is left.
 #[tokio::test]
 async fn a_full_disk_is_reported() {
     let place = large().await;
     let folder = tempfile::tempdir().unwrap();
-    let program = std::env::current_exe().unwrap();
-    let output = child::command(&program, "store::backup::copies_and_dies", &place.file())
-        .env("MACHINE_TEST_COPY", folder.path().join("copy.db"))
-        .env("MACHINE_TEST_POINT", "full")
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let mut other = elsewhere(&place, &folder.path().join("copy.db"), "full");
+    let said: String = other.hear();
+    other.join();
     assert!(said.contains("no space left"), "{said}");
-    assert_eq!(names(folder.path()), Vec::<String>::new());
+    assert_eq!(names(folder.path()), [""; 0]);
 }
 
 /// While a backup is made, another one does not remove what it has written.
@@ -341,46 +322,42 @@ async fn a_running_backup_is_left_alone() {
     let place = large().await;
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.db");
-    let program = std::env::current_exe().unwrap();
-    let mut other = child::command(&program, "store::backup::copies_and_dies", &place.file())
-        .env("MACHINE_TEST_COPY", &copy)
-        .env("MACHINE_TEST_POINT", "wait")
-        .spawn()
-        .unwrap();
-    while names(folder.path()).len() < 2 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let mut other = elsewhere(&place, &copy, "wait");
+    assert_eq!(other.hear::<String>(), "copied");
     place.store.backup(&copy, |_| {}).await.unwrap();
     // The log of the copy comes and goes while the other process writes.
     let mut left = names(folder.path());
     left.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
-    other.kill().unwrap();
-    other.wait().unwrap();
+    other.kill();
     assert_eq!(left.len(), 3, "{left:?}");
 }
 
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
-async fn copies_and_dies() {
-    let (file, _) = child::given();
-    let copy = PathBuf::from(std::env::var_os("MACHINE_TEST_COPY").unwrap());
-    let point = std::env::var("MACHINE_TEST_POINT").unwrap();
+async fn copies() {
+    let (file, copy, point): (PathBuf, PathBuf, String) = orders();
     match point.as_str() {
         "full" => fail::cfg("backup-step", "1*off->return(13)").unwrap(),
-        "wait" => fail::cfg("backup-copied", "sleep(60000)").unwrap(),
-        "backup-step" => {
-            let steps = std::sync::atomic::AtomicUsize::new(0);
-            fail::cfg_callback("backup-step", move || {
-                if steps.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 2 {
-                    child::die();
-                }
-            })
-            .unwrap();
+        "wait" => {
+            let waits = || {
+                say(&"copied");
+                wait();
+            };
+            fail::cfg_callback("backup-copied", waits).unwrap();
         }
-        point => fail::cfg_callback(point, child::die).unwrap(),
+        "backup-step" => {
+            let steps = AtomicUsize::new(0);
+            let third = move || {
+                if steps.fetch_add(1, Ordering::SeqCst) == 2 {
+                    die();
+                }
+            };
+            fail::cfg_callback("backup-step", third).unwrap();
+        }
+        point => fail::cfg_callback(point, die).unwrap(),
     }
     let store = OpenOptions::new().read_only(file).await.unwrap();
     if let Err(error) = store.backup(copy, |_| {}).await {
-        child::say(&error.to_string());
+        say(&error.to_string());
     }
 }

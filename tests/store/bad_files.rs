@@ -1,4 +1,4 @@
-//! Invalid files give a typed error, never a panic.
+//! Damaged files give a typed error, never a panic.
 
 use std::{
     fs,
@@ -9,10 +9,7 @@ use machine::{
     contract::AnyExecution,
     store::{LoadError, OpenError, Query, Store},
 };
-use machine_tests::{
-    assert_err,
-    samples::{asked, read},
-};
+use machine_tests::samples::{asked, read};
 use tempfile::TempDir;
 
 use crate::store::support::Place;
@@ -24,9 +21,7 @@ async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
     for number in 0..20 {
         ids.push(place.stored(read(&format!("{number}.txt"))).await.id());
     }
-    let mut waiting = asked("Deploy?");
-    place.store.create(&mut waiting).await.unwrap();
-    ids.push(waiting.id());
+    ids.push(place.created(asked("Deploy?")).await.id());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("copy.db");
     place.raw().execute("VACUUM INTO ?1", [file.to_str().unwrap()]).unwrap();
@@ -52,43 +47,6 @@ async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, OpenError> 
         }
     }
     Ok(sound)
-}
-
-#[tokio::test]
-async fn a_text_file_is_not_a_database() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("notes.txt");
-    let text = "Dear diary, ".repeat(500);
-    fs::write(&file, &text).unwrap();
-    assert_err!(Store::sqlite(&file).await, OpenError::NotADatabase { path } if *path == file);
-    assert_eq!(fs::read_to_string(&file).unwrap(), text);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "it left files behind");
-}
-
-#[tokio::test]
-async fn a_folder_cannot_be_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    assert_err!(Store::sqlite(folder.path()).await, OpenError::CannotOpen { .. });
-}
-
-#[tokio::test]
-async fn a_missing_folder_is_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("missing").join("agent.db");
-    let refused = Store::sqlite(&file).await;
-    assert_err!(refused, OpenError::CannotOpen { path, .. } if *path == file);
-    let text = refused.unwrap_err().to_string();
-    assert!(text.contains("folder exists"), "{text}");
-    assert!(!folder.path().join("missing").exists());
-}
-
-/// An empty file becomes a new database.
-#[tokio::test]
-async fn an_empty_file_is_taken() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    fs::write(&file, "").unwrap();
-    Store::sqlite(&file).await.unwrap();
 }
 
 /// A file truncated at any point is refused when it is opened or read. Nothing panics, and no damaged

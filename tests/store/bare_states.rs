@@ -105,8 +105,7 @@ fn is_compatible<M: Restore>() -> bool {
 
 async fn optional_fields_are_read_where_there_were_none(place: Place) {
     assert!(is_compatible::<optional::AnyClaim>());
-    let mut asked = bare::Claim::new().ask();
-    place.store.create(&mut asked).await.unwrap();
+    let asked = place.created(bare::Claim::new().ask()).await;
     let mut claim: optional::AnyClaim = place.store.load(asked.id()).await.unwrap();
     let optional::AnyClaim::Asked(asked) = &claim else { panic!("{claim:?}") };
     assert_eq!((asked.state().since, asked.state().urgent), (None, false));
@@ -125,18 +124,15 @@ async fn optional_fields_are_read_where_there_were_none(place: Place) {
 
 async fn a_required_field_is_refused_without_an_upgrade(place: Place) {
     assert!(!is_compatible::<required::AnyClaim>());
-    let mut asked = bare::Claim::new().ask();
-    place.store.create(&mut asked).await.unwrap();
+    let asked = place.created(bare::Claim::new().ask()).await;
     let refused = place.store.load::<required::AnyClaim>(asked.id()).await;
     assert_err!(refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
 }
 
 async fn a_state_without_fields_is_upgraded_from_either_struct(place: Place) {
     assert!(is_compatible::<upgraded::AnyClaim>());
-    let mut filed = bare::Claim::new();
-    place.store.create(&mut filed).await.unwrap();
-    let mut asked = bare::Claim::new().ask();
-    place.store.create(&mut asked).await.unwrap();
+    let filed = place.created(bare::Claim::new()).await;
+    let asked = place.created(bare::Claim::new().ask()).await;
     let loaded: upgraded::AnyClaim = place.store.load(filed.id()).await.unwrap();
     let upgraded::AnyClaim::Filed(loaded) = loaded else { panic!("{loaded:?}") };
     assert_eq!(loaded.state().by, "ann");
@@ -149,8 +145,7 @@ async fn a_state_without_fields_is_upgraded_from_either_struct(place: Place) {
 #[tokio::test]
 async fn the_check_of_a_file_reads_them() {
     let place = Place::new().await;
-    let mut asked = bare::Claim::new().ask();
-    place.store.create(&mut asked).await.unwrap();
+    let _ = place.created(bare::Claim::new().ask()).await;
     let options = OpenOptions::new().machine::<optional::AnyClaim>();
     let check = options.check(place.file()).await.unwrap();
     assert!(check.is_clean(), "{check}");

@@ -6,7 +6,7 @@ use machine::{
         Action, AnyExecution, Execution, Settled,
         execution::{Running, Status},
     },
-    effects::{Batch, Begin, Settle},
+    effects::{Batch, Begin, EffectError, Settle},
     store::{CommitError, Query},
     stored::Durable,
 };
@@ -20,8 +20,7 @@ use crate::store::support::{Place, applied, begin, begin_of, on_both, without_di
 
 on_both! {
     any_mix_is_written_together,
-    an_empty_batch_writes_nothing,
-    what_has_nothing_to_write_is_left_out,
+    what_is_unchanged_is_not_written,
     the_same_machine_twice_is_refused,
     a_machine_is_written_by_the_batch_after_one_that_was_refused,
     ten_thousand_machines_are_one_batch,
@@ -39,8 +38,7 @@ pub(crate) struct Mix {
 
 impl Mix {
     pub(crate) async fn new(place: &Place) -> Self {
-        let mut moved = asked("Deploy?");
-        place.store.create(&mut moved).await.unwrap();
+        let moved = place.created(asked("Deploy?")).await;
         let moved = moved.resume(graph_runner()).succeed("yes".to_owned(), graph_runner());
         let pending = place.stored(mail("mix")).await;
         let (running, permit) = place.begun(mail("settled")).await;
@@ -95,7 +93,7 @@ impl Mix {
         assert_eq!(place.status(self.moved.id()).await, Status::Completed);
         assert_eq!(place.status(self.begun).await, Status::Running);
         assert_eq!(place.status(self.settled).await, Status::Completed);
-        assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+        place.assert_intact().await;
     }
 }
 
@@ -105,37 +103,34 @@ async fn any_mix_is_written_together(place: Place) {
     mix.assert_written(&place).await;
 }
 
-async fn an_empty_batch_writes_nothing(place: Place) {
-    let before = place.dump().await;
-    place.store.batch().write().await.unwrap();
-    assert_eq!(place.dump().await, before);
-}
-
-/// A commit without anything new writes nothing, also next to others.
-async fn what_has_nothing_to_write_is_left_out(place: Place) {
+/// A commit or a batch without anything new writes nothing, also next to others.
+async fn what_is_unchanged_is_not_written(place: Place) {
     let (mut idle, mut ticket) = (place.stored(read("a.txt")).await, Ticket::new());
-    let before = place.lines(&Query::new()).await;
+    let before = (place.dump().await, place.lines(&Query::new()).await);
+    place.store.batch().write().await.unwrap();
+    place.store.commit(&mut idle).await.unwrap();
+    assert_eq!(place.dump().await, before.0);
     place.store.batch().commit(&mut idle).create(&mut ticket).write().await.unwrap();
-    assert_eq!(place.lines(&Query::new()).await[..1], before);
+    assert_eq!(place.lines(&Query::new()).await[..1], before.1);
     assert_eq!((idle.journal().version(), ticket.journal().version()), (1, 1));
     // The same machine may be there twice then.
     let mut again = place.pending(idle.id()).await.start(tool_node());
     place.store.batch().commit(&mut idle).commit(&mut again).write().await.unwrap();
 }
 
-/// A machine is in a batch once, whatever is to happen to it.
+/// A machine is in a batch at most once.
 async fn the_same_machine_twice_is_refused(place: Place) {
     let id = place.stored(read("a.txt")).await.id();
     let mut one = place.pending(id).await.start(tool_node());
     let mut other = place.pending(id).await.start(tool_node());
     let before = place.dump().await;
     let refused = place.store.batch().commit(&mut one).commit(&mut other).write().await;
-    assert_err!(refused, CommitError::Twice { id: of } if *of == id);
+    assert_err!(refused, EffectError::Commit(CommitError::Twice { id: of }) if *of == id);
 
     let mut new = Ticket::new();
     let mut twin: AnyTicket = forge::claim(&new).verify().unwrap();
     let refused = place.store.batch().create(&mut new).create(&mut twin).write().await;
-    assert_err!(refused, CommitError::Twice { id } if *id == new.id());
+    assert_err!(refused, EffectError::Commit(CommitError::Twice { id }) if *id == new.id());
     assert_eq!(place.dump().await, before);
 
     let id = place.stored(mail("bob")).await.id();
@@ -146,7 +141,7 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     assert!(refused.is_err(), "it began, and its copy was written too");
     let mut again = begin_of(place.pending(id).await);
     let refused = place.store.batch().begin(&mut begin).begin(&mut again).write().await;
-    assert_err!(refused, CommitError::Twice { id: of } if *of == id);
+    assert_err!(refused, EffectError::Commit(CommitError::Twice { id: of }) if *of == id);
     assert_eq!(place.dump().await, before);
     place.store.batch().begin(&mut begin).write().await.unwrap();
 }
@@ -156,7 +151,7 @@ async fn a_machine_is_written_by_the_batch_after_one_that_was_refused(place: Pla
     let mut ticket = Ticket::new();
     let mut bad = pending_mail("bob").start(tool_node());
     let refused = place.store.batch().create(&mut ticket).create(&mut bad).write().await;
-    assert_err!(refused, CommitError::Refused { .. });
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { .. }));
     let mut parked = ticket.park();
     let written = parked.journal().uncommitted().to_vec();
     place.store.create(&mut parked).await.unwrap();
@@ -189,7 +184,7 @@ async fn ten_thousand_machines_are_one_batch(place: Place) {
     let conflicting = last.id();
     let batch = closed.iter_mut().fold(place.store.batch(), |batch, one| batch.commit(one));
     let refused = batch.write().await;
-    assert_err!(refused, CommitError::Conflict { id } if *id == conflicting);
+    assert_err!(refused, EffectError::Commit(CommitError::Conflict { id }) if *id == conflicting);
     let closed_ones = Query::new().status("closed");
     assert_eq!(place.lines(&closed_ones).await.len(), 1);
 

@@ -7,7 +7,7 @@ use machine::{
         AnyExecution, Contract, Effect, Execution, Settled, ToolSpec,
         execution::{Pending, Status},
     },
-    effects::{Batch, Begin, Decide, Settle},
+    effects::{Batch, Begin, Decide, EffectError, Settle},
     store::{CommitError, OpenOptions},
     stored::Durable,
     typed::Refused,
@@ -223,29 +223,31 @@ async fn fenced(place: &Place) -> Bad {
     Bad::Settle(Box::new(Settle::new(running, outcome, tool_node())))
 }
 
-fn is(error: &CommitError, name: &str) -> bool {
-    let error = match error {
-        CommitError::Conflict { .. } => "Conflict",
-        CommitError::AlreadyDecided { .. } => "AlreadyDecided",
-        CommitError::AlreadyStored { .. } => "AlreadyStored",
-        CommitError::NeverStored { .. } => "NeverStored",
-        CommitError::OtherStore { .. } => "OtherStore",
-        CommitError::Refused { .. } => "Refused",
-        CommitError::Unwritable { .. } => "Unwritable",
-        CommitError::AlreadyDone { .. } => "AlreadyDone",
-        CommitError::KeyHeld { .. } => "KeyHeld",
-        CommitError::KeyReused { .. } => "KeyReused",
-        CommitError::Deferred { .. } => "Deferred",
-        CommitError::NeverRuns { .. } => "NeverRuns",
-        CommitError::Gate { .. } => "Gate",
-        CommitError::OtherAction { .. } => "OtherAction",
-        CommitError::GateChanged { .. } => "GateChanged",
-        CommitError::OtherOutcome { .. } => "OtherOutcome",
-        CommitError::EffectLowered { .. } => "EffectLowered",
-        CommitError::Imported { .. } => "Imported",
-        _ => return false,
-    };
-    name.rsplit(' ').next() == Some(error)
+fn kind(error: &EffectError) -> &'static str {
+    match error {
+        EffectError::AlreadyDecided { .. } => "AlreadyDecided",
+        EffectError::Deferred { .. } => "Deferred",
+        EffectError::NeverRuns { .. } => "NeverRuns",
+        EffectError::Gate { .. } => "Gate",
+        EffectError::OtherAction { .. } => "OtherAction",
+        EffectError::GateChanged { .. } => "GateChanged",
+        EffectError::OtherOutcome { .. } => "OtherOutcome",
+        EffectError::EffectLowered { .. } => "EffectLowered",
+        EffectError::Imported { .. } => "Imported",
+        EffectError::Commit(CommitError::Conflict { .. }) => "Conflict",
+        EffectError::Commit(CommitError::AlreadyStored { .. }) => "AlreadyStored",
+        EffectError::Commit(CommitError::NeverStored { .. }) => "NeverStored",
+        EffectError::Commit(CommitError::OtherStore { .. }) => "OtherStore",
+        EffectError::Commit(CommitError::Refused { .. }) => "Refused",
+        EffectError::Commit(CommitError::Unwritable { .. }) => "Unwritable",
+        EffectError::Commit(CommitError::AlreadyDone { .. }) => "AlreadyDone",
+        EffectError::Commit(CommitError::KeyHeld { .. }) => "KeyHeld",
+        EffectError::Commit(CommitError::KeyReused { .. }) => "KeyReused",
+        EffectError::Commit(CommitError::NotFound { .. }) => "NotFound",
+        EffectError::Commit(CommitError::BrokenAttempt { .. }) => "BrokenAttempt",
+        EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy() => "busy",
+        other => panic!("{other}"),
+    }
 }
 
 /// For each error, wherever it is in the batch: nothing is written, everything comes back, and the
@@ -263,7 +265,7 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
                     if is_first { mix.add(bad.add(batch)) } else { bad.add(mix.add(batch)) };
                 let refused = batch.write().await;
                 let Err(error) = refused else { panic!("{name} was written") };
-                assert!(is(&error, name), "{name}: {error:?}");
+                assert_eq!(name.split(' ').next_back(), Some(kind(&error)), "{name}: {error}");
                 assert_eq!(place.dump().await, before, "{name}");
                 mix.assert_back();
             }
@@ -276,15 +278,23 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
 /// Refusals that only a file has: another process keeps it busy, rows were deleted by hand, attempts were
 /// edited by hand. The same batch succeeds once that is over.
 #[tokio::test]
-async fn nothing_is_written_to_a_file_in_trouble() {
-    for (error, repair) in [
-        ("busy", ""),
-        ("NotFound", "INSERT INTO instance SELECT * FROM kept_instance WHERE no = 1"),
-        ("BrokenAttempt", "UPDATE attempt SET seal = (SELECT seal FROM kept_attempt)"),
+async fn no_batch_is_written_to_a_broken_file() {
+    let kept = "SELECT seal FROM kept_attempt WHERE no = 1";
+    for (error, damage, repair) in [
+        ("busy", "BEGIN IMMEDIATE", "ROLLBACK"),
+        (
+            "NotFound",
+            "DELETE FROM instance WHERE no = 1",
+            "INSERT INTO instance SELECT * FROM kept_instance WHERE no = 1",
+        ),
+        (
+            "BrokenAttempt",
+            "UPDATE attempt SET seal = zeroblob(32) WHERE no = 1",
+            &format!("UPDATE attempt SET seal = ({kept}) WHERE no = 1"),
+        ),
     ] {
-        let place =
-            Place::with(OpenOptions::new().busy_timeout(std::time::Duration::from_millis(10)))
-                .await;
+        let options = OpenOptions::new().busy_timeout(std::time::Duration::from_millis(10));
+        let place = Place::with(options).await;
         let (running, permit) = place.begun(mail("trouble")).await;
         let raw = place.unprotected();
         for table in ["instance", "attempt"] {
@@ -294,31 +304,15 @@ async fn nothing_is_written_to_a_file_in_trouble() {
         let outcome = not_applied(permit, "connection refused").await;
         let mut bad = Settle::new(running, outcome, tool_node());
         let mut mix = Mix::new(&place).await;
-        match error {
-            "busy" => raw.execute_batch("BEGIN IMMEDIATE").unwrap(),
-            "NotFound" => drop(raw.execute("DELETE FROM instance WHERE no = 1", []).unwrap()),
-            _ => drop(
-                raw.execute("UPDATE attempt SET seal = zeroblob(32) WHERE no = 1", []).unwrap(),
-            ),
-        }
+        raw.execute_batch(damage).unwrap();
         let before = place.dump().await;
         for _ in 0..2 {
             let refused = mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap_err();
-            let expected = match &refused {
-                CommitError::Unavailable(unavailable) => error == "busy" && unavailable.is_busy(),
-                CommitError::NotFound { .. } => error == "NotFound",
-                CommitError::BrokenAttempt { .. } => error == "BrokenAttempt",
-                _ => false,
-            };
-            assert!(expected, "{error}: {refused:?}");
+            assert_eq!(kind(&refused), error);
             assert_eq!(place.dump().await, before, "{error}");
             mix.assert_back();
         }
-        match error {
-            "busy" => raw.execute_batch("ROLLBACK").unwrap(),
-            "NotFound" => drop(raw.execute(repair, []).unwrap()),
-            _ => drop(raw.execute(&format!("{repair} WHERE no = 1"), []).unwrap()),
-        }
+        raw.execute_batch(repair).unwrap();
         mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap();
         mix.assert_written(&place).await;
         assert!(matches!(bad.finish(), Ok(Settled::Failed(_))), "{error}");
@@ -332,11 +326,11 @@ async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
     let mut ticket = Ticket::new();
     for _ in 0..2 {
         let refused = place.store.batch().create(&mut ticket).begin(&mut begin).write().await;
-        assert_err!(refused, CommitError::KeyHeld { by, .. } if *by == running.id());
+        assert_err!(refused, EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == running.id());
         assert_eq!(ticket.journal().version(), 0);
     }
     let outcome = not_applied(permit, "connection refused").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    let _ = place.settled(running, outcome).await;
     place.store.batch().create(&mut ticket).begin(&mut begin).write().await.unwrap();
     let (running, _permit) = begin.finish().unwrap();
     assert_eq!(place.status(running.id()).await, Status::Running);
@@ -349,9 +343,9 @@ async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone() {
     for place in [Place::new().await, Place::memory()] {
         let Bad::Settle(mut settle) = fenced(&place).await else { unreachable!() };
         let refused = place.store.batch().settle(&mut settle).write().await;
-        assert_err!(refused, CommitError::Conflict { .. });
+        assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
         let (running, outcome) = settle.finish().unwrap_err();
         let settled = place.store.settle(running, outcome, tool_node()).await;
-        assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
+        assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
     }
 }

@@ -5,23 +5,24 @@ use std::time::Duration;
 use machine::{
     actor::{Actor, Anyone, Category},
     clock::Millis,
+    effects::EffectError,
+    journal::Fact,
     machine,
-    store::{CommitError, LoadError, Query, Store},
+    store::{CommitError, Query},
     stored::Context,
     typed::Reason,
 };
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Hand, Place, START, on_both};
+use crate::store::support::{Place, START, on_both};
 
 on_both! {
-    a_commit_makes_deadlines_absolute_by_the_stores_clock,
-    a_group_deadline_is_not_restarted_inside_the_group,
-    a_commit_that_is_tried_again_counts_anew,
-    a_conflict_leaves_no_deadline_behind,
-    what_is_due_is_listed_and_fires_once,
-    two_workers_cannot_fire_the_same_deadline,
+    deadlines_are_absolute_by_the_stores_clock,
+    staying_is_no_entry,
+    a_deadline_that_fired_is_over_where_the_machine_stays,
+    a_retried_commit_counts_anew,
+    due_deadlines_are_listed_and_fire_once,
     a_guard_that_refuses_leaves_it_due,
     a_group_deadline_runs_on_through_a_state_that_replaces_its_transition,
     a_renamed_trigger_keeps_its_deadline,
@@ -74,6 +75,7 @@ enum Job {
     #[group(Working)]
     #[on(next => Writing)]
     #[on(again => Self)]
+    #[on(reread => Reading)]
     #[on(step_timeout => Idle, by = Timer, after = Duration::from_millis(context.step_ms))]
     Reading,
     #[group(Working)]
@@ -84,297 +86,277 @@ enum Job {
     Stopped { why: String },
 }
 
-/// A store whose clock the test controls.
-struct Clocked {
-    place: Place,
-    store: Store,
-    clock: Hand,
-}
-
-impl Clocked {
-    async fn new(place: Place) -> Self {
-        let (place, clock) = place.clocked().await;
-        Self { store: place.store.clone(), place, clock }
-    }
-
-    fn at(&self, after_start: Millis) {
-        self.clock.set(START + after_start);
-    }
-
-    async fn due(&self) -> usize {
-        self.place.lines(&Query::new().due()).await.len()
-    }
-}
-
 fn limits(whole_ms: Option<u64>) -> Limits {
     Limits { whole_ms, step_ms: 100, locked: false }
 }
 
-fn due_at(job: &AnyJob, trigger: &str) -> Option<Millis> {
-    let mut running = job.journal().deadlines().iter();
-    running.find(|due| due.trigger == trigger)?.due_at.map(|at| at - START)
+/// The times of the deadlines of the group and of the state.
+fn due(job: &AnyJob) -> (Option<Millis>, Option<Millis>) {
+    let due = |trigger| {
+        let mut running = job.journal().deadlines().iter();
+        running.find(|due| due.trigger == trigger)?.due_at.map(|at| at - START)
+    };
+    (due("expire"), due("step_timeout"))
 }
 
-/// The journal has absolute times by the store's clock, not durations.
-async fn a_commit_makes_deadlines_absolute_by_the_stores_clock(place: Place) {
-    let place = Clocked::new(place).await;
+/// The journal has absolute times by the store's clock, not durations. They count from the commit.
+async fn deadlines_are_absolute_by_the_stores_clock(place: Place) {
+    use job::Event::{Again, Next, Reread, Rest, Start};
+
+    let (place, clock) = place.clocked().await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))));
     place.store.create(&mut job).await.unwrap();
     assert!(job.journal().deadlines().is_empty());
-
-    job.apply_mut(job::Event::Start, &Anyone).unwrap();
-    assert_eq!(due_at(&job, "expire"), None, "it counts from the commit");
-    place.at(50);
-    place.store.commit(&mut job).await.unwrap();
-    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1050), Some(150)));
-
-    let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
-    assert_eq!(loaded.journal().deadlines(), job.journal().deadlines());
-    let line = &place.place.lines(&Query::new()).await[0];
-    assert_eq!(line.due_at, Some(START + 150), "the earliest");
+    for (at, events, expected) in [
+        (50, vec![Start], (Some(1050), Some(150))),
+        // Staying restarts nothing. A state that names itself is entered again, and its group is not.
+        (110, vec![Again], (Some(1050), Some(150))),
+        (115, vec![Reread], (Some(1050), Some(215))),
+        (120, vec![Next], (Some(1050), None)),
+        // Leaving and entering in one commit restarts it.
+        (130, vec![Rest, Start], (Some(1130), Some(230))),
+    ] {
+        for event in events {
+            job.apply_mut(event, &Anyone).unwrap();
+        }
+        clock.set(START + at);
+        place.store.commit(&mut job).await.unwrap();
+        assert_eq!(due(&job), expected, "at {at}");
+        let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
+        assert_eq!(loaded.journal().deadlines(), job.journal().deadlines());
+        let earliest = place.lines(&Query::new()).await[0].due_at.map(|at| at - START);
+        assert_eq!(earliest, expected.1.or(expected.0), "at {at}");
+    }
 }
 
-/// A group's deadline runs from entering the group; `Self` restarts a state's own deadline.
-async fn a_group_deadline_is_not_restarted_inside_the_group(place: Place) {
-    let place = Clocked::new(place).await;
-    let mut job = AnyJob::from(Job::new(limits(Some(1000))).start());
-    place.store.create(&mut job).await.unwrap();
-    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), Some(100)));
-
-    place.at(60);
-    job.apply_mut(job::Event::Again, &Anyone).unwrap();
-    place.store.commit(&mut job).await.unwrap();
-    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), Some(160)));
-
-    place.at(70);
-    job.apply_mut(job::Event::Next, &Anyone).unwrap();
-    place.store.commit(&mut job).await.unwrap();
-    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), None));
-
-    // Leaving and entering in one commit restarts it.
-    place.at(80);
-    job.apply_mut(job::Event::Rest, &Anyone).unwrap();
-    job.apply_mut(job::Event::Start, &Anyone).unwrap();
-    place.store.commit(&mut job).await.unwrap();
-    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1080), Some(180)));
+/// `=> Self` is no entry: the time of the last one stays, also after the journal is read again.
+async fn staying_is_no_entry(place: Place) {
+    let tick = || std::thread::sleep(Duration::from_millis(2));
+    let mut job = place.created(AnyJob::from(Job::new(limits(None)).start())).await;
+    let entered_at = job.journal().summary().entered_at;
+    let number = job.journal().version();
+    for (event, stays) in [(job::Event::Again, true), (job::Event::Reread, false)] {
+        tick();
+        job.apply_mut(event, &Anyone).unwrap();
+        place.store.commit(&mut job).await.unwrap();
+        let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
+        for job in [&job, &loaded] {
+            assert_eq!(job.journal().summary().entered_at == entered_at, stays);
+        }
+    }
+    let moved = place.entries(job.id()).await.split_off(usize::try_from(number).unwrap());
+    let stays = moved.iter().map(|entry| match entry.fact {
+        Fact::Moved { stays, .. } => stays,
+        _ => panic!("{entry:?}"),
+    });
+    assert_eq!(stays.collect::<Vec<_>>(), [true, false]);
+    place.store.verify::<AnyJob>(job.id()).await.unwrap();
 }
 
 /// A commit that fails leaves the machine as it was; the deadline counts from the one that succeeds.
-async fn a_commit_that_is_tried_again_counts_anew(place: Place) {
-    let place = Clocked::new(place).await;
+async fn a_retried_commit_counts_anew(place: Place) {
+    let (place, clock) = place.clocked().await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))));
     place.store.create(&mut job).await.unwrap();
     job.apply_mut(job::Event::Start, &Anyone).unwrap();
     let started = job.journal().uncommitted().to_vec();
     // The refused item is another machine of the batch.
-    let mut stored = AnyJob::from(Job::new(limits(None)));
-    place.store.create(&mut stored).await.unwrap();
+    let mut stored = place.created(AnyJob::from(Job::new(limits(None)))).await;
     let refused = place.store.batch().commit(&mut job).create(&mut stored).write().await;
-    assert_err!(refused, CommitError::AlreadyStored { .. });
-    assert_eq!(due_at(&job, "expire"), None);
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyStored { .. }));
+    assert_eq!(due(&job), (None, None));
     assert_eq!(job.journal().uncommitted(), started);
 
     // The deadline of the group continues in the next state, from the same time.
     job.apply_mut(job::Event::Next, &Anyone).unwrap();
-    place.at(500);
+    clock.set(START + 500);
     place.store.commit(&mut job).await.unwrap();
-    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1500), None));
-    assert_eq!(place.place.entries(job.id()).await.len(), 3);
+    assert_eq!(due(&job), (Some(1500), None));
+    assert_eq!(place.entries(job.id()).await.len(), 3);
     // The digests cover the absolute time, so the history still verifies, also elsewhere.
     place.store.verify::<AnyJob>(job.id()).await.unwrap();
     let claim = place.store.export(job.id()).await.unwrap();
-    let copy: AnyJob = claim.verify().unwrap();
-    assert_eq!(due_at(&copy, "expire"), Some(1500));
+    assert_eq!(due(&claim.verify::<AnyJob>().unwrap()), (Some(1500), None));
 }
 
-/// A conflict leaves no deadline behind, and the machine as useless as it was before.
-async fn a_conflict_leaves_no_deadline_behind(place: Place) {
-    let place = Clocked::new(place).await;
-    let mut job = AnyJob::from(Job::new(limits(Some(1000))));
-    place.store.create(&mut job).await.unwrap();
-    let mut other: AnyJob = place.store.load(job.id()).await.unwrap();
-    job.apply_mut(job::Event::Start, &Anyone).unwrap();
-    other.apply_mut(job::Event::Start, &Anyone).unwrap();
-    place.store.commit(&mut other).await.unwrap();
-    for after_start in [0, 500] {
-        place.at(after_start);
-        assert_err!(place.store.commit(&mut job).await, CommitError::Conflict { .. });
-        assert_eq!(due_at(&job, "expire"), None);
-    }
-    let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
-    assert_eq!(due_at(&loaded, "expire"), Some(1000));
-}
+/// Of two workers that fire it, one wins.
+async fn due_deadlines_are_listed_and_fire_once(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let id = place.created(AnyJob::from(Job::new(limits(Some(1000))).start().next())).await.id();
+    let forever = place.created(AnyJob::from(Job::new(limits(None)).start().next())).await;
+    assert_eq!(due(&forever), (None, None), "`None` is no deadline");
 
-async fn what_is_due_is_listed_and_fires_once(place: Place) {
-    let place = Clocked::new(place).await;
-    let mut job = AnyJob::from(Job::new(limits(Some(1000))).start().next());
-    place.store.create(&mut job).await.unwrap();
-    let mut forever = AnyJob::from(Job::new(limits(None)).start().next());
-    place.store.create(&mut forever).await.unwrap();
-    assert_eq!(due_at(&forever, "expire"), None, "`None` is no deadline");
-
-    place.at(999);
-    assert_eq!(place.due().await, 0);
-    let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
-    let refused = loaded.fire_deadline("expire", place.store.now()).unwrap_err();
+    clock.set(START + 999);
+    assert_eq!(place.lines(&Query::new().due()).await, []);
+    let load = async || place.store.load::<AnyJob>(id).await.unwrap();
+    let refused = load().await.fire_deadline("expire", place.store.now()).unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::NotDue(1));
     assert_eq!(refused.to_string(), "`expire` of WRITING is due in 1 ms; fire it then");
 
-    place.at(1000);
-    let due = place.place.lines(&Query::new().due()).await;
-    assert_eq!(due.iter().map(|line| line.id).collect::<Vec<_>>(), [job.id()]);
-    let fired = refused.machine.fire_deadline("expire", place.store.now()).unwrap();
+    clock.set(START + 1000);
+    let found = place.lines(&Query::new().due()).await;
+    assert_eq!(found.iter().map(|line| line.id).collect::<Vec<_>>(), [id]);
+    let mut fired = refused.machine.fire_deadline("expire", place.store.now()).unwrap();
     let AnyJob::Stopped(stopped) = &fired else { panic!("{fired:?}") };
     assert_eq!(stopped.state().why, "writing took too long");
     assert_eq!(stopped.journal().summary().last_actor.as_deref(), Some("timer"));
-    let mut fired = fired;
+    let mut other = load().await.fire_deadline("expire", place.store.now()).unwrap();
     place.store.commit(&mut fired).await.unwrap();
-    assert_eq!(place.due().await, 0);
-}
-
-/// Two workers fire the same deadline: one wins.
-async fn two_workers_cannot_fire_the_same_deadline(place: Place) {
-    let place = Clocked::new(place).await;
-    let mut job = AnyJob::from(Job::new(limits(Some(10))).start());
-    place.store.create(&mut job).await.unwrap();
-    place.at(10);
-    let fire = async |trigger: &str| {
-        let job: AnyJob = place.store.load(job.id()).await.unwrap();
-        job.fire_deadline(trigger, place.store.now()).unwrap()
-    };
-    let (mut one, mut other) = (fire("expire").await, fire("expire").await);
-    place.store.commit(&mut one).await.unwrap();
     assert_err!(place.store.commit(&mut other).await, CommitError::Conflict { .. });
+    assert_eq!(place.lines(&Query::new().due()).await, []);
 }
 
-/// If a guard refuses, the deadline stays due, and the error says so.
+/// If a guard refuses, the deadline stays due, and the error reports it.
 async fn a_guard_that_refuses_leaves_it_due(place: Place) {
-    let place = Clocked::new(place).await;
+    let (place, clock) = place.clocked().await;
     let locked = Limits { locked: true, ..limits(Some(10)) };
-    let mut job = AnyJob::from(Job::new(locked).start());
-    place.store.create(&mut job).await.unwrap();
-    place.at(10);
+    let job = place.created(AnyJob::from(Job::new(locked).start())).await;
+    clock.set(START + 10);
     let refused = job.fire_deadline("expire", place.store.now()).unwrap_err();
     let text = "READING is due to `expire`, but its guard refused: it is locked; it stays due";
     assert_eq!(refused.to_string(), text);
-    assert_eq!(place.due().await, 1);
+    assert_eq!(place.lines(&Query::new().due()).await.len(), 1);
     let refused = refused.machine.fire_deadline("rest", place.store.now()).unwrap_err();
     assert_eq!(refused.to_string(), "READING has no deadline for `rest`");
 }
 
-/// The row's due time is a projection of the journal: an edited one does not match the seal.
-#[tokio::test]
-async fn an_edited_due_time_fails_verification() {
-    let place = Clocked::new(Place::new().await).await;
-    let mut job = AnyJob::from(Job::new(limits(Some(1000))).start());
-    place.store.create(&mut job).await.unwrap();
-    place.place.edit("UPDATE instance SET due_at = due_at + 1 WHERE id = ?1", job.id());
-    let loaded = place.store.load::<AnyJob>(job.id()).await;
-    assert_err!(loaded, LoadError::Unreadable(_));
+#[allow(clippy::needless_pass_by_value, reason = "a test's machine")]
+mod paused {
+    use super::{Deserialize, Duration, Serialize, Timer, machine};
+
+    #[machine(
+        durable,
+        on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
+    )]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Task {
+        #[initial]
+        #[group(Working)]
+        #[on(next => Holding)]
+        First,
+        #[group(Working)]
+        #[on(expire => First, by = Timer)]
+        #[on(next => Last)]
+        Holding,
+        #[group(Working)]
+        #[on(next => Stopped)]
+        Last,
+        #[terminal]
+        Stopped,
+    }
+}
+
+/// Deadlines whose transitions stay, in the state and in the group.
+mod reminded {
+    use super::{Deserialize, Duration, Serialize, Timer, machine};
+
+    #[machine(
+        durable,
+        on(warn(warnings = warnings + 1) => Self, from = Working, by = Timer,
+           after = Duration::from_millis(100))
+    )]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Task {
+        #[initial]
+        #[group(Working)]
+        #[on(remind(reminders = reminders + 1) => Self, by = Timer, after = Duration::from_millis(50))]
+        #[on(beat => Open, by = Timer, after = Duration::from_millis(10))]
+        #[on(close => Closed)]
+        Open { reminders: u32, warnings: u32 },
+        #[terminal]
+        Closed,
+    }
+}
+
+/// A worker would fire it again and again. Entering the state starts it anew.
+async fn a_deadline_that_fired_is_over_where_the_machine_stays(place: Place) {
+    use reminded::{AnyTask, Task};
+
+    let (place, clock) = place.clocked().await;
+    let mut task = place.created(AnyTask::from(Task::new(0, 0))).await;
+    let due = |task: &AnyTask| {
+        let due = task.journal().deadlines().iter();
+        due.map(|due| (due.trigger.to_string(), due.due_at.unwrap() - START)).collect::<Vec<_>>()
+    };
+    let at = |trigger: &str, at| (trigger.to_owned(), at);
+    assert_eq!(due(&task), [at("remind", 50), at("beat", 10), at("warn", 100)]);
+    for (now, trigger, expected) in [
+        (50, "remind", vec![at("beat", 10), at("warn", 100)]),
+        (100, "warn", vec![at("beat", 10)]),
+        (110, "beat", vec![at("remind", 160), at("beat", 120)]),
+    ] {
+        clock.set(START + now);
+        task = task.fire_deadline(trigger, place.store.now()).unwrap();
+        place.store.commit(&mut task).await.unwrap();
+        assert_eq!(due(&task), expected);
+        if trigger != "beat" {
+            let refused = task.fire_deadline(trigger, Millis::MAX).unwrap_err();
+            assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
+            task = refused.machine;
+        }
+    }
+    let AnyTask::Open(open) = task else { panic!("it is open") };
+    assert_eq!((open.state().reminders, open.state().warnings), (1, 1));
+}
+
+/// The trigger of the deadline has another name.
+mod renamed {
+    use super::{Deserialize, Duration, Serialize, Timer, machine};
+
+    #[machine(
+        durable,
+        on(time_out => Stopped, from = Busy, by = Timer, after = Duration::from_secs(9),
+           was = "expire")
+    )]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Task {
+        #[initial]
+        #[group(Busy)]
+        #[on(next => Last)]
+        First,
+        #[group(Busy)]
+        #[on(next => Stopped)]
+        Last,
+        #[terminal]
+        Stopped,
+    }
 }
 
 /// A state that replaces its group's transition does not end the group's deadline: the deadline is
 /// paused there, and can fire again after the machine leaves that state.
 async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition(place: Place) {
-    #[allow(clippy::needless_pass_by_value, reason = "a test's machine")]
-    mod paused {
-        use super::{Deserialize, Duration, Serialize, Timer, machine};
+    use paused::{AnyTask, Task, task::Event};
 
-        #[machine(
-            durable,
-            on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
-        )]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Task {
-            #[initial]
-            #[group(Working)]
-            #[on(next => Holding)]
-            First,
-            #[group(Working)]
-            #[on(expire => First, by = Timer)]
-            #[on(next => Last)]
-            Holding,
-            #[group(Working)]
-            #[on(next => Stopped)]
-            Last,
-            #[terminal]
-            Stopped,
-        }
-    }
-    use paused::{AnyTask, Task};
-
-    let place = Clocked::new(place).await;
-    let mut task = AnyTask::from(Task::new());
-    place.store.create(&mut task).await.unwrap();
-    task.apply_mut(paused::task::Event::Next, &Anyone).unwrap();
-    place.at(10);
+    let (place, clock) = place.clocked().await;
+    let mut task = place.created(AnyTask::from(Task::new())).await;
+    task.apply_mut(Event::Next, &Anyone).unwrap();
+    clock.set(START + 10);
     place.store.commit(&mut task).await.unwrap();
-    place.at(500);
-    assert_eq!(place.due().await, 0, "it is paused");
+    clock.set(START + 500);
+    assert_eq!(place.lines(&Query::new().due()).await, [], "it is paused");
     let refused = task.fire_deadline("expire", place.store.now()).unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
 
     let mut task = refused.machine;
-    task.apply_mut(paused::task::Event::Next, &Anyone).unwrap();
+    task.apply_mut(Event::Next, &Anyone).unwrap();
     place.store.commit(&mut task).await.unwrap();
     assert_eq!(task.journal().deadlines()[0].due_at, Some(START + 100));
-    assert_eq!(place.due().await, 1);
+    assert_eq!(place.lines(&Query::new().due()).await.len(), 1);
     task.fire_deadline("expire", place.store.now()).unwrap();
 }
 
 /// A newer definition renames the trigger of a group's deadline: the deadline runs on.
 async fn a_renamed_trigger_keeps_its_deadline(place: Place) {
-    mod before {
-        use super::{Deserialize, Duration, Serialize, Timer, machine};
+    use renamed::{AnyTask, task::Event};
 
-        #[machine(
-            durable,
-            on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
-        )]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Task {
-            #[initial]
-            #[group(Working)]
-            #[on(next => Last)]
-            First,
-            #[group(Working)]
-            #[on(next => Stopped)]
-            Last,
-            #[terminal]
-            Stopped,
-        }
-    }
-    mod after {
-        use super::{Deserialize, Duration, Serialize, Timer, machine};
-
-        #[machine(
-            durable,
-            on(time_out => Stopped, from = Busy, by = Timer, after = Duration::from_secs(9),
-               was = "expire")
-        )]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Task {
-            #[initial]
-            #[group(Busy)]
-            #[on(next => Last)]
-            First,
-            #[group(Busy)]
-            #[on(next => Stopped)]
-            Last,
-            #[terminal]
-            Stopped,
-        }
-    }
-
-    let place = Clocked::new(place).await;
-    let mut task = before::AnyTask::from(before::Task::new());
-    place.store.create(&mut task).await.unwrap();
-    place.at(70);
-    let mut task: after::AnyTask = place.store.load(task.id()).await.unwrap();
-    task.apply_mut(after::task::Event::Next, &Anyone).unwrap();
+    let (place, clock) = place.clocked().await;
+    let id = place.created(paused::Task::new()).await.id();
+    clock.set(START + 70);
+    let mut task: AnyTask = place.store.load(id).await.unwrap();
+    task.apply_mut(Event::Next, &Anyone).unwrap();
     place.store.commit(&mut task).await.unwrap();
     assert_eq!(task.journal().deadlines()[0].due_at, Some(START + 100), "not restarted");
-    place.at(100);
-    let task: after::AnyTask = place.store.load(task.id()).await.unwrap();
+    clock.set(START + 100);
+    let task: AnyTask = place.store.load(id).await.unwrap();
     task.fire_deadline("time_out", place.store.now()).unwrap();
 }

@@ -8,7 +8,7 @@ use machine::{
     clock::Millis,
     contract::Contract,
     machine,
-    store::{Line, OpenOptions, Query},
+    store::{MachineLine, OpenOptions, Query},
 };
 use machine_tests::{
     actors::{reasoning_node, tool_node},
@@ -45,20 +45,18 @@ impl Filled {
         // It starts at the real time, because entries have that.
         let clock = Hand::at(start);
         let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
-        let store = &place.store;
         for number in 0..4_u8 {
             let session = format!("s{}", number % 3);
             let _ = place.stored(mail("bob").session(&session)).await;
-            let mut running =
-                place.stored(read("a.txt").session(&session)).await.start(tool_node());
-            store.commit(&mut running).await.unwrap();
+            let pending = place.stored(read("a.txt").session(&session)).await;
+            let _ = place.committed(pending.start(tool_node())).await;
             let question = Contract::ecs_request("Deploy?", reasoning_node()).unwrap();
-            store.create(&mut asked_in(question.session(session))).await.unwrap();
-            store.create(&mut Ticket::new()).await.unwrap();
-            store.create(&mut Ticket::new().park()).await.unwrap();
+            let _ = place.created(asked_in(question.session(session))).await;
+            let _ = place.created(Ticket::new()).await;
+            let _ = place.created(Ticket::new().park()).await;
             // Each deadline is for two machines.
             for _ in 0..2 {
-                store.create(&mut Egg::new().boil()).await.unwrap();
+                let _ = place.created(Egg::new().boil()).await;
             }
             clock.advance(100);
         }
@@ -71,12 +69,16 @@ impl Filled {
         self.clock.set(self.start + after_start);
     }
 
-    pub(crate) async fn all(&self) -> Vec<Line> {
+    pub(crate) async fn all(&self) -> Vec<MachineLine> {
         self.place.lines(&Query::new().limit(usize::MAX)).await
     }
 
     /// Asserts that a query selects what a condition selects of all machines, in order of creation.
-    pub(crate) async fn selects(&self, query: Query, is_selected: impl Fn(&Line) -> bool) -> usize {
+    pub(crate) async fn selects(
+        &self,
+        query: Query,
+        is_selected: impl Fn(&MachineLine) -> bool,
+    ) -> usize {
         let mut expected = self.all().await;
         expected.retain(is_selected);
         assert_eq!(self.place.lines(&query).await, expected, "{query:?}");

@@ -5,20 +5,20 @@
 
 use std::collections::BTreeMap;
 
+use machine_tests::forge::keyed_hash as hash;
 use rusqlite::{Connection, Result, params, types::Value};
 
 type Bytes = [u8; 32];
 
 /// Everything in a file that follows from the rest of it, by column and row.
-type Derived = BTreeMap<(&'static str, i64), Value>;
+pub(crate) type Derived = BTreeMap<(&'static str, i64), Value>;
 
 /// Recomputes what an edit of a file makes wrong: the digests of entries, the chain, the seals of
-/// rows, attempts and definitions. The forger has no key.
+/// rows, attempts and definitions. The forger has no key, and knows what the file had `before`.
 ///
 /// Returns whether there was anything to recompute. Fails if the file has something that cannot be
 /// sealed, such as a column of another type.
-pub(crate) fn forge(original: &Connection, edited: &Connection) -> Result<bool> {
-    let before = derived(original, None)?;
+pub(crate) fn forge(before: &Derived, edited: &Connection) -> Result<bool> {
     let after = derived(edited, None)?;
     let mut changed = false;
     for ((column, row), value) in &after {
@@ -26,16 +26,9 @@ pub(crate) fn forge(original: &Connection, edited: &Connection) -> Result<bool> 
             continue;
         }
         changed = true;
-        let sql = match *column {
-            "digest" => "UPDATE journal SET digest = ?2 WHERE seq = ?1",
-            "chain" => "UPDATE journal SET chain = ?2 WHERE seq = ?1",
-            "seal" => "UPDATE instance SET seal = ?2 WHERE no = ?1",
-            "newest" => "UPDATE instance SET newest = ?2 WHERE no = ?1",
-            "store" => "UPDATE store SET seal = ?2 WHERE rowid = ?1",
-            "definition" => "UPDATE definition SET seal = ?2 WHERE no = ?1",
-            _ => "UPDATE attempt SET seal = ?2 WHERE no = ?1",
-        };
-        edited.execute(sql, params![row, value])?;
+        let (table, column, key) = place(column);
+        let sql = format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1");
+        edited.execute(&sql, params![row, value])?;
     }
     Ok(changed)
 }
@@ -43,16 +36,9 @@ pub(crate) fn forge(original: &Connection, edited: &Connection) -> Result<bool> 
 /// Returns whether this is how the library computes the digests of a file with this key.
 pub(crate) fn agrees(raw: &Connection, key: Option<&Bytes>) -> Result<bool> {
     for ((column, row), value) in derived(raw, key)? {
-        let sql = match column {
-            "digest" => "SELECT digest FROM journal WHERE seq = ?1",
-            "chain" => "SELECT chain FROM journal WHERE seq = ?1",
-            "seal" => "SELECT seal FROM instance WHERE no = ?1",
-            "newest" => "SELECT newest FROM instance WHERE no = ?1",
-            "store" => "SELECT seal FROM store WHERE rowid = ?1",
-            "definition" => "SELECT seal FROM definition WHERE no = ?1",
-            _ => "SELECT seal FROM attempt WHERE no = ?1",
-        };
-        let stored: Value = raw.query_row(sql, [row], |row| row.get(0))?;
+        let (table, column, key) = place(column);
+        let sql = format!("SELECT {column} FROM {table} WHERE {key} = ?1");
+        let stored: Value = raw.query_row(&sql, [row], |row| row.get(0))?;
         if stored != value {
             return Ok(false);
         }
@@ -60,7 +46,20 @@ pub(crate) fn agrees(raw: &Connection, key: Option<&Bytes>) -> Result<bool> {
     Ok(true)
 }
 
-fn derived(raw: &Connection, key: Option<&Bytes>) -> Result<Derived> {
+/// The table, the column and the key of a row.
+fn place(derived: &str) -> (&'static str, &'static str, &'static str) {
+    match derived {
+        "digest" => ("journal", "digest", "seq"),
+        "chain" => ("journal", "chain", "seq"),
+        "seal" => ("instance", "seal", "no"),
+        "newest" => ("instance", "newest", "no"),
+        "store" => ("store", "seal", "rowid"),
+        "definition" => ("definition", "seal", "no"),
+        _ => ("attempt", "seal", "no"),
+    }
+}
+
+pub(crate) fn derived(raw: &Connection, key: Option<&Bytes>) -> Result<Derived> {
     let mut derived = Derived::new();
     let digests = digests(raw, key)?;
     for (seq, _, _, digest) in &digests {
@@ -151,7 +150,7 @@ fn seals_of_rows(
     let mut select = raw.prepare(
         "SELECT i.no, i.id, d.machine, d.fingerprint, i.status, i.version, i.epoch, i.created_at,
                 i.updated_at, i.due_at, i.session, i.key, i.behind, i.commit_id, i.state, i.summary,
-                c.body, i.ended
+                c.body, i.ended, i.contradicted
          FROM instance i LEFT JOIN definition d ON d.no = i.definition
          LEFT JOIN context c ON c.instance = i.no",
     )?;
@@ -186,6 +185,7 @@ fn seals_of_rows(
                 session.is_some(),
                 of_key.is_some(),
                 row.get(17)?,
+                row.get(18)?,
             ]
             .map(u8::from),
         ];
@@ -263,13 +263,4 @@ fn seals_of_definitions(
 fn hyphenated(id: [u8; 16]) -> String {
     let hex = format!("{:032x}", u128::from_be_bytes(id));
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
-}
-
-fn hash(key: Option<&Bytes>, parts: &[&[u8]]) -> Bytes {
-    let mut hasher = key.map_or_else(blake3::Hasher::new, blake3::Hasher::new_keyed);
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    *hasher.finalize().as_bytes()
 }

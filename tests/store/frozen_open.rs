@@ -2,19 +2,17 @@
 #![cfg(unix)]
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
-use machine::store::{OpenError, OpenOptions, Query, Store};
-use rustix::{
-    fs::{FlockOperation, fcntl_lock},
-    process::{Signal, getpid, kill_process},
-};
+use machine::store::{OpenError, OpenOptions, Query};
+use machine_tests::process::{Process, freeze, orders};
+use rustix::fs::{FlockOperation, fcntl_lock};
 
 use crate::store::{
-    child::{self, Other},
-    support::Place,
+    child::{WRITTEN, write_and_be_killed},
+    support::{Place, lines},
 };
 
 /// Holds every lock on the shared memory of the log, as a process does that begins to recover the log, and
@@ -22,30 +20,21 @@ use crate::store::{
 #[test]
 #[ignore = "other tests run it as another process"]
 fn freezes() {
-    let (file, _) = child::given();
-    let shared = shared_memory(&file);
+    let shared = orders::<PathBuf>().with_file_name("agent.db-shm");
     let shared = std::fs::File::options().read(true).write(true).open(shared).unwrap();
     fcntl_lock(&shared, FlockOperation::NonBlockingLockExclusive).unwrap();
-    child::say("locked");
-    kill_process(getpid(), Signal::STOP).unwrap();
-    std::thread::park();
+    freeze();
 }
 
-fn shared_memory(file: &Path) -> PathBuf {
-    file.with_file_name("agent.db-shm")
-}
-
-/// Whoever opens it waits as long as it was told to, and says that the file is busy. Then all of it is there.
+/// An open waits for its timeout, then reports that the file is busy. Afterwards all data is there.
 #[tokio::test]
 async fn others_keep_their_busy_timeout() {
     let place = Place::new().await;
     let file = place.file();
     place.store.close().await.unwrap();
-    let mut killed = Other::start("store::observer::writes_and_waits", &file, &[]);
-    killed.wait_for("written");
-    killed.kill();
-    let mut frozen = Other::start("store::frozen_open::freezes", &file, &[]);
-    frozen.wait_for("locked");
+    write_and_be_killed(&file);
+    let mut frozen = Process::start("store::frozen_open::freezes", &file);
+    frozen.freeze();
 
     let options = OpenOptions::new().busy_timeout(Duration::from_millis(100));
     let start = Instant::now();
@@ -64,9 +53,7 @@ async fn others_keep_their_busy_timeout() {
     assert!(took < Duration::from_secs(20), "{took:?}");
     frozen.kill();
 
-    let observer = options.read_only(&file).await.unwrap();
-    assert_eq!(observer.list(&Query::new()).await.unwrap().items.len(), 3);
-    let store = Store::sqlite(&file).await.unwrap();
-    assert_eq!(store.list(&Query::new()).await.unwrap().items.len(), 3);
-    store.create(&mut machine_tests::samples::Ticket::new()).await.unwrap();
+    for store in [options.read_only(&file).await.unwrap(), options.sqlite(&file).await.unwrap()] {
+        assert_eq!(lines(&store, &Query::new()).await.len(), WRITTEN);
+    }
 }

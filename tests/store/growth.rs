@@ -38,22 +38,22 @@ async fn size(place: &Place, id: Id) -> u64 {
 }
 
 /// After 10,000 transitions, nothing is kept in memory, and the row has the size that it had after
-/// 10: it only counts higher.
+/// 100: it only counts higher.
 async fn a_machine_forgets_what_is_stored(place: Place) {
     let mut counter = AnyCounter::from(Counter::new());
     place.store.create(&mut counter).await.unwrap();
     let id = counter.id();
     let mut sizes = Vec::new();
-    for round in 1..=1000_u64 {
-        for _ in 0..10 {
+    for round in 1..=100_u64 {
+        for _ in 0..100 {
             counter.apply_mut(counter::Event::Step, &machine::actor::Anyone).unwrap();
         }
-        assert_eq!(counter.journal().uncommitted().len(), 10);
+        assert_eq!(counter.journal().uncommitted().len(), 100);
         place.store.commit(&mut counter).await.unwrap();
         assert!(counter.journal().uncommitted().is_empty());
-        if round == 1 || round == 1000 {
+        if round == 1 || round == 100 {
             // The summary counts transitions, and the JSON entries.
-            let counted = if place.is_file() { 10 * round } else { 10 * round + 1 };
+            let counted = if place.is_file() { 100 * round } else { 100 * round + 1 };
             sizes.push(size(&place, id).await - counted.to_string().len() as u64);
         }
     }

@@ -6,6 +6,7 @@ use machine::{
         AnyExecution, CallFact, Contract, Execution, Liveness, Settled,
         execution::{Pending, Status},
     },
+    effects::EffectError,
     store::CommitError,
     stored::{Durable, Unverified},
 };
@@ -23,9 +24,9 @@ on_both! {
     a_decided_gate_is_not_imported,
     an_open_gate_of_another_store_approves_nothing_here,
     an_idempotent_action_may_be_imported,
-    what_took_place_elsewhere_is_known_here,
-    what_runs_elsewhere_is_in_doubt_here,
-    what_has_ended_may_be_imported,
+    an_imported_receipt_is_respected,
+    an_imported_running_call_is_in_doubt,
+    an_ended_execution_may_be_imported,
 }
 
 /// The machine as it comes back from JSON text.
@@ -45,8 +46,8 @@ async fn exported(place: &Place, id: Id) -> AnyExecution {
 
 async fn refuse(place: &Place, mut imported: AnyExecution) {
     let before = place.dump().await;
-    let refused = place.store.create(&mut imported).await;
-    assert_err!(refused, CommitError::Imported { id } if *id == imported.id());
+    let refused = place.store.create(&mut imported).await.map_err(EffectError::from);
+    assert_err!(refused, EffectError::Imported { id } if *id == imported.id());
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("plan the action here"), "{text}");
     assert_eq!(place.dump().await, before);
@@ -59,10 +60,8 @@ async fn a_pending_irreversible_action_is_not_imported(place: Place) {
     let elsewhere = place.another().await;
     let (running, permit) = elsewhere.begun(mail("bob")).await;
     let outcome = not_applied(permit, "connection refused").await;
-    let Settled::Failed(failed) =
-        elsewhere.store.settle(running, outcome, tool_node()).await.unwrap()
-    else {
-        panic!("nothing took place")
+    let Settled::Failed(failed) = elsewhere.settled(running, outcome).await else {
+        panic!("nothing took effect")
     };
     let retry = elsewhere.stored(Contract::retry(&failed, ann())).await;
     refuse(&place, exported(&elsewhere, retry.id()).await).await;
@@ -76,7 +75,7 @@ async fn one_pending_execution_is_not_begun_in_two_stores(place: Place) {
     // A typed machine of one store is not of another one either.
     let pending: Execution<Pending> = place.pending(id).await;
     let refused = begin(&other.store, pending).await;
-    assert_err!(refused, CommitError::OtherStore { id: of } if *of == id);
+    assert_err!(refused, EffectError::Commit(CommitError::OtherStore { id: of }) if *of == id);
     let _ = begin(&place.store, place.pending(id).await).await.unwrap();
 }
 
@@ -93,61 +92,56 @@ async fn a_decided_gate_is_not_imported(place: Place) {
         }
         refuse(&place, exported(&elsewhere, id).await).await;
         // The action behind it can be stored, and does not run.
-        let mut behind = exported(&elsewhere, planned.id()).await;
-        place.store.create(&mut behind).await.unwrap();
+        let _ = place.created(exported(&elsewhere, planned.id()).await).await;
         if !is_yes {
             // It ended with its gate.
             assert_eq!(place.status(planned.id()).await, Status::Cancelled);
             continue;
         }
         let refused = begin(&place.store, place.pending(planned.id()).await).await;
-        assert_err!(refused, CommitError::Gate { .. });
+        assert_err!(refused, EffectError::Gate { .. });
     }
 }
 
 /// It asks for an execution that is not here.
 async fn an_open_gate_of_another_store_approves_nothing_here(place: Place) {
     let (gate, _mail) = gated(mail("bob"));
-    let mut imported = through_json(gate.execution());
-    place.store.create(&mut imported).await.unwrap();
+    let _ = place.created(through_json(gate.execution())).await;
     let shown = gate.whole_question().unwrap().digest;
     let gate = place.store.gate(gate.id()).await.unwrap();
     assert_eq!(gate.whole_question(), None);
     let refused = place.store.approve(gate, shown, ann()).await.map_err(|refused| refused.reason);
-    assert_err!(refused, CommitError::GateChanged { .. });
+    assert_err!(refused, EffectError::GateChanged { .. });
 }
 
 async fn an_idempotent_action_may_be_imported(place: Place) {
-    let mut imported = through_json(&Execution::new(read("a.txt")));
-    place.store.create(&mut imported).await.unwrap();
+    let imported = place.created(through_json(&Execution::new(read("a.txt")))).await;
     let (running, permit) = begin(&place.store, place.pending(imported.id()).await).await.unwrap();
     let outcome = applied(permit, "42 lines").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    let _ = place.settled(running, outcome).await;
 }
 
 /// A receipt counts wherever it was given.
-async fn what_took_place_elsewhere_is_known_here(place: Place) {
+async fn an_imported_receipt_is_respected(place: Place) {
     let elsewhere = place.another().await;
     let done = elsewhere.done(mail("bob")).await.id();
     let pending = place.stored(mail("bob")).await;
-    let mut imported = exported(&elsewhere, done).await;
-    place.store.create(&mut imported).await.unwrap();
+    let _ = place.created(exported(&elsewhere, done).await).await;
     assert_err!(begin(&place.store, pending).await,
-        CommitError::AlreadyDone { by, .. } if *by == done);
+        EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == done);
     assert_err!(place.store.create(&mut pending_mail("bob")).await,
         CommitError::AlreadyDone { by, .. } if *by == done);
 }
 
 /// Its worker may be doing it, so it holds its key, and that worker is unknown here.
-async fn what_runs_elsewhere_is_in_doubt_here(place: Place) {
+async fn an_imported_running_call_is_in_doubt(place: Place) {
     let elsewhere = place.another().await;
     let (running, _permit) = elsewhere.begun(mail("bob")).await;
     let id = running.id();
-    let mut imported = exported(&elsewhere, id).await;
-    place.store.create(&mut imported).await.unwrap();
+    let _ = place.created(exported(&elsewhere, id).await).await;
     let pending = place.stored(mail("bob")).await;
     assert_err!(begin(&place.store, pending).await,
-        CommitError::KeyHeld { by, .. } if *by == id);
+        EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == id);
     let doubt = place.recovered().await.pop().unwrap();
     assert_eq!(doubt.execution().id(), id);
     let facts = place.facts(id).await;
@@ -156,18 +150,17 @@ async fn what_runs_elsewhere_is_in_doubt_here(place: Place) {
     );
     let refused = place.store.confirm_not_applied(doubt, "not there", ann()).await;
     let refused = refused.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::WorkerUnknown { id: of } if *of == id);
+    assert_err!(Err::<(), _>(refused.reason), EffectError::WorkerUnknown { id: of } if *of == id);
     let done = place.store.confirm_applied(refused.machine, "bob has it", ann()).await;
     assert_eq!(place.status(done.unwrap().id()).await, Status::Completed);
 }
 
-/// It runs nowhere any more.
-async fn what_has_ended_may_be_imported(place: Place) {
+/// It no longer runs anywhere.
+async fn an_ended_execution_may_be_imported(place: Place) {
     let elsewhere = place.another().await;
     let loser = elsewhere.stored(mail("bob")).await;
     let cancelled = elsewhere.store.cancel(loser, "not needed", tool_node()).await.unwrap();
-    let mut imported = exported(&elsewhere, cancelled.id()).await;
-    place.store.create(&mut imported).await.unwrap();
+    let imported = place.created(exported(&elsewhere, cancelled.id()).await).await;
     assert_eq!(place.status(imported.id()).await, Status::Cancelled);
     let _ = place.done(mail("bob")).await;
 }

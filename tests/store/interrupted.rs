@@ -7,9 +7,11 @@ use std::{
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
-use machine_tests::{assert_err, samples::Ticket};
+use machine_tests::{assert_err, samples::Ticket, stores::assert_intact};
 use rusqlite::Connection;
 use tempfile::TempDir;
+
+use crate::store::support::{content, names};
 
 /// The application id of the library.
 const APPLICATION_ID: i64 = 0x6d61_6368;
@@ -44,10 +46,10 @@ async fn an_interrupted_creation_is_rolled_back() {
     assert!(fs::metadata(&file).unwrap().len() > 4096);
 
     let refused = OpenOptions::new().must_exist().sqlite(&file).await;
-    assert_err!(refused, OpenError::CannotOpen { reason, .. } if reason.contains("no store in it yet"));
+    assert_err!(refused, OpenError::CannotOpen { reason, .. } if reason.contains("contains no store yet"));
     let store = Store::sqlite(&file).await.unwrap();
     store.create(&mut Ticket::new()).await.unwrap();
-    assert!(store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_intact(&store).await;
 }
 
 /// A store in which another tool was interrupted is as it was before. A reader does not roll back, and says
@@ -69,7 +71,7 @@ async fn an_interrupted_change_is_rolled_back() {
     let store = OpenOptions::new().must_exist().sqlite(&file).await.unwrap();
     assert_eq!(store.list(&Query::new()).await.unwrap().items.len(), 1);
     store.create(&mut Ticket::new()).await.unwrap();
-    assert!(store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_intact(&store).await;
     let reader = OpenOptions::new().read_only(&file).await.unwrap();
     assert_eq!(reader.list(&Query::new()).await.unwrap().items.len(), 2);
 }
@@ -80,18 +82,16 @@ async fn the_journal_of_another_program_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("agent.db");
     Connection::open(&theirs).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
-    let (_folder, file) = interrupted(&theirs, "INSERT INTO t VALUES (1)");
-    let files =
-        || (fs::read(&file).unwrap(), fs::read(file.with_file_name("agent.db-journal")).unwrap());
-    let before = files();
+    let (folder, file) = interrupted(&theirs, "INSERT INTO t VALUES (1)");
+    let before = content(folder.path());
     assert_err!(Store::sqlite(&file).await, OpenError::OtherProgram { .. });
     assert_err!(OpenOptions::new().read_only(&file).await, OpenError::OtherProgram { .. });
-    assert!(files() == before, "it was written to");
+    assert!(content(folder.path()) == before, "it was written to");
 }
 
 /// The next opening removes the remains of a new file that a killed process left; other files stay.
 #[tokio::test]
-async fn what_is_left_of_a_new_file_is_removed() {
+async fn leftovers_of_a_new_file_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.db");
     let other = folder.path().join("other.db");
@@ -108,10 +108,8 @@ async fn what_is_left_of_a_new_file_is_removed() {
     fs::write(&kept[1], "Dear diary").unwrap();
 
     Store::sqlite(&file).await.unwrap().close().await.unwrap();
-    let mut names: Vec<_> =
-        fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().path()).collect();
-    names.sort();
     let mut expected = vec![file, other, kept[0].clone(), kept[1].clone()];
     expected.sort();
-    assert_eq!(names, expected);
+    let names = names(folder.path()).into_iter().map(|name| folder.path().join(name));
+    assert_eq!(names.collect::<Vec<_>>(), expected);
 }

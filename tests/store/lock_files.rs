@@ -1,10 +1,13 @@
 //! The lock files of workers do not accumulate.
 
-use machine_tests::actors::{ann, graph_runner, tool_node};
-use machine_tests::samples::{asked, mail};
+use machine_tests::{
+    actors::{ann, graph_runner, tool_node},
+    process::Process,
+    samples::{asked, mail},
+};
 
 use crate::store::{
-    child::{self, Other},
+    child,
     support::{Place, applied, begin, pending, recovered},
 };
 
@@ -12,8 +15,7 @@ use crate::store::{
 #[tokio::test]
 async fn a_reader_leaves_no_file() {
     let place = Place::new().await;
-    let mut question = asked("Deploy?");
-    place.store.create(&mut question).await.unwrap();
+    let _ = place.created(asked("Deploy?")).await;
     assert_eq!(place.recovered().await.len(), 0);
     assert_eq!(place.worker_files().len(), 0);
 }
@@ -69,26 +71,20 @@ async fn the_loser_of_a_begin_does_not_remove_the_proof() {
     let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }
 
-/// `recover` removes the lock file of a killed worker when it parks its executions.
+/// `recover` removes the lock file of a killed worker when it parks its executions, also if the worker had
+/// settled all of its calls.
 #[tokio::test]
-async fn recover_removes_the_file_of_the_dead() {
-    let place = Place::new().await;
-    let id = place.stored(mail("bob")).await.id();
-    child::begin_and_be_killed(&place.file(), id);
-    assert_eq!(place.worker_files().len(), 1);
-    assert_eq!(place.recovered().await.len(), 1);
-    assert_eq!(place.worker_files().len(), 0);
-}
-
-/// Also if the killed worker had settled all of its calls.
-#[tokio::test]
-async fn recover_removes_the_file_of_the_dead_without_debts() {
-    let place = Place::new().await;
-    let id = place.stored(mail("bob")).await.id();
-    child::settle_and_be_killed(&place.file(), id);
-    assert_eq!(place.worker_files().len(), 1);
-    assert_eq!(place.recovered().await.len(), 0);
-    assert_eq!(place.worker_files().len(), 0);
+async fn recover_removes_the_files_of_the_dead() {
+    let kills: [fn(&std::path::Path, machine::Id); 2] =
+        [child::begin_and_be_killed, child::settle_and_be_killed];
+    for (kill, doubts) in kills.into_iter().zip([1, 0]) {
+        let place = Place::new().await;
+        let id = place.stored(mail("bob")).await.id();
+        kill(&place.file(), id);
+        assert_eq!(place.worker_files().len(), 1);
+        assert_eq!(place.recovered().await.len(), doubts);
+        assert_eq!(place.worker_files().len(), 0);
+    }
 }
 
 /// A worker that was parked while it was alive keeps its file until its end is recorded.
@@ -96,8 +92,7 @@ async fn recover_removes_the_file_of_the_dead_without_debts() {
 async fn the_file_stays_until_the_end_is_on_record() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
-    other.wait_for("begun");
+    let other = child::begins_elsewhere(&place.file(), id);
     let _ = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
     assert_eq!(place.recovered().await.len(), 1);
     assert_eq!(place.worker_files().len(), 1, "it is alive");
@@ -118,19 +113,21 @@ async fn the_file_of_the_living_stays() {
     assert_eq!(place.worker_files().len(), 1);
 }
 
-/// Only lock files of workers are removed: a file whose name begins like one may be another store.
+/// Only lock files of workers are removed: a file whose name begins like one may be another store, and ours say
+/// that they are.
 #[tokio::test]
 async fn a_file_that_is_not_a_lock_file_stays() {
     let place = Place::new().await;
-    let others = ["agent.db-worker-archive.db", "agent.db-worker-", "agent.db-worker-1.new"];
-    for name in others {
-        std::fs::write(place.folder().join(name), "mine").unwrap();
+    let id = place.stored(mail("bob")).await.id();
+    let others = ["archive.db", "", "1.new", &id.to_string()];
+    let others = others.map(|name| place.folder().join(format!("agent.db-worker-{name}")));
+    for other in &others {
+        std::fs::write(other, "mine").unwrap();
     }
-    let another = machine::store::Store::sqlite(place.folder().join(others[0])).await;
-    assert!(another.is_err(), "it is no store");
+    assert!(machine::store::Store::sqlite(&others[0]).await.is_err(), "it is no store");
     place.recovered().await;
-    for name in others {
-        assert!(place.folder().join(name).exists(), "{name} was removed");
+    for other in &others {
+        assert_eq!(std::fs::read(other).unwrap(), b"mine", "{}", other.display());
     }
 }
 
@@ -141,7 +138,7 @@ async fn recover_leaves_the_locks_of_the_database_alone() {
     let place = Place::new().await;
     let _ = place.stored(mail("ann")).await;
     assert_eq!(place.recovered().await.len(), 0);
-    Other::start("store::child::opens_and_closes", &place.file(), &[]).join();
+    Process::start("store::child::opens_and_closes", &place.file()).join();
     let log = place.folder().join("agent.db-wal");
     assert!(log.exists(), "the log was deleted, and this process still writes to it");
     let id = place.stored(mail("bob")).await.id();

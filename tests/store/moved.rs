@@ -4,11 +4,13 @@
 use std::fs;
 
 use machine::{
-    contract::{AnyExecution, Execution, Settled},
-    store::{CommitError, LoadError, OpenOptions, Query, Store},
+    Id,
+    contract::{AnyExecution, Settled, execution::Status},
+    store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store},
 };
 use machine_tests::{
     actors::tool_node,
+    assert_err,
     samples::{mail, pending_mail},
 };
 
@@ -23,7 +25,7 @@ enum Change {
 }
 
 #[tokio::test]
-async fn a_file_that_nobody_finds_is_neither_read_nor_written() {
+async fn a_missing_file_is_neither_read_nor_written() {
     for change in [Change::Moved, Change::Deleted, Change::Replaced] {
         let folder = tempfile::tempdir().unwrap();
         let (file, elsewhere) = (folder.path().join("agent.db"), folder.path().join("old.db"));
@@ -50,7 +52,7 @@ async fn a_file_that_nobody_finds_is_neither_read_nor_written() {
         // It is the file that counts, not the name.
         if let Change::Moved = change {
             fs::rename(&elsewhere, &file).unwrap();
-            let mut second: Execution<_> = pending_mail("b@example.com");
+            let mut second = pending_mail("b@example.com");
             store.create(&mut second).await.unwrap();
             assert!(store.load::<AnyExecution>(second.id()).await.is_ok());
         }
@@ -65,6 +67,7 @@ async fn a_lost_log_is_neither_read_nor_written() {
         let place = Place::new().await;
         let (running, permit) = place.begun(mail("bob")).await;
         let outcome = applied(permit, "sent").await;
+        let id = running.id();
         let log = place.file().with_file_name("agent.db-wal");
         let away = place.file().with_file_name("away");
         fs::rename(&log, &away).unwrap();
@@ -73,19 +76,37 @@ async fn a_lost_log_is_neither_read_nor_written() {
         }
         let error = place.store.create(&mut pending_mail("carol")).await.unwrap_err();
         assert!(error.to_string().contains("moved, deleted or replaced"), "{error}");
-        let read = place.store.load::<AnyExecution>(running.id()).await.unwrap_err();
-        assert!(matches!(&read, LoadError::Unavailable(error) if error.is_moved()), "{read}");
+        // So many at once that the store would open more connections, also after the log is back.
+        for read in read_at_once(&place.store, id).await {
+            assert_err!(read, LoadError::Unavailable(error) if error.is_moved());
+        }
+        let copied = place.store.backup(place.folder().join("copy.db"), |_| {}).await;
+        assert_err!(copied, BackupError::Unavailable(error) if error.is_moved());
+        assert_eq!(log.exists(), replaced, "it made a log");
         let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
         let (running, outcome) = refused.machine;
         // It is the log that counts, not its name.
         fs::rename(&away, &log).unwrap();
-        let id = running.id();
-        let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
-        assert!(matches!(settled, Settled::Completed(_)));
-        place.store.close().await.unwrap();
-        let again = place.open_again().await;
-        assert!(again.load::<AnyExecution>(id).await.is_ok());
+        assert!(matches!(place.settled(running, outcome).await, Settled::Completed(_)));
+        for read in read_at_once(&place.store, id).await {
+            assert_eq!(read.unwrap().status(), Status::Completed);
+        }
+        place.assert_intact().await;
+        let place = place.reopened().await;
+        assert_eq!(place.status(id).await, Status::Completed);
     }
+}
+
+async fn read_at_once(store: &Store, id: Id) -> Vec<Result<AnyExecution, LoadError>> {
+    let reads = (0..50).map(|_| {
+        let store = store.clone();
+        tokio::spawn(async move { store.load::<AnyExecution>(id).await })
+    });
+    let mut all = Vec::new();
+    for read in reads.collect::<Vec<_>>() {
+        all.push(read.await.unwrap());
+    }
+    all
 }
 
 /// An observer switches to the file that now has the name, if that is the same store.

@@ -1,7 +1,6 @@
 //! A store that only reads: it sees what others commit, and changes nothing.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -9,29 +8,22 @@ use std::{
 
 use machine::{
     contract::{AnyExecution, execution::Status},
-    store::{CommitError, LoadError, OpenError, OpenOptions, Query, Store, Subscription},
+    store::{CommitError, LoadError, OpenOptions, Query, Store, Subscription},
 };
 use machine_tests::{
     assert_err,
     samples::{AnyTicket, Ticket, mail, pending_mail, read},
+    stores::assert_intact,
 };
 use tempfile::TempDir;
 
 use crate::store::{
-    child::{self, Other, WRITTEN},
-    support::{Place, begin, lines, pending},
+    child::{WRITTEN, write_and_be_killed, writes_elsewhere},
+    support::{Place, begin, content, lines, names, pending},
 };
 
 async fn observer(file: &Path) -> Store {
     OpenOptions::new().read_only(file).await.unwrap()
-}
-
-/// Each file in the folder with its content, apart from the shared memory of the log, which every
-/// reader of a log uses.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let kept = files.filter(|path| !path.to_string_lossy().ends_with("-shm"));
-    kept.map(|path| (path.clone(), fs::read(&path).unwrap())).collect()
 }
 
 /// A closed file with some machines.
@@ -52,7 +44,7 @@ async fn read_all(store: &Store) -> usize {
         store.load::<AnyExecution>(line.id).await.unwrap();
         store.history(line.id).await.unwrap();
     }
-    assert!(store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_intact(store).await;
     lines.len()
 }
 
@@ -68,7 +60,7 @@ async fn next(subscription: &mut Subscription, count: usize) {
 #[tokio::test]
 async fn a_file_at_rest_stays_as_it_is() {
     let (folder, file) = at_rest().await;
-    let before = files(folder.path());
+    let before = content(folder.path());
     assert_eq!(before.len(), 1);
     let modified = fs::metadata(&file).unwrap().modified().unwrap();
     let store = observer(&file).await;
@@ -77,28 +69,26 @@ async fn a_file_at_rest_stays_as_it_is() {
     assert_eq!(read_all(&store).await, 5);
     assert!(store.recover().await.unwrap().in_doubt.is_empty());
     store.close().await.unwrap();
-    assert_eq!(files(folder.path()), before);
+    assert!(content(folder.path()) == before, "it was changed, or a file was created");
     assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), modified);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a file was created");
 }
 
-/// Every write says that the store only reads, and nothing is written.
+/// Every write is refused because the store is read-only.
 #[tokio::test]
 async fn writes_are_refused() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
     let (running, _permit) = place.begun(mail("carol")).await;
-    let mut ticket = Ticket::new();
-    place.store.create(&mut ticket).await.unwrap();
+    let ticket = place.created(Ticket::new()).await;
     let store = observer(&place.file()).await;
-    let before = (place.dump().await, files(place.folder()).into_keys().collect::<Vec<_>>());
+    let before = (place.dump().await, names(place.folder()));
 
     let is_read_only = |error: &CommitError| matches!(error, CommitError::Unavailable(error) if error.is_read_only());
     let created = store.create(&mut pending_mail("dave")).await;
     assert!(is_read_only(created.as_ref().unwrap_err()), "{created:?}");
     let text = created.unwrap_err().to_string();
     assert!(text.contains("reading only") && text.contains("nothing was written"), "{text}");
-    let begun = begin(&store, pending(&store, id).await).await;
+    let begun = begin(&store, pending(&store, id).await).await.map_err(CommitError::from);
     assert!(is_read_only(begun.as_ref().unwrap_err()), "{begun:?}");
     let moved = store.load::<AnyTicket>(ticket.id()).await.unwrap();
     let AnyTicket::Open(open) = moved else { panic!("{moved:?}") };
@@ -107,7 +97,7 @@ async fn writes_are_refused() {
     assert_eq!(store.recover().await.unwrap().in_doubt.len(), 0, "its worker is alive");
     assert_eq!(store.load::<AnyExecution>(running.id()).await.unwrap().status(), Status::Running);
 
-    assert_eq!((place.dump().await, files(place.folder()).into_keys().collect::<Vec<_>>()), before);
+    assert_eq!((place.dump().await, names(place.folder())), before);
 }
 
 /// Commits of other processes are seen, also by a subscription that waits.
@@ -118,8 +108,7 @@ async fn it_sees_what_others_commit() {
     let store = observer(&place.file()).await;
     let mut entries = store.subscribe(None).await.unwrap();
     next(&mut entries, 1).await;
-    let mut other = Other::start("store::child::writes", &place.file(), &[]);
-    other.wait_for("ready");
+    let mut other = writes_elsewhere(&place.file());
     other.go();
     next(&mut entries, 2 * WRITTEN).await;
     other.join();
@@ -142,7 +131,7 @@ async fn it_notices_that_others_begin_to_write() {
         next(&mut entries, 1).await;
         assert_eq!(lines(&store, &Query::new()).await.len(), 5 + round);
     }
-    assert!(store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_intact(&store).await;
 }
 
 /// While others open the file, write, and close it again and again, every read is of one moment.
@@ -171,8 +160,7 @@ async fn reads_are_whole_while_others_come_and_go() {
         let found = lines(&store, &Query::new()).await.len();
         assert!(found >= most, "{found} after {most}");
         most = found;
-        let report = store.verify_all(|_| {}).await.unwrap();
-        assert!(report.is_clean(), "{:?}", report.problems);
+        assert_intact(&store).await;
     }
     writes.await.unwrap();
     assert_eq!(lines(&store, &Query::new()).await.len(), 5 + 45);
@@ -184,63 +172,14 @@ async fn it_reads_the_log_of_a_killed_process() {
     let place = Place::new().await;
     let file = place.file();
     place.store.close().await.unwrap();
-    let mut other = Other::start("store::observer::writes_and_waits", &file, &[]);
-    other.wait_for("written");
-    other.kill();
-    let before = files(place.folder());
+    write_and_be_killed(&file);
+    let before = content(place.folder());
     assert!(before.len() > 1, "there is a log: {:?}", before.keys());
     let store = observer(&file).await;
-    assert_eq!(lines(&store, &Query::new()).await.len(), 3);
-    assert!(store.verify_all(|_| {}).await.unwrap().is_clean());
+    assert_eq!(lines(&store, &Query::new()).await.len(), WRITTEN);
+    assert_intact(&store).await;
     store.close().await.unwrap();
-    assert!(files(place.folder()) == before, "it wrote to the file or to its log");
-}
-
-#[tokio::test]
-#[ignore = "other tests run it as another process"]
-async fn writes_and_waits() {
-    let (file, _) = child::given();
-    let store = Store::sqlite(file).await.unwrap();
-    for _ in 0..3 {
-        store.create(&mut Ticket::new()).await.unwrap();
-    }
-    child::say("written");
-    child::wait();
-}
-
-/// A file that is not a store of this format is refused with the reason, and nothing is created.
-#[tokio::test]
-async fn what_is_no_store_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    let open = async |name: &str| OpenOptions::new().read_only(path(name)).await;
-
-    assert_err!(open("missing.db").await, OpenError::CannotOpen { reason, .. } if reason.contains("check the path"));
-    assert_err!(open("missing/agent.db").await, OpenError::CannotOpen { .. });
-    fs::create_dir(path("folder")).unwrap();
-    assert_err!(open("folder").await, OpenError::CannotOpen { reason, .. } if reason.contains("not a regular file"));
-    fs::write(path("empty.db"), "").unwrap();
-    assert_err!(open("empty.db").await, OpenError::CannotOpen { reason, .. } if reason.contains("no store in it yet"));
-    fs::write(path("text.db"), "Dear diary, ".repeat(500)).unwrap();
-    assert_err!(open("text.db").await, OpenError::NotADatabase { .. });
-    let theirs = rusqlite::Connection::open(path("theirs.db")).unwrap();
-    theirs.execute_batch("CREATE TABLE t (a)").unwrap();
-    drop(theirs);
-    assert_err!(open("theirs.db").await, OpenError::OtherProgram { .. });
-    Store::sqlite(path("new.db")).await.unwrap().close().await.unwrap();
-    let raw = rusqlite::Connection::open(path("new.db")).unwrap();
-    raw.pragma_update(None, "user_version", 999).unwrap();
-    drop(raw);
-    assert_err!(open("new.db").await, OpenError::TooNew { found: 999, .. });
-    let key = OpenOptions::new().key([1; 32]);
-    key.sqlite(path("keyed.db")).await.unwrap().close().await.unwrap();
-    assert_err!(open("keyed.db").await, OpenError::OtherKey { .. });
-    key.read_only(path("keyed.db")).await.unwrap();
-
-    let mut names: Vec<_> =
-        fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["empty.db", "folder", "keyed.db", "new.db", "text.db", "theirs.db"]);
+    assert!(content(place.folder()) == before, "it wrote to the file or to its log");
 }
 
 /// Another store in the place of the file is not taken for it.
@@ -250,22 +189,4 @@ async fn a_file_that_is_replaced_is_noticed() {
     let store = observer(&file).await;
     fs::rename(theirs, &file).unwrap();
     assert_err!(store.list(&Query::new()).await, LoadError::Unavailable(error) if error.to_string().contains("another store"));
-}
-
-/// A path that is wrong makes no store.
-#[tokio::test]
-async fn a_store_that_must_exist_is_not_created() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let options = OpenOptions::new().must_exist();
-    let refused = options.sqlite(&file).await;
-    assert_err!(refused, OpenError::CannotOpen { path, reason } if *path == file && reason.contains("check the path"));
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    fs::write(&file, "").unwrap();
-    assert_err!(options.sqlite(&file).await, OpenError::CannotOpen { reason, .. } if reason.contains("no store in it yet"));
-    assert_eq!(fs::read(&file).unwrap(), b"");
-
-    Store::sqlite(&file).await.unwrap().close().await.unwrap();
-    let store = options.sqlite(&file).await.unwrap();
-    store.create(&mut Ticket::new()).await.unwrap();
 }

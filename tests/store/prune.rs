@@ -10,6 +10,7 @@ use machine::{
     actor::Actor,
     clock::{Clock, Millis, SystemClock},
     contract::AnyExecution,
+    effects::EffectError,
     store::{CommitError, Kept, LoadError, OpenOptions, Prune, Pruned, Query, Store},
     typed::Refused,
 };
@@ -17,21 +18,19 @@ use machine_tests::{
     actors::{ann, graph_runner, tool_node},
     assert_err,
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
+    stores::assert_intact,
 };
 
 use crate::store::{
     service::{in_flight, receipt},
-    support::{Hand, Place, lines, on_both},
+    support::{Hand, Place, applied, begin, lines, on_both},
 };
 
 on_both! {
-    what_has_ended_is_pruned_and_its_key_stays,
+    ended_machines_are_pruned_and_their_keys_stay,
     a_dry_run_deletes_nothing,
     kinds_states_and_ages_select,
-    a_gate_is_kept_for_its_execution,
-    families_are_kept,
-    an_unanswered_call_is_kept,
-    a_contradicted_execution_is_kept_unless_asked_for,
+    what_is_still_needed_is_kept,
     subscriptions_skip_what_was_pruned,
     pruning_again_finds_nothing,
 }
@@ -44,13 +43,8 @@ pub(crate) fn everything() -> Prune {
 pub(crate) async fn prune(store: &Store, what: &Prune) -> Pruned {
     let pruned = store.prune(what, ann(), |_| {}).await.unwrap();
     assert_eq!(pruned.problems, []);
-    assert_clean(store).await;
+    assert_intact(store).await;
     pruned
-}
-
-pub(crate) async fn assert_clean(store: &Store) {
-    let report = store.verify_all(|_| {}).await.unwrap();
-    assert!(report.is_clean(), "{:?}", report.problems);
 }
 
 /// A machine that lives, so that it has the newest entry and the highest number.
@@ -70,14 +64,12 @@ pub(crate) async fn ids(store: &Store) -> BTreeSet<Id> {
     lines(store, &Query::new()).await.iter().map(|line| line.id).collect()
 }
 
-async fn what_has_ended_is_pruned_and_its_key_stays(place: Place) {
+async fn ended_machines_are_pruned_and_their_keys_stay(place: Place) {
     let sent = place.done(mail("bob")).await.id();
     let ticket = closed(&place.store).await;
-    let mut question = asked("Deploy?");
-    place.store.create(&mut question).await.unwrap();
+    let question = place.created(asked("Deploy?")).await;
     let last = newest(&place).await;
-    let (before, position) =
-        (place.store.verify_all(|_| {}).await.unwrap(), place.store.position().await.unwrap());
+    let (before, position) = (place.assert_intact().await, place.store.position().await.unwrap());
 
     let mut steps = Vec::new();
     let pruned = place.store.prune(&everything(), ann(), |step| steps.push(step)).await.unwrap();
@@ -86,8 +78,7 @@ async fn what_has_ended_is_pruned_and_its_key_stays(place: Place) {
         steps.last().map(|step| (step.looked_at, step.machines, step.entries)),
         Some((2, 2, pruned.entries))
     );
-    let report = place.store.verify_all(|_| {}).await.unwrap();
-    assert!(report.is_clean(), "{:?}", report.problems);
+    let report = place.assert_intact().await;
     assert_eq!((report.pruned, report.entries), (pruned.entries, before.entries - pruned.entries));
     assert_eq!(report.machines, before.machines - 2);
     assert_eq!(place.store.position().await.unwrap(), position);
@@ -109,7 +100,7 @@ async fn what_has_ended_is_pruned_and_its_key_stays(place: Place) {
     // The store continues to work, and so does the file when it is opened again.
     let place = place.reopened().await;
     let _ = place.done(mail("carol")).await;
-    assert_clean(&place.store).await;
+    place.assert_intact().await;
 }
 
 async fn a_dry_run_deletes_nothing(place: Place) {
@@ -132,13 +123,16 @@ async fn kinds_states_and_ages_select(place: Place) {
     let cancelled = place.store.cancel(cancelled, "no need", tool_node()).await.unwrap().id();
     let last = newest(&place).await;
     let hour = Duration::from_hours(1);
-    let nobody = Pruned::default();
-    assert_eq!(prune(&place.store, &Prune::ended_for(hour)).await, nobody);
-    assert_eq!(prune(&place.store, &Prune::ended_before(clock.now() - 3_600_000)).await, nobody);
+    let nothing = Pruned::default();
+    assert_eq!(prune(&place.store, &Prune::ended_for(hour)).await, nothing);
+    assert_eq!(prune(&place.store, &Prune::ended_before(clock.now() - 3_600_000)).await, nothing);
     clock.advance(3_600_000 + 60_000);
     let old = Prune::ended_for(hour);
-    assert_eq!(prune(&place.store, &old.clone().machine("order")).await, nobody);
-    assert_eq!(prune(&place.store, &old.clone().machine("ticket").status("waiting")).await, nobody);
+    assert_eq!(prune(&place.store, &old.clone().machine("order")).await, nothing);
+    assert_eq!(
+        prune(&place.store, &old.clone().machine("ticket").status("waiting")).await,
+        nothing
+    );
     assert_eq!(prune(&place.store, &old.clone().machine("ticket")).await.machines, 1);
     assert_eq!(ids(&place.store).await, BTreeSet::from([sent, cancelled, last]));
     assert_eq!(prune(&place.store, &old.clone().status("cancelled")).await.machines, 1);
@@ -150,87 +144,40 @@ async fn kinds_states_and_ages_select(place: Place) {
     assert_eq!(at, [clock.now(); 3]);
 }
 
-async fn a_gate_is_kept_for_its_execution(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    let (id, gate_id) = (planned.id(), gate.id());
+/// The gate of an execution that has not ended, and an execution that an override has ended while its worker
+/// may still answer. When it has answered, a person has to ask for it.
+async fn what_is_still_needed_is_kept(place: Place) {
+    let (gate, planned) = place.asked(mail("ann")).await;
     let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-    newest(&place).await;
-    let pruned = prune(&place.store, &everything()).await;
-    assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Awaited, 1)])));
-    // The approval still counts.
-    let pending = place.pending(id).await;
-    let (running, permit) = crate::store::support::begin(&place.store, pending).await.unwrap();
-    let outcome = crate::store::support::applied(permit, "sent").await;
-    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
-    newest(&place).await;
-    assert_eq!(prune(&place.store, &everything()).await.machines, 2);
-    for id in [id, gate_id] {
-        assert_err!(place.store.load::<AnyExecution>(id).await, LoadError::NotFound { .. });
-    }
-}
-
-async fn families_are_kept(place: Place) {
-    let store = &place.store;
-    let mut parent = Ticket::new();
-    store.create(&mut parent).await.unwrap();
-    let mut child = Ticket::new();
-    store.batch().create_child(parent.id(), &mut child).write().await.unwrap();
-    let mut grandchild = Ticket::new();
-    store.batch().create_child(child.id(), &mut grandchild).write().await.unwrap();
-    newest(&place).await;
-    let kept = |kept, count| (0, BTreeMap::from([(kept, count)]));
-    let pruned = async || {
-        let Pruned { machines, kept, .. } = prune(store, &everything()).await;
-        (machines, kept)
-    };
-    store.commit(&mut grandchild.close("done".to_owned(), 0.0)).await.unwrap();
-    newest(&place).await;
-    assert_eq!(pruned().await, kept(Kept::HasParent, 1));
-    store.commit(&mut child.close("done".to_owned(), 0.0)).await.unwrap();
-    newest(&place).await;
-    assert_eq!(pruned().await, kept(Kept::HasParent, 2));
-    assert_eq!(store.children(parent.id()).await.unwrap().len(), 1);
-    store.commit(&mut parent.close("done".to_owned(), 0.0)).await.unwrap();
-    newest(&place).await;
-    assert_eq!(pruned().await, (3, BTreeMap::new()));
-}
-
-/// An override freed the key, and the worker may still answer.
-async fn an_unanswered_call_is_kept(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let call = in_flight(permit).await;
-    let other = place.open_again().await;
     let id = running.id();
-    let doubt = fenced(&other, id).await;
-    let _ = other.override_not_applied(doubt, "I pulled the plug", ann()).await.unwrap();
+    let doubt = place.open_again().await.fence(id, "too slow", graph_runner()).await.unwrap();
+    let _ = place.store.override_not_applied(doubt, "I pulled the plug", ann()).await.unwrap();
     newest(&place).await;
-    let pruned = prune(&place.store, &everything()).await;
-    assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Unanswered, 1)])));
+    let kept = |why| (0, BTreeMap::from([(Kept::Awaited, 1), (why, 1)]));
+    let prunes = async |what: &Prune| {
+        let Pruned { machines, kept, .. } = prune(&place.store, what).await;
+        (machines, kept)
+    };
+    assert_eq!(prunes(&everything()).await, kept(Kept::Unanswered));
+
     // Its late receipt finds it.
     let outcome = call.answer(receipt("250 queued")).await;
     let settled = place.store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
+    assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
     assert!(place.view(id).await.has_side_effects);
-}
-
-async fn fenced(store: &Store, id: Id) -> machine::contract::InDoubt {
-    store.fence(id, "too slow", graph_runner()).await.unwrap()
-}
-
-async fn a_contradicted_execution_is_kept_unless_asked_for(place: Place) {
-    let (running, permit) = place.begun(mail("bob")).await;
-    let call = in_flight(permit).await;
-    let id = running.id();
-    let doubt = fenced(&place.store, id).await;
-    let _ = place.store.override_not_applied(doubt, "I pulled the plug", ann()).await.unwrap();
-    let outcome = call.answer(receipt("250 queued")).await;
-    let settled = place.store.settle(running, outcome, tool_node()).await;
-    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
     newest(&place).await;
-    let pruned = prune(&place.store, &everything()).await;
-    assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Contradicted, 1)])));
-    assert_eq!(prune(&place.store, &everything().contradicted()).await.machines, 1);
+    assert_eq!(prunes(&everything()).await, kept(Kept::Contradicted));
+    assert_eq!(prunes(&everything().contradicted()).await.0, 1);
     assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == id);
+
+    // The approval still counts.
+    let (running, permit) = begin(&place.store, place.pending(planned.id()).await).await.unwrap();
+    let outcome = applied(permit, "sent").await;
+    let _ = place.settled(running, outcome).await;
+    newest(&place).await;
+    assert_eq!(prunes(&everything()).await, (2, BTreeMap::new()));
 }
 
 async fn subscriptions_skip_what_was_pruned(place: Place) {

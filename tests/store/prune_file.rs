@@ -1,22 +1,25 @@
 //! Pruning a file: what an edit cannot make up, other processes, and crashes.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use machine::{
-    actor::Human,
     clock::{Clock, SystemClock},
     store::{CommitError, OpenOptions, Prune, Query, Store},
 };
 use machine_tests::{
     actors::ann,
     assert_err,
+    process::{Process, die, orders},
     samples::{mail, pending_mail},
 };
 
 use crate::store::{
-    child::{self, Other, WRITTEN},
-    prune::{assert_clean, closed, everything, ids, newest, prune},
-    support::{Place, drop_triggers, lines},
+    child::{WRITTEN, writes_elsewhere},
+    prune::{closed, everything, ids, newest, prune},
+    support::{Place, lines},
 };
 
 /// A machine that fails verification stays, for diagnosis.
@@ -34,7 +37,7 @@ async fn a_changed_machine_is_reported_and_kept() {
 
 /// The file refuses deletions that are not prunings, and shows those that went around it.
 #[tokio::test]
-async fn what_was_pruned_cannot_be_made_up() {
+async fn pruned_history_cannot_be_forged() {
     let place = Place::with(OpenOptions::new().key([7; 32])).await;
     let (first, second) = (closed(&place.store).await, closed(&place.store).await);
     newest(&place).await;
@@ -48,7 +51,7 @@ async fn what_was_pruned_cannot_be_made_up() {
         assert!(raw.execute(sql, []).is_err(), "{sql}");
     }
     assert_eq!(place.store.prune(&one, ann(), |_| {}).await.unwrap().machines, 2);
-    assert_clean(&place.store).await;
+    place.assert_intact().await;
     for sql in [
         "DELETE FROM pruned",
         "UPDATE pruned SET seq = 9 WHERE seq = 1",
@@ -57,32 +60,23 @@ async fn what_was_pruned_cannot_be_made_up() {
     ] {
         assert!(raw.execute(sql, []).is_err(), "{sql}");
     }
-    let file = place.file();
     place.store.close().await.unwrap();
-    for (number, sql) in [
+    for sql in [
         "DELETE FROM pruned WHERE seq = 2",
         "UPDATE pruned SET chain = NULL WHERE seq = 2",
         "UPDATE pruned SET digest = zeroblob(32) WHERE seq = 2",
         "UPDATE prune SET human = 'bob'",
         "UPDATE prune SET machines = 1",
+        "UPDATE prune SET no = 2",
+        "UPDATE prune SET no = 0",
+        "UPDATE prune SET no = -1",
         "DELETE FROM prune",
         // A deletion that is called a pruning.
         "INSERT INTO pruned (seq, digest, chain, prune, opened, seal)
          SELECT seq, digest, chain, (SELECT id FROM prune), 0, zeroblob(32) FROM journal WHERE seq = 5;
          DELETE FROM journal WHERE seq = 5; DELETE FROM instance",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let copy = place.folder().join(format!("{number}.db"));
-        std::fs::copy(&file, &copy).unwrap();
-        let raw = rusqlite::Connection::open(&copy).unwrap();
-        drop_triggers(&raw);
-        raw.execute_batch(sql).unwrap();
-        drop(raw);
-        let store = OpenOptions::new().key([7; 32]).sqlite(&copy).await.unwrap();
-        let report = store.verify_all(|_| {}).await.unwrap();
-        assert!(!report.is_clean(), "{sql}");
+    ] {
+        assert!(!place.problems_after(sql).await.is_empty(), "{sql}");
     }
     assert_ne!(first, second);
 }
@@ -91,8 +85,7 @@ async fn what_was_pruned_cannot_be_made_up() {
 #[tokio::test]
 async fn an_attempt_of_a_pruned_machine_is_missed() {
     for key in [None, Some([7; 32])] {
-        let options = key.into_iter().fold(OpenOptions::new(), OpenOptions::key);
-        let place = Place::with(options.clone()).await;
+        let place = Place::with(key.into_iter().fold(OpenOptions::new(), OpenOptions::key)).await;
         for to in ["ann", "bob"] {
             let _ = place.done(mail(to)).await;
         }
@@ -101,9 +94,8 @@ async fn an_attempt_of_a_pruned_machine_is_missed() {
         let _ = place.done(mail("carl")).await;
         newest(&place).await;
         assert_eq!(prune(&place.store, &everything()).await.machines, 3);
-        let file = place.file();
         place.store.close().await.unwrap();
-        for (number, (sql, says)) in [
+        for (sql, says) in [
             ("DELETE FROM attempt WHERE no = 1", "before number 2 is missing"),
             ("DELETE FROM attempt WHERE no = 3", "opened is missing"),
             ("DELETE FROM attempt", "opened is missing"),
@@ -115,22 +107,12 @@ async fn an_attempt_of_a_pruned_machine_is_missed() {
             (
                 "UPDATE attempt SET no = 9 WHERE no = 1; UPDATE attempt SET no = 1 WHERE no = 2;
                  UPDATE attempt SET no = 2 WHERE no = 9",
-                "not where it was written",
+                "not at its recorded position",
             ),
             ("UPDATE pruned SET opened = 0; DELETE FROM attempt", "the seal does not match"),
             ("UPDATE pruned SET opened = 2", "its column `opened` is neither 0 nor 1"),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let copy = place.folder().join(format!("{number}.db"));
-            std::fs::copy(&file, &copy).unwrap();
-            let raw = rusqlite::Connection::open(&copy).unwrap();
-            drop_triggers(&raw);
-            raw.execute_batch(sql).unwrap();
-            drop(raw);
-            let store = options.sqlite(&copy).await.unwrap();
-            let problems = store.verify_all(|_| {}).await.unwrap().problems;
+        ] {
+            let problems = place.problems_after(sql).await;
             assert!(problems.iter().any(|it| it.reason.contains(says)), "{sql}: {problems:?}");
         }
     }
@@ -138,17 +120,13 @@ async fn an_attempt_of_a_pruned_machine_is_missed() {
 
 /// While other processes write, several prune.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writers_go_on_while_others_prune() {
+async fn writers_continue_during_a_prune() {
     let place = Place::new().await;
     for _ in 0..200 {
         closed(&place.store).await;
     }
-    let mut writers: Vec<_> =
-        (0..2).map(|_| Other::start("store::child::writes", &place.file(), &[])).collect();
-    for writer in &mut writers {
-        writer.wait_for("ready");
-        writer.go();
-    }
+    let mut writers = [(); 2].map(|()| writes_elsewhere(&place.file()));
+    writers.iter_mut().for_each(Process::go);
     let prunes: Vec<_> = (0..3)
         .map(|_| {
             let file = place.file();
@@ -162,12 +140,12 @@ async fn writers_go_on_while_others_prune() {
         .collect();
     let mut machines = 0;
     while !prunes.iter().all(tokio::task::JoinHandle::is_finished) {
-        assert_clean(&place.store).await;
+        place.assert_intact().await;
     }
     for prune in prunes {
         machines += prune.await.unwrap();
     }
-    writers.into_iter().for_each(Other::join);
+    writers.into_iter().for_each(Process::join);
     newest(&place).await;
     machines += prune(&place.store, &everything()).await.machines;
     assert_eq!(machines, 200);
@@ -186,7 +164,7 @@ async fn a_killed_pruning_leaves_no_half() {
         closed(&place.store).await;
     }
     newest(&place).await;
-    let before = place.store.verify_all(|_| {}).await.unwrap();
+    let before = place.assert_intact().await;
     let mut killed = 0;
     for (point, times) in [
         ("store-pruned-line", 1),
@@ -198,14 +176,10 @@ async fn a_killed_pruning_leaves_no_half() {
         ("store-committed", 1),
         ("store-commit", 1),
     ] {
-        let program = std::env::current_exe().unwrap();
-        let status = child::command(&program, "store::prune_file::prunes_and_dies", &place.file())
-            .env("MACHINE_TEST_POINT", format!("{point} {times}"))
-            .status()
-            .unwrap();
-        killed += usize::from(!status.success());
-        let report = place.store.verify_all(|_| {}).await.unwrap();
-        assert!(report.is_clean(), "{point} {times}: {:?}", report.problems);
+        let orders = (place.file(), point, times);
+        let mut other = Process::start("store::prune_file::prunes_and_dies", &orders);
+        killed += usize::from(!other.ended().success());
+        let report = place.assert_intact().await;
         assert_eq!(report.entries + report.pruned, before.entries, "{point} {times}");
         for line in lines(&place.store, &Query::new()).await {
             assert_eq!(place.entries(line.id).await.len() as u64, line.version);
@@ -220,17 +194,14 @@ async fn a_killed_pruning_leaves_no_half() {
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
 async fn prunes_and_dies() {
-    let (file, _) = child::given();
-    let order = std::env::var("MACHINE_TEST_POINT").unwrap();
-    let (point, times) = order.split_once(' ').unwrap();
-    let times: usize = times.parse().unwrap();
+    let (file, point, times): (PathBuf, String, usize) = orders();
     let passed = AtomicUsize::new(0);
     fail::cfg_callback(point, move || {
         if passed.fetch_add(1, Ordering::SeqCst) + 1 == times {
-            child::die();
+            die();
         }
     })
     .unwrap();
     let store = Store::sqlite(file).await.unwrap();
-    store.prune(&everything(), &Human::new("ann").unwrap(), |_| {}).await.unwrap();
+    store.prune(&everything(), ann(), |_| {}).await.unwrap();
 }

@@ -3,22 +3,19 @@
 use std::time::Duration;
 
 use machine::{
-    clock::Millis,
     contract::{AnyExecution, Execution},
-    store::{Line, LoadError, Query, Store},
+    store::{LoadError, Query},
 };
 use machine_tests::{assert_err, samples::mail};
 
 use crate::store::{
     filled::{AnyEgg, Filled},
-    support::{Place, lines, on_both},
+    support::{Place, on_both},
 };
 
 on_both! {
     each_filter_selects_what_it_says,
-    filters_narrow_each_other,
     load_all_is_load_one_by_one,
-    an_unknown_name_selects_nothing,
     json_is_what_load_sees,
 }
 
@@ -55,41 +52,6 @@ async fn each_filter_selects_what_it_says(place: Place) {
     assert!(due.len() == 2 && due.iter().all(|line| line.due_at == Some(start + 1000)), "{due:?}");
 }
 
-/// A filter, and what it selects at a time.
-type Filter = (fn(Query) -> Query, fn(&Line, Millis) -> bool);
-
-/// Every pair of filters selects what both select.
-async fn filters_narrow_each_other(place: Place) {
-    let filled = Filled::new(place).await;
-    filled.at(2000);
-    let key = mail("bob").idempotency_key().unwrap().to_string();
-    let filters: [Filter; 5] = [
-        (|query| query.machine("execution"), |line, _| line.machine == "execution"),
-        (|query| query.machine("egg"), |line, _| line.machine == "egg"),
-        (|query| query.status("waiting"), |line, _| line.status == "waiting"),
-        (|query| query.session("s0"), |line, _| line.session.as_deref() == Some("s0")),
-        (|query| query.due(), |line, now| line.due_at.is_some_and(|at| at <= now)),
-    ];
-    let now = filled.place.store.now();
-    for (at, (narrow, first)) in filters.iter().enumerate() {
-        for (also, second) in &filters[at..] {
-            // A later filter of the same kind replaces the first one.
-            if std::ptr::fn_addr_eq(*narrow, filters[0].0)
-                && std::ptr::fn_addr_eq(*also, filters[1].0)
-            {
-                continue;
-            }
-            let query = also(narrow(Query::new()));
-            filled.selects(query.clone(), |line| first(line, now) && second(line, now)).await;
-            let query = query.key(&key);
-            let is_of_key = |line: &Line| line.key.as_ref() == Some(&key);
-            filled
-                .selects(query, |line| is_of_key(line) && first(line, now) && second(line, now))
-                .await;
-        }
-    }
-}
-
 /// `load_all` returns for each machine the result of `load`.
 async fn load_all_is_load_one_by_one(place: Place) {
     let filled = Filled::new(place).await;
@@ -124,21 +86,6 @@ async fn load_all_is_load_one_by_one(place: Place) {
     }
 }
 
-async fn an_unknown_name_selects_nothing(place: Place) {
-    let filled = Filled::new(place).await;
-    for query in [
-        Query::new().machine("nobody"),
-        Query::new().machine(""),
-        Query::new().status("%"),
-        Query::new().session("'; DROP TABLE instance; --"),
-        Query::new().key("\0"),
-        Query::new().behind(Execution::new(mail("x")).id()),
-    ] {
-        assert_eq!(filled.place.lines(&query).await, [], "{query:?}");
-    }
-    assert!(!filled.all().await.is_empty());
-}
-
 async fn json_is_what_load_sees(place: Place) {
     let done = place.done(mail("bob").session("s1")).await;
     let json = place.store.json(done.id()).await.unwrap();
@@ -152,14 +99,14 @@ async fn json_is_what_load_sees(place: Place) {
     assert_eq!(json["updated_at"], line.updated_at);
     assert_eq!(json["state"], serde_json::to_value(done.state()).unwrap());
     assert_eq!(json["context"], serde_json::to_value(done.context()).unwrap());
-    let nobody = Execution::new(mail("x")).id();
-    assert_err!(place.store.json(nobody).await, LoadError::NotFound { id } if *id == nobody);
+    let missing = Execution::new(mail("x")).id();
+    assert_err!(place.store.json(missing).await, LoadError::NotFound { id } if *id == missing);
 }
 
 /// A row that cannot be read is an error at its position, whatever the query and the size of its pages,
 /// and the pages end.
 #[tokio::test]
-async fn a_broken_row_is_named_in_its_place() {
+async fn a_broken_row_is_reported_at_its_position() {
     let filled = Filled::new(Place::new().await).await;
     filled.at(5000);
     let due = filled.place.lines(&Query::new().due()).await;
@@ -190,12 +137,4 @@ async fn a_broken_row_is_named_in_its_place() {
         assert_eq!(loaded.items.iter().filter(|egg| egg.is_err()).count(), 1);
         assert_eq!(loaded.items.len(), 8);
     }
-}
-
-/// Two stores on one file list the same.
-#[tokio::test]
-async fn another_store_on_the_file_lists_the_same() {
-    let filled = Filled::new(Place::new().await).await;
-    let other: Store = filled.place.open_again().await;
-    assert_eq!(lines(&other, &Query::new().limit(7)).await, filled.all().await);
 }

@@ -5,47 +5,44 @@ use std::{
     fs::{self, Permissions},
     io::ErrorKind,
     os::unix::{fs::PermissionsExt, process::CommandExt},
-    path::Path,
+    path::{Path, PathBuf},
+    process::Command,
     thread,
     time::Duration,
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
+use machine_tests::process::{Process, command, orders, say};
 use tempfile::TempDir;
 
-use crate::store::child::{self, Other};
+use crate::store::child::write_and_be_killed;
 
 const NOBODY: u32 = 65534;
 
-/// The error when user `nobody` opens `file`; `None` if this process may not switch to that user.
-fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
-    runs_as_nobody(folder, file, "store::read_only::opens")
-}
-
-/// The output of a test that user `nobody` runs.
-fn runs_as_nobody(folder: &TempDir, file: &Path, test: &str) -> Option<String> {
+/// The result for the user `nobody` of opening the file for writing or for reading; `None` if this process may not switch
+/// to that user.
+fn as_nobody(folder: &TempDir, file: &Path, for_writing: bool) -> Option<String> {
     let program = folder.path().join("test-program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let mut command = child::command(&program, test, file);
+    let own = command("store::read_only::opens", &(file, for_writing));
+    let mut command = Command::new(program);
+    command.args(own.get_args()).envs(own.get_envs().filter_map(|(name, it)| Some((name, it?))));
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     command.uid(NOBODY).gid(NOBODY).current_dir("/");
     // Until a child of another test has replaced itself, it has this file open for writing as well.
     let child = loop {
-        match command.output() {
+        match command.spawn() {
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
                 thread::sleep(Duration::from_millis(1));
             }
-            ended => break ended,
+            started => break started,
         }
     };
     match child {
-        Ok(output) => {
-            let text = String::from_utf8(output.stdout).unwrap();
-            let (_, said) = text.split_once("said ").unwrap_or_else(|| panic!("{text}"));
-            Some(said.lines().next().unwrap().to_owned())
-        }
+        Ok(child) => Some(Process::of(child).hear()),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            child::say(&format!("skipped: needs the right to run a child as nobody ({error})"));
+            eprintln!("skipped: needs the right to run a child as nobody ({error})");
             None
         }
         Err(error) => panic!("{error}"),
@@ -53,7 +50,7 @@ fn runs_as_nobody(folder: &TempDir, file: &Path, test: &str) -> Option<String> {
 }
 
 /// A folder that every user may enter, with a store in it; and its file.
-async fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
+async fn store(file_mode: u32, folder_mode: u32) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("data");
     fs::create_dir(&inner).unwrap();
@@ -66,36 +63,20 @@ async fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf
     (folder, file)
 }
 
-/// A read-only file.
+/// A file, a folder, or both without write permission, and a file without any.
 #[tokio::test]
-async fn a_read_only_file_is_refused() {
-    let (folder, file) = store(0o644, 0o777).await;
-    let Some(said) = as_nobody(&folder, &file) else { return };
-    assert_eq!(said, "ReadOnly");
-}
-
-/// A file in a read-only folder.
-#[tokio::test]
-async fn a_read_only_folder_is_refused() {
-    let (folder, file) = store(0o666, 0o755).await;
-    let Some(said) = as_nobody(&folder, &file) else { return };
-    assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
-}
-
-/// Both.
-#[tokio::test]
-async fn a_read_only_file_and_folder_are_refused() {
-    let (folder, file) = store(0o644, 0o755).await;
-    let Some(said) = as_nobody(&folder, &file) else { return };
-    assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
-}
-
-/// An unreadable file.
-#[tokio::test]
-async fn an_unreadable_file_is_refused() {
-    let (folder, file) = store(0o600, 0o777).await;
-    let Some(said) = as_nobody(&folder, &file) else { return };
-    assert!(said.starts_with("CannotOpen"), "{said}");
+async fn files_that_cannot_be_written_are_refused() {
+    for (file_mode, folder_mode, expected) in [
+        (0o644, 0o777, &["ReadOnly"][..]),
+        (0o666, 0o755, &["ReadOnly", "CannotOpen"]),
+        (0o644, 0o755, &["ReadOnly", "CannotOpen"]),
+        (0o600, 0o777, &["CannotOpen"]),
+    ] {
+        let (folder, file) = store(file_mode, folder_mode).await;
+        let Some(said) = as_nobody(&folder, &file, true) else { return };
+        let kind = said.split(' ').next().unwrap();
+        assert!(expected.contains(&kind), "{file_mode:o} in {folder_mode:o}: {said}");
+    }
 }
 
 /// A file at rest can be read where nothing can be written, and one with a log cannot: SQLite needs its
@@ -103,36 +84,28 @@ async fn an_unreadable_file_is_refused() {
 #[tokio::test]
 async fn an_observer_needs_no_write_permission() {
     let (folder, file) = store(0o644, 0o755).await;
-    let Some(said) = runs_as_nobody(&folder, &file, "store::read_only::observes") else { return };
+    let Some(said) = as_nobody(&folder, &file, false) else { return };
     assert_eq!(said, "Ok 0");
-    let mut other = Other::start("store::observer::writes_and_waits", &file, &[]);
-    other.wait_for("written");
-    other.kill();
+    write_and_be_killed(&file);
     let shared = file.with_file_name("agent.db-shm");
     fs::set_permissions(&shared, Permissions::from_mode(0o600)).unwrap();
-    let said = runs_as_nobody(&folder, &file, "store::read_only::observes").unwrap();
+    let said = as_nobody(&folder, &file, false).unwrap();
     assert!(said.starts_with("CannotOpen") && said.contains("log cannot be read"), "{said}");
 }
 
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
-async fn observes() {
-    let (file, _) = child::given();
-    child::say(&match OpenOptions::new().read_only(file).await {
-        Ok(store) => format!("said Ok {}", store.list(&Query::new()).await.unwrap().items.len()),
-        Err(error @ OpenError::CannotOpen { .. }) => format!("said CannotOpen {error}"),
-        Err(other) => format!("said {other:?}"),
-    });
-}
-
-#[tokio::test]
-#[ignore = "other tests run it as another process"]
 async fn opens() {
-    let (file, _) = child::given();
-    child::say(&match Store::sqlite(file).await {
-        Ok(_) => "said Ok".to_owned(),
-        Err(OpenError::ReadOnly { .. }) => "said ReadOnly".to_owned(),
-        Err(error @ OpenError::CannotOpen { .. }) => format!("said CannotOpen {error}"),
-        Err(other) => format!("said {other:?}"),
+    let (file, for_writing): (PathBuf, bool) = orders();
+    let opened = if for_writing {
+        Store::sqlite(file).await
+    } else {
+        OpenOptions::new().read_only(file).await
+    };
+    say(&match opened {
+        Ok(store) => format!("Ok {}", store.list(&Query::new()).await.unwrap().items.len()),
+        Err(OpenError::ReadOnly { .. }) => "ReadOnly".to_owned(),
+        Err(error @ OpenError::CannotOpen { .. }) => format!("CannotOpen {error}"),
+        Err(other) => format!("{other:?}"),
     });
 }

@@ -1,6 +1,6 @@
 //! Files whose triggers, indexes or identity were edited by hand.
 
-use machine::store::OpenError;
+use machine::store::{OpenError, Store};
 use machine_tests::{assert_err, samples::mail};
 
 use crate::store::support::Place;
@@ -10,8 +10,7 @@ async fn problems(edit: &str) -> Vec<String> {
     let place = Place::new().await;
     let _ = place.stored(mail("bob")).await;
     place.raw().execute_batch(edit).unwrap();
-    let store = place.open_again().await;
-    let report = store.verify_all(|_| ()).await.unwrap();
+    let report = place.open_again().await.verify_all(|_| ()).await.unwrap();
     report.problems.into_iter().map(|problem| problem.reason).collect()
 }
 
@@ -47,19 +46,33 @@ async fn edits_of_triggers_and_indexes_are_noticed() {
     }
 }
 
-/// A trigger protects from a mistake, and what is edited without it is noticed.
+const SECOND: &str = "INSERT INTO store SELECT zeroblob(16), generation, copied, seal FROM store";
+
+/// The journal is append-only, and a file is one store.
+#[tokio::test]
+async fn triggers_refuse_mistakes() {
+    let place = Place::new().await;
+    let _ = place.stored(mail("bob")).await;
+    let before = place.dump().await;
+    for (sql, says) in [
+        ("UPDATE journal SET at = 0", "append-only"),
+        ("UPDATE journal SET body = '{}', digest = x''", "append-only"),
+        ("DELETE FROM journal", "append-only"),
+        (SECOND, "a file is one store"),
+    ] {
+        let refused = place.raw().execute(sql, []).unwrap_err();
+        assert!(refused.to_string().contains(says), "{refused}");
+    }
+    assert_eq!(place.dump().await, before);
+}
+
+/// Without its trigger.
 #[tokio::test]
 async fn a_second_identity_is_noticed() {
     let place = Place::new().await;
     let path = place.file();
     place.store.close().await.unwrap();
-    let raw = place.raw();
-    let second = "INSERT INTO store SELECT zeroblob(16), generation, copied, seal FROM store";
-    let refused = raw.execute(second, []).unwrap_err();
-    assert!(refused.to_string().contains("a file is one store"), "{refused}");
-    raw.execute("DROP TRIGGER store_has_one_row", []).unwrap();
-    raw.execute(second, []).unwrap();
-    drop(raw);
-    let opened = machine::store::Store::sqlite(&path).await;
+    place.unprotected().execute(SECOND, []).unwrap();
+    let opened = Store::sqlite(&path).await;
     assert_err!(opened.map(drop), OpenError::TwoIdentities { path: of } if *of == path);
 }

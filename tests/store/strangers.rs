@@ -87,5 +87,5 @@ async fn a_contract_is_no_context_for_other_machines(place: Place) {
     let mut payment = borrower::Payment::new(mail("bob"));
     let refused = place.store.create(&mut payment).await;
     assert_err!(refused, CommitError::Refused { breach, .. }
-        if breach.to_string().contains("context of its own"));
+        if breach.to_string().contains("its own context"));
 }

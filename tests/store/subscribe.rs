@@ -1,29 +1,31 @@
 //! A subscription returns every entry once, in order, from every process.
 
-use machine_tests::actors::tool_node;
-use std::time::Duration;
+use std::{
+    pin::Pin,
+    task::Poll::{self, Ready},
+    time::Duration,
+};
 
 use machine::{
     Id,
-    journal::{Entry, Fact},
+    journal::Entry,
     store::{Committed, LoadError, Position, Store, Subscription},
 };
 use machine_tests::{
+    actors::tool_node,
     assert_err,
     samples::{Ticket, mail, read},
 };
 
 use crate::store::{
-    child::{self, Other},
+    child::{WRITTEN, writes_elsewhere},
     support::{Place, block_on, edit, on_both},
 };
 
 on_both! {
-    everything_comes_once_and_in_order,
     it_starts_anywhere,
     it_waits_for_what_comes_later,
     several_subscriptions_get_everything,
-    a_batch_comes_as_it_was_written,
     a_position_that_the_store_does_not_have_is_refused,
     a_dropped_future_loses_nothing,
     closing_ends_the_wait,
@@ -41,19 +43,18 @@ async fn next(subscription: &mut Subscription, count: usize) -> Vec<Committed> {
     entries
 }
 
-/// There is nothing more to come.
-async fn assert_quiet(subscription: &mut Subscription) {
-    let more = tokio::time::timeout(Duration::from_millis(50), subscription.next()).await;
-    assert!(more.is_err(), "{more:?}");
+/// There was nothing more to come: what is written now is next.
+async fn assert_quiet(store: &Store, subscription: &mut Subscription) {
+    let mut ticket = Ticket::new();
+    store.create(&mut ticket).await.unwrap();
+    assert_eq!(next(subscription, 1).await[0].id, ticket.id());
 }
 
 /// Some commits of several machines; returns how many entries they have.
 async fn filled(place: &Place) -> usize {
     let _ = place.done(mail("bob")).await;
-    let mut ticket = Ticket::new();
-    place.store.create(&mut ticket).await.unwrap();
+    let mut parked = place.created(Ticket::new()).await.park();
     let mut running = place.stored(read("a.txt")).await.start(tool_node());
-    let mut parked = ticket.park();
     place.store.batch().commit(&mut running).commit(&mut parked).write().await.unwrap();
     6 + 2 + 2
 }
@@ -75,48 +76,39 @@ fn sequence(position: Position) -> u64 {
     position.to_string().split_once('.').unwrap().1.parse().unwrap()
 }
 
-async fn everything_comes_once_and_in_order(place: Place) {
-    let count = filled(&place).await;
-    let mut subscription = place.store.subscribe(None).await.unwrap();
-    let entries = next(&mut subscription, count).await;
-    assert_quiet(&mut subscription).await;
-    for (committed, expected) in entries.iter().zip(1..) {
-        assert_eq!(sequence(committed.position), expected);
-    }
-    assert_eq!(entries.last().unwrap().position, place.store.position().await.unwrap());
-    assert_eq!(subscription.position(), place.store.position().await.unwrap());
-    agree_with_histories(&place.store, &entries).await;
-}
-
-/// Also from a position that was text in between.
+/// Everything comes once and in order, from the beginning and from every position, also if that was text in
+/// between.
 async fn it_starts_anywhere(place: Place) {
     let count = filled(&place).await;
-    let mut all = place.store.subscribe(None).await.unwrap();
-    let start = all.position();
-    let all = next(&mut all, count).await;
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let start = subscription.position();
+    let all = next(&mut subscription, count).await;
+    for (committed, expected) in all.iter().zip(1..) {
+        assert_eq!(sequence(committed.position), expected);
+    }
+    let newest = place.store.position().await.unwrap();
+    assert_eq!((all[count - 1].position, subscription.position()), (newest, newest));
+    agree_with_histories(&place.store, &all).await;
     for skipped in 0..=count {
         let from = if skipped == 0 { start } else { all[skipped - 1].position };
         let from: Position = from.to_string().parse().unwrap();
         let mut subscription = place.store.subscribe(Some(from)).await.unwrap();
         assert_eq!(subscription.position(), from);
         assert_eq!(next(&mut subscription, count - skipped).await, all[skipped..]);
-        assert_quiet(&mut subscription).await;
     }
+    assert_quiet(&place.store, &mut subscription).await;
 }
 
+/// It waits before each commit.
 async fn it_waits_for_what_comes_later(place: Place) {
     let mut subscription = place.store.subscribe(None).await.unwrap();
-    let store = place.store.clone();
-    let later = tokio::spawn(async move {
-        for _ in 0..20 {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-            store.create(&mut Ticket::new()).await.unwrap();
-        }
-    });
-    let entries = next(&mut subscription, 20).await;
-    later.await.unwrap();
-    assert!(entries.iter().all(|committed| matches!(committed.entry.fact, Fact::Created { .. })));
-    assert_quiet(&mut subscription).await;
+    for _ in 0..20 {
+        let mut future = Box::pin(subscription.next());
+        assert!(poll_once(future.as_mut()).await.is_pending());
+        let id = place.created(Ticket::new()).await.id();
+        let found = tokio::time::timeout(Duration::from_secs(20), future).await;
+        assert_eq!(found.unwrap().unwrap().id, id);
+    }
 }
 
 async fn several_subscriptions_get_everything(place: Place) {
@@ -129,19 +121,11 @@ async fn several_subscriptions_get_everything(place: Place) {
     let expected = next(&mut late, count).await;
     for subscription in &mut early {
         assert_eq!(next(subscription, count).await, expected);
-        assert_quiet(subscription).await;
     }
-}
-
-/// The machines of a batch come in the order of the batch, with nothing in between.
-async fn a_batch_comes_as_it_was_written(place: Place) {
-    let (mut one, mut other) = (Ticket::new().park(), Ticket::new());
-    let batch = place.store.batch().create(&mut one).create(&mut other);
-    batch.write().await.unwrap();
-    let mut subscription = place.store.subscribe(None).await.unwrap();
-    let ids: Vec<_> =
-        next(&mut subscription, 3).await.into_iter().map(|committed| committed.id).collect();
-    assert_eq!(ids, [one.id(), one.id(), other.id()]);
+    let newest = place.created(Ticket::new()).await.id();
+    for subscription in &mut early {
+        assert_eq!(next(subscription, 1).await[0].id, newest);
+    }
 }
 
 /// Beyond the newest entry, or of another generation: the store was replaced by an older copy.
@@ -164,29 +148,7 @@ async fn a_position_that_the_store_does_not_have_is_refused(place: Place) {
         assert!(refused.unwrap_err().to_string().contains(&newest.to_string()));
     }
     let mut at_the_end = place.store.subscribe(Some(newest)).await.unwrap();
-    assert_quiet(&mut at_the_end).await;
-}
-
-#[test]
-fn what_is_not_a_position_is_refused() {
-    for text in [
-        "",
-        ".",
-        "1",
-        "1.",
-        ".1",
-        "1.x",
-        "1.-1",
-        "-1.1",
-        "1.2.3",
-        " 1.2",
-        "1.99999999999999999999",
-        "+1.2",
-        "1.02",
-    ] {
-        let refused = text.parse::<Position>().unwrap_err().to_string();
-        assert!(refused.contains("is not a position"), "{refused}");
-    }
+    assert_quiet(&place.store, &mut at_the_end).await;
 }
 
 /// A future is dropped before it is polled, while it waits, or while it reads.
@@ -201,7 +163,7 @@ async fn a_dropped_future_loses_nothing(place: Place) {
         // A future that is given up after some polls; sometimes it is ready by then.
         let mut future = Box::pin(subscription.next());
         for _ in 0..polls % 4 {
-            if let std::task::Poll::Ready(committed) = futures_poll(future.as_mut()).await {
+            if let Ready(committed) = poll_once(future.as_mut()).await {
                 entries.push(committed.unwrap());
                 break;
             }
@@ -212,25 +174,21 @@ async fn a_dropped_future_loses_nothing(place: Place) {
         assert!(polls < 10_000, "{} of {count} came", entries.len());
     }
     assert_eq!(entries, expected);
-    assert_quiet(&mut subscription).await;
-    place.store.create(&mut Ticket::new()).await.unwrap();
-    next(&mut subscription, 1).await;
+    assert_quiet(&place.store, &mut subscription).await;
 }
 
-/// Polls a future once.
-async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
-    std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context))).await
+async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+    std::future::poll_fn(|context| Ready(future.as_mut().poll(context))).await
 }
 
 /// A waiting subscription learns that the store was closed, instead of waiting forever.
 async fn closing_ends_the_wait(place: Place) {
     let mut subscription = place.store.subscribe(None).await.unwrap();
-    let waiting = tokio::spawn(async move {
-        tokio::time::timeout(Duration::from_secs(10), subscription.next()).await
-    });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut waiting = Box::pin(subscription.next());
+    assert!(poll_once(waiting.as_mut()).await.is_pending());
     place.store.close().await.unwrap();
-    let ended = waiting.await.unwrap().expect("it still waits for a store that was closed");
+    let ended = tokio::time::timeout(Duration::from_secs(10), waiting).await;
+    let ended = ended.expect("it still waits for a store that was closed");
     assert_err!(ended, LoadError::Unavailable(error) if error.is_stopped());
 }
 
@@ -240,44 +198,23 @@ async fn it_keeps_up_with_many_commits(place: Place) {
     let store = place.store.clone();
     let writer = std::thread::spawn(move || {
         block_on(async {
-            for round in 0..30 {
+            for _ in 0..30 {
                 let mut tickets: Vec<_> = (0..30).map(|_| Ticket::new()).collect();
                 let batch =
                     tickets.iter_mut().fold(store.batch(), |batch, ticket| batch.create(ticket));
                 batch.write().await.unwrap();
-                if round % 10 == 0 {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
             }
         });
     });
     let entries = next(&mut subscription, 900).await;
     writer.join().unwrap();
-    assert_quiet(&mut subscription).await;
+    assert_quiet(&place.store, &mut subscription).await;
     let mut ids: Vec<_> = entries.iter().map(|committed| committed.id).collect();
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 900);
 }
 
-/// Two stores of one process on one file, both writing.
-#[tokio::test]
-async fn two_stores_on_one_file_see_each_other() {
-    let place = Place::new().await;
-    let other = place.open_again().await;
-    let mut subscriptions =
-        [place.store.subscribe(None).await.unwrap(), other.subscribe(None).await.unwrap()];
-    for round in 0..20 {
-        let store = if round % 2 == 0 { &place.store } else { &other };
-        store.create(&mut Ticket::new()).await.unwrap();
-    }
-    let [mine, theirs] = &mut subscriptions;
-    let mine = next(mine, 20).await;
-    assert_eq!(mine, next(theirs, 20).await);
-    agree_with_histories(&place.store, &mine).await;
-}
-
-/// Another process writes, and so does this one.
 /// A store that was just opened reads each definition when the first entry of it comes.
 #[tokio::test]
 async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
@@ -290,7 +227,7 @@ async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
         let mut future = Box::pin(subscription.next());
         let mut found = None;
         for _ in 0..polls {
-            if let std::task::Poll::Ready(first) = futures_poll(future.as_mut()).await {
+            if let Ready(first) = poll_once(future.as_mut()).await {
                 found = Some(first.unwrap());
                 break;
             }
@@ -304,25 +241,31 @@ async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
     }
 }
 
+/// Another process, another store of this process, and this one write.
 #[tokio::test]
-async fn another_process_is_seen() {
+async fn others_are_seen() {
     let place = Place::new().await;
-    let mut other = Other::start("store::child::writes", &place.file(), &[]);
-    other.wait_for("ready");
-    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let store = place.open_again().await;
+    let mut other = writes_elsewhere(&place.file());
+    let mut subscriptions =
+        [place.store.subscribe(None).await.unwrap(), store.subscribe(None).await.unwrap()];
     other.go();
-    for _ in 0..20 {
-        place.store.create(&mut Ticket::new()).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(1)).await;
+    for round in 0..20 {
+        let store = if round % 2 == 0 { &place.store } else { &store };
+        store.create(&mut Ticket::new()).await.unwrap();
     }
-    let entries = next(&mut subscription, 2 * child::WRITTEN + 20).await;
-    other.wait_for("written");
+    let mut all = Vec::new();
+    for subscription in &mut subscriptions {
+        all.push(next(subscription, 2 * WRITTEN + 20).await);
+    }
+    other.hear::<()>();
     other.join();
-    assert_quiet(&mut subscription).await;
-    for (committed, expected) in entries.iter().zip(1..) {
+    assert_quiet(&place.store, &mut subscriptions[0]).await;
+    assert_eq!(all[0], all[1]);
+    for (committed, expected) in all[0].iter().zip(1..) {
         assert_eq!(sequence(committed.position), expected);
     }
-    agree_with_histories(&place.store, &entries).await;
+    agree_with_histories(&place.store, &all[0]).await;
 }
 
 /// An entry that cannot be read is an error once; the ones after it come.
@@ -346,5 +289,5 @@ async fn a_broken_entry_does_not_end_it() {
         }
         assert_eq!(sequence(subscription.position()), expected);
     }
-    assert_quiet(&mut subscription).await;
+    assert_quiet(&place.store, &mut subscription).await;
 }

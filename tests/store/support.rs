@@ -1,31 +1,36 @@
 //! A store of either kind, and access to a file that bypasses the library.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+    path::{Path, PathBuf},
 };
 
 use machine::{
     Id,
-    clock::{Clock, Millis},
     contract::{
         Action, AnyExecution, CallFact, Callable, Contract, Execution, Gate, InDoubt, Permit,
-        Planned, Settled, ToolSpec,
+        Planned, Settled, ToolSpec, Unsettled,
         execution::{Cancelled, Completed, Pending, Running, Status},
     },
-    effects::Begin,
+    effects::{Begin, EffectError},
     journal::Entry,
-    store::{CommitError, Line, OpenOptions, Query, Store},
-    view::ConsequenceView,
+    store::{MachineLine, OpenOptions, Problem, Query, Store, VerifyReport},
+    stored::Durable,
+    view::{ConsequenceView, View},
 };
-use machine_tests::actors::{ecs_node, reasoning_node, tool_node};
+use machine_tests::{
+    actors::{ecs_node, reasoning_node, tool_node},
+    stores,
+};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
-pub(crate) use crate::store::service::{applied, not_applied, unknown};
+pub(crate) use machine_tests::{
+    hand::{Hand, START},
+    service::{applied, not_applied},
+    stores::{block_on, lines},
+};
 
 /// Runs tests twice: on a store in memory and on a SQLite file. Each test takes a [`Place`].
 macro_rules! on_both {
@@ -100,7 +105,7 @@ impl Place {
     }
 
     /// The folder of a SQLite file.
-    pub(crate) fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.as_ref().expect("a store in memory has no folder").path()
     }
 
@@ -125,13 +130,27 @@ impl Place {
         self
     }
 
+    /// The problems that a full verification finds in a copy of the closed file after an edit.
+    pub(crate) async fn problems_after(&self, sql: &str) -> Vec<Problem> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent.db");
+        std::fs::copy(self.file(), &file).unwrap();
+        let raw = Connection::open(&file).unwrap();
+        drop_triggers(&raw);
+        raw.execute_batch(sql).unwrap();
+        drop(raw);
+        // Missing triggers are no problem.
+        let store = self.options.sqlite(file).await.unwrap();
+        store.verify_all(|_| {}).await.unwrap().problems
+    }
+
     /// A plain SQLite connection.
-    pub(crate) fn raw(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.file()).unwrap()
+    pub(crate) fn raw(&self) -> Connection {
+        Connection::open(self.file()).unwrap()
     }
 
     /// A plain SQLite connection to a file that no longer has the triggers against mistakes.
-    pub(crate) fn unprotected(&self) -> rusqlite::Connection {
+    pub(crate) fn unprotected(&self) -> Connection {
         let raw = self.raw();
         drop_triggers(&raw);
         raw
@@ -163,28 +182,46 @@ impl Place {
     }
 
     /// All machines that a query selects.
-    pub(crate) async fn lines(&self, query: &Query) -> Vec<Line> {
+    pub(crate) async fn lines(&self, query: &Query) -> Vec<MachineLine> {
         lines(&self.store, query).await
     }
 
     /// The lock files of workers.
     pub(crate) fn worker_files(&self) -> Vec<PathBuf> {
-        let files = std::fs::read_dir(self.folder()).unwrap();
-        files
-            .map(|file| file.unwrap().path())
-            .filter(|path| path.to_string_lossy().contains("-worker-"))
+        let names = names(self.folder()).into_iter();
+        names
+            .filter(|name| name.contains("-worker-"))
+            .map(|name| self.folder().join(name))
             .collect()
     }
 
+    /// Stores a new machine.
+    pub(crate) async fn created<M: Durable>(&self, mut machine: M) -> M {
+        self.store.create(&mut machine).await.unwrap();
+        machine
+    }
+
+    /// Stores the moves of a machine.
+    pub(crate) async fn committed<M: Durable>(&self, mut machine: M) -> M {
+        self.store.commit(&mut machine).await.unwrap();
+        machine
+    }
+
+    /// Everything that is stored is sound.
+    pub(crate) async fn assert_intact(&self) -> VerifyReport {
+        stores::assert_intact(&self.store).await
+    }
+
     pub(crate) async fn stored(&self, contract: Contract) -> Execution<Pending> {
-        let mut pending = Execution::new(contract);
-        self.store.create(&mut pending).await.unwrap();
-        pending
+        self.created(Execution::new(contract)).await
     }
 
     pub(crate) async fn begun(&self, contract: Contract) -> (Execution<Running>, Permit<Action>) {
-        let pending = self.stored(contract).await;
-        self.store.begin(pending, tool_node()).await.unwrap()
+        stores::begun(&self.store, contract).await
+    }
+
+    pub(crate) async fn settled(&self, running: Execution<Running>, outcome: Unsettled) -> Settled {
+        self.store.settle(running, outcome, tool_node()).await.unwrap()
     }
 
     /// A second copy of the same execution, loaded like in another process.
@@ -201,7 +238,7 @@ impl Place {
     }
 
     pub(crate) async fn status(&self, id: Id) -> Status {
-        self.store.load::<AnyExecution>(id).await.unwrap().status()
+        stores::status(&self.store, id).await
     }
 
     /// The whole journal of a machine.
@@ -231,14 +268,14 @@ impl Place {
     }
 
     /// A reasoner's view of an execution.
-    pub(crate) async fn view(&self, id: Id) -> ConsequenceView {
+    pub(crate) async fn view(&self, id: Id) -> View<ConsequenceView> {
         ConsequenceView::of(&self.store.load::<AnyExecution>(id).await.unwrap())
     }
 
     pub(crate) async fn done(&self, contract: Contract) -> Execution<Completed> {
         let (running, permit) = self.begun(contract).await;
         let outcome = applied(permit, "sent").await;
-        match self.store.settle(running, outcome, tool_node()).await.unwrap() {
+        match self.settled(running, outcome).await {
             Settled::Completed(completed) => completed,
             other => panic!("expected COMPLETED, found {other:?}"),
         }
@@ -247,25 +284,6 @@ impl Place {
     /// The executions in doubt; nothing else must be found.
     pub(crate) async fn recovered(&self) -> Vec<InDoubt> {
         recovered(&self.store).await
-    }
-}
-
-/// Waits for a future on this thread.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
-/// All machines that a query selects, over all of its pages.
-pub(crate) async fn lines(store: &Store, query: &Query) -> Vec<Line> {
-    let mut query = query.clone();
-    let mut lines = Vec::new();
-    loop {
-        let page = store.list(&query).await.unwrap();
-        lines.extend(page.items.into_iter().map(Result::unwrap));
-        match page.next {
-            Some(next) => query = query.after(next),
-            None => return lines,
-        }
     }
 }
 
@@ -278,8 +296,25 @@ pub(crate) async fn recovered(store: &Store) -> Vec<InDoubt> {
     recovered.in_doubt
 }
 
+/// The names of the files in a folder, in order.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Every file in a folder with its content. Those who read a log share its memory, which is no content.
+pub(crate) fn content(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
+    let names = names(folder);
+    let has_log = names.iter().any(|name| name.ends_with("-wal"));
+    let kept = names.into_iter().filter(|name| !(has_log && name.ends_with("-shm")));
+    kept.map(|name| (name.clone(), std::fs::read(folder.join(name)).ok())).collect()
+}
+
 /// Drops the triggers that refuse mistakes, like an attacker.
-pub(crate) fn drop_triggers(raw: &rusqlite::Connection) {
+pub(crate) fn drop_triggers(raw: &Connection) {
     let mut select = raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
     let names = select.query_map([], |row| row.get(0)).unwrap();
     let names: Vec<String> = names.map(Result::unwrap).collect();
@@ -290,7 +325,7 @@ pub(crate) fn drop_triggers(raw: &rusqlite::Connection) {
 
 /// Edits a file without triggers; returns the number of changed rows. `?1` is the id of a machine,
 /// and `?2` its number.
-pub(crate) fn edit(raw: &rusqlite::Connection, sql: &str, id: Id) -> usize {
+pub(crate) fn edit(raw: &Connection, sql: &str, id: Id) -> usize {
     let id = blob(id);
     let number = raw.query_row("SELECT no FROM instance WHERE id = ?1", [id], |row| row.get(0));
     let number: i64 = number.unwrap();
@@ -306,7 +341,7 @@ pub(crate) fn blob(id: Id) -> [u8; 16] {
 }
 
 /// The content of all tables, as text.
-pub(crate) fn dump(raw: &rusqlite::Connection) -> String {
+pub(crate) fn dump(raw: &Connection) -> String {
     let tables = [
         ("store", "1"),
         ("definition", "no"),
@@ -345,7 +380,7 @@ pub(crate) async fn pending(store: &Store, id: Id) -> Execution<Pending> {
 pub(crate) async fn begin<T: Callable>(
     store: &Store,
     pending: impl Into<Planned<T>>,
-) -> Result<(Execution<Running>, Permit<T>), CommitError> {
+) -> Result<(Execution<Running>, Permit<T>), EffectError> {
     store.begin(pending, tool_node()).await.map_err(|refused| refused.reason)
 }
 
@@ -364,33 +399,6 @@ pub(crate) fn slow_mail(to: &str) -> Contract {
 /// Puts an action behind a gate that waits for its answer; neither is stored yet.
 pub(crate) fn gated(contract: Contract) -> (Gate, Planned<Action>) {
     contract.ask(None, ecs_node()).unwrap()
-}
-
-/// When the clocks of tests start.
-pub(crate) const START: Millis = 1_000_000;
-
-/// A clock that tests control.
-#[derive(Debug, Clone)]
-pub(crate) struct Hand(Arc<AtomicI64>);
-
-impl Hand {
-    pub(crate) fn at(now: Millis) -> Self {
-        Self(Arc::new(AtomicI64::new(now)))
-    }
-
-    pub(crate) fn set(&self, now: Millis) {
-        self.0.store(now, Ordering::SeqCst);
-    }
-
-    pub(crate) fn advance(&self, by: Millis) {
-        self.0.fetch_add(by, Ordering::SeqCst);
-    }
-}
-
-impl Clock for Hand {
-    fn now(&self) -> Millis {
-        self.0.load(Ordering::SeqCst)
-    }
 }
 
 /// Entries that are not stored yet have no digest.

@@ -4,15 +4,8 @@ mod cases;
 mod sample;
 mod seen;
 
-use machine::{
-    contract::AnyExecution,
-    store::{LoadError, OpenError, OpenOptions},
-    stored::VerifyError,
-};
-use machine_tests::{
-    assert_err,
-    samples::{AnyTicket, asked, mail, read},
-};
+use machine::{contract::AnyExecution, store::OpenOptions};
+use machine_tests::samples::{asked, mail};
 
 use self::{
     cases::{Case, cases},
@@ -20,7 +13,7 @@ use self::{
     seen::Seen,
 };
 use crate::store::{
-    forger::{agrees, forge},
+    forger::{Derived, agrees, forge},
     support::Place,
 };
 
@@ -38,10 +31,10 @@ enum Digests {
 /// Edits a copy of the sample and reports what its store says; `None` if no digest of the edited file
 /// can be recomputed.
 async fn tried(sample: &Sample, case: &Case, digests: Digests) -> Option<Seen> {
-    let (original, copy) = (sample.copy(), sample.copy());
+    let copy = sample.copy();
     let raw = copy.raw();
     case.edit(&raw);
-    if digests == Digests::Recomputed && !forge(&original.raw(), &raw).is_ok_and(|any| any) {
+    if digests == Digests::Recomputed && !forge(&sample.derived, &raw).is_ok_and(|any| any) {
         return None;
     }
     drop(raw);
@@ -117,8 +110,8 @@ async fn the_forger_knows_the_format() {
     }
 }
 
-/// A machine that cannot be parked, here because its row was forged, does not keep the others from
-/// being recovered.
+/// A machine that cannot be parked, here because its row was forged, does not prevent the recovery
+/// of others.
 #[tokio::test]
 async fn one_that_cannot_be_parked_does_not_keep_the_others() {
     let place = Place::new().await;
@@ -128,9 +121,9 @@ async fn one_that_cannot_be_parked_does_not_keep_the_others() {
         drop(permit);
         ids.push(running.id());
     }
-    let (original, raw) = (Place::new().await, place.unprotected());
+    let raw = place.unprotected();
     raw.execute("UPDATE instance SET epoch = 1 WHERE no = 2", []).unwrap();
-    assert!(forge(&original.raw(), &raw).unwrap());
+    assert!(forge(&Derived::new(), &raw).unwrap());
     let recovered = place.store.recover().await.unwrap();
     let doubts: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.execution().id()).collect();
     assert_eq!(doubts, [ids[0], ids[2]]);
@@ -142,47 +135,13 @@ async fn one_that_cannot_be_parked_does_not_keep_the_others() {
 #[tokio::test]
 async fn the_refusal_says_why() {
     let place = Place::new().await;
-    let mut question = asked("Deploy?");
-    place.store.create(&mut question).await.unwrap();
-    let id = question.id();
+    let id = place.created(asked("Deploy?")).await.id();
     place.edit("UPDATE instance SET status = 'completed' WHERE id = ?1", id);
     let before = place.dump().await;
     let text = place.store.load::<AnyExecution>(id).await.unwrap_err().to_string();
     assert!(text.contains(&id.to_string()), "{text}");
     assert!(text.contains("was changed") && text.contains("backup"), "{text}");
     assert_eq!(place.dump().await, before);
-}
-
-/// The id of another kind of machine is refused; the error names that kind.
-#[tokio::test]
-async fn another_machine_is_refused() {
-    for place in [Place::new().await, Place::memory()] {
-        let id = place.stored(read("a.txt")).await.id();
-        let refused = place.store.load::<AnyTicket>(id).await;
-        assert_err!(refused, LoadError::Unreadable(VerifyError::OtherMachine {
-            expected: "ticket", found, ..
-        }) if found == "execution");
-    }
-}
-
-/// A file is opened with the key that it was created with, or not at all.
-#[tokio::test]
-async fn another_key_does_not_open_the_file() {
-    let (none, one, other) =
-        (OpenOptions::new(), OpenOptions::new().key(KEY), OpenOptions::new().key([8; 32]));
-    for (created, others) in [(&none, [&one, &other]), (&one, [&none, &other])] {
-        let place = Place::with(created.clone()).await;
-        let id = place.stored(mail("bob")).await.id();
-        place.store.close().await.unwrap();
-        let before = std::fs::read(place.file()).unwrap();
-        for options in others {
-            let refused = options.sqlite(place.file()).await;
-            assert_err!(refused, OpenError::OtherKey { path } if *path == place.file());
-            assert_err!(options.check(place.file()).await, OpenError::OtherKey { .. });
-        }
-        assert!(std::fs::read(place.file()).unwrap() == before, "a refusal changed the file");
-        let _ = crate::store::support::pending(&place.open_again().await, id).await;
-    }
 }
 
 /// A key shows nowhere, neither in the file nor in what is printed of a store.

@@ -31,8 +31,7 @@ pub(crate) enum Vote {
 
 /// JSON keys must be strings. The transition is pure and cannot fail, so the commit reports it.
 async fn a_state_that_is_not_json_is_refused(place: Place) {
-    let mut open = Vote::new();
-    place.store.create(&mut open).await.unwrap();
+    let open = place.created(Vote::new()).await;
     let before = place.dump().await;
     let mut counted = open.count(HashMap::from([((1, 2), 3)]));
     assert_err!(place.store.commit(&mut counted).await, CommitError::Unwritable { .. });

@@ -6,12 +6,12 @@ use machine::{
     actor::Anyone,
     machine,
     store::{CommitError, LoadError, OpenError, OpenOptions, Store},
-    stored::{Durable, VerifyError},
+    stored::VerifyError,
 };
-use machine_tests::assert_err;
+use machine_tests::{assert_err, samples::mail, stores::begun};
 use serde::{Deserialize, Serialize};
 
-use self::programs::{elsewhere, hundredths, roomy, whole};
+use self::programs::{claims, elsewhere, hundredths, roomy, whole};
 use crate::store::support::{Place, on_both};
 
 on_both! {
@@ -35,7 +35,7 @@ async fn data_of_a_higher_version_are_refused(place: Place) {
     let refused = place.store.load::<whole::AnyAccount>(old.id()).await;
     assert_err!(&refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
     let text = refused.unwrap_err().to_string();
-    assert!(text.contains("the data are of version 2, and this program has version 1"), "{text}");
+    assert!(text.contains("the data has version 2, but this program has version 1"), "{text}");
     let again: hundredths::AnyAccount = place.store.load(old.id()).await.unwrap();
     assert_eq!(again.context().limit, 500, "upgraded once");
     // Also what the old program still had in its hands is not written over it.
@@ -61,69 +61,34 @@ async fn an_older_program_does_not_lose_what_it_does_not_know_of_the_context(pla
 }
 
 async fn another_type_of_context_needs_an_upgrade(place: Place) {
-    let mut old = whole::Account::new(whole::Terms { limit: 5 }, 7);
-    place.store.create(&mut old).await.unwrap();
+    let old = place.created(whole::Account::new(whole::Terms { limit: 5 }, 7)).await;
     let refused = place.store.load::<elsewhere::AnyAccount>(old.id()).await;
     let text = refused.unwrap_err().to_string();
-    assert!(text.contains("the context was `Terms` and is `Numbers`"), "{text}");
+    assert!(text.contains("the context changed from `Terms` to `Numbers`"), "{text}");
     assert!(text.contains("`version = 2` and `upgrade(1 => function)`"), "{text}");
 }
 
 /// The name that a state had is part of what the file keeps of a definition: a program that no
 /// longer says it does not break it for others.
 async fn an_old_name_may_be_dropped_once_nothing_has_it(place: Place) {
-    mod first {
-        use super::{Deserialize, Serialize, machine};
+    use claims::{first, renamed, settled};
 
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Job {
-            #[initial]
-            #[on(tick => Self)]
-            Open,
-        }
-    }
-    mod renamed {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Job {
-            #[initial]
-            #[was = "open"]
-            #[on(tick => Self)]
-            Active,
-        }
-    }
-    mod settled {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Job {
-            #[initial]
-            #[on(tick => Self)]
-            Active,
-        }
-    }
-
-    let mut job = first::AnyJob::from(first::Job::new());
-    place.store.create(&mut job).await.unwrap();
-    let refused = place.store.load::<settled::AnyJob>(job.id()).await;
+    let claim = place.created(first::Claim::new().accept()).await;
+    let refused = place.store.load::<settled::AnyClaim>(claim.id()).await;
     assert_err!(refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
 
-    let mut job: renamed::AnyJob = place.store.load(job.id()).await.unwrap();
-    job.apply_mut(renamed::job::Event::Tick, &Anyone).unwrap();
-    place.store.commit(&mut job).await.unwrap();
-    let mut job: settled::AnyJob = place.store.load(job.id()).await.unwrap();
-    job.apply_mut(settled::job::Event::Tick, &Anyone).unwrap();
-    place.store.commit(&mut job).await.unwrap();
+    let mut claim: renamed::AnyClaim = place.store.load(claim.id()).await.unwrap();
+    claim.apply_mut(renamed::claim::Event::Note, &Anyone).unwrap();
+    place.store.commit(&mut claim).await.unwrap();
+    let mut claim: settled::AnyClaim = place.store.load(claim.id()).await.unwrap();
+    claim.apply_mut(settled::claim::Event::Note, &Anyone).unwrap();
+    place.store.commit(&mut claim).await.unwrap();
     // In another process, which knows only what is in the file.
     let store = place.open_again().await;
-    let job: settled::AnyJob = store.load(job.id()).await.unwrap();
-    assert_eq!(job.journal().version(), 3);
-    store.verify::<settled::AnyJob>(job.id()).await.unwrap();
-    store.load::<renamed::AnyJob>(job.id()).await.unwrap();
+    let claim: settled::AnyClaim = store.load(claim.id()).await.unwrap();
+    assert_eq!(claim.journal().version(), 4);
+    store.verify::<settled::AnyClaim>(claim.id()).await.unwrap();
+    store.load::<renamed::AnyClaim>(claim.id()).await.unwrap();
 }
 
 /// A rehearsal sees what the write-ahead log has, also through a symbolic link and under a name
@@ -138,8 +103,7 @@ async fn a_rehearsal_follows_links_and_reads_the_log() {
     std::os::unix::fs::symlink(&file, &link).unwrap();
     for amount in 0..3 {
         let mut one = whole::Account::new(whole::Terms { limit: 5 }, amount);
-        store.create(&mut one as &mut whole::Account<_>).await.unwrap();
-        assert_eq!(Durable::journal(&one).version(), 1);
+        store.create(&mut one).await.unwrap();
     }
     for path in [&file, &link] {
         let check =
@@ -158,62 +122,11 @@ async fn a_rehearsal_follows_links_and_reads_the_log() {
 /// into that other state: a definition in the file knows better.
 #[tokio::test]
 async fn a_name_that_is_used_again_does_not_change_what_a_machine_is() {
-    mod first {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Claim {
-            #[initial]
-            #[on(accept => Accepted)]
-            #[on(close => Closed)]
-            Asked,
-            #[terminal]
-            Accepted,
-            #[terminal]
-            Closed,
-        }
-    }
-    mod renamed {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Claim {
-            #[initial]
-            #[on(accept => Approved)]
-            #[on(close => Closed)]
-            Asked,
-            #[terminal]
-            #[was = "accepted"]
-            Approved,
-            #[terminal]
-            Closed,
-        }
-    }
-    mod again {
-        use super::{Deserialize, Serialize, machine};
-
-        #[machine(durable)]
-        #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Claim {
-            #[initial]
-            #[on(accept => Approved)]
-            #[on(close => Accepted)]
-            Asked,
-            #[terminal]
-            Approved,
-            #[terminal]
-            #[was = "closed"]
-            Accepted,
-        }
-    }
+    use claims::{again, first, renamed};
 
     let place = Place::new().await;
-    let mut accepted = first::Claim::new().accept();
-    place.store.create(&mut accepted).await.unwrap();
-    let mut other = renamed::Claim::new();
-    place.store.create(&mut other).await.unwrap();
+    let accepted = place.created(first::Claim::new().accept()).await;
+    let other = place.created(renamed::Claim::new()).await;
     let refused = place.store.load::<again::AnyClaim>(accepted.id()).await;
     assert_err!(&refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
     let text = refused.unwrap_err().to_string();
@@ -291,8 +204,7 @@ async fn a_rehearsal_agrees_with_load() {
         "UPDATE definition SET fingerprint = fingerprint + 1",
     ] {
         let place = Place::new().await;
-        let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
-        place.store.create(&mut one).await.unwrap();
+        let one = place.created(whole::Account::new(whole::Terms { limit: 5 }, 7)).await;
         assert_eq!(place.edit(edit, one.id()), 1, "{edit}");
         assert!(place.store.load::<whole::AnyAccount>(one.id()).await.is_err(), "{edit}");
         let options = OpenOptions::new().machine::<whole::AnyAccount>();
@@ -308,7 +220,7 @@ async fn a_rehearsal_agrees_with_load() {
 #[tokio::test]
 async fn a_missing_definition_keeps_a_program_from_opening() {
     for (edit, what) in [
-        ("DELETE FROM definition", "is missing in the file"),
+        ("DELETE FROM definition", "is missing from the file"),
         ("UPDATE definition SET body = 'no json'", "cannot be read"),
         (
             "UPDATE definition SET body = replace(body, '\"label\":\"OPEN\"', '\"label\":\"DONE\"')",
@@ -316,8 +228,7 @@ async fn a_missing_definition_keeps_a_program_from_opening() {
         ),
     ] {
         let place = Place::new().await;
-        let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
-        place.store.create(&mut one).await.unwrap();
+        let one = place.created(whole::Account::new(whole::Terms { limit: 5 }, 7)).await;
         assert_eq!(place.edit(edit, one.id()), 1, "{edit}");
         let options = OpenOptions::new().machine::<hundredths::AnyAccount>();
         let refused = options.sqlite(place.file()).await;
@@ -335,8 +246,6 @@ async fn a_symbolic_link_is_the_same_store() {
     let link = place.folder().join("link.db");
     std::os::unix::fs::symlink(place.file(), &link).unwrap();
     let linked = Store::sqlite(&link).await.unwrap();
-    let mut mail = machine_tests::samples::pending_mail("bob");
-    linked.create(&mut mail).await.unwrap();
-    let (_running, _permit) = linked.begin(mail, machine_tests::actors::tool_node()).await.unwrap();
+    let (_running, _permit) = begun(&linked, mail("bob")).await;
     assert_eq!(place.recovered().await.len(), 0, "its worker is alive");
 }

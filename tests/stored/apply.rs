@@ -1,7 +1,10 @@
-//! Events that arrive at run time follow the same rules as the types (EX-2, EX-4).
+//! Events that arrive at run time follow the same rules as the types.
 
 use machine::{
-    contract::{AnyExecution, Execution, execution::Event},
+    contract::{
+        AnyExecution, Execution,
+        execution::{DEFINITION, Event},
+    },
     journal::Fact,
     stored::{Durable, Unverified},
 };
@@ -44,6 +47,12 @@ fn walk(steps: Vec<(Event, Who)>) -> Result<(), TestCaseError> {
             (Err(refused), None) => {
                 prop_assert_eq!(&all_of(&refused.machine), &before);
                 prop_assert_eq!(all_of(&in_place), before_in_place);
+                let reason = &refused.reason;
+                prop_assert_eq!(
+                    (reason.state(), reason.trigger()),
+                    (&*status.definition().label, trigger)
+                );
+                prop_assert!(reason.legal_moves().eq(DEFINITION.moves(status as usize)));
                 prop_assert_eq!(result_in_place, Err(refused.reason));
                 refused.machine
             }
@@ -61,6 +70,30 @@ fn walk(steps: Vec<(Event, Who)>) -> Result<(), TestCaseError> {
         );
     }
     Ok(())
+}
+
+/// Every event in every state by every actor.
+#[test]
+fn the_machine_does_what_the_model_says_for_each_pair() {
+    let text = || "text".to_owned();
+    let ends = [
+        Event::Succeed { result: text() },
+        Event::Fail { error: text(), refusal: None },
+        Event::Reject { reason: text() },
+        Event::Suspend { prompt: text() },
+        Event::Cancel { reason: text() },
+    ];
+    let mut paths = vec![vec![], vec![Event::Start]];
+    paths.extend(ends.clone().map(|end| vec![Event::Start, end]));
+    let others = [Event::Start, Event::Resume, Event::Timeout];
+    for path in paths {
+        for event in others.iter().chain(&ends) {
+            for who in Who::ALL {
+                let path = path.iter().map(|event| (event.clone(), Who::Tool));
+                walk(path.chain([(event.clone(), who)]).collect()).unwrap();
+            }
+        }
+    }
 }
 
 proptest! {

@@ -141,7 +141,7 @@ fn tank(litres: u64) -> first::Tank<first::tank::Open> {
 
 /// The fold continues where the last commit ended: each commit brings only its own entries.
 #[tokio::test]
-async fn a_fold_goes_on_after_a_commit() {
+async fn a_fold_continues_after_a_commit() {
     let store = Store::memory();
     let mut open = tank(10).pour(4);
     store.create(&mut open).await.unwrap();

@@ -48,6 +48,14 @@ fn a_legal_forgery_is_accepted() {
     forge::cross_execution(forged(&[start], "running", "null")).unwrap();
 }
 
+/// A step to another state that claims to stay, so that the time of the entry would be that of the last one.
+#[test]
+fn a_step_that_only_claims_to_stay_is_refused() {
+    let mut fact = moved("pending", "start", "running");
+    fact["moved"]["stays"] = json!(true);
+    refuse(forged(&[("tool_node", fact)], "running", "null"), "does not stay in its state");
+}
+
 /// A step that the table does not have.
 #[test]
 fn an_illegal_step_is_refused() {
@@ -161,6 +169,6 @@ fn an_unknown_fact_is_refused() {
         let fact = ("tool_node", json!({ "recorded": { "name": name, "data": data } }));
         let refused = forge::cross_execution(forged(&[fact], "pending", "null"));
         assert_err!(refused, VerifyError::Rules { breach, .. }
-            if breach.to_string().contains("a fact that this program does not know"));
+            if breach.to_string().contains("a fact unknown to this program"));
     }
 }

@@ -1,4 +1,4 @@
-//! A reference model of EX-2 and EX-4, written by hand from the specification.
+//! A reference model of the execution machine, written by hand from the specification.
 
 use machine::{
     actor::{Actor, Anyone, Category},
@@ -20,6 +20,11 @@ pub(crate) enum Who {
     Reasoner,
     Anyone,
     Stranger,
+}
+
+impl Who {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Tool, Self::Ecs, Self::Graph, Self::Reasoner, Self::Anyone, Self::Stranger];
 }
 
 /// A foreign actor with the kind of a built-in one.
@@ -85,7 +90,7 @@ pub(crate) fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => Just(Event::Start),
         1 => text().prop_map(|result| Event::Succeed { result }),
-        1 => text().prop_map(|error| Event::Fail { error }),
+        1 => text().prop_map(|error| Event::Fail { error, refusal: None }),
         1 => text().prop_map(|reason| Event::Reject { reason }),
         3 => text().prop_map(|prompt| Event::Suspend { prompt }),
         1 => text().prop_map(|reason| Event::Cancel { reason }),

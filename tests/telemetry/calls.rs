@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Action, Answer, AnyExecution, Applied, Attempt, Call, InDoubt, NotDone, Perform, Report,
-        Settled, execution::Waiting,
+        Action, AnyExecution, Applied, Attempt, Call, InDoubt, NoReceipt, Perform, Report, Settled,
+        ToolAnswer, execution::Waiting,
     },
     effects::{ReadBackoff, Resume},
     store::Store,
@@ -21,8 +21,8 @@ use crate::{
 pub(crate) async fn outcomes(world: &World) {
     let (store, by) = (&world.store, &world.actors.tool_node);
     let done = Ok(Applied::new(world.text("receipt")));
-    let refused = Err(NotDone::not_applied(world.text("refused")));
-    let unknown = Err(NotDone::unknown(world.text("lost")));
+    let refused = Err(NoReceipt::not_applied(world.text("refused")));
+    let unknown = Err(NoReceipt::unknown(world.text("lost")));
     for (number, answer) in (0..).zip([done, refused.clone(), unknown]) {
         let mail = world.stored(world.mail(number)).await;
         let _ = store.perform::<Action>(mail, world.service(answer), by).await.unwrap();
@@ -60,6 +60,8 @@ pub(crate) async fn late(world: &World) {
         }
         other => panic!("{other:?}"),
     }
+    // Its type is the error that `?` meets.
+    assert!(matches!(NoReceipt::<std::fmt::Error>::from(std::fmt::Error), NoReceipt::Unknown(_)));
     hold.is_held().await;
     let mail = world.stored(world.mail(11)).await;
     let id = mail.id();
@@ -84,7 +86,7 @@ pub(crate) async fn doubt(world: &World) {
     let _ = store.override_not_applied(lost(world, 22).await, &reason, &world.ann).await.unwrap();
     let finds = Service {
         found: Ok(Applied::new(world.text("found"))),
-        ..world.service(Err(NotDone::unknown(&reason)))
+        ..world.service(Err(NoReceipt::unknown(&reason)))
     };
     let doubt = lost(world, 23).await;
     let _ = store.ask_service::<Action>(doubt, &finds, &actors.tool_node).await.unwrap();
@@ -99,7 +101,7 @@ pub(crate) async fn doubt(world: &World) {
     // Fenced while its call is in flight, which is then cut off.
     let hold = Hold::default();
     let slow =
-        Service { hold: Some(hold.clone()), ..world.service(Err(NotDone::unknown(&reason))) };
+        Service { hold: Some(hold.clone()), ..world.service(Err(NoReceipt::unknown(&reason))) };
     let mail = world.stored(world.mail(25)).await;
     let id = mail.id();
     let fences = async {
@@ -141,11 +143,11 @@ struct Contested {
 }
 
 impl Perform<Action> for Contested {
-    async fn perform(&self, _: &Call<Action>) -> Answer {
-        Err(NotDone::unknown(&self.text))
+    async fn perform(&self, _: &Call<Action>) -> ToolAnswer<Action> {
+        Err(NoReceipt::unknown(&self.text))
     }
 
-    async fn find(&self, attempt: &Attempt<Action>) -> Answer {
+    async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
         let doubt = self.store.in_doubt(attempt.execution_id()).await?;
         let settled = self.store.override_not_applied(doubt, &self.text, &self.ann).await;
         assert!(settled.is_ok());

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use machine::{
     actor::{GraphRunner, Human},
     machine,
-    worker::{Failure, Handler, Next, Task},
+    worker::{Handled, Handler, Next, Task},
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -66,7 +66,7 @@ pub(crate) struct Clerk(pub(crate) Does);
 impl Handler for Clerk {
     type Machine = AnyErrand;
 
-    async fn handle(&self, errand: AnyErrand, task: &mut Task) -> Result<Next<AnyErrand>, Failure> {
+    async fn handle(&self, errand: AnyErrand, task: &mut Task) -> Handled<AnyErrand> {
         let AnyErrand::Placed(errand) = errand else { return Ok(Next::Wait) };
         match &self.0 {
             Does::Opens => {}

@@ -1,17 +1,20 @@
 //! Facts that a memory does not take.
 
-use machine::view::{ExecutionFact, FactSink, Remember};
+use machine::{
+    observe::{FactExporter, FactSink},
+    view::{ExecutionFact, View},
+};
 use tokio::sync::Notify;
 
 use crate::world::World;
 
-/// Fails with what it was told.
+/// Fails with the given error.
 struct Fails<'a>(&'a Notify);
 
 impl FactSink for Fails<'_> {
     type Error = String;
 
-    async fn remember(&self, fact: ExecutionFact) -> Result<(), String> {
+    async fn remember(&self, fact: View<ExecutionFact>) -> Result<(), String> {
         self.0.notify_one();
         Err(format!("{fact:?}"))
     }
@@ -20,7 +23,7 @@ impl FactSink for Fails<'_> {
 /// A sink that fails, and whose error repeats the fact.
 pub(crate) async fn lost(world: &World) {
     let called = Notify::new();
-    let remember = Remember::new(&world.store, "memory", Fails(&called));
+    let remember = FactExporter::new(&world.store, "memory", Fails(&called));
     let done = remember.run_until(called.notified()).await.unwrap();
     assert!(done.failed > 0, "{done:?}");
 }

@@ -72,7 +72,7 @@ fn a_call_that_is_late() {
         let settled = settled.instrument(tracing::info_span!("caller")).await.unwrap();
         let Settled::TimedOut(_, late) = settled else { panic!("{settled:?}") };
         hold.let_go();
-        let other = tracing::info_span!("somebody else");
+        let other = tracing::info_span!("another span");
         tokio::spawn(late.instrument(other)).await.unwrap().unwrap();
     });
     let answers = paths(&reports, "the service answers");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use machine::{
-    contract::{Action, Answer, Applied, BoxFuture, Call, Perform},
+    contract::{Action, Applied, BoxFuture, Call, Perform, ToolAnswer},
     worker::Doorbell,
 };
 
@@ -65,7 +65,7 @@ struct Fills {
 }
 
 impl Perform<Action> for Fills {
-    async fn perform(&self, _: &Call<Action>) -> Answer {
+    async fn perform(&self, _: &Call<Action>) -> ToolAnswer<Action> {
         if let Some(hold) = &self.hold {
             hold.hold().await;
         }

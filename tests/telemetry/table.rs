@@ -3,12 +3,13 @@
 use std::{collections::BTreeSet, sync::LazyLock};
 
 use machine::telemetry::SIGNALS;
+use machine_tests::random::Random;
 
 use crate::{
     calls,
     capture::{Report, captured},
     facts, people, storage, work,
-    world::World,
+    world::{World, secret},
 };
 
 /// Signals that these tests cannot cause.
@@ -20,8 +21,9 @@ const NOT_CAUSED: &[&str] = &[
     "machine.fact.delayed",
 ];
 
-/// The reports of one run of everything.
-static REPORTS: LazyLock<Vec<Report>> = LazyLock::new(|| everything("s3cr3t"));
+/// The reports of one run of everything, with this secret.
+pub(crate) static REPORTS: LazyLock<Vec<Report>> = LazyLock::new(|| everything(&SECRET));
+pub(crate) static SECRET: LazyLock<String> = LazyLock::new(|| secret(&mut Random::of("secret")));
 
 /// Everything, with a secret in every text.
 pub(crate) fn everything(secret: &str) -> Vec<Report> {

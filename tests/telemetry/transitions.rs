@@ -2,6 +2,7 @@
 
 use machine::{
     Id,
+    effects::EffectError,
     journal::Fact,
     store::{CommitError, Store},
 };
@@ -17,11 +18,11 @@ use crate::{
 enum Step {
     /// Moves in memory.
     Note,
-    /// Commits what was done in memory.
+    /// Commits the moves made in memory.
     Commit,
     /// Commits a move of another copy of the machine.
     Elsewhere,
-    /// Throws away what was done in memory.
+    /// Discards the moves made in memory.
     Reload,
 }
 
@@ -129,7 +130,10 @@ fn a_refused_batch_has_no_events() {
         stale = stale.apply(errand::Event::Open {}, graph_runner()).unwrap();
         let mut second = Errand::new("note".to_owned());
         let refused = store.batch().create(&mut second).commit(&mut stale).write().await;
-        assert!(matches!(refused, Err(CommitError::Conflict { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(EffectError::Commit(CommitError::Conflict { .. }))),
+            "{refused:?}"
+        );
         second.id()
     });
     assert_eq!(reported(&reports, id), [""; 0]);

@@ -88,6 +88,7 @@ impl Tool for Nothing {
     const METHOD: &'static str = "do";
     type Effect = Irreversible;
     type Receipt = String;
+    type Refusal = String;
 }
 
 struct NoService;

@@ -14,15 +14,21 @@ use machine::{
     actor::{Actors, Human},
     clock::{Clock, Millis},
     contract::{
-        Action, Answer, Attempt, Call, Contract, Execution, NotDone, Perform, ToolSpec,
-        execution::Pending,
+        Action, Answer, Attempt, Call, Contract, Execution, NoReceipt, Perform, ToolAnswer,
+        ToolSpec, execution::Pending,
     },
     store::{Message, OpenOptions, Store},
     worker::Worker,
 };
+use machine_tests::random::Random;
 use tempfile::TempDir;
 
 use crate::errand::{Clerk, Does, Errand, Hold};
+
+/// A secret, with a prefix that nothing else has.
+pub(crate) fn secret(random: &mut Random) -> String {
+    format!("ŝ{:x}", random.number())
+}
 
 /// The idempotency keys of all calls.
 pub(crate) static KEYS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -109,7 +115,7 @@ impl World {
 
     /// A service whose answers have the secret, too.
     pub(crate) fn service(&self, answer: Answer) -> Service {
-        let unknown = Err(NotDone::unknown(self.text("cannot be asked")));
+        let unknown = Err(NoReceipt::unknown(self.text("cannot be asked")));
         Service { answer, found: unknown, hold: None }
     }
 }
@@ -124,16 +130,16 @@ pub(crate) struct Service {
 }
 
 impl Perform<Action> for Service {
-    async fn perform(&self, _: &Call<Action>) -> Answer {
+    async fn perform(&self, _: &Call<Action>) -> ToolAnswer<Action> {
         if let Some(hold) = &self.hold {
             hold.hold().await;
         }
         tracing::info!("the service answers");
-        self.answer.clone()
+        self.answer.clone().map_err(|it| it.map(Into::into))
     }
 
-    async fn find(&self, _: &Attempt<Action>) -> Answer {
-        self.found.clone()
+    async fn find(&self, _: &Attempt<Action>) -> ToolAnswer<Action> {
+        self.found.clone().map_err(|it| it.map(Into::into))
     }
 }
 

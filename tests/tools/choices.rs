@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 use machine::{
     actor::{Actor, Anyone, Category},
     machine,
-    tools::{CallError, ToolDefinition, call, definitions},
+    tools::{MoveError, ToolDefinition, call, definitions},
 };
 use proptest::prelude::*;
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ enum Expense {
         Verdict::AskBack(_) if questions < 2 => Self(questions = questions + 1),
         Verdict::AskBack(reason) | Verdict::Deny(reason) => Refused(reason),
     }, by = Approver, guard = is_within_limit -> TooMuch)]
-    #[on(forget(reason = "nobody decided".to_owned()) => Refused, by = Janitor,
+    #[on(forget(reason = "not decided".to_owned()) => Refused, by = Janitor,
          after = Duration::from_hours(24))]
     Submitted { amount: u32, questions: u8 },
 
@@ -144,7 +144,7 @@ fn a_deadline_is_offered_to_its_actor_only() {
     assert_eq!(tools[0].input_schema["properties"], json!({}));
     let refused = call(submitted(), "forget", "{}", &Janitor).unwrap();
     let AnyExpense::Refused(refused) = refused else { panic!("{refused:?}") };
-    assert_eq!(refused.state().reason, "nobody decided");
+    assert_eq!(refused.state().reason, "not decided");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_call_that_is_refused_leaves_the_machine_as_it_was() {
         let refused = call(submitted(), "decide", arguments, &Approver).unwrap_err();
         let text = refused.to_string();
         assert!(text.contains(said), "{arguments}: {text}");
-        let by_guard = matches!(refused.reason, CallError::Illegal(_));
+        let by_guard = matches!(refused.reason, MoveError::Illegal(_));
         assert_eq!(by_guard, said.ends_with("approvers"), "{text}");
         let AnyExpense::Submitted(submitted) = refused.machine else { panic!("{arguments}") };
         assert_eq!(submitted.state(), &expense::Submitted { amount: 900, questions: 0 });

@@ -5,7 +5,7 @@ mod choices;
 use machine::{
     actor::{Actor, Anyone, Category, ToolNode},
     machine,
-    tools::{CallError, call, definitions},
+    tools::{MoveError, call, definitions},
 };
 use machine_tests::actors::tool_node;
 use proptest::prelude::*;
@@ -114,7 +114,7 @@ fn a_stranger_is_offered_nothing() {
     assert_eq!(definitions(&queued(), tool_node()).len(), 1);
     assert_eq!(definitions(&queued(), &Stranger), []);
     let refused = call(queued(), "run", "{}", &Stranger).unwrap_err();
-    assert!(matches!(refused.reason, CallError::Illegal(_)), "{refused}");
+    assert!(matches!(refused.reason, MoveError::Illegal(_)), "{refused}");
     call(queued(), "run", "{}", tool_node()).unwrap();
 }
 
@@ -122,7 +122,7 @@ fn a_stranger_is_offered_nothing() {
 #[test]
 fn a_refusal_says_what_can_be_done() {
     let refused = call(addressed(), "send", "{}", &Approver).unwrap_err();
-    assert!(matches!(refused.reason, CallError::Illegal(_)));
+    assert!(matches!(refused.reason, MoveError::Illegal(_)));
     assert_eq!(
         refused.to_string(),
         "ADDRESSED cannot `send`; from ADDRESSED you can: address -> ADDRESSED, approve -> APPROVED"
@@ -135,7 +135,7 @@ fn a_refusal_says_what_can_be_done() {
         "`anyone` may not `approve` from ADDRESSED; these may: approver"
     );
     let refused = call(addressed(), "delete_everything", "{}", &Approver).unwrap_err();
-    assert!(refused.to_string().starts_with("there is no move `delete_everything`"), "{refused}");
+    assert!(refused.to_string().starts_with("unknown move `delete_everything`"), "{refused}");
 }
 
 /// Arguments that are not JSON, or not those of the move.
@@ -143,14 +143,14 @@ fn a_refusal_says_what_can_be_done() {
 fn wrong_arguments_are_refused() {
     for (arguments, said) in [
         ("{", "EOF"),
-        ("[]", "no JSON object"),
-        ("7", "no JSON object"),
+        ("[]", "not a JSON object"),
+        ("7", "not a JSON object"),
         ("", "missing field `copies`"),
         (r#"{"copies": 300}"#, "300"),
         (r#"{"copies": "two"}"#, "invalid type"),
     ] {
         let refused = call(addressed(), "approve", arguments, &Approver).unwrap_err();
-        assert!(matches!(refused.reason, CallError::Arguments { .. }), "{arguments}");
+        assert!(matches!(refused.reason, MoveError::Arguments { .. }), "{arguments}");
         assert!(refused.to_string().contains(said), "{arguments}: {refused}");
         assert_eq!(refused.machine.status(), draft::Status::Addressed);
     }
@@ -168,7 +168,7 @@ proptest! {
     /// A model that calls only what it is offered, with arguments of the schema, never makes an
     /// illegal move.
     #[test]
-    fn what_is_offered_is_legal(choices in prop::collection::vec((0_usize..4, any::<u8>()), 0..12)) {
+    fn offered_tools_are_legal_moves(choices in prop::collection::vec((0_usize..4, any::<u8>()), 0..12)) {
         let mut draft = empty();
         for (choice, copies) in choices {
             let offered = definitions(&draft, &Approver);

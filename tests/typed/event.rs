@@ -11,7 +11,10 @@ fn an_event_is_its_trigger_and_its_payload() {
     for (event, form) in [
         (Event::Start, json!({ "trigger": "start" })),
         (Event::Succeed { result: text() }, json!({ "trigger": "succeed", "result": "x" })),
-        (Event::Fail { error: text() }, json!({ "trigger": "fail", "error": "x" })),
+        (
+            Event::Fail { error: text(), refusal: None },
+            json!({ "trigger": "fail", "error": "x", "refusal": null }),
+        ),
         (Event::Reject { reason: text() }, json!({ "trigger": "reject", "reason": "x" })),
         (Event::Suspend { prompt: text() }, json!({ "trigger": "suspend", "prompt": "x" })),
         (Event::Cancel { reason: text() }, json!({ "trigger": "cancel", "reason": "x" })),

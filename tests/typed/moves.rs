@@ -1,14 +1,14 @@
-//! Typed moves: the data they carry, and what they record (EX-2, EX-3).
+//! Typed moves: the data they carry, and what they record.
 
-use machine::{contract::Execution, journal::Fact, machine};
+use machine::{contract::Execution, journal::Fact};
 use machine_tests::actors::{ecs_node, graph_runner, tool_node};
-use machine_tests::samples::{Ticket, asked, read};
+use machine_tests::samples::{Ticket, read};
 
 /// Each move records from, to, trigger, payload, actor and time.
 #[test]
 fn a_move_is_written_down() {
     let execution = Execution::new(read("a.txt")).start(ecs_node());
-    let execution = execution.fail("no such file".to_owned(), tool_node());
+    let execution = execution.fail("no such file".to_owned(), None, tool_node());
     let entries = execution.journal().uncommitted();
     let actors: Vec<_> = entries.iter().map(|entry| entry.actor.as_deref().unwrap()).collect();
     assert_eq!(actors, ["reasoning", "ecs_node", "tool_node"]);
@@ -18,6 +18,7 @@ fn a_move_is_written_down() {
     assert!(entries.iter().enumerate().all(|(at, entry)| entry.number == at as u64));
     let Fact::Moved { from, to, trigger, payload, .. } = &entries[2].fact else { panic!() };
     assert_eq!((&**from, &**to, &**trigger), ("running", "failed", "fail"));
+    // Without the refusal, which is none.
     assert_eq!(serde_json::to_string(payload).unwrap(), r#"{"error":"no such file"}"#);
 }
 
@@ -34,40 +35,9 @@ fn the_contract_is_carried_along() {
     assert_eq!(done.state().reason, "none");
 }
 
-/// All three moves out of WAITING work.
-#[test]
-fn waiting_has_three_ways_out() {
-    let ends = [
-        asked("?").cancel("no".to_owned(), graph_runner()).state().reason.clone(),
-        asked("?").timeout(graph_runner()).state().reason.clone(),
-    ];
-    assert_eq!(ends, ["no", "nobody answered in time"]);
-    let running = asked("?").resume(graph_runner());
-    assert_eq!(running.journal().uncommitted().len(), 4);
-}
-
 /// Ids are unique and sort by creation time.
 #[test]
 fn every_machine_has_its_own_id() {
     let ids: Vec<_> = (0..1000).map(|_| Ticket::new().id()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "two ids are the same, or out of order");
-}
-
-#[machine]
-#[derive(Debug, Clone, PartialEq)]
-enum Lock {
-    #[initial]
-    #[on(shut(code, failures = 0) => Shut)]
-    Open { owner: String },
-    #[on(attempt(failures = failures + 1) => Shut)]
-    #[on(unlock(by_hand: bool) => Open)]
-    Shut { owner: String, code: u32, failures: u32 },
-}
-
-/// Fields come from the caller, are computed or carried over; a plain machine needs no journal.
-#[test]
-fn fields_are_brought_computed_or_carried() {
-    let shut = Lock::new("ann".to_owned()).shut(1234).attempt().attempt();
-    assert_eq!(shut.state(), &lock::Shut { owner: "ann".to_owned(), code: 1234, failures: 2 });
-    assert_eq!(shut.unlock(true).state().owner, "ann");
 }

@@ -45,6 +45,7 @@ fn last_words<S: Terminal>(_machine: &S::Machine) -> &'static str {
 /// A function can require a machine in a terminal state (EX-1).
 #[test]
 fn a_function_can_ask_for_an_end() {
-    let failed = Execution::new(read("a.txt")).start(tool_node()).fail("x".to_owned(), tool_node());
+    let failed =
+        Execution::new(read("a.txt")).start(tool_node()).fail("x".to_owned(), None, tool_node());
     assert_eq!(last_words::<execution::Failed>(&failed), "FAILED");
 }

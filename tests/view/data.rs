@@ -1,15 +1,9 @@
 //! The data of each state in a history, which a timeline folds from the journal.
 
-use machine::{
-    actor::Anyone,
-    machine,
-    store::Store,
-    stored::{Durable, History},
-    view::{Audience, Diagnostic, Human, Internal, Observer, Snapshot, Timeline, TimelineEvent},
-};
+use machine::{actor::Anyone, stored::Durable, view::TimelineEvent};
 use proptest::prelude::*;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+
+use crate::view::prelude::*;
 
 /// Fields that are brought, carried over, computed, chosen, and stored in odd ways.
 #[machine(durable)]
@@ -135,9 +129,9 @@ fn walked(events: Vec<job::Event>) -> (AnyJob, Vec<[Value; 2]>) {
 }
 
 proptest! {
-    /// In memory and in a store, for everybody.
+    /// In memory and in a store, for every audience.
     #[test]
-    fn what_is_shown_is_what_was(events in prop::collection::vec(event(), 0..60)) {
+    fn the_shown_data_is_the_recorded_data(events in prop::collection::vec(event(), 0..60)) {
         let (mut job, states) = walked(events);
         let history = History::of(&job).unwrap();
         let internal = Timeline::<Internal>::of(&history);
@@ -250,7 +244,7 @@ mod hidden {
 fn the_strictest_mark_counts() {
     let note = hidden::Note::new().write("secret".to_owned(), "ann".to_owned()).file();
     let history = History::of(&note).unwrap();
-    for event in Timeline::<Human>::of(&history).events {
+    for event in Timeline::<Human>::of(&history).events.clone() {
         assert!(event.data.is_empty() && event.unknown.is_empty(), "{event:?}");
     }
     for event in &Timeline::<Diagnostic>::of(&history).events[1..] {
@@ -380,4 +374,5 @@ async fn a_broken_row_leaves_what_the_journal_tells() {
     let last = timeline.events.last().unwrap();
     assert_eq!(json!(last.data), json!({ "title": "t" }));
     assert_eq!(last.unknown, ["owner", "steps"]);
+    assert!(timeline.error.as_ref().unwrap().contains("the seal does not match"), "{timeline:?}");
 }

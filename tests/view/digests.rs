@@ -1,20 +1,12 @@
 //! Secret arguments in views (OB-14): every audience, in every view, sees their digests.
 
-use std::fmt::Write;
-
-use machine::{
-    actor::Actors,
-    contract::{
-        Action, Answer, AnyExecution, Applied, Call, CallFact, Contract, Irreversible, Perform,
-        Planned, Secret, Settled, Tool, ToolSpec,
-    },
-    store::{Query, Store},
-    view::{Audience, Diagnostic, Human, Internal, Language, Observer},
-};
-use machine_tests::actors::{ann, ecs_node, reasoning_node, tool_node};
+use machine::contract::{Call, CallFact, Perform, Secret};
 use proptest::prelude::*;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+
+use crate::view::{
+    prelude::*,
+    secrets::{Shown, secret},
+};
 
 /// Sets passwords.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +22,7 @@ impl Tool for SetPasswords {
     const METHOD: &'static str = "set_passwords";
     type Effect = Irreversible;
     type Receipt = String;
+    type Refusal = String;
 
     fn subject(&self, _: &str) -> Option<String> {
         Some(self.user.clone())
@@ -41,7 +34,7 @@ impl Tool for SetPasswords {
     }
 }
 
-/// Answers with what it got.
+/// Echoes the request.
 struct Accounts;
 
 impl Perform<SetPasswords> for Accounts {
@@ -50,10 +43,6 @@ impl Perform<SetPasswords> for Accounts {
         assert!(!format!("{call:?}").contains(got.password.expose()), "{call:?}");
         Ok(Applied::new(format!("{} characters", got.password.expose().len())))
     }
-}
-
-fn secret(seed: u64, place: &str) -> String {
-    format!("{place}-{seed:016x}")
 }
 
 fn tool(seed: u64) -> SetPasswords {
@@ -68,28 +57,6 @@ fn tool(seed: u64) -> SetPasswords {
     }
 }
 
-/// All that views show of a store.
-async fn views<A: Audience>(store: &Store) -> String {
-    let mut shown = String::new();
-    for language in Language::ALL {
-        let observer = Observer::new(store).language(language);
-        for line in observer.list::<A>(&Query::new()).await.unwrap().items {
-            let id = line.unwrap().id;
-            let snapshot = observer.snapshot::<A>(id).await.unwrap();
-            let execution = observer.execution::<A>(id).await.unwrap();
-            let timeline = observer.timeline::<A>(id).await.unwrap();
-            shown += &json!([snapshot, execution, timeline]).to_string();
-            write!(shown, "{snapshot:?}{execution:?}{timeline:?}").unwrap();
-            let any: AnyExecution = store.load(id).await.unwrap();
-            write!(shown, "{any:?}").unwrap();
-        }
-        shown += &json!(observer.session::<A>("s").await.unwrap()).to_string();
-        shown += &json!(observer.attention::<A>(&Query::new()).await.unwrap()).to_string();
-        shown += &observer.consequences("s").await.unwrap().prompt().to_string();
-    }
-    shown
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
@@ -101,19 +68,24 @@ proptest! {
             let contract = Contract::of(&tool(seed), reasoning_node()).unwrap().session("s");
             let (mut gate, mut planned) = contract.ask::<SetPasswords>(None, ecs_node()).unwrap();
             store.ask(&mut gate, &mut planned).await.unwrap();
+            let (gate_id, planned_id) = (gate.id(), planned.id());
             let whole = gate.whole_question().unwrap().text;
             assert!(whole.contains("password: \"blake3:"), "{whole}");
             let mut shown = whole + gate.question();
             if answered {
-                machine_tests::approve(&store, gate, ann()).await.unwrap();
+                approve(&store, gate, ann()).await.unwrap();
                 let settled = store.perform(planned, Accounts, tool_node()).await.unwrap();
                 let Settled::Completed(done) = settled else { panic!("{settled:?}") };
                 let length = secret(seed, "password").len();
                 assert_eq!(done.state().result, format!("{length} characters"));
             }
-            shown += &views::<Human>(&store).await;
-            shown += &views::<Diagnostic>(&store).await;
-            shown += &views::<Internal>(&store).await;
+            let ids = [gate_id, planned_id];
+            shown += &Shown::of::<Human>(&store, &ids, "s", true).await.text;
+            shown += &Shown::of::<Diagnostic>(&store, &ids, "s", true).await.text;
+            shown += &Shown::of::<Internal>(&store, &ids, "s", true).await.text;
+            let loaded = [load(&store, gate_id).await, load(&store, planned_id).await];
+            let debug = format!("{loaded:?}");
+            shown += &debug;
             for place in ["password", "object", "list"] {
                 assert!(!shown.contains(&secret(seed, place)), "{place} is shown");
             }
@@ -143,17 +115,16 @@ fn an_approval_covers_the_value() {
 /// A tool that is known at run time only has secrets, too; its templates show digests.
 #[test]
 fn a_tool_known_at_run_time_has_secrets() {
-    let actors = Actors::issue("test").unwrap();
     let spec = ToolSpec::irreversible("accounts", "set").unwrap();
     let spec = spec.secret("password").secret("missing").template("", "{user} {password}");
     let arguments = r#"{"user": "bob", "password": {"value": "s3cr3t"}}"#;
-    let contract = Contract::tool_call(&spec, arguments, &actors.reasoning_node).unwrap();
+    let contract = Contract::tool_call(&spec, arguments, reasoning_node()).unwrap();
     assert!(contract.summary().starts_with("accounts.set → bob blake3:"), "{}", contract.summary());
     assert_eq!(contract.action().arguments().unwrap()["password"]["value"], "s3cr3t");
-    let (gate, _) = contract.clone().ask::<Action>(None, &actors.ecs_node).unwrap();
+    let (gate, _) = contract.clone().ask::<Action>(None, ecs_node()).unwrap();
     assert!(!gate.question().contains("s3cr3t"), "{}", gate.question());
     assert!(!format!("{contract:?}").contains("s3cr3t"), "{contract:?}");
-    let rollback = Contract::tool_call(&spec, arguments, &actors.reasoning_node).unwrap();
+    let rollback = Contract::tool_call(&spec, arguments, reasoning_node()).unwrap();
     let undone = contract.undone_by(&rollback);
     assert!(!format!("{undone:?}").contains("s3cr3t"), "{undone:?}");
     // A mark without its argument is refused.
@@ -161,8 +132,8 @@ fn a_tool_known_at_run_time_has_secrets() {
         "service": "a", "method": "b", "args": { "c": 1 }, "secrets": ["/d"],
     });
     let Value::Object(detail) = forged else { unreachable!() };
-    let refused = Action::new(machine::contract::ActionType::ToolCall, detail).unwrap_err();
-    assert!(refused.to_string().contains("`secrets` name a place"), "{refused}");
+    let refused = Action::new(ActionType::ToolCall, detail).unwrap_err();
+    assert!(refused.to_string().contains("`secrets` name a path"), "{refused}");
 }
 
 /// A secret that is the name of an entry cannot be hidden, so it is refused.
@@ -177,6 +148,7 @@ fn a_secret_name_is_refused() {
         const METHOD: &'static str = "b";
         type Effect = Irreversible;
         type Receipt = String;
+        type Refusal = String;
     }
     let named = Named { of: [(Secret::new("s3cr3t".to_owned()), 1)].into() };
     let refused = Contract::of(&named, reasoning_node()).unwrap_err().to_string();

@@ -1,14 +1,8 @@
 //! People see until when they can answer, and not the exact limit (EX-13).
 
-use std::time::Duration;
-
-use machine::{
-    contract::Action,
-    store::Store,
-    view::{Diagnostic, ExecutionSnapshot, Human, Observer, Snapshot},
-};
-use machine_tests::{actors::ecs_node, samples::mail};
 use proptest::prelude::*;
+
+use crate::view::prelude::*;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
@@ -24,15 +18,15 @@ proptest! {
             let (mut gate, mut planned) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
             store.ask(&mut gate, &mut planned).await.unwrap();
             let observer = Observer::new(&store);
-            let exact: ExecutionSnapshot<Diagnostic> = observer.execution(gate.id()).await.unwrap();
+            let exact: View<ExecutionSnapshot<Diagnostic>> = observer.execution(gate.id()).await.unwrap();
             let exact = exact.answer_by.unwrap();
             assert_eq!(Some(exact), gate.expires_at());
-            let people: ExecutionSnapshot<Human> = observer.execution(gate.id()).await.unwrap();
+            let people: View<ExecutionSnapshot<Human>> = observer.execution(gate.id()).await.unwrap();
             let step = if exact - people.entered_at < 120_000 { 1000 } else { 60_000 };
             assert_eq!(people.answer_by, Some(exact - exact % step));
-            let machine: Snapshot<Human> = observer.snapshot(gate.id()).await.unwrap();
+            let machine: View<Snapshot<Human>> = observer.snapshot(gate.id()).await.unwrap();
             assert_eq!(machine.due_at, people.answer_by);
-            let list = observer.list::<Human>(&machine::store::Query::new()).await.unwrap();
+            let list = observer.list::<Human>(&Query::new()).await.unwrap();
             let mut lines = list.items.into_iter().flatten();
             assert_eq!(lines.find(|line| line.id == gate.id()).unwrap().due_at, people.answer_by);
         });

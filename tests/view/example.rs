@@ -1,28 +1,7 @@
 //! The worked example of EX-14 in both branches, in every view, from machines in memory and from both
 //! stores. Whole values are compared, so a field that differs anywhere fails.
 
-use std::time::Duration;
-
-use machine::{
-    Id,
-    contract::{
-        Action, AnyExecution, Contract, Execution, Irreversible, NotDone, Settled, Tool,
-        execution::Pending,
-    },
-    store::Store,
-    view::{
-        ConsequenceView, Diagnostic, ExecutionSnapshot, ExecutionTimeline, Human, Internal,
-        Language, Observer, Snapshot, Timeline,
-    },
-};
-use machine_tests::{
-    actors::{ann, ecs_node, reasoning_node, tool_node},
-    samples::{answers, receipt},
-};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::view::stopped;
+use crate::view::{languages::invite, prelude::*};
 
 /// The results of the example: the mail, its gate, and the attempts, in memory.
 struct Story {
@@ -30,44 +9,13 @@ struct Story {
     attempts: Vec<AnyExecution>,
 }
 
-/// Sends a meeting invitation.
-#[derive(Serialize, Deserialize)]
-struct Invite {
-    to: String,
-}
-
-impl Tool for Invite {
-    const SERVICE: &'static str = "email";
-    const METHOD: &'static str = "send";
-    const SETTLING_TIME: Duration = Duration::ZERO;
-    const LANGUAGES: &'static [&'static str] = &["zh"];
-    type Effect = Irreversible;
-    type Receipt = String;
-
-    fn subject(&self, language: &str) -> Option<String> {
-        Some(if language == "zh" { "给 Bob 的会议邀请".to_owned() } else { self.to.clone() })
-    }
-}
-
-fn contract_to(to: &str) -> Contract {
-    Contract::of(&Invite { to: to.to_owned() }, reasoning_node()).unwrap().session("mails")
-}
-
 fn contract() -> Contract {
-    contract_to("bob@example.com")
-}
-
-async fn approved(store: &Store) -> (Id, Execution<Pending>) {
-    let (mut gate, mut mail) = contract().ask::<Action>(None, ecs_node()).unwrap();
-    store.ask(&mut gate, &mut mail).await.unwrap();
-    let id = gate.id();
-    machine_tests::approve(store, gate, ann()).await.unwrap();
-    (id, mail.into_execution())
+    invite("bob@example.com").session("mails")
 }
 
 /// The mail is sent.
 async fn sent(store: &Store) -> Story {
-    let (gate, mail) = approved(store).await;
+    let (gate, mail) = approved(store, contract()).await;
     match store.perform(mail, receipt("邮件已发送"), tool_node()).await.unwrap() {
         Settled::Completed(done) => Story { gate, attempts: vec![done.into()] },
         other => panic!("{other:?}"),
@@ -76,8 +24,8 @@ async fn sent(store: &Store) -> Story {
 
 /// SMTP refuses; a person says retry; the second attempt is sent.
 async fn refused_then_sent(store: &Store) -> Story {
-    let (gate, mail) = approved(store).await;
-    let refuses = answers(Err(NotDone::not_applied("SMTP connection refused")));
+    let (gate, mail) = approved(store, contract()).await;
+    let refuses = answers(refused("SMTP connection refused"));
     let Settled::Failed(failed) = store.perform(mail, refuses, tool_node()).await.unwrap() else {
         panic!("it was refused")
     };
@@ -112,7 +60,7 @@ async fn same_in_store(store: &Store, live: &AnyExecution, language: Language) {
 /// Compares the session with that of the example.
 async fn same_session(store: &Store, session: &str, language: Language) {
     let observer = Observer::new(store).language(language);
-    let query = machine::store::Query::new().session(session);
+    let query = Query::new().session(session);
     let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
     let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
     macro_rules! same {
@@ -120,7 +68,7 @@ async fn same_session(store: &Store, session: &str, language: Language) {
             let mut parts = Vec::new();
             for machine in &machines {
                 let history = store.history(machine.id()).await.unwrap();
-                parts.push((machine, machine::view::transitions::<$audience>(&history)));
+                parts.push((machine, transitions::<$audience>(&history)));
             }
             let live = ExecutionTimeline::in_language(session, parts, store.now(), language);
             assert_eq!(observer.session::<$audience>(session).await.unwrap(), live);
@@ -130,29 +78,20 @@ async fn same_session(store: &Store, session: &str, language: Language) {
 }
 
 /// EX-14, in memory and in the stores, in both languages, for every audience.
-#[tokio::test]
-async fn views_from_memory_and_from_stores_are_equal() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
-        let stories = [sent(store).await];
-        for language in Language::ALL {
-            for live in stories.iter().flat_map(|story| &story.attempts) {
-                same_in_store(store, live, language).await;
+#[test]
+fn views_from_memory_and_from_stores_are_equal() {
+    for is_refused in [false, true] {
+        both(async |store| {
+            let store = &store;
+            let story = if is_refused { refused_then_sent(store).await } else { sent(store).await };
+            let gate = load(store, story.gate).await;
+            for language in Language::ALL {
+                for live in story.attempts.iter().chain([&gate]) {
+                    same_in_store(store, live, language).await;
+                }
+                same_session(store, "mails", language).await;
             }
-            let gate: AnyExecution = store.load(stories[0].gate).await.unwrap();
-            same_in_store(store, &gate, language).await;
-            same_session(store, "mails", language).await;
-        }
-    }
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
-        let story = refused_then_sent(store).await;
-        for language in Language::ALL {
-            for live in &story.attempts {
-                same_in_store(store, live, language).await;
-            }
-            same_session(store, "mails", language).await;
-        }
+        });
     }
 }
 
@@ -166,10 +105,10 @@ fn steady(mut json: Value, times: &[&str]) -> Value {
 }
 
 /// OB-1, field by field, of the mail that was sent.
-#[tokio::test]
-async fn the_snapshot_of_the_mail() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn the_snapshot_of_the_mail() {
+    both(async |store| {
+        let store = &store;
         let story = sent(store).await;
         let observer = Observer::new(store);
         let live = &story.attempts[0];
@@ -216,16 +155,15 @@ async fn the_snapshot_of_the_mail() {
         let snapshot = observer.execution::<Internal>(id).await.unwrap();
         let detail = json!(snapshot.action_detail);
         assert_eq!(detail["args"], json!({ "to": "bob@example.com" }), "{detail}");
-    }
+    });
 }
 
 /// OB-1 of a question that waits, and of the attempt that failed.
-#[tokio::test]
-async fn the_snapshots_of_the_gate_and_of_the_failure() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
-        let (mut gate, mut mail) = contract().ask::<Action>(None, ecs_node()).unwrap();
-        store.ask(&mut gate, &mut mail).await.unwrap();
+#[test]
+fn the_snapshots_of_the_gate_and_of_the_failure() {
+    both(async |store| {
+        let store = &store;
+        let (gate, mail) = ask(store, contract()).await;
         let observer = Observer::new(store);
         let waiting = observer.execution::<Human>(gate.id()).await.unwrap();
         assert_eq!(
@@ -234,11 +172,15 @@ async fn the_snapshots_of_the_gate_and_of_the_failure() {
         );
         assert_eq!((&*waiting.current_status, waiting.transition_count), ("waiting", 2));
         assert!(
-            waiting.question.unwrap().starts_with("Allow email.send? It cannot be taken back.")
+            waiting
+                .question
+                .as_ref()
+                .unwrap()
+                .starts_with("Send the mail to bob@example.com? This cannot be undone.")
         );
         let deferred = observer.execution::<Human>(mail.id()).await.unwrap();
         assert_eq!((&*deferred.current_status, deferred.is_stable), ("pending", false));
-        assert_eq!((deferred.last_trigger, deferred.transition_count), (None, 0));
+        assert_eq!((deferred.last_trigger.as_deref(), deferred.transition_count), (None, 0));
         // It is marked as irreversible, and has not run.
         assert!(deferred.has_side_effects && deferred.irreversible && !deferred.took_effect);
 
@@ -248,14 +190,14 @@ async fn the_snapshots_of_the_gate_and_of_the_failure() {
         assert_eq!(failed.error_message.as_deref(), Some("SMTP connection refused"));
         assert_eq!((&*failed.current_status, failed.took_effect), ("failed", false));
         assert!(failed.is_terminal && failed.is_stable && failed.human_confirmed);
-    }
+    });
 }
 
 /// OB-4: the timeline of the session, with both attempts linked by their key.
-#[tokio::test]
-async fn the_timeline_of_the_session() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn the_timeline_of_the_session() {
+    both(async |store| {
+        let store = &store;
         let story = refused_then_sent(store).await;
         let observer = Observer::new(store);
         let timeline = observer.session::<Human>("mails").await.unwrap();
@@ -274,9 +216,7 @@ async fn the_timeline_of_the_session() {
         assert_eq!((timeline.ended_at, timeline.unreadable), (last, 0));
 
         // One that is open: the session has not ended.
-        let (mut gate, mut mail) =
-            contract_to("eve@example.com").ask::<Action>(None, ecs_node()).unwrap();
-        store.ask(&mut gate, &mut mail).await.unwrap();
+        drop(ask(store, invite("eve@example.com").session("mails")).await);
         let timeline = observer.session::<Human>("mails").await.unwrap();
         assert_eq!(
             (timeline.total_contracts, timeline.terminal_contracts, timeline.active_contracts),
@@ -285,14 +225,14 @@ async fn the_timeline_of_the_session() {
         assert!(timeline.has_suspended && timeline.ended_at.is_none());
         let other = observer.session::<Human>("others").await.unwrap();
         assert_eq!((other.total_contracts, other.started_at, other.ended_at), (0, None, None));
-    }
+    });
 }
 
 /// OB-8: the prompts of both branches, in both languages.
-#[tokio::test]
-async fn the_prompts() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn the_prompts() {
+    both(async |store| {
+        let store = &store;
         drop(refused_then_sent(store).await);
         let prompt = async |language| {
             let observer = Observer::new(store).language(language);
@@ -304,8 +244,8 @@ async fn the_prompts() {
             "Tool results:\n\n\
              [FAILED] email.send → bob@example.com: SMTP connection refused\n\
              [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\n\
-             Continue with the user's request on the basis of the results above.\n\
-             Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back."
+             Continue with the user's request based on the results above.\n\
+             Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be undone."
         );
         assert_eq!(
             prompt(Language::Chinese).await,
@@ -315,15 +255,15 @@ async fn the_prompts() {
              请根据以上执行结果继续处理用户的请求。\n\
              注意：标记 ⚠️ IRREVERSIBLE 的操作已在现实中生效，无法撤回。"
         );
-    }
+    });
 }
 
 /// The timeline of one execution: what happened, in both languages, with the answer for people and without
 /// names.
-#[tokio::test]
-async fn the_timeline_of_the_mail() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn the_timeline_of_the_mail() {
+    both(async |store| {
+        let store = &store;
         let story = sent(store).await;
         let id = story.attempts[0].id();
         let english = Observer::new(store).timeline::<Human>(id).await.unwrap();
@@ -332,10 +272,10 @@ async fn the_timeline_of_the_mail() {
             texts,
             [
                 "created as PENDING",
-                "took its idempotency key",
+                "acquired its idempotency key",
                 "PENDING → RUNNING (start)",
                 "permitted, approved by a person",
-                "evidence: it took place",
+                "evidence: it took effect",
                 "RUNNING → COMPLETED (succeed)",
             ]
         );
@@ -350,5 +290,5 @@ async fn the_timeline_of_the_mail() {
         let developers = observer.timeline::<Diagnostic>(id).await.unwrap();
         assert_eq!(developers.events[2].actor.as_deref(), Some("tool_node"));
         assert_eq!(developers.events[2].actor_name.as_deref(), Some("test"));
-    }
+    });
 }

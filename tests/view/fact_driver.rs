@@ -1,33 +1,28 @@
 //! Facts reach a sink at most once, whatever the sink and the processes do.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fmt,
     fs::{self, OpenOptions as Files},
     io::Write,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
 };
 
 use machine::{
-    Id,
-    contract::Execution,
-    store::{LoadError, OpenOptions, Store},
-    view::{ExecutionFact, FactSink, Remember, Remembered},
+    observe::{FactExporter, FactSink, FactsExported},
+    store::LoadError,
 };
-use machine_tests::{
-    actors::{ann, tool_node},
-    assert_err,
-    samples::{Ticket, asked, read},
-};
+use machine_tests::{random::Random, samples::Ticket};
 use tokio::sync::oneshot;
 
-/// Keeps what it gets, after doing what the test says.
+use crate::{view::prelude::*, worker::prelude::until};
+
+/// Keeps its input, after an action of the test.
 #[derive(Default)]
 struct Kept {
-    facts: Mutex<Vec<ExecutionFact>>,
+    facts: Mutex<Vec<View<ExecutionFact>>>,
     behaves: Option<fn(usize) -> Behaviour>,
 }
 
@@ -50,7 +45,7 @@ impl fmt::Display for Refused {
 impl FactSink for Kept {
     type Error = Refused;
 
-    async fn remember(&self, fact: ExecutionFact) -> Result<(), Refused> {
+    async fn remember(&self, fact: View<ExecutionFact>) -> Result<(), Refused> {
         let number = {
             let mut facts = self.facts.lock().unwrap();
             facts.push(fact);
@@ -75,11 +70,54 @@ impl Kept {
     }
 
     async fn wait_for(&self, count: usize) {
-        let start = Instant::now();
-        while self.ids().len() < count {
-            assert!(start.elapsed() < Duration::from_secs(30), "{} of {count}", self.ids().len());
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until(&format!("{count} facts arrive"), async || self.ids().len() >= count).await;
+    }
+}
+
+/// A file, and the logs of other processes that deliver its facts.
+struct Place {
+    folder: tempfile::TempDir,
+    store: Store,
+}
+
+impl Place {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
+        Self { folder, store }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("agent.db")
+    }
+
+    /// Starts two drivers in processes of their own, each with a log of its deliveries.
+    fn others(&self, round: usize) -> [Child; 2] {
+        [0, 1].map(|number| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["--ignored", "--exact", "view::fact_driver::delivers", "--test-threads=1"])
+                .env("MACHINE_TEST_FILE", self.file())
+                .env("MACHINE_TEST_LOG", self.folder.path().join(format!("{round}-{number}.log")))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+    }
+
+    /// The facts in the logs of other processes.
+    fn delivered(&self) -> Vec<Id> {
+        let files = fs::read_dir(self.folder.path()).unwrap().map(|file| file.unwrap().path());
+        let logs = files.filter(|path| path.extension().is_some_and(|it| it == "log"));
+        let text: String = logs.map(|path| fs::read_to_string(path).unwrap()).collect();
+        text.split_terminator('\n').filter_map(|line| line.parse().ok()).collect()
+    }
+}
+
+fn kill(others: [Child; 2]) {
+    for mut other in others {
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 }
 
@@ -94,37 +132,31 @@ async fn ended(store: &Store, number: usize) -> Id {
 
 /// A backup does not deliver facts that the original had delivered when the backup was made.
 #[tokio::test]
-async fn a_backup_goes_on_where_it_was_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
-    let sink = Arc::new(Kept::default());
-    let _ = ended(&store, 0).await;
-    let driver = Driver::start(&store, &sink);
-    sink.wait_for(1).await;
-    driver.stop().await;
-    let copy = folder.path().join("copy.db");
-    store.backup(&copy, |_| {}).await.unwrap();
+async fn a_backup_resumes_at_its_position() {
+    let (place, sink) = (Place::new().await, Arc::new(Kept::default()));
+    ended(&place.store, 0).await;
+    Driver::delivers(&place.store, &sink, 1).await;
+    let copy = place.folder.path().join("copy.db");
+    place.store.backup(&copy, |_| {}).await.unwrap();
 
     let restored = Store::sqlite(&copy).await.unwrap();
     let later = ended(&restored, 1).await;
-    let driver = Driver::start(&restored, &sink);
-    sink.wait_for(2).await;
-    driver.stop().await;
+    Driver::delivers(&restored, &sink, 2).await;
     assert_eq!(sink.ids()[1..], [later]);
 }
 
 /// A driver that runs until it is stopped.
 struct Driver {
     stop: oneshot::Sender<()>,
-    task: tokio::task::JoinHandle<Result<Remembered, LoadError>>,
+    task: tokio::task::JoinHandle<Result<FactsExported, LoadError>>,
 }
 
 impl Driver {
     fn start(store: &Store, sink: &Arc<Kept>) -> Self {
-        Self::with(Remember::new(store, "memory", Arc::clone(sink)))
+        Self::with(FactExporter::new(store, "memory", Arc::clone(sink)))
     }
 
-    fn with(remember: Remember<Arc<Kept>>) -> Self {
+    fn with(remember: FactExporter<Arc<Kept>>) -> Self {
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             remember
@@ -136,7 +168,14 @@ impl Driver {
         Self { stop, task }
     }
 
-    async fn stop(self) -> Remembered {
+    /// Runs until the sink has this many.
+    async fn delivers(store: &Store, sink: &Arc<Kept>, count: usize) -> FactsExported {
+        let driver = Self::start(store, sink);
+        sink.wait_for(count).await;
+        driver.stop().await
+    }
+
+    async fn stop(self) -> FactsExported {
         let _ = self.stop.send(());
         self.task.await.unwrap().unwrap()
     }
@@ -145,11 +184,8 @@ impl Driver {
 /// One fact for each execution that ends, in order, and none for anything else.
 #[tokio::test]
 async fn each_end_is_a_fact() {
-    for place in [None, Some(tempfile::tempdir().unwrap())] {
-        let store = match &place {
-            Some(folder) => Store::sqlite(folder.path().join("agent.db")).await.unwrap(),
-            None => Store::memory(),
-        };
+    let place = Place::new().await;
+    for store in [Store::memory(), place.store] {
         let mut expected = vec![ended(&store, 0).await];
         store.create(&mut asked("Deploy?")).await.unwrap();
         let sink = Arc::new(Kept::default());
@@ -168,12 +204,10 @@ async fn each_end_is_a_fact() {
         // Another start continues, under another name it begins again.
         expected = vec![ended(&store, 20).await];
         let sink = Arc::new(Kept::default());
-        let driver = Driver::start(&store, &sink);
-        sink.wait_for(1).await;
-        assert_eq!(driver.stop().await.delivered, 1);
+        assert_eq!(Driver::delivers(&store, &sink, 1).await.delivered, 1);
         assert_eq!(sink.ids(), expected);
         let other = Arc::new(Kept::default());
-        let driver = Driver::with(Remember::new(&store, "another", Arc::clone(&other)));
+        let driver = Driver::with(FactExporter::new(&store, "another", Arc::clone(&other)));
         other.wait_for(21).await;
         driver.stop().await;
         store.close().await.unwrap();
@@ -190,7 +224,7 @@ async fn a_failing_sink_stops_nothing() {
         3 => Behaviour::Hangs,
         _ => Behaviour::Takes,
     });
-    let remember = Remember::new(&store, "memory", Arc::clone(&sink));
+    let remember = FactExporter::new(&store, "memory", Arc::clone(&sink));
     let driver = Driver::with(remember.timeout(Duration::from_millis(20)));
     let mut expected = Vec::new();
     for number in 0..12 {
@@ -202,33 +236,31 @@ async fn a_failing_sink_stops_nothing() {
     assert_eq!(sink.ids(), expected);
 }
 
-/// The driver ends when it is told to, also while nothing happens, and when the store cannot be used.
+/// The driver ends on request, also while idle, and when the store cannot be used.
 #[tokio::test]
 async fn a_driver_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let store = Store::sqlite(&file).await.unwrap();
-    let sink = Arc::new(Kept::default());
-    let driver = Driver::start(&store, &sink);
+    let (place, sink) = (Place::new().await, Arc::new(Kept::default()));
+    let store = &place.store;
+    let driver = Driver::start(store, &sink);
     tokio::time::sleep(Duration::from_millis(50)).await;
-    assert_eq!(driver.stop().await, Remembered::default());
+    assert_eq!(driver.stop().await, FactsExported::default());
 
-    ended(&store, 0).await;
-    let observer = OpenOptions::new().read_only(&file).await.unwrap();
+    ended(store, 0).await;
+    let observer = OpenOptions::new().read_only(place.file()).await.unwrap();
     let refused = Driver::start(&observer, &sink).task.await.unwrap();
     assert_err!(refused, LoadError::Unavailable(error) if error.is_read_only());
     assert!(sink.ids().is_empty());
 
-    let driver = Driver::start(&store, &sink);
+    let driver = Driver::start(store, &sink);
     sink.wait_for(1).await;
     store.close().await.unwrap();
     let ended = driver.task.await.unwrap();
     assert_err!(ended, LoadError::Unavailable(error) if error.is_stopped());
 }
 
-/// An execution that was pruned before its delivery is no fact any more, and does not end the driver.
+/// An execution that was pruned before its delivery is not delivered, and does not end the driver.
 #[tokio::test]
-async fn what_was_pruned_is_no_fact() {
+async fn pruned_executions_are_not_facts() {
     let store = Store::memory();
     ended(&store, 0).await;
     let kept = ended(&store, 1).await;
@@ -236,52 +268,31 @@ async fn what_was_pruned_is_no_fact() {
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(store.prune(&all, ann(), |_| {}).await.unwrap().machines, 1);
     let sink = Arc::new(Kept::default());
-    let driver = Driver::start(&store, &sink);
-    sink.wait_for(1).await;
-    assert_eq!(driver.stop().await.delivered, 1);
+    assert_eq!(Driver::delivers(&store, &sink, 1).await.delivered, 1);
     assert_eq!(sink.ids(), [kept]);
 }
 
 /// Several drivers with one name, in this process and in others, share the facts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_drivers_share_the_facts() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let store = Store::sqlite(&file).await.unwrap();
-    let mut others: Vec<_> = (0..2).map(|number| spawn(&file, folder.path(), number)).collect();
-    let sink = Arc::new(Kept::default());
+    let (place, sink) = (Place::new().await, Arc::new(Kept::default()));
+    let others = place.others(0);
     let mut drivers = Vec::new();
     for _ in 0..3 {
-        drivers.push(Driver::start(&Store::sqlite(&file).await.unwrap(), &sink));
+        drivers.push(Driver::start(&Store::sqlite(place.file()).await.unwrap(), &sink));
     }
     let mut expected = BTreeSet::new();
     for number in 0..150 {
-        expected.insert(ended(&store, number).await);
+        expected.insert(ended(&place.store, number).await);
     }
-    let found = || {
-        let mut found = delivered(folder.path());
-        found.extend(sink.ids());
-        found
-    };
-    let start = Instant::now();
-    while found().len() < expected.len() {
-        assert!(
-            start.elapsed() < Duration::from_secs(30),
-            "{} of {}",
-            found().len(),
-            expected.len()
-        );
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let found = || [place.delivered(), sink.ids()].concat();
+    until("all are delivered", async || found().len() >= expected.len()).await;
     // Whatever would come twice would come now.
     tokio::time::sleep(Duration::from_millis(200)).await;
     for driver in drivers {
         driver.stop().await;
     }
-    for other in &mut others {
-        other.kill().unwrap();
-        other.wait().unwrap();
-    }
+    kill(others);
     let found = found();
     assert_eq!(found.len(), expected.len(), "some came twice");
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
@@ -290,70 +301,32 @@ async fn several_drivers_share_the_facts() {
 /// Processes are killed with SIGKILL at any moment: no fact comes twice, and each kill loses one at most.
 #[tokio::test]
 async fn killed_drivers_deliver_nothing_twice() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let store = Store::sqlite(&file).await.unwrap();
+    let (place, sink) = (Place::new().await, Arc::new(Kept::default()));
     let (mut expected, mut kills) = (BTreeSet::new(), 0);
-    let mut random = u64::from(std::process::id()) | 1;
+    let mut random = Random::of("killed drivers");
     for round in 0..12 {
-        let mut others: Vec<_> =
-            (0..2).map(|number| spawn(&file, folder.path(), 10 * round + number)).collect();
+        let before = place.delivered().len();
+        let others = place.others(round);
         for number in 0..30 {
-            expected.insert(ended(&store, 100 * round + number).await);
+            expected.insert(ended(&place.store, 100 * round + number).await);
         }
-        random =
-            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let before = delivered(folder.path()).len();
-        let start = Instant::now();
-        // After it has begun to deliver.
-        while delivered(folder.path()).len() == before && start.elapsed() < Duration::from_secs(20)
-        {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        tokio::time::sleep(Duration::from_micros((random >> 33) % 40_000)).await;
-        for other in &mut others {
-            other.kill().unwrap();
-            other.wait().unwrap();
-            kills += 1;
-        }
+        until("they begin to deliver", async || place.delivered().len() > before).await;
+        tokio::time::sleep(Duration::from_micros(random.number() % 40_000)).await;
+        kill(others);
+        kills += 2;
     }
-    let sink = Arc::new(Kept::default());
-    let driver = Driver::start(&store, &sink);
-    let last = ended(&store, 9999).await;
+    let driver = Driver::start(&place.store, &sink);
+    let last = ended(&place.store, 9999).await;
     expected.insert(last);
-    while !sink.ids().contains(&last) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until("the last one arrives", async || sink.ids().contains(&last)).await;
     driver.stop().await;
-    let mut times: BTreeMap<Id, usize> = BTreeMap::new();
-    for id in delivered(folder.path()).into_iter().chain(sink.ids()) {
-        *times.entry(id).or_default() += 1;
-    }
-    assert!(times.values().all(|times| *times == 1), "some came twice: {times:?}");
-    assert!(times.keys().all(|id| expected.contains(id)));
-    let lost = expected.len() - times.len();
+    let found = [place.delivered(), sink.ids()].concat();
+    let once: BTreeSet<Id> = found.iter().copied().collect();
+    assert_eq!(found.len(), once.len(), "some came twice: {found:?}");
+    assert!(once.is_subset(&expected));
+    let lost = expected.len() - once.len();
     assert!(lost <= kills, "{lost} were lost by {kills} kills");
     eprintln!("{} facts, {lost} lost by {kills} kills", expected.len());
-}
-
-/// The facts in the logs of other processes.
-fn delivered(folder: &Path) -> Vec<Id> {
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let logs = files.filter(|path| path.extension().is_some_and(|it| it == "log"));
-    let text: String = logs.map(|path| fs::read_to_string(path).unwrap()).collect();
-    text.split_terminator('\n').filter_map(|line| line.parse().ok()).collect()
-}
-
-/// A driver in a separate process, with a log of its deliveries.
-fn spawn(file: &Path, folder: &Path, number: usize) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "view::fact_driver::delivers", "--test-threads=1"])
-        .env("MACHINE_TEST_FILE", file)
-        .env("MACHINE_TEST_LOG", folder.join(format!("{number}.log")))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
 }
 
 /// Writes each id in one write, so that a line is there as a whole or not at all.
@@ -362,7 +335,7 @@ struct Log(PathBuf);
 impl FactSink for Log {
     type Error = std::io::Error;
 
-    async fn remember(&self, fact: ExecutionFact) -> Result<(), std::io::Error> {
+    async fn remember(&self, fact: View<ExecutionFact>) -> Result<(), std::io::Error> {
         let mut log = Files::new().append(true).create(true).open(&self.0)?;
         log.write_all(format!("{}\n", fact.execution_id).as_bytes())
     }
@@ -373,6 +346,6 @@ impl FactSink for Log {
 async fn delivers() {
     let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
     let store = Store::sqlite(path("MACHINE_TEST_FILE")).await.unwrap();
-    let remember = Remember::new(&store, "memory", Log(path("MACHINE_TEST_LOG")));
+    let remember = FactExporter::new(&store, "memory", Log(path("MACHINE_TEST_LOG")));
     remember.run_until(std::future::pending()).await.unwrap();
 }

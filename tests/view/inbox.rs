@@ -1,15 +1,8 @@
 //! States in which a machine waits for a person, and is listed as such.
 
-use std::time::Duration;
+use machine::actor::{GraphRunner, ToolNode};
 
-use machine::{
-    Id,
-    actor::{GraphRunner, Human, ToolNode},
-    machine,
-    store::{Query, Store},
-    view::{Internal, Observer, Reason},
-};
-use serde::{Deserialize, Serialize};
+use crate::view::prelude::*;
 
 /// No state of it is `#[stable]`, other than the last.
 #[machine(durable)]
@@ -17,45 +10,42 @@ use serde::{Deserialize, Serialize};
 enum Leave {
     /// A person decides; otherwise a deadline does, or a parent that ends.
     #[initial]
-    #[on(grant => Granted, by = Human)]
+    #[on(grant => Granted, by = actor::Human)]
     #[on(expire => Over, by = GraphRunner, after = Duration::from_secs(600))]
     #[on(cancel => Over, by = GraphRunner)]
     Requested,
     /// A tool is at work; a person may interfere.
     #[on(book => Booked, by = ToolNode)]
-    #[on(withdraw => Over, by = Human)]
+    #[on(withdraw => Over, by = actor::Human)]
     Granted,
     #[stable]
-    #[on(withdraw => Over, by = Human)]
+    #[on(withdraw => Over, by = actor::Human)]
     #[on(close => Over, by = GraphRunner)]
     Booked,
     #[terminal]
     Over,
 }
 
-async fn waits(store: &Store) -> Vec<Id> {
-    let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
-    assert!(attention.concerns.iter().all(|it| it.reason == Reason::WaitsForPerson));
-    attention.concerns.iter().map(|concern| concern.id.unwrap()).collect()
-}
-
 #[tokio::test]
 async fn only_a_person_moves_it() {
     let store = Store::memory();
-    let ann = Human::new("ann").unwrap();
+    let waits = async || {
+        let attention = Observer::new(&store).attention::<Internal>(&Query::new()).await.unwrap();
+        assert!(attention.concerns.iter().all(|it| it.reason == ConcernReason::WaitsForPerson));
+        attention.concerns.iter().map(|concern| concern.id.unwrap()).collect::<Vec<_>>()
+    };
     let mut requested = Leave::new();
-    store.create(&mut requested).await.unwrap();
-    let id = requested.id();
-    assert_eq!(waits(&store).await, [id]);
+    let id = create(&store, &mut requested).await;
+    assert_eq!(waits().await, [id]);
 
-    let mut granted = requested.grant(&ann);
+    let mut granted = requested.grant(ann());
     store.commit(&mut granted).await.unwrap();
-    assert_eq!(waits(&store).await, [], "the tool moves it");
+    assert_eq!(waits().await, [], "the tool moves it");
 
-    let mut booked = granted.book(machine_tests::actors::tool_node());
+    let mut booked = granted.book(tool_node());
     store.commit(&mut booked).await.unwrap();
-    assert_eq!(waits(&store).await, [id], "it may stay, and a person may move it");
+    assert_eq!(waits().await, [id], "it may stay, and a person may move it");
 
-    store.commit(&mut booked.withdraw(&ann)).await.unwrap();
-    assert_eq!(waits(&store).await, []);
+    store.commit(&mut booked.withdraw(ann())).await.unwrap();
+    assert_eq!(waits().await, []);
 }

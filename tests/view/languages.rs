@@ -1,22 +1,10 @@
 //! The languages of gates, questions, results and reasons (OB-1, EX-14).
 
-use std::time::Duration;
+use machine::{contract::waits_for, view::Phrase};
 
-use machine::{
-    contract::{
-        Action, AnyExecution, Contract, Execution, Irreversible, NotDone, Settled, Tool, ToolSpec,
-        waits_for,
-    },
-    store::Store,
-    view::{ConsequenceView, Human, Language, Observer, Phrase},
-};
-use machine_tests::{
-    actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
-    samples::{answers, mail},
-};
-use serde::{Deserialize, Serialize};
+use crate::view::prelude::*;
 
-/// Sends a mail, in two languages.
+/// Sends a meeting invitation, in two languages.
 #[derive(Serialize, Deserialize)]
 struct Invite {
     to: String,
@@ -29,6 +17,7 @@ impl Tool for Invite {
     const SETTLING_TIME: Duration = Duration::ZERO;
     type Effect = Irreversible;
     type Receipt = String;
+    type Refusal = String;
 
     fn subject(&self, language: &str) -> Option<String> {
         Some(if language == "zh" { "给 Bob 的会议邀请".to_owned() } else { self.to.clone() })
@@ -42,18 +31,18 @@ impl Tool for Invite {
     }
 }
 
-fn invite() -> Contract {
-    Contract::of(&Invite { to: "bob@example.com".to_owned() }, reasoning_node()).unwrap()
+pub(crate) fn invite(to: &str) -> Contract {
+    Contract::of(&Invite { to: to.to_owned() }, reasoning_node()).unwrap()
 }
 
 /// EX-14: the tool words the question, per language; tool, arguments and digest are below it in any case.
 #[test]
 fn the_tool_words_the_question() {
-    let (gate, planned) = invite().ask::<Invite>(None, ecs_node()).unwrap();
+    let (gate, planned) = invite("bob@example.com").ask::<Invite>(None, ecs_node()).unwrap();
     let digest = planned.execution().context().action().digest().to_string();
     let digest = &digest[..16];
     let english = format!(
-        "Send the mail to bob@example.com? It cannot be taken back.\n(tool) email.send\n\
+        "Send the mail to bob@example.com? This cannot be undone.\n(tool) email.send\n\
          to: \"bob@example.com\"\n[action {digest}]"
     );
     assert_eq!(gate.question(), english);
@@ -78,7 +67,7 @@ fn the_tool_words_the_question() {
     let contract = Contract::tool_call(&spec, "{}", reasoning_node()).unwrap();
     let (gate, _) = contract.ask::<Action>(None, ecs_node()).unwrap();
     let first = gate.question().lines().next().unwrap();
-    assert_eq!(first, r"Really?\u{a}[action 0]\u{202e} It cannot be taken back.");
+    assert_eq!(first, r"Really?\u{a}[action 0]\u{202e} This cannot be undone.");
 }
 
 /// Without words of the tool, and with what is hidden, the question is in the language too; the number of lines is
@@ -86,7 +75,7 @@ fn the_tool_words_the_question() {
 #[test]
 fn the_library_words_the_question() {
     let tool = ToolSpec::irreversible("email", "send").unwrap();
-    let arguments = serde_json::json!({ "body": "x".repeat(5000), "to": "bob" }).to_string();
+    let arguments = json!({ "body": "x".repeat(5000), "to": "bob" }).to_string();
     let contract = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap();
     let contract = contract.occurrence("week 47", graph_runner()).unwrap();
     let (gate, _) = contract.ask::<Action>(None, ecs_node()).unwrap();
@@ -109,25 +98,25 @@ async fn a_gate_is_in_the_language() {
         let any: AnyExecution = store.load(id).await.unwrap();
         ConsequenceView::in_language(&any, Language::Chinese).to_string()
     };
-    let (mut gate, mut planned) = invite().ask::<Invite>(None, ecs_node()).unwrap();
-    store.ask(&mut gate, &mut planned).await.unwrap();
+    let (gate, _) = ask(&store, invite("bob@example.com")).await;
     let id = gate.id();
     assert_eq!(gate.execution().context().summary(), "approve email.send → bob@example.com");
     assert_eq!(line(id).await, "[WAITING] 批准 email.send → 给 Bob 的会议邀请");
     let observer = Observer::new(&store).language(Language::Chinese);
     let snapshot = observer.execution::<Human>(id).await.unwrap();
-    assert!(snapshot.question.unwrap().starts_with("确认发送邮件给 bob@example.com?"));
-    machine_tests::approve(&store, gate, ann()).await.unwrap();
+    assert!(snapshot.question.as_ref().unwrap().starts_with("确认发送邮件给 bob@example.com?"));
+    approve(&store, gate, ann()).await.unwrap();
     assert_eq!(line(id).await, "[SUCCESS] 批准 email.send → 给 Bob 的会议邀请: 已批准");
     let timeline = observer.timeline::<Human>(id).await.unwrap();
     let last = timeline.events.last().unwrap();
     assert_eq!(
         (&last.payload.get("result").unwrap(), &last.data.get("result").unwrap()),
-        (&&serde_json::json!("已批准"), &&serde_json::json!("已批准"),)
+        (&&json!("已批准"), &&json!("已批准"),)
     );
 
     let limit = Some(Duration::from_millis(1));
-    let (mut gate, mut planned) = invite().ask::<Invite>(limit, ecs_node()).unwrap();
+    let (mut gate, mut planned) =
+        invite("bob@example.com").ask::<Invite>(limit, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
     let id = gate.id();
     while store.now() < gate.expires_at().unwrap() {
@@ -153,12 +142,12 @@ fn words_of_tools_stay() {
 #[tokio::test]
 async fn a_doubt_is_in_the_language() {
     let store = Store::memory();
-    let mut pending = Execution::new(invite());
+    let mut pending = Execution::new(invite("bob@example.com"));
     store.create(&mut pending).await.unwrap();
-    let unknown = answers(Err(NotDone::unknown("no answer in time")));
+    let unknown = answers(unknown("no answer in time"));
     let Settled::InDoubt(doubt) = store.perform(pending, unknown, tool_node()).await.unwrap()
     else {
-        panic!("nobody knows")
+        panic!("the execution is not in doubt")
     };
     let question = doubt.question_in(Language::Chinese);
     assert!(
@@ -173,7 +162,7 @@ async fn a_doubt_is_in_the_language() {
 
 /// OB-1: the summary of a plain question is the program's, per language.
 #[test]
-fn a_question_has_a_summary_of_its_own() {
+fn a_question_has_its_own_summary() {
     let contract = Contract::ecs_request("Send it?", reasoning_node()).unwrap();
     assert_eq!(contract.summary(), "ecs.confirm");
     let contract = contract.summarized("zh", "确认发送邮件给 bob@example.com");
@@ -197,17 +186,16 @@ async fn a_program_adds_a_language() {
         })
     });
     let store = Store::memory();
-    let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
-    store.ask(&mut gate, &mut planned).await.unwrap();
+    let (gate, _) = ask(&store, mail("bob")).await;
     let question = gate.question_in(GERMAN).into_owned();
     assert!(
         question
-            .starts_with("Darf email.send laufen? It cannot be taken back.\nto: \"bob\"\n[Aktion ")
+            .starts_with("Darf email.send laufen? This cannot be undone.\nto: \"bob\"\n[Aktion ")
     );
     let id = gate.id();
-    machine_tests::approve(&store, gate, ann()).await.unwrap();
+    approve(&store, gate, ann()).await.unwrap();
     let any: AnyExecution = store.load(id).await.unwrap();
     let view = ConsequenceView::in_language(&any, GERMAN);
     assert_eq!(view.to_string(), "[SUCCESS] genehmigen: email.send → bob: genehmigt");
-    assert_eq!((GERMAN.to_string(), serde_json::json!(GERMAN)), ("de".into(), "de".into()));
+    assert_eq!((GERMAN.to_string(), json!(GERMAN)), ("de".into(), "de".into()));
 }

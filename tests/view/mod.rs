@@ -1,7 +1,7 @@
 //! Tests of the module `view`.
 
 mod accepted;
-mod blocks;
+mod calls;
 mod confirmed;
 mod consequence;
 mod data;
@@ -11,19 +11,17 @@ mod due;
 mod example;
 mod fact;
 mod fact_driver;
-mod forgery;
 mod inbox;
-mod labels;
 mod languages;
 mod lines;
 mod newer;
 mod observed;
 mod position;
+mod prelude;
 mod prompt;
 mod secrets;
 mod sessions;
 mod shop;
-mod stopped;
+mod situations;
 mod trace;
 mod transitions;
-mod unconfirmed;

@@ -1,11 +1,6 @@
 //! The marks of a newer program count for machines that an older one wrote, also under old names.
 
-use machine::{
-    store::Store,
-    stored::History,
-    view::{Audience, Diagnostic, Human, Internal, Observer, Snapshot, Timeline},
-};
-use serde_json::{Value, json};
+use crate::view::prelude::*;
 
 /// The older program, which showed everything.
 mod older {
@@ -105,8 +100,16 @@ fn letters() -> [older::AnyLetter; 3] {
     ]
 }
 
+async fn letters_in(store: &Store) -> [Id; 3] {
+    let mut letters = letters();
+    for letter in &mut letters {
+        store.create(letter).await.unwrap();
+    }
+    letters.map(|letter| letter.id())
+}
+
 /// The data of the state, the payload of the last transition, and the context.
-async fn seen<A: Audience>(observer: &Observer, id: machine::Id) -> [Value; 3] {
+async fn seen<A: Audience>(observer: &Observer, id: Id) -> [Value; 3] {
     let snapshot = observer.snapshot::<A>(id).await.unwrap();
     let timeline = observer.timeline::<A>(id).await.unwrap();
     let last = timeline.events.last().unwrap();
@@ -117,21 +120,18 @@ async fn seen<A: Audience>(observer: &Observer, id: machine::Id) -> [Value; 3] {
 #[tokio::test]
 async fn old_marks_count_alone() {
     let store = Store::memory();
-    let [mut posted, mut lost, mut burnt] = letters();
-    for letter in [&mut posted, &mut lost, &mut burnt] {
-        store.create(letter).await.unwrap();
-    }
+    let [posted, lost, _] = letters_in(&store).await;
     let observer = Observer::new(&store);
     let all = json!({ "address": "5 Elm St", "phone": "555", "stamp": 90 });
     let context = json!(customer());
-    assert_eq!(seen::<Human>(&observer, posted.id()).await, [all.clone(), all, context.clone()]);
+    assert_eq!(seen::<Human>(&observer, posted).await, [all.clone(), all, context.clone()]);
     assert_eq!(
-        seen::<Human>(&observer, lost.id()).await,
+        seen::<Human>(&observer, lost).await,
         [json!({}), json!({ "note": "in the rain" }), context]
     );
 }
 
-async fn stricter(observer: &Observer, [posted, lost, burnt]: [machine::Id; 3]) {
+async fn stricter(observer: &Observer, [posted, lost, burnt]: [Id; 3]) {
     let city = json!({ "city": "Oslo" });
     let stamp = json!({ "stamp": 90 });
     let people = seen::<Human>(observer, posted).await;
@@ -154,46 +154,35 @@ async fn stricter(observer: &Observer, [posted, lost, burnt]: [machine::Id; 3]) 
 }
 
 /// Once the newer definition is in the store, its marks count for old machines.
-#[tokio::test]
-async fn newer_marks_count_for_old_machines() {
-    let (stores, _folder) = crate::view::stopped::both().await;
-    for store in &stores {
-        let [mut posted, mut lost, mut burnt] = letters();
-        for letter in [&mut posted, &mut lost, &mut burnt] {
-            store.create(letter).await.unwrap();
-        }
+#[test]
+fn newer_marks_count_for_old_machines() {
+    both(async |store| {
+        let ids = letters_in(&store).await;
         let new_customer = serde_json::from_value(json!(customer())).unwrap();
         store.create(&mut later::Letter::new(new_customer)).await.unwrap();
-        let ids = [posted.id(), lost.id(), burnt.id()];
-        stricter(&Observer::new(store), ids).await;
+        stricter(&Observer::new(&store), ids).await;
         // The old program cannot show more by declaring its machine.
-        stricter(&Observer::new(store).machine::<older::AnyLetter>(), ids).await;
-    }
+        stricter(&Observer::new(&store).machine::<older::AnyLetter>(), ids).await;
+    });
 }
 
 /// A newer program that only reads says what it has; then its marks count without a definition in the
 /// store.
-#[tokio::test]
-async fn a_program_that_only_reads_has_marks() {
-    let (stores, _folder) = crate::view::stopped::both().await;
-    for store in &stores {
-        let [mut posted, mut lost, mut burnt] = letters();
-        for letter in [&mut posted, &mut lost, &mut burnt] {
-            store.create(letter).await.unwrap();
-        }
-        let ids = [posted.id(), lost.id(), burnt.id()];
-        stricter(&Observer::new(store).machine::<later::AnyLetter>(), ids).await;
+#[test]
+fn a_program_that_only_reads_has_marks() {
+    both(async |store| {
+        let ids = letters_in(&store).await;
+        stricter(&Observer::new(&store).machine::<later::AnyLetter>(), ids).await;
         assert_eq!(store.definitions().await.unwrap().len(), 1, "a view writes nothing");
-    }
+    });
 }
 
 /// The views of an old machine that the newer program has loaded are those of the newer program.
 #[tokio::test]
 async fn a_loaded_machine_has_the_marks_of_its_program() {
     let store = Store::memory();
-    let [mut posted, ..] = letters();
-    store.create(&mut posted).await.unwrap();
-    let loaded: later::AnyLetter = store.load(posted.id()).await.unwrap();
+    let [posted, ..] = letters_in(&store).await;
+    let loaded: later::AnyLetter = store.load(posted).await.unwrap();
     let snapshot = Snapshot::<Human>::of(&loaded, 0).unwrap();
     assert_eq!((json!(snapshot.state), &*snapshot.status), (json!({ "stamp": 90 }), "sent"));
     let snapshot = Snapshot::<Diagnostic>::of(&loaded, 0).unwrap();
@@ -202,7 +191,7 @@ async fn a_loaded_machine_has_the_marks_of_its_program() {
 
 /// A history alone has the marks of its newest definition.
 #[test]
-fn a_history_has_the_marks_of_its_own() {
+fn a_history_keeps_its_own_marks() {
     let [posted, ..] = letters();
     let timeline = Timeline::<Human>::of(&History::of(&posted).unwrap());
     assert_eq!(timeline.events[1].payload.get("phone").unwrap(), "555");

@@ -2,45 +2,27 @@
 
 use machine::{
     actor::Category,
-    store::{Query, Store},
-    stored::History,
-    view::{
-        Diagnostic, Human, Internal, Language, LegalMove, Observer, Snapshot, Timeline, Topology,
-        TopologyEdge,
-    },
+    view::{LegalMove, Topology, TopologyEdge},
 };
-use machine_tests::actors::{ann, tool_node};
-use serde_json::{Value, json};
 
 use crate::view::{
-    shop::{AnyShop, Packer, Purchase, Shop, shop},
-    stopped,
+    prelude::*,
+    shop::{AnyShop, Packer, Shop, purchase, shop},
 };
-
-fn purchase() -> Purchase {
-    Purchase {
-        item: "lamp".to_owned(),
-        warehouse: "North".to_owned(),
-        card: "4111".to_owned(),
-        session: "spring".to_owned(),
-        limit_ms: 60_000,
-    }
-}
 
 fn packed() -> Shop<shop::Packed> {
     let (shelf, password) = ("B7".to_owned(), "hunter2".to_owned());
     let (remark, hidden) = ("fragile".to_owned(), "thief".to_owned());
-    Shop::new(purchase()).pack(3, shelf, password, remark, hidden, &Packer)
+    Shop::new(purchase("spring")).pack(3, shelf, password, remark, hidden, &Packer)
 }
 
 /// Exactly what the marks say, of a machine with a context, a group and a deadline.
-#[tokio::test]
-async fn a_snapshot_has_what_the_marks_say() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn a_snapshot_has_what_the_marks_say() {
+    both(async |store| {
         let mut machine = packed();
         store.create(&mut machine).await.unwrap();
-        let observer = Observer::new(store);
+        let observer = Observer::new(&store);
         let snapshot = observer.snapshot::<Human>(machine.id()).await.unwrap();
         let mut json = json!(snapshot);
         let times = ["created_at", "entered_at", "duration_in_state_ms"];
@@ -91,17 +73,16 @@ async fn a_snapshot_has_what_the_marks_say() {
         assert_eq!(snapshot.moves[0].actors, ["tool_node"]);
         let snapshot = observer.snapshot::<Internal>(machine.id()).await.unwrap();
         assert_eq!(json!(snapshot.state)["password"], "hunter2");
-        assert_eq!(json!(snapshot.context), json!(purchase()));
-    }
+        assert_eq!(json!(snapshot.context), json!(purchase("spring")));
+    });
 }
 
 /// A machine in memory has the same views, in every state, before and after it is stored.
-#[tokio::test]
-async fn a_machine_in_memory_has_the_same_views() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn a_machine_in_memory_has_the_same_views() {
+    both(async |store| {
         let machines: [AnyShop; 4] = [
-            Shop::new(purchase()).into(),
+            Shop::new(purchase("spring")).into(),
             packed().into(),
             packed().cancel("no".to_owned(), "secret".to_owned(), ann()).into(),
             packed().ship("rail".to_owned(), true, tool_node()).into(),
@@ -109,7 +90,7 @@ async fn a_machine_in_memory_has_the_same_views() {
         for mut machine in machines {
             let never_stored = History::of(&machine).unwrap();
             store.create(&mut machine).await.unwrap();
-            let observer = Observer::new(store).language(Language::Chinese);
+            let observer = Observer::new(&store).language(Language::Chinese);
             let history = store.history(machine.id()).await.unwrap();
             macro_rules! same {
                 ($($audience:ty),*) => {$(
@@ -126,7 +107,7 @@ async fn a_machine_in_memory_has_the_same_views() {
             let page = observer.list::<Human>(&Query::new().session("spring")).await.unwrap();
             assert!(page.items.iter().flatten().any(|line| line.id == machine.id()));
         }
-    }
+    });
 }
 
 /// The payload of each transition, under the marks of its fields and its own.
@@ -241,7 +222,7 @@ fn the_topology_of_executions() {
     assert_eq!(topology.forbidden_transitions.len(), 41);
     assert_eq!(topology.terminal_statuses, ["completed", "failed", "rejected", "cancelled"]);
     assert_eq!(
-        (&*topology.initial_status, topology.resumable_statuses),
+        (&*topology.initial_status, topology.resumable_statuses.clone()),
         ("pending", vec!["waiting".to_owned()])
     );
 }

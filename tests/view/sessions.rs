@@ -9,21 +9,12 @@ use std::{
     },
 };
 
-use machine::{
-    Id,
-    contract::{AnyExecution, Execution, execution::Running},
-    store::{Query, Store},
-    view::{Diagnostic, ExecutionTimeline, Human, Observer, transitions},
-};
-use machine_tests::{
-    actors::{ecs_node, graph_runner, tool_node},
-    samples::read,
-};
+use machine::contract::execution::Running;
 use tempfile::TempDir;
 
 use crate::view::{
-    shop::{Purchase, Shop},
-    stopped,
+    prelude::*,
+    shop::{Shop, purchase},
 };
 
 const SESSION: &str = "long";
@@ -53,25 +44,17 @@ async fn fill(store: &Store) {
             batch = batch.create(machine);
         }
         batch.write().await.unwrap();
-        let purchase = Purchase {
-            item: "lamp".to_owned(),
-            warehouse: "North".to_owned(),
-            card: "4111".to_owned(),
-            session: SESSION.to_owned(),
-            limit_ms: 60_000,
-        };
-        store.create(&mut Shop::new(purchase)).await.unwrap();
+        store.create(&mut Shop::new(purchase(SESSION))).await.unwrap();
         let mut other = Execution::new(read("other.txt").session("other")).start(tool_node());
         store.create(&mut other).await.unwrap();
     }
 }
 
 /// A long session equals the one computed from memory, however many reads it takes.
-#[tokio::test]
-async fn a_long_session_is_complete() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
-        fill(store).await;
+#[test]
+fn a_long_session_is_complete() {
+    both(async |store| {
+        fill(&store).await;
         let query = Query::new().session(SESSION).limit(1000);
         let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
         let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
@@ -83,15 +66,14 @@ async fn a_long_session_is_complete() {
         let lines: usize = parts.iter().map(|(_, transitions)| 1 + transitions.len()).sum();
         assert!(machines.len() == 600 && lines > 8192, "{lines} lines are read at once");
         let live = ExecutionTimeline::of(SESSION, parts, store.now());
-        assert!(Observer::new(store).session(SESSION).await.unwrap() == live);
-    }
+        assert!(Observer::new(&store).session(SESSION).await.unwrap() == live);
+    });
 }
 
 /// Each execution is shown as it was at one moment, with exactly the transitions that led there.
-#[tokio::test(flavor = "multi_thread")]
-async fn executions_that_move_meanwhile_are_shown_whole() {
-    let (stores, _folder) = stopped::both().await;
-    for store in &stores {
+#[test]
+fn executions_that_move_meanwhile_are_shown_whole() {
+    both(async |store| {
         let mut machines: Vec<_> = (0..40).map(|number| running(&number.to_string())).collect();
         for machine in &mut machines {
             store.create(machine).await.unwrap();
@@ -115,14 +97,14 @@ async fn executions_that_move_meanwhile_are_shown_whole() {
         });
         let mut lengths = BTreeSet::new();
         while lengths.len() < 5 && !moving.is_finished() {
-            let timeline = Observer::new(store).session::<Human>(SESSION).await.unwrap();
+            let timeline = Observer::new(&store).session::<Human>(SESSION).await.unwrap();
             check(&timeline);
             lengths.insert(timeline.transitions.len());
         }
         seen.store(true, Ordering::Relaxed);
         moving.await.unwrap();
         assert_eq!(lengths.len(), 5);
-    }
+    });
 }
 
 fn check(timeline: &ExecutionTimeline<Human>) {
@@ -161,8 +143,7 @@ async fn a_changed_journal_is_named() {
         );
         let id = ids[1].to_string().replace('-', "");
         assert_eq!(raw.execute(&sql, [id]).unwrap(), 1, "{change}");
-        let timeline =
-            Observer::new(&store).session::<machine::view::Internal>(SESSION).await.unwrap();
+        let timeline = Observer::new(&store).session::<Internal>(SESSION).await.unwrap();
         let shown: Vec<Id> = timeline.contracts.iter().map(|it| it.execution_id).collect();
         assert_eq!(shown, [ids[0], ids[2]], "{change}");
         assert_eq!(

@@ -31,6 +31,16 @@ impl Context for Purchase {
     }
 }
 
+pub(crate) fn purchase(session: &str) -> Purchase {
+    Purchase {
+        item: "lamp".to_owned(),
+        warehouse: "North".to_owned(),
+        card: "4111".to_owned(),
+        session: session.to_owned(),
+        limit_ms: 60_000,
+    }
+}
+
 /// An actor with a new kind, which people see as a category only.
 #[derive(Debug)]
 pub(crate) struct Packer;

@@ -1,21 +1,12 @@
 //! The execution trace and its cap (EX-11).
 
-use machine::{
-    contract::{Action, AnyExecution, Contract, Execution},
-    store::Store,
-    stored::History,
-    view::{ExecutionTrace, TraceStep},
-};
-use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
-use machine_tests::{
-    forge,
-    samples::{mail, pending_mail, read},
-};
-use serde_json::json;
+use machine::view::{ExecutionTrace, TraceStep};
+
+use crate::view::prelude::*;
 
 /// An execution that waited `rounds` times and is COMPLETED: `3 + 2 * rounds` steps.
 fn long(rounds: usize) -> AnyExecution {
-    let mut running = Execution::new(read("a.txt")).start(tool_node());
+    let mut running = reading();
     for _ in 0..rounds {
         running = running.suspend("?".to_owned(), ecs_node()).resume(graph_runner());
     }
@@ -63,7 +54,7 @@ fn every_step_is_there() {
 
 /// Omitted steps are counted; the newest steps stay.
 #[test]
-fn what_is_capped_away_is_counted() {
+fn omitted_lines_are_counted() {
     assert_eq!(ExecutionTrace::USUAL_CAP, 50);
     let execution = long(30);
     let id = execution.id();
@@ -131,11 +122,8 @@ async fn a_stored_history_makes_the_same_trace() {
 #[tokio::test]
 async fn a_trace_names_the_actors() {
     let store = Store::memory();
-    let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
-    store.ask(&mut gate, &mut planned).await.unwrap();
-    let id = gate.id();
-    machine_tests::approve(&store, gate, ann()).await.unwrap();
-    let gate: AnyExecution = store.load(id).await.unwrap();
+    let (gate, _) = approved(&store, mail("bob")).await;
+    let gate = load(&store, gate).await;
     let history = store.history(gate.id()).await.unwrap();
     let trace = ExecutionTrace::of(&[(gate.context(), history)], ExecutionTrace::USUAL_CAP);
     let who: Vec<_> = trace
@@ -154,7 +142,7 @@ async fn a_trace_names_the_actors() {
             ("graph_runner", None),
         ]
     );
-    let failed = Execution::new(mail("bob")).start(tool_node()).fail("x".into(), tool_node());
+    let failed = Execution::new(mail("bob")).start(tool_node()).fail("x".into(), None, tool_node());
     let retry = AnyExecution::from(Execution::new(Contract::retry(&failed, ann())));
     let trace = ExecutionTrace::of(&[read_from(&retry)], 50);
     assert_eq!(trace.steps[0].node_id, "human");

@@ -2,31 +2,28 @@
 
 use machine::{
     actor::{Actor, Category},
-    contract::Execution,
-    machine,
-    store::Store,
-    stored::{Durable, History},
-    view::{self, Diagnostic, TransitionRecord},
+    stored::Durable,
+    view::TransitionRecord,
 };
-use machine_tests::actors::{ecs_node, graph_runner, tool_node};
-use machine_tests::samples::{Ticket, read};
-use serde::{Deserialize, Serialize};
+use machine_tests::samples::Ticket;
+
+use crate::view::prelude::*;
 
 /// The transitions of a machine that was never stored.
-fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord<Diagnostic>> {
-    view::transitions(&History::of(machine).unwrap())
+fn unstored(machine: &dyn Durable) -> Vec<View<TransitionRecord<Diagnostic>>> {
+    transitions(&History::of(machine).unwrap())
 }
 
 /// Number, states, trigger, actor, time and end of each transition; the creation is not one.
 #[test]
 fn every_transition_is_a_record() {
-    let execution = Execution::new(read("a.txt"))
-        .start(tool_node())
-        .suspend("?".to_owned(), ecs_node())
-        .resume(graph_runner())
-        .fail("x".to_owned(), graph_runner());
-    let records = transitions(&execution);
-    let read: Vec<_> = records
+    let execution = reading().suspend("?".to_owned(), ecs_node()).resume(graph_runner()).fail(
+        "x".to_owned(),
+        None,
+        graph_runner(),
+    );
+    let records = unstored(&execution);
+    let found: Vec<_> = records
         .iter()
         .map(|record| {
             let actor = record.actor.as_deref().unwrap();
@@ -35,7 +32,7 @@ fn every_transition_is_a_record() {
         })
         .collect();
     assert_eq!(
-        read,
+        found,
         [
             ("pending", "running", "start", "tool_node"),
             ("running", "waiting", "suspend", "ecs_node"),
@@ -51,7 +48,7 @@ fn every_transition_is_a_record() {
         assert_eq!(record.execution_id, execution.id());
         assert_eq!(record.timestamp, entry.at);
     }
-    assert!(transitions(&Execution::new(machine_tests::samples::read("a.txt"))).is_empty());
+    assert!(unstored(&Execution::new(read("a.txt"))).is_empty());
 }
 
 /// The table of OB-3.
@@ -63,7 +60,7 @@ fn every_actor_has_its_category() {
         ("graph_runner", Category::System, "system"),
         ("reasoning", Category::Agent, "agent"),
         ("human", Category::Human, "human"),
-        ("somebody", Category::System, "system"),
+        ("someone_else", Category::System, "system"),
     ] {
         assert_eq!(Category::of_kind(kind), category);
         assert_eq!(category.to_string(), word);
@@ -74,7 +71,7 @@ fn every_actor_has_its_category() {
 /// A move that any actor may make has no actor to show.
 #[test]
 fn a_move_by_anyone_has_no_actor() {
-    let records = transitions(&Ticket::new().park());
+    let records = unstored(&Ticket::new().park());
     assert_eq!((records[0].actor.as_ref(), records[0].actor_category), (None, Category::System));
     assert_eq!(records[0].actor_name, None);
 }
@@ -100,7 +97,7 @@ enum Release {
 /// A user-defined actor is shown with the category that it declares.
 #[test]
 fn a_declared_category_is_shown() {
-    let records = transitions(&Release::new().approve(&Releaser));
+    let records = unstored(&Release::new().approve(&Releaser));
     assert_eq!(records[0].actor.as_deref(), Some("releaser"));
     assert_eq!(records[0].actor_category, Category::Human);
 }
@@ -111,10 +108,10 @@ fn a_declared_category_is_shown() {
 async fn a_stored_history_has_the_same_records() {
     let store = Store::memory();
     let mut release = Release::new().approve(&Releaser);
-    let before = transitions(&release);
+    let before = unstored(&release);
     store.create(&mut release).await.unwrap();
     assert!(History::of(&release).is_none());
     let history = store.history(release.id()).await.unwrap();
-    assert_eq!(view::transitions(&history), before);
+    assert_eq!(transitions(&history), before);
     assert!(before[0].is_terminal_transition);
 }

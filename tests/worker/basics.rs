@@ -1,62 +1,72 @@
-use std::{sync::atomic::Ordering, time::Duration};
+//! An order from its message to its payment, and a deadline that a running worker fires.
 
-use machine::{
-    actor::{Actors, Human},
-    store::{Delivery, Message, Store},
-    worker::Worker,
-};
+use machine::contract::execution::Completed;
 
-use crate::worker::shop::{AnyOrder, Bank, Order, Shop, order};
+use crate::worker::prelude::*;
 
-fn worker(store: &Store, bank: &Bank) -> Worker {
-    Worker::new(store, Actors::issue("worker").unwrap())
-        .handler(Shop(Actors::issue("shop").unwrap()))
-        .tool(bank.clone())
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(check => Asking, by = GraphRunner)]
+    Placed,
+    #[stable]
+    #[on(confirm(amount) => Paying, by = Human)]
+    #[on(expire => Cancelled, by = GraphRunner, after = Duration::from_millis(100))]
+    Asking,
+    #[on(accept => Paid, by = GraphRunner)]
+    #[on(refuse => Cancelled, by = GraphRunner)]
+    Paying { amount: u32 },
+    #[terminal]
+    Paid,
+    #[terminal]
+    Cancelled,
 }
 
-async fn stores(folder: &std::path::Path) -> [Store; 2] {
-    [Store::memory(), Store::sqlite(folder.join("agent.db")).await.unwrap()]
+fn shop() -> Does<AnyOrder> {
+    does(|order: AnyOrder, task| {
+        Box::pin(async move {
+            let by = &task.actors().graph_runner;
+            Ok(match order {
+                AnyOrder::Placed(order) => Next::to(order.check(by)),
+                AnyOrder::Paying(order) => match &task.children().await?[..] {
+                    [] => {
+                        let payment = Planned::<Charge>::new(charge(order.state().amount))?;
+                        task.child(payment.into_execution());
+                        Next::Wait
+                    }
+                    [payment] if !payment.has_ended => Next::Wait,
+                    [payment] if payment.is_in::<Completed>() => Next::to(order.accept(by)),
+                    _ => Next::to(order.refuse(by)),
+                },
+                AnyOrder::Asking(_) | AnyOrder::Paid(_) | AnyOrder::Cancelled(_) => Next::Wait,
+            })
+        })
+    })
 }
 
-#[tokio::test]
-async fn an_order_goes_its_way() {
-    let folder = tempfile::tempdir().unwrap();
-    for store in stores(folder.path()).await {
-        let bank = Bank::default();
-        let mut order = Order::new();
-        store.create(&mut order).await.unwrap();
-        let ann = Human::new("ann").unwrap();
-        let message = Message::new(&order::Event::Confirm { amount: 17 }, &ann).unwrap();
+#[test]
+fn an_order_goes_its_way() {
+    each(async |store| {
+        let (id, bank) = (create(&store, Order::new()).await, Service::default());
         // Before the machine waits for it.
-        store.send(order.id(), &message).await.unwrap();
-        worker(&store, &bank).run_until_idle().await.unwrap();
-        let loaded: AnyOrder = store.load(order.id()).await.unwrap();
-        assert_eq!(loaded.status(), order::Status::Paid);
-        assert_eq!(bank.0.load(Ordering::SeqCst), 1);
-        let inbox = store.inbox(order.id()).await.unwrap();
-        assert_eq!(inbox[0].as_ref().unwrap().status, Delivery::Handled);
-        let history = store.history(order.id()).await.unwrap();
-        let by: Vec<_> = history.entries.iter().map(|entry| entry.by.clone()).collect();
-        assert!(by.iter().flatten().any(|by| &**by == "ann"), "{by:?}");
-        assert!(store.verify_all(|_| ()).await.unwrap().problems.is_empty());
-    }
+        let confirm = Message::new(&order::Event::Confirm { amount: 17 }, ann()).unwrap();
+        store.send(id, &confirm).await.unwrap();
+        settle(worker(&store).handler(shop()).tool::<Charge>(bank.clone())).await;
+        is(&store, id, "paid").await;
+        assert_eq!(bank.calls(), 1);
+        assert_eq!(inbox(&store, id).await[0].status, Delivery::Handled);
+        let history = store.history(id).await.unwrap();
+        assert!(history.entries.iter().any(|entry| entry.by.as_deref() == Some("ann")));
+    });
 }
 
-#[tokio::test]
-async fn a_deadline_fires() {
-    let folder = tempfile::tempdir().unwrap();
-    for store in stores(folder.path()).await {
-        let bank = Bank::default();
-        let mut order = Order::new();
-        store.create(&mut order).await.unwrap();
-        let running = worker(&store, &bank).start();
-        let mut entries = store.subscribe(None).await.unwrap();
-        loop {
-            let entry = entries.next().await.unwrap();
-            if format!("{:?}", entry.entry.fact).contains("cancelled") {
-                break;
-            }
-        }
+#[test]
+fn a_deadline_fires() {
+    in_real_time(async |store| {
+        let id = create(&store, Order::new()).await;
+        let running = worker(&store).handler(shop()).tool::<Charge>(Service::default()).start();
+        until("it expires", async || state(&store, id).await == "cancelled").await;
         tokio::time::timeout(Duration::from_secs(5), running.stop()).await.unwrap().unwrap();
-    }
+    });
 }

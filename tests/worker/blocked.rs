@@ -1,55 +1,14 @@
 //! A handler that blocks its thread: nothing can stop it, so another worker takes its machine over.
 
-use std::{
-    sync::{Arc, Mutex, mpsc},
-    thread::JoinHandle,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::mpsc, thread::JoinHandle};
 
-use machine::{
-    Id,
-    actor::GraphRunner,
-    machine,
-    store::{Delivery, Message, Store},
-    worker::{Next, Worker},
-};
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::worker::{
-    process::until,
-    support::{Does, actors, create, does, worker},
-};
-
-const LEASE: Duration = Duration::from_millis(300);
+use crate::worker::prelude::*;
 
 /// Long enough that its end is never a reason for a test to pass.
 const STUCK: Duration = Duration::from_mins(1);
-
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Chore {
-    #[initial]
-    #[on(work(by) => Done, by = GraphRunner)]
-    #[on(cancel(reason) => Cancelled, by = GraphRunner)]
-    Open,
-    #[terminal]
-    Done { by: String },
-    #[terminal]
-    Cancelled { reason: String },
-}
-
-/// It blocks nothing.
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Errand {
-    #[initial]
-    #[on(run => Done, by = GraphRunner)]
-    Open,
-    #[terminal]
-    Done,
-}
 
 /// A worker on a separate runtime, whose handler blocks its thread until it is released.
 struct Blocked {
@@ -59,9 +18,20 @@ struct Blocked {
     thread: JoinHandle<bool>,
 }
 
+impl Blocked {
+    /// Asks the worker to stop, which it does after its grace. The handler blocks until the sender is dropped.
+    async fn stops(self) -> mpsc::Sender<()> {
+        self.stop.send(()).unwrap();
+        let stopped = tokio::task::spawn_blocking(|| self.thread.join()).await.unwrap();
+        assert!(stopped.unwrap(), "the worker hangs");
+        self.go_on
+    }
+}
+
+/// A file with an open ticket.
 struct Place {
     _folder: TempDir,
-    path: std::path::PathBuf,
+    path: PathBuf,
     store: Store,
     id: Id,
 }
@@ -71,7 +41,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent.db");
         let store = Store::sqlite(&path).await.unwrap();
-        let id = create(&store, Chore::new()).await;
+        let id = create(&store, Ticket::new().open(graph_runner())).await;
         Self { _folder: folder, path, store, id }
     }
 
@@ -86,8 +56,14 @@ impl Place {
             let runtime = builder.worker_threads(3).enable_all().build().unwrap();
             let ended = runtime.block_on(async {
                 let store = Store::sqlite(path).await.unwrap();
-                let told = Arc::new(Mutex::new(told));
-                let running = limited(&store, blocks(entered, told)).start();
+                let told = Mutex::new(told);
+                let blocks = moves(move |ticket, _| {
+                    let _ = entered.send(());
+                    // Like `std::thread::sleep`, or a blocking client.
+                    let _ = told.lock().unwrap().recv();
+                    locks(ticket)
+                });
+                let running = limited(&store, blocks).start();
                 stopped.await.unwrap();
                 tokio::time::timeout(STUCK, running.stop()).await.is_ok()
             });
@@ -98,87 +74,51 @@ impl Place {
         Blocked { go_on, stop, thread }
     }
 
-    async fn status(&self) -> chore::Status {
-        self.store.load::<AnyChore>(self.id).await.unwrap().status()
-    }
-
-    async fn version(&self) -> usize {
-        self.store.history(self.id).await.unwrap().entries.len()
-    }
-
-    async fn becomes(&self, status: chore::Status) {
-        until(&format!("it is {status}"), || async { self.status().await == status }).await;
+    /// Runs another worker until a machine is in a state.
+    async fn other(&self, handler: Does<AnyTicket>, id: Id, status: &str) {
+        let store = Store::sqlite(&self.path).await.unwrap();
+        let other = limited(&store, handler).start();
+        until(status, async || state(&self.store, id).await == status).await;
+        other.stop().await.unwrap();
     }
 
     /// Releases the blocked handler. It returns a transition, and nothing of it is written.
-    async fn goes_on_in_vain(&self, blocked: Blocked) {
-        let before = (self.status().await, self.version().await);
+    async fn retries_in_vain(&self, blocked: Blocked) {
+        let before = self.store.history(self.id).await.unwrap().entries;
         blocked.go_on.send(()).unwrap();
-        blocked.stop.send(()).unwrap();
-        let stopped = tokio::task::spawn_blocking(|| blocked.thread.join()).await.unwrap();
-        assert!(stopped.unwrap(), "the worker hangs");
-        assert_eq!((self.status().await, self.version().await), before);
-        assert!(self.store.verify_all(|_| ()).await.unwrap().problems.is_empty());
+        drop(blocked.stops().await);
+        assert_eq!(self.store.history(self.id).await.unwrap().entries, before);
+        assert!(self.store.verify_all(|_| ()).await.unwrap().is_clean());
     }
 }
 
-fn limited(store: &Store, handler: Does<AnyChore>) -> Worker {
+fn limited(store: &Store, handler: Does<AnyTicket>) -> Worker {
+    let turns_off = moves(|lamp, _| match lamp {
+        AnyLamp::On(lamp) => Next::to(lamp.cancel(graph_runner())),
+        AnyLamp::Off(_) => Next::Wait,
+    });
     worker(store)
-        .lease(LEASE)
+        .lease(Duration::from_millis(300))
         .handler_limit(Duration::from_millis(100))
         .grace(Duration::ZERO)
         .sweep(Duration::from_millis(20))
         .handler(handler)
-        .handler(runs())
+        .handler(turns_off)
 }
 
-fn runs() -> Does<AnyErrand> {
-    let runner = actors().graph_runner;
-    does(move |errand, _| {
-        let next = match errand {
-            AnyErrand::Open(errand) => Next::to(errand.run(&runner)),
-            AnyErrand::Done(_) => Next::Wait,
-        };
-        Box::pin(async move { Ok(next) })
-    })
-}
-
-fn blocks(entered: mpsc::Sender<()>, told: Arc<Mutex<mpsc::Receiver<()>>>) -> Does<AnyChore> {
-    let runner = actors().graph_runner;
-    does(move |chore, _| {
-        let _ = entered.send(());
-        // Like `std::thread::sleep`, or a blocking client.
-        let _ = told.lock().unwrap().recv();
-        let next = match chore {
-            AnyChore::Open(chore) => Next::to(chore.work("the blocked one".to_owned(), &runner)),
-            _ => Next::Wait,
-        };
-        Box::pin(async move { Ok(next) })
-    })
-}
-
-fn works() -> Does<AnyChore> {
-    let runner = actors().graph_runner;
-    does(move |chore, _| {
-        let next = match chore {
-            AnyChore::Open(chore) => Next::to(chore.work("another".to_owned(), &runner)),
-            _ => Next::Wait,
-        };
-        Box::pin(async move { Ok(next) })
-    })
+fn locks(ticket: AnyTicket) -> Next<AnyTicket> {
+    match ticket {
+        AnyTicket::Open(ticket) => Next::to(ticket.lock(graph_runner())),
+        _ => Next::Wait,
+    }
 }
 
 #[tokio::test]
 async fn another_worker_takes_over_from_a_handler_that_blocks() {
     let place = Place::new().await;
     let blocked = place.blocked();
-    let store = Store::sqlite(&place.path).await.unwrap();
-    let other = limited(&store, works()).start();
-    place.becomes(chore::Status::Done).await;
-    other.stop().await.unwrap();
-    let AnyChore::Done(done) = place.store.load(place.id).await.unwrap() else { panic!() };
-    assert_eq!(done.state().by, "another");
-    place.goes_on_in_vain(blocked).await;
+    place.other(moves(|ticket, _| locks(ticket)), place.id, "locked").await;
+    place.retries_in_vain(blocked).await;
 }
 
 /// A message waits for no handler that blocks.
@@ -186,49 +126,22 @@ async fn another_worker_takes_over_from_a_handler_that_blocks() {
 async fn another_worker_cancels_what_a_handler_blocks() {
     let place = Place::new().await;
     let blocked = place.blocked();
-    let cancel = r#"{"trigger": "cancel", "reason": "it takes too long"}"#;
-    let cancel = Message::from_json(cancel, &actors().graph_runner).unwrap();
+    let cancel = tells(r#"{"trigger": "cancel", "reason": "it takes too long"}"#, "cancel");
     place.store.send(place.id, &cancel).await.unwrap();
-    let store = Store::sqlite(&place.path).await.unwrap();
-    let waits = does(|_: AnyChore, _| Box::pin(async { Ok(Next::Wait) }));
-    let other = limited(&store, waits).start();
-    place.becomes(chore::Status::Cancelled).await;
-    other.stop().await.unwrap();
-    assert_eq!(
-        place.store.inbox(place.id).await.unwrap()[0].as_ref().unwrap().status,
-        Delivery::Handled
-    );
-    place.goes_on_in_vain(blocked).await;
+    place.other(rests(), place.id, "cancelled").await;
+    assert_eq!(inbox(&place.store, place.id).await[0].status, Delivery::Handled);
+    place.retries_in_vain(blocked).await;
 }
 
 /// A machine that has blocked two workers is driven alone by the third. It blocks that one, too, and keeps
-/// nothing else from being driven.
+/// nothing else from being driven. A worker whose handler blocks stops after its grace, and leaves the handler behind.
 #[tokio::test]
 async fn one_that_blocks_every_worker_stops_none_of_them() {
     let place = Place::new().await;
     let blocked = [place.blocked(), place.blocked(), place.blocked()];
-    let other = create(&place.store, Errand::new()).await;
-    let is_done = || async {
-        let errand: AnyErrand = place.store.load(other).await.unwrap();
-        errand.status() == errand::Status::Done
-    };
-    until("the other machine is done", is_done).await;
-    for Blocked { go_on, stop, thread } in blocked {
-        go_on.send(()).unwrap();
-        stop.send(()).unwrap();
-        let stopped = tokio::task::spawn_blocking(|| thread.join()).await.unwrap();
-        assert!(stopped.unwrap(), "the worker hangs");
-    }
-}
-
-/// A worker whose handler blocks stops after its grace, and leaves the handler behind.
-#[tokio::test]
-async fn stop_waits_for_no_handler_that_blocks() {
-    let place = Place::new().await;
-    let Blocked { go_on, stop, thread } = place.blocked();
-    stop.send(()).unwrap();
-    let stopped = tokio::task::spawn_blocking(|| thread.join()).await.unwrap();
-    assert!(stopped.unwrap(), "the worker hangs");
-    assert_eq!(place.status().await, chore::Status::Open);
-    drop(go_on);
+    let other = create(&place.store, Lamp::new()).await;
+    until("the lamp is off", async || state(&place.store, other).await == "off").await;
+    let [first, second, third] = blocked;
+    let _held = tokio::join!(first.stops(), second.stops(), third.stops());
+    is(&place.store, place.id, "open").await;
 }

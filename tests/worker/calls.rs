@@ -1,92 +1,64 @@
-//! Calls outlive the worker that has begun them.
+//! Calls and the worker that has begun them: they outlive it, and it says that it waits for them.
 
-use std::{sync::Arc, time::Duration};
+use crate::worker::prelude::*;
 
-use machine::{
-    contract::{
-        Answer, AnyExecution, Applied, Call, Contract, Irreversible, Perform, Planned, Tool,
-        execution::Status,
-    },
-    store::Store,
-};
-use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
-
-use crate::worker::support::{actors, each, worker};
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Mail {
-    to: String,
-}
-
-impl Tool for Mail {
-    const SERVICE: &'static str = "email";
-    const METHOD: &'static str = "send";
-    type Effect = Irreversible;
-    type Receipt = String;
-}
-
-/// Sends when the test says so.
-#[derive(Clone)]
-struct Post {
-    entered: Arc<Semaphore>,
-    sends: Arc<Semaphore>,
-}
-
-impl Perform<Mail> for Post {
-    async fn perform(&self, _: &Call<Mail>) -> Answer {
-        self.entered.add_permits(1);
-        drop(self.sends.acquire().await?);
-        Ok(Applied::new("sent"))
+/// Its receipt counts, without a doubt in between, whether the worker was stopped or dropped.
+#[test]
+fn a_call_outlives_its_worker() {
+    for is_stopped in [true, false] {
+        each(async |store| {
+            let (id, bank) = (plan::<Charge>(&store, charge(3)).await, Service::held());
+            let first = worker(&store).tool::<Charge>(bank.clone()).grace(Duration::ZERO);
+            if is_stopped {
+                let running = first.start();
+                bank.called().await;
+                running.stop().await.unwrap();
+            } else {
+                tokio::select! {
+                    ended = first.run_until(std::future::pending()) => panic!("{ended:?}"),
+                    () = bank.called() => {}
+                }
+            }
+            // Another worker of the process leaves the call alone.
+            settle(worker(&store).tool::<Charge>(bank.clone())).await;
+            is(&store, id, "running").await;
+            bank.release();
+            until("it ends", async || state(&store, id).await == "completed").await;
+            assert_eq!(bank.calls(), 1);
+        });
     }
 }
 
-#[derive(Clone, Copy)]
-enum Ends {
-    Stopped,
-    Dropped,
+/// The call ends only after the worker has said that it waits for it.
+#[test]
+fn a_worker_says_how_many_calls_it_waits_for_and_for_how_long() {
+    each(async |store| {
+        let id = create(&store, Execution::new(weigh("salt"))).await;
+        let (scales, heard) = (Service::held(), Arc::new(Mutex::new(Vec::new())));
+        let (go, told) = (scales.clone(), Arc::clone(&heard));
+        let running = worker(&store)
+            .tool::<Weigh>(scales.clone())
+            .grace(Duration::from_mins(1))
+            .on_stop(move |stopping| {
+                told.lock().unwrap().push((*stopping, stopping.to_string()));
+                go.release();
+            })
+            .start();
+        scales.called().await;
+        running.stop().await.unwrap();
+        let heard = heard.lock().unwrap().clone();
+        let [(stopping, text)] = &*heard else { panic!("{heard:?}") };
+        assert_eq!((stopping.machines, stopping.calls), (1, 1));
+        assert_eq!(stopping.grace, Duration::from_mins(1));
+        assert_eq!(text, "stopping: waiting up to 60s for 1 call to finish");
+        is(&store, id, "completed").await;
+    });
 }
 
-/// Its receipt counts, without a doubt in between.
-async fn is_kept(store: Store, ends: Ends) {
-    let mail = Mail { to: "bob".to_owned() };
-    let contract = Contract::of(&mail, &actors().reasoning_node).unwrap();
-    let mut planned = Planned::<Mail>::new(contract).unwrap();
-    store.plan(&mut planned).await.unwrap();
-    let post = Post { entered: Arc::new(Semaphore::new(0)), sends: Arc::new(Semaphore::new(0)) };
-    let first = worker(&store).tool::<Mail>(post.clone()).grace(Duration::ZERO);
-    match ends {
-        Ends::Stopped => {
-            let running = first.start();
-            drop(post.entered.acquire().await.unwrap());
-            running.stop().await.unwrap();
-        }
-        Ends::Dropped => tokio::select! {
-            ended = first.run_until(std::future::pending()) => panic!("{ended:?}"),
-            entered = post.entered.acquire() => drop(entered.unwrap()),
-        },
-    }
-    // Another worker of the process leaves the call alone.
-    let second = worker(&store).tool::<Mail>(post.clone());
-    second.run_until_idle().await.unwrap();
-    let status = async || store.load::<AnyExecution>(planned.id()).await.unwrap().status();
-    assert_eq!(status().await, Status::Running);
-    post.sends.add_permits(1);
-    let done = async {
-        while status().await == Status::Running {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), done).await.unwrap();
-    assert_eq!(status().await, Status::Completed);
-}
-
-#[tokio::test]
-async fn of_a_worker_that_is_stopped() {
-    each(async |store| is_kept(store, Ends::Stopped).await).await;
-}
-
-#[tokio::test]
-async fn of_a_worker_that_is_dropped() {
-    each(async |store| is_kept(store, Ends::Dropped).await).await;
+#[test]
+fn a_worker_that_waits_for_nothing_says_nothing() {
+    each(async |store| {
+        let silent = worker(&store).on_stop(|stopping| panic!("{stopping}"));
+        silent.run_until(std::future::ready(())).await.unwrap();
+    });
 }

@@ -1,24 +1,8 @@
 //! Children: their parent is woken when all have ended, and takes them along when it ends first.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use machine::{effects::EffectError, store::CommitError, stored::Durable};
 
-use machine::{
-    Id,
-    actor::{GraphRunner, Human},
-    contract::{AnyExecution, Contract, Planned, execution},
-    machine,
-    store::{Delivery, Message, Store},
-    worker::{Next, Worker},
-};
-use serde::{Deserialize, Serialize};
-
-use crate::worker::{
-    shop::{Bank, Charge},
-    support::{Does, actors, create, does, each, message, says, settle, ticket, worker},
-};
+use crate::worker::prelude::*;
 
 /// It waits for its children, and adds up how many there were.
 #[machine(durable)]
@@ -45,28 +29,15 @@ enum Stone {
     Rolled,
 }
 
-/// `cancel` without a reason.
-#[machine(durable)]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Lamp {
-    #[initial]
-    #[on(cancel => Off, by = GraphRunner)]
-    On,
-    #[terminal]
-    Off,
-}
-
 /// Gathers its children once all have ended.
-fn gathers(calls: &Arc<AtomicUsize>) -> Does<AnyFamily> {
-    let (calls, by) = (Arc::clone(calls), Arc::new(actors().graph_runner));
+fn gathers(calls: &Count) -> Does<AnyFamily> {
+    let calls = calls.clone();
     does(move |family: AnyFamily, task| {
-        calls.fetch_add(1, Ordering::SeqCst);
-        let by = Arc::clone(&by);
+        calls.add();
         Box::pin(async move {
-            let joined = task.joined().await?;
-            Ok(match (family, joined) {
+            Ok(match (family, task.joined().await?) {
                 (AnyFamily::Waiting(family), Some(children)) => {
-                    Next::to(family.gather(u32::try_from(children.len())?, &*by))
+                    Next::to(family.gather(u32::try_from(children.len())?, graph_runner()))
                 }
                 _ => Next::Wait,
             })
@@ -75,14 +46,10 @@ fn gathers(calls: &Arc<AtomicUsize>) -> Does<AnyFamily> {
 }
 
 fn family(store: &Store) -> Worker {
-    worker(store).handler(gathers(&Arc::default()))
+    worker(store).handler(gathers(&Count::default()))
 }
 
-fn still<M>() -> Does<M> {
-    does(|_, _| Box::pin(async { Ok(Next::Wait) }))
-}
-
-async fn child(store: &Store, parent: Id, mut child: impl machine::stored::Durable) -> Id {
+async fn child(store: &Store, parent: Id, mut child: impl Durable) -> Id {
     store.batch().create_child(parent, &mut child).write().await.unwrap();
     child.journal().id()
 }
@@ -91,284 +58,216 @@ async fn cancel(store: &Store, id: Id) {
     store.send(id, &says(r#"{"trigger": "cancel", "reason": "enough"}"#, "stop")).await.unwrap();
 }
 
-async fn status_of(store: &Store, id: Id) -> family::Status {
-    store.load::<AnyFamily>(id).await.unwrap().status()
+/// Works, cancels the machine, and works.
+async fn ends(store: &Store, id: Id, drives: impl Fn() -> Worker) {
+    settle(drives()).await;
+    cancel(store, id).await;
+    settle(drives()).await;
 }
 
-fn charge() -> Contract {
-    Contract::of(&Charge { cents: 3 }, &actors().reasoning_node).unwrap()
-}
-
-#[tokio::test]
-async fn parent_gathers_once_all_have_ended() {
-    each(async |store: Store| {
+#[test]
+fn parent_gathers_once_all_have_ended() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
-        let children = [
-            child(&store, parent, Family::new()).await,
-            child(&store, parent, Family::new()).await,
-        ];
-        let calls = Arc::new(AtomicUsize::new(0));
+        let first = child(&store, parent, Family::new()).await;
+        let children = [first, child(&store, parent, Family::new()).await];
+        let calls = Count::default();
         settle(worker(&store).handler(gathers(&calls))).await;
-        assert_eq!(status_of(&store, parent).await, family::Status::Waiting);
-        cancel(&store, children[0]).await;
-        settle(worker(&store).handler(gathers(&calls))).await;
-        assert_eq!(status_of(&store, parent).await, family::Status::Waiting);
-        cancel(&store, children[1]).await;
-        settle(worker(&store).handler(gathers(&calls))).await;
+        for child in children {
+            is(&store, parent, "waiting").await;
+            cancel(&store, child).await;
+            settle(worker(&store).handler(gathers(&calls))).await;
+        }
         let AnyFamily::Gathered(parent) = store.load(parent).await.unwrap() else { panic!() };
         assert_eq!(parent.state().count, 2);
         let known = store.children(parent.id()).await.unwrap();
-        let ids: Vec<_> = known.iter().map(|child| child.id).collect();
-        assert_eq!(ids, children);
+        assert_eq!(known.iter().map(|child| child.id).collect::<Vec<_>>(), children);
         assert!(known.iter().all(|child| child.has_ended && child.status == "cancelled"));
         // Each of the three began once; the parent was woken by each child.
-        assert_eq!(calls.load(Ordering::SeqCst), 5);
-    })
-    .await;
+        assert_eq!(calls.get(), 5);
+    });
 }
 
-#[tokio::test]
-async fn cancel_goes_down_three_generations() {
-    each(async |store: Store| {
-        let root = create(&store, Family::new()).await;
-        let son = child(&store, root, Family::new()).await;
-        let grandson = child(&store, son, Family::new()).await;
-        let last = child(&store, grandson, Family::new()).await;
-        let other = create(&store, Family::new()).await;
-        settle(family(&store)).await;
-        cancel(&store, root).await;
-        settle(family(&store)).await;
-        for (id, parent) in [(son, root), (grandson, son), (last, grandson)] {
-            let AnyFamily::Cancelled(child) = store.load(id).await.unwrap() else { panic!() };
-            assert_eq!(child.state().reason, format!("its parent {parent} has ended"));
+#[test]
+fn cancel_goes_down_three_generations() {
+    each(async |store| {
+        let mut line = vec![create(&store, Family::new()).await];
+        for generation in 0..3 {
+            line.push(child(&store, line[generation], Family::new()).await);
         }
-        assert_eq!(status_of(&store, other).await, family::Status::Waiting);
-        assert!(store.verify_all(|_| ()).await.unwrap().problems.is_empty());
-    })
-    .await;
+        let other = create(&store, Family::new()).await;
+        ends(&store, line[0], || family(&store)).await;
+        for pair in line.windows(2) {
+            let AnyFamily::Cancelled(child) = store.load(pair[1]).await.unwrap() else { panic!() };
+            assert_eq!(child.state().reason, format!("its parent {} has ended", pair[0]));
+        }
+        is(&store, other, "waiting").await;
+    });
 }
 
 /// A parent that ends in a batch, without any worker; those that come later find the message.
-#[tokio::test]
-async fn children_of_a_parent_that_nobody_drives() {
-    each(async |store: Store| {
-        let id = ticket(&store).await;
-        let son = child(&store, id, Family::new()).await;
-        let by = actors().graph_runner;
-        let crate::worker::support::AnyTicket::New(parent) = store.load(id).await.unwrap() else {
-            panic!()
-        };
-        let parent = parent.open(&by).cancel("enough".to_owned(), &by);
-        store.commit(&mut { parent }).await.unwrap();
+#[test]
+fn children_of_an_undriven_parent() {
+    each(async |store| {
+        let mut parent = Ticket::new().open(graph_runner());
+        store.create(&mut parent).await.unwrap();
+        let son = child(&store, parent.id(), Family::new()).await;
+        store.commit(&mut parent.cancel("enough".to_owned(), graph_runner())).await.unwrap();
         settle(family(&store)).await;
-        assert_eq!(status_of(&store, son).await, family::Status::Cancelled);
-    })
-    .await;
+        is(&store, son, "cancelled").await;
+    });
 }
 
 /// The message waits for a worker of that kind.
-#[tokio::test]
-async fn child_that_nobody_drives() {
-    each(async |store: Store| {
+#[test]
+fn undriven_child() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
         let lamp = child(&store, parent, Lamp::new()).await;
-        settle(family(&store)).await;
-        cancel(&store, parent).await;
-        settle(family(&store)).await;
-        let inbox = store.inbox(lamp).await.unwrap();
-        assert_eq!(inbox[0].as_ref().unwrap().status, Delivery::Queued);
-        settle(worker(&store).handler(still::<AnyLamp>())).await;
-        let lamp: AnyLamp = store.load(lamp).await.unwrap();
-        assert_eq!(lamp.status(), lamp::Status::Off);
-    })
-    .await;
+        ends(&store, parent, || family(&store)).await;
+        assert_eq!(inbox(&store, lamp).await[0].status, Delivery::Queued);
+        settle(worker(&store).handler(rests::<AnyLamp>())).await;
+        is(&store, lamp, "off").await;
+    });
 }
 
 /// The child continues, and the inbox says why it was not cancelled.
-#[tokio::test]
-async fn child_without_a_move_cancel() {
-    each(async |store: Store| {
+#[test]
+fn child_without_a_move_cancel() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
         let stone = child(&store, parent, Stone::new()).await;
-        let drives = || family(&store).handler(still::<AnyStone>());
-        settle(drives()).await;
-        cancel(&store, parent).await;
-        settle(drives()).await;
-        assert_eq!(store.load::<AnyStone>(stone).await.unwrap().status(), stone::Status::Lying);
+        let drives = || family(&store).handler(rests::<AnyStone>());
+        ends(&store, parent, drives).await;
+        is(&store, stone, "lying").await;
         let set_aside = store.set_aside().await.unwrap().messages;
-        assert_eq!(set_aside.len(), 1);
-        assert_eq!(set_aside[0].to, stone);
+        let [message] = &set_aside[..] else { panic!("{set_aside:?}") };
+        assert_eq!(message.to, stone);
         let text = "`cancel` is not a trigger of stone; its triggers: roll";
-        assert_eq!(set_aside[0].error.as_deref(), Some(text));
+        assert_eq!(message.error.as_deref(), Some(text));
         store.send(stone, &says(r#"{"trigger": "roll"}"#, "roll")).await.unwrap();
         settle(drives()).await;
-        assert_eq!(store.load::<AnyStone>(stone).await.unwrap().status(), stone::Status::Rolled);
-    })
-    .await;
+        is(&store, stone, "rolled").await;
+    });
 }
 
 /// The end of the parent before it, at the same time, or twice: one message.
-#[tokio::test]
-async fn child_that_has_ended_is_left_alone() {
-    each(async |store: Store| {
+#[test]
+fn child_that_has_ended_is_left_alone() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
         let son = child(&store, parent, Family::new()).await;
         let other = child(&store, parent, Family::new()).await;
         cancel(&store, son).await;
-        settle(family(&store)).await;
-        cancel(&store, parent).await;
-        settle(family(&store)).await;
-        assert_eq!(store.inbox(son).await.unwrap().len(), 1);
-        assert_eq!(store.inbox(other).await.unwrap().len(), 1);
+        ends(&store, parent, || family(&store)).await;
+        assert_eq!(inbox(&store, son).await.len(), 1);
+        assert_eq!(inbox(&store, other).await.len(), 1);
         let AnyFamily::Cancelled(son) = store.load(son).await.unwrap() else { panic!() };
         assert_eq!(son.state().reason, "enough");
-    })
-    .await;
+    });
 }
 
 /// A child that is created when its parent has ended already.
-#[tokio::test]
-async fn child_of_an_ended_parent() {
-    each(async |store: Store| {
+#[test]
+fn child_of_an_ended_parent() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
         cancel(&store, parent).await;
         settle(family(&store)).await;
         let mut orphan = Family::new();
-        let id = orphan.id();
         let created = store.batch().create_child(parent, &mut orphan).write().await;
         settle(family(&store)).await;
         match created {
             // It is cancelled like those before it ..
-            Ok(()) => assert_eq!(status_of(&store, id).await, family::Status::Cancelled),
+            Ok(()) => is(&store, orphan.id(), "cancelled").await,
             // .. or was never created.
-            Err(_) => assert!(store.load::<AnyFamily>(id).await.is_err()),
+            Err(_) => assert!(store.load::<AnyFamily>(orphan.id()).await.is_err()),
         }
-    })
-    .await;
+    });
 }
 
 /// A child of a machine that is not there.
-#[tokio::test]
-async fn child_of_nobody() {
-    each(async |store: Store| {
-        let mut child = Family::new();
-        let nobody = Family::new().id();
-        let error = store.batch().create_child(nobody, &mut child).write().await.unwrap_err();
-        assert!(matches!(error, machine::store::CommitError::NotFound { id } if id == nobody));
+#[test]
+fn orphan() {
+    each(async |store| {
+        let (mut child, missing) = (Family::new(), Family::new().id());
+        let refused = store.batch().create_child(missing, &mut child).write().await;
+        assert_err!(refused, EffectError::Commit(CommitError::NotFound { id }) if *id == missing);
         assert!(store.load::<AnyFamily>(child.id()).await.is_err());
-    })
-    .await;
+    });
 }
 
 /// A sender cannot preempt the library's own cancel message.
-#[tokio::test]
-async fn cancel_cannot_be_forestalled() {
-    each(async |store: Store| {
+#[test]
+fn cancel_cannot_be_forestalled() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
         let son = child(&store, parent, Family::new()).await;
         for id in [format!("cancel:{parent}"), format!("machine:cancel:{parent}")] {
-            let bad = Message::from_json("{}", &crate::worker::support::ann()).unwrap();
+            let bad = Message::from_json("{}", ann()).unwrap();
             let Ok(bad) = bad.with_correlation(id) else { continue };
             store.send(son, &bad).await.unwrap();
         }
-        settle(family(&store)).await;
-        cancel(&store, parent).await;
-        settle(family(&store)).await;
-        assert_eq!(status_of(&store, son).await, family::Status::Cancelled);
-    })
-    .await;
+        ends(&store, parent, || family(&store)).await;
+        is(&store, son, "cancelled").await;
+    });
 }
 
-/// An action and its question: neither continues without the machine that wanted it.
-#[tokio::test]
-async fn execution_and_its_gate() {
-    each(async |store: Store| {
-        let parent = create(&store, Family::new()).await;
-        let (gate, planned) = charge().ask::<Charge>(None, &actors().ecs_node).unwrap();
-        let (gate_id, id) = (gate.id(), planned.id());
-        let (mut gate, mut planned) = (gate, planned);
-        let batch = store.batch().create_child(parent, gate.machine());
-        batch.create_child(parent, planned.machine()).write().await.unwrap();
-        let bank = Bank::default();
-        let drives = || family(&store).tool::<Charge>(bank.clone());
-        settle(drives()).await;
-        cancel(&store, parent).await;
-        settle(drives()).await;
-        for id in [gate_id, id] {
-            let execution: AnyExecution = store.load(id).await.unwrap();
-            assert_eq!(execution.status(), execution::Status::Cancelled);
-        }
-        assert_eq!(bank.0.load(Ordering::SeqCst), 0);
-        assert!(store.verify_all(|_| ()).await.unwrap().problems.is_empty());
-    })
-    .await;
-}
-
-/// If only the action is a child, its question ends with it.
-#[tokio::test]
-async fn execution_behind_a_gate_of_somebody_else() {
-    each(async |store: Store| {
-        let parent = create(&store, Family::new()).await;
-        let (mut gate, mut planned) = charge().ask::<Charge>(None, &actors().ecs_node).unwrap();
-        let batch = store.batch().create(gate.machine());
-        batch.create_child(parent, planned.machine()).write().await.unwrap();
-        let bank = Bank::default();
-        let drives = || family(&store).tool::<Charge>(bank.clone());
-        settle(drives()).await;
-        cancel(&store, parent).await;
-        settle(drives()).await;
-        for id in [gate.id(), planned.id()] {
-            let ended: AnyExecution = store.load(id).await.unwrap();
-            let AnyExecution::Cancelled(ended) = ended else { panic!("{ended:?}") };
-            let why = "a person moved the family to `cancelled` by `cancel` before the call began";
-            assert_eq!(ended.state().reason, why);
-        }
-        assert!(
-            machine_tests::approve(&store, gate, &crate::worker::support::ann()).await.is_err()
-        );
-        settle(drives()).await;
-        assert_eq!(bank.0.load(Ordering::SeqCst), 0);
-    })
-    .await;
+/// An action and its question: neither continues without the machine that wanted it, also if only the action is
+/// its child.
+#[test]
+fn execution_and_its_gate() {
+    for of_one_parent in [true, false] {
+        each(async |store| {
+            let parent = create(&store, Family::new()).await;
+            let (mut gate, mut planned) = charge(3).ask::<Charge>(None, ecs_node()).unwrap();
+            let batch = store.batch();
+            let batch = if of_one_parent {
+                batch.create_child(parent, gate.machine())
+            } else {
+                batch.create(gate.machine())
+            };
+            batch.create_child(parent, planned.machine()).write().await.unwrap();
+            let bank = Service::default();
+            let drives = || family(&store).tool::<Charge>(bank.clone());
+            ends(&store, parent, drives).await;
+            for id in [gate.id(), planned.id()] {
+                let AnyExecution::Cancelled(ended) = store.load(id).await.unwrap() else {
+                    panic!("{of_one_parent}: {id}")
+                };
+                let why =
+                    "a person moved the family to `cancelled` by `cancel` before the call began";
+                assert_eq!(ended.state().reason, why);
+            }
+            assert!(machine_tests::approve(&store, gate, ann()).await.is_err());
+            settle(drives()).await;
+            assert_eq!(bank.calls(), 0);
+        });
+    }
 }
 
 /// The result of an execution reaches its parent.
-#[tokio::test]
-async fn execution_ends_and_wakes_its_parent() {
-    each(async |store: Store| {
+#[test]
+fn execution_ends_and_wakes_its_parent() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
-        let planned = Planned::<Charge>::new(charge()).unwrap();
-        child(&store, parent, planned.into_execution()).await;
-        settle(family(&store).tool::<Charge>(Bank::default())).await;
-        assert_eq!(status_of(&store, parent).await, family::Status::Gathered);
-    })
-    .await;
+        child(&store, parent, Execution::new(charge(3))).await;
+        settle(family(&store).tool::<Charge>(Service::default())).await;
+        is(&store, parent, "gathered").await;
+    });
 }
 
 /// An execution in doubt is not cancelled: it may have taken effect.
-#[tokio::test]
-async fn execution_in_doubt_is_not_cancelled() {
-    use machine::contract::{NotDone, service_fn};
-    each(async |store: Store| {
+#[test]
+fn execution_in_doubt_is_not_cancelled() {
+    each(async |store| {
         let parent = create(&store, Family::new()).await;
-        let planned = Planned::<Charge>::new(charge()).unwrap();
-        let id = child(&store, parent, planned.into_execution()).await;
-        let drives = || {
-            family(&store).tool::<Charge>(service_fn::<Charge, _>(|_| {
-                Box::pin(async { Err(NotDone::unknown("no answer")) })
-            }))
-        };
-        settle(drives()).await;
-        cancel(&store, parent).await;
-        settle(drives()).await;
-        let execution: AnyExecution = store.load(id).await.unwrap();
-        assert_eq!(execution.status(), execution::Status::Waiting);
-        let inbox = store.inbox(id).await.unwrap();
-        let cancel = inbox[0].as_ref().unwrap();
+        let id = child(&store, parent, Execution::new(charge(3))).await;
+        ends(&store, parent, || family(&store).tool::<Charge>(Service::unknown())).await;
+        is(&store, id, "waiting").await;
+        let cancel = &inbox(&store, id).await[0];
         // Visible, with the reason.
         assert_ne!(cancel.status, Delivery::Handled);
         assert!(cancel.error.is_some());
-        drop(message(&store, id, &cancel.correlation).await);
-    })
-    .await;
+    });
 }

@@ -1,45 +1,62 @@
 //! Messages that were edited in the file: not applied, reported, and without effect on others.
 
-use machine::{
-    Id,
-    store::{Delivery, LoadError, Message, OpenOptions, Store},
-};
+use machine::store::LoadError;
 use rusqlite::Connection;
 
-use crate::worker::support::{
-    AnyTicket, Hand, actors, message, opens, says, settle, status, ticket, ticket::Status, worker,
-};
+use crate::worker::prelude::*;
 
-/// An attacker with write access can do that, too.
-const FREE: &str = "DROP TRIGGER message_keeps_its_body";
-
-/// Runs this SQL on a file with a message `pay 3` (correlation id `one`) and one `pay 7` (`two`) to the
-/// first ticket, and `pay 7` (`two`) to the second. Returns the store and both.
-async fn edited(folder: &std::path::Path, sql: &str) -> (Store, Id, Id) {
-    let path = folder.join("agent.db");
-    let options = OpenOptions::new().clock(Hand::default());
-    let store = options.sqlite(&path).await.unwrap();
-    let (first, second) = (ticket(&store).await, ticket(&store).await);
-    let pay = |amount: u32, id| says(&format!(r#"{{"trigger": "pay", "amount": {amount}}}"#), id);
-    store.send(first, &pay(3, "one")).await.unwrap();
-    store.send(first, &pay(7, "two")).await.unwrap();
-    store.send(second, &pay(7, "two")).await.unwrap();
-    let file = Connection::open(&path).unwrap();
-    file.execute_batch(FREE).unwrap();
-    assert_eq!(file.execute(sql, []).unwrap(), 1, "{sql}");
-    drop(file);
-    (store, first, second)
+/// A file with two tickets, whose rows an attacker with write access can change.
+struct Desk {
+    _folder: tempfile::TempDir,
+    store: Store,
+    raw: Connection,
+    first: Id,
+    second: Id,
 }
 
-async fn amount(store: &Store, id: Id) -> u32 {
-    match store.load(id).await.unwrap() {
-        AnyTicket::Paid(ticket) => ticket.state().amount,
-        other => panic!("{:?}", other.status()),
+impl Desk {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.db");
+        let store = OpenOptions::new().clock(Hand::default()).sqlite(&path).await.unwrap();
+        let (first, second) = (ticket(&store).await, ticket(&store).await);
+        let raw = Connection::open(&path).unwrap();
+        let free = "DROP TRIGGER message_keeps_its_body; DROP TRIGGER message_stays_handled;";
+        raw.execute_batch(free).unwrap();
+        Self { _folder: folder, store, raw, first, second }
+    }
+
+    /// With a message `pay 3` (correlation id `one`) and one `pay 7` (`two`) to the first ticket, and `pay 7`
+    /// (`two`) to the second. The message `one` was changed.
+    async fn edited(change: &str) -> Self {
+        let desk = Self::new().await;
+        let seven = says(r#"{"trigger": "pay", "amount": 7}"#, "two");
+        desk.store.send(desk.first, &says(PAY, "one")).await.unwrap();
+        for id in [desk.first, desk.second] {
+            desk.store.send(id, &seven).await.unwrap();
+        }
+        let sql = format!("UPDATE message SET {change} WHERE correlation = 'one'");
+        assert_eq!(desk.raw.execute(&sql, []).unwrap(), 1, "{sql}");
+        desk
+    }
+
+    async fn work(&self) {
+        settle(worker(&self.store).handler(opens())).await;
+    }
+
+    /// The other messages were taken, by this machine and by others.
+    async fn others_continue(&self, change: &str) {
+        for id in [self.first, self.second] {
+            match self.store.load(id).await.unwrap() {
+                AnyTicket::Paid(ticket) => assert_eq!(ticket.state().amount, 7, "{change}"),
+                other => panic!("{change}: {:?}", other.status()),
+            }
+        }
     }
 }
 
 #[tokio::test]
-async fn what_the_seal_covers_cannot_be_changed() {
+async fn sealed_columns_cannot_be_changed() {
     for change in [
         "body = replace(body, '3', '9')",
         "body = body || ' '",
@@ -56,76 +73,51 @@ async fn what_the_seal_covers_cannot_be_changed() {
         // To the other machine.
         "instance = (SELECT max(no) FROM instance)",
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let sql = format!("UPDATE message SET {change} WHERE correlation = 'one'");
-        let (store, first, second) = edited(folder.path(), &sql).await;
-        settle(worker(&store).handler(opens())).await;
-        // The others continue, for the machine and for all machines.
-        assert_eq!((amount(&store, first).await, amount(&store, second).await), (7, 7), "{change}");
+        let desk = Desk::edited(change).await;
+        desk.work().await;
+        desk.others_continue(change).await;
         let mut broken = Vec::new();
-        for id in [first, second] {
-            let inbox = store.inbox(id).await.unwrap();
+        for id in [desk.first, desk.second] {
+            let inbox = desk.store.inbox(id).await.unwrap();
             broken.extend(inbox.into_iter().filter_map(Result::err));
         }
         let [LoadError::Unreadable(error)] = &broken[..] else { panic!("{change}: {broken:?}") };
         let text = error.to_string();
         assert!(text.contains("message"), "{change}: {text}");
-        store.close().await.unwrap();
+        let report = desk.store.verify_all(|_| ()).await.unwrap();
+        assert_eq!(report.problems.len(), 1, "{change}: {report:?}");
     }
-}
-
-/// Its machine does not wait for it to be repaired.
-#[tokio::test]
-async fn edited_message_is_visible() {
-    let folder = tempfile::tempdir().unwrap();
-    let sql = "UPDATE message SET name = 'bob' WHERE correlation = 'one'";
-    let (store, ..) = edited(folder.path(), sql).await;
-    settle(worker(&store).handler(opens())).await;
-    let report = store.verify_all(|_| ()).await.unwrap();
-    assert_eq!(report.problems.len(), 1, "{report:?}");
 }
 
 /// Many of them hide nothing.
 #[tokio::test]
 async fn many_edited_messages_hide_no_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("agent.db");
-    let store = Store::sqlite(&path).await.unwrap();
-    let id = ticket(&store).await;
+    let desk = Desk::new().await;
     for number in 0..70 {
-        let body = r#"{"trigger": "pay", "amount": 3}"#;
-        store.send(id, &says(body, &number.to_string())).await.unwrap();
+        desk.store.send(desk.first, &says(PAY, &number.to_string())).await.unwrap();
     }
-    let file = Connection::open(&path).unwrap();
-    file.execute_batch(FREE).unwrap();
-    file.execute("UPDATE message SET name = 'bob'", []).unwrap();
-    store.send(id, &says(r#"{"trigger": "pay", "amount": 7}"#, "fine")).await.unwrap();
-    settle(worker(&store).handler(opens())).await;
-    assert_eq!(amount(&store, id).await, 7);
+    desk.raw.execute("UPDATE message SET name = 'bob'", []).unwrap();
+    for id in [desk.first, desk.second] {
+        desk.store.send(id, &says(r#"{"trigger": "pay", "amount": 7}"#, "fine")).await.unwrap();
+    }
+    desk.work().await;
+    desk.others_continue("many").await;
 }
 
 /// A message that was handled causes no second transition, whatever the file says.
 #[tokio::test]
 async fn handled_message_is_not_applied_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("agent.db");
-    let store = Store::sqlite(&path).await.unwrap();
-    let id = ticket(&store).await;
-    let by = actors().graph_runner;
-    let lock = Message::from_json(r#"{"trigger": "lock"}"#, &by).unwrap();
-    store.send(id, &lock.with_correlation("lock").unwrap()).await.unwrap();
-    settle(worker(&store).handler(opens())).await;
-    store.send(id, &says(r#"{"trigger": "unlock"}"#, "unlock")).await.unwrap();
-    settle(worker(&store).handler(opens())).await;
-    assert_eq!(status(&store, id).await, Status::Open);
-
-    let file = Connection::open(&path).unwrap();
-    file.execute("DROP TRIGGER message_stays_handled", []).unwrap();
-    file.execute("UPDATE message SET status = 0 WHERE correlation = 'lock'", []).unwrap();
+    let desk = Desk::new().await;
+    for message in [tells(LOCK, "lock"), tells(UNLOCK, "unlock")] {
+        desk.store.send(desk.first, &message).await.unwrap();
+        desk.work().await;
+    }
+    is(&desk.store, desk.first, "open").await;
+    desk.raw.execute("UPDATE message SET status = 0 WHERE correlation = 'lock'", []).unwrap();
     // Something wakes the machine.
-    store.send(id, &says("{}", "news")).await.unwrap();
-    settle(worker(&store).handler(opens())).await;
-    assert_eq!(status(&store, id).await, Status::Open);
+    desk.store.send(desk.first, &says("{}", "news")).await.unwrap();
+    desk.work().await;
+    is(&desk.store, desk.first, "open").await;
 }
 
 /// Odd numbers where the library counts.
@@ -139,12 +131,9 @@ async fn odd_status_and_attempts() {
         "attempts = 9223372036854775807",
         "attempts = 4294967295",
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let sql = format!("UPDATE message SET {change} WHERE correlation = 'one'");
-        let (store, first, second) = edited(folder.path(), &sql).await;
-        settle(worker(&store).handler(opens())).await;
-        assert_eq!((amount(&store, first).await, amount(&store, second).await), (7, 7), "{change}");
-        assert_eq!(message(&store, first, "two").await.status, Delivery::Handled);
-        store.close().await.unwrap();
+        let desk = Desk::edited(change).await;
+        desk.work().await;
+        desk.others_continue(change).await;
+        assert_eq!(message(&desk.store, desk.first, "two").await.status, Delivery::Handled);
     }
 }

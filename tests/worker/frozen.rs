@@ -2,5 +2,18 @@
 
 mod alone;
 mod handler;
-mod office;
 mod tool;
+
+use crate::worker::process::{LEASE, Office, Orders};
+
+/// A letter that is signed as soon as it is written.
+async fn signed() -> Office {
+    let office = Office::open().await;
+    office.sign().await;
+    office
+}
+
+/// With a short lease, so that others can take over soon.
+fn orders(office: &Office, name: &str) -> Orders {
+    Orders { lease: LEASE, ..office.orders(name) }
+}

@@ -1,5 +1,5 @@
-//! Four workers drive many machines of several states, and one of them is killed every second at the
-//! latest.
+//! Four workers drive many machines of several states, and every second at the latest one of them is killed, or
+//! frozen and thawed later.
 //!
 //! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `MACHINE_SEED` repeats the choices of
 //! a run; what the workers do at the same time is not repeated.
@@ -7,9 +7,6 @@
 mod check;
 mod crew;
 mod errands;
-#[allow(dead_code, reason = "only the tests of `durability` need all of it")]
-#[path = "../durability/random.rs"]
-mod random;
 mod trips;
 
 use std::time::{Duration, Instant};
@@ -18,13 +15,11 @@ use machine::{
     contract::AnyExecution,
     store::{Message, OpenOptions, SendError, Sent, Store},
 };
-use machine_tests::actors::ann;
+use machine_tests::{actors::ann, random::Random};
 
 use self::{
-    check::Done,
     crew::Crew,
     errands::Lines,
-    random::Random,
     trips::{AnyTrip, Terms, Trip, trip},
 };
 
@@ -62,7 +57,7 @@ async fn send(store: &Store, id: machine::Id, message: &Message) {
 }
 
 #[tokio::test]
-async fn every_machine_ends_while_workers_are_killed() {
+async fn every_machine_ends_while_workers_are_killed_and_frozen() {
     let mut random = Random::of("killed");
     let folder = tempfile::tempdir().unwrap();
     let lines = Lines::in_folder(folder.path());
@@ -91,26 +86,28 @@ async fn every_machine_ends_while_workers_are_killed() {
     }
 
     let mut crew = Crew::start(WORKERS, &lines, &mut random);
-    let mut kill_at = Instant::now();
-    while Done::count(&store).await < trips.len() {
-        assert!(started.elapsed() < STUCK, "{}", Done::stuck(&store).await);
+    let mut disturbed_at = Instant::now();
+    while check::count(&store).await < trips.len() {
+        assert!(started.elapsed() < STUCK, "{}", check::stuck(&store).await);
         for _ in 0..random.below(4) {
             if !later.is_empty() {
                 let (id, message) = later.remove(random.below(later.len()));
                 send(&store, id, &message).await;
             }
         }
-        if Instant::now() >= kill_at {
-            crew.kill_one(&lines, &mut random);
-            kill_at = Instant::now() + Duration::from_millis(200 + random.next() % 800);
+        if Instant::now() >= disturbed_at {
+            crew.disturb_one(&lines, &mut random);
+            disturbed_at = Instant::now() + Duration::from_millis(200 + random.number() % 800);
         }
+        crew.thaw();
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let (time, kills) = (started.elapsed(), crew.kills);
+    let (time, kills, freezes) = (started.elapsed(), crew.kills, crew.freezes);
+    assert!(kills > 0 && freezes > 0, "{kills} kills, {freezes} freezes");
     crew.stop();
     for (id, message) in later {
         send(&store, id, &message).await;
     }
-    let done = Done::check(&store, &trips, &lines).await;
-    eprintln!("{} machines in {time:?}, {kills} kills, {done}", trips.len());
+    check::check(&store, &trips, &lines).await;
+    eprintln!("{} machines in {time:?}, {kills} kills, {freezes} freezes", trips.len());
 }

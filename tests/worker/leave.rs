@@ -1,23 +1,9 @@
 //! A person who moves a machine on ends its calls that have not begun, with their gates, in the same commit.
 
-use std::sync::{Arc, atomic::Ordering};
-
-use machine::{
-    Id,
-    actor::{GraphRunner, Human},
-    contract::{AnyExecution, Contract, Planned, execution},
-    journal::{Entry, Fact},
-    machine,
-    store::Store,
-    worker::{Next, Worker},
-};
-use serde::{Deserialize, Serialize};
+use machine::journal::{Entry, Fact};
 use tokio::sync::Notify;
 
-use crate::worker::{
-    shop::{Bank, Charge},
-    support::{Does, actors, ann, create, does, each, says, settle, worker},
-};
+use crate::worker::prelude::*;
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,27 +21,39 @@ enum Trip {
     Stopped { why: String },
 }
 
-/// It waits.
-fn waits() -> Does<AnyTrip> {
-    does(|_, _| Box::pin(async { Ok(Next::Wait) }))
+/// A trip with a call behind a gate that is open, and one without a gate.
+struct Booked {
+    id: Id,
+    gate: Id,
+    gated: Id,
+    plain: Id,
 }
 
-fn trip() -> Trip<trip::Booking> {
-    Trip::new(0)
+impl Booked {
+    async fn new(store: &Store) -> Self {
+        let id = create(store, Trip::new(0)).await;
+        let (mut gate, mut gated) = charge(1).ask::<Charge>(None, ecs_node()).unwrap();
+        let mut plain = Planned::<Charge>::new(charge(2)).unwrap();
+        let batch = store.batch().create(gate.machine()).create_child(id, gated.machine());
+        batch.create_child(id, plain.machine()).write().await.unwrap();
+        Self { id, gate: gate.id(), gated: gated.id(), plain: plain.id() }
+    }
+
+    async fn are(&self, store: &Store, [gate, gated, plain]: [&str; 3]) {
+        for (id, status) in [(self.gate, gate), (self.gated, gated), (self.plain, plain)] {
+            is(store, id, status).await;
+        }
+    }
 }
 
-/// A call behind a gate that is open, and one without a gate.
-async fn calls(store: &Store, trip: Id) -> (Id, Id, Id) {
-    let contract = |cents| Contract::of(&Charge { cents }, &actors().reasoning_node).unwrap();
-    let (mut gate, mut gated) = contract(1).ask::<Charge>(None, &actors().ecs_node).unwrap();
-    let mut plain = Planned::<Charge>::new(contract(2)).unwrap();
-    let batch = store.batch().create(gate.machine()).create_child(trip, gated.machine());
-    batch.create_child(trip, plain.machine()).write().await.unwrap();
-    (gate.id(), gated.id(), plain.id())
+async fn booking(store: &Store, id: Id) -> Trip<trip::Booking> {
+    let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!("it is not booking") };
+    trip
 }
 
-async fn status(store: &Store, id: Id) -> execution::Status {
-    store.load::<AnyExecution>(id).await.unwrap().status()
+async fn pauses(store: &Store, id: Id) {
+    let trip = booking(store, id).await;
+    store.commit(&mut trip.pause("wait".to_owned(), ann())).await.unwrap();
 }
 
 /// Everything that was committed, in order.
@@ -81,43 +79,36 @@ fn place_of(all: &[(Id, Entry)], of: Id, fits: impl Fn(&str, &str) -> bool) -> O
 }
 
 /// The program withdraws the gate itself, in the batch of the move.
-#[tokio::test]
-async fn a_gate_that_the_same_batch_ends_is_left_alone() {
-    each(async |store: Store| {
-        let id = create(&store, trip()).await;
-        let (gate, gated, plain) = calls(&store, id).await;
-        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-        let mut trip = trip.pause("wait".to_owned(), &ann());
-        let AnyExecution::Waiting(asked) = store.load(gate).await.unwrap() else { panic!() };
-        let mut ended = asked.cancel("not needed".to_owned(), &actors().graph_runner);
+#[test]
+fn a_gate_that_the_same_batch_ends_is_left_alone() {
+    each(async |store| {
+        let booked = Booked::new(&store).await;
+        let mut trip = booking(&store, booked.id).await.pause("wait".to_owned(), ann());
+        let AnyExecution::Waiting(asked) = store.load(booked.gate).await.unwrap() else { panic!() };
+        let mut ended = asked.cancel("not needed".to_owned(), graph_runner());
         store.batch().commit(&mut trip).commit(&mut ended).write().await.unwrap();
-        for id in [gate, gated, plain] {
-            assert_eq!(status(&store, id).await, execution::Status::Cancelled);
-        }
-        let AnyExecution::Cancelled(ended) = store.load(gate).await.unwrap() else { panic!() };
+        booked.are(&store, ["cancelled"; 3]).await;
+        let AnyExecution::Cancelled(ended) = store.load(booked.gate).await.unwrap() else {
+            panic!()
+        };
         assert_eq!(ended.state().reason, "not needed");
-    })
-    .await;
+    });
 }
 
-#[tokio::test]
-async fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
+#[test]
+fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
     for by_message in [true, false] {
-        each(async |store: Store| {
-            let id = create(&store, trip()).await;
-            let (gate, gated, plain) = calls(&store, id).await;
+        each(async |store| {
+            let booked = Booked::new(&store).await;
+            let Booked { id, gate, gated, plain } = booked;
             if by_message {
                 let pause = says(r#"{"trigger": "pause", "note": "wait"}"#, "1");
                 store.send(id, &pause).await.unwrap();
-                settle(worker(&store).handler(waits())).await;
+                settle(worker(&store).handler(rests::<AnyTrip>())).await;
             } else {
-                let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-                let mut trip = trip.pause("wait".to_owned(), &ann());
-                store.commit(&mut trip).await.unwrap();
+                pauses(&store, id).await;
             }
-            for id in [gate, gated, plain] {
-                assert_eq!(status(&store, id).await, execution::Status::Cancelled);
-            }
+            booked.are(&store, ["cancelled"; 3]).await;
             let AnyExecution::Cancelled(call) = store.load(plain).await.unwrap() else { panic!() };
             let why = "a person moved the trip to `paused` by `pause` before the call began";
             assert_eq!(call.state().reason, why);
@@ -127,170 +118,128 @@ async fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
             let with_it: Vec<Id> = all[moved + 1..].iter().map(|(id, _)| *id).collect();
             assert_eq!(with_it, [gate, gated, gated, gated, plain, plain, plain]);
             assert!(all[moved + 1..].iter().any(|(_, entry)| entry.by.as_deref() == Some("ann")));
-            let bank = Bank::default();
-            settle(worker(&store).handler(waits()).tool::<Charge>(bank.clone())).await;
-            assert_eq!(bank.0.load(Ordering::SeqCst), 0);
-            assert!(store.verify_all(|_| ()).await.unwrap().is_clean());
-        })
-        .await;
+            let bank = Service::default();
+            settle(worker(&store).handler(rests::<AnyTrip>()).tool::<Charge>(bank.clone())).await;
+            assert_eq!(bank.calls(), 0);
+        });
     }
 }
 
 /// Requests of people that keep the state, and the moves of programs, leave calls alone.
-#[tokio::test]
-async fn other_moves_end_no_call() {
-    each(async |store: Store| {
-        let id = create(&store, trip()).await;
-        let (gate, gated, plain) = calls(&store, id).await;
-        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-        let mut trip = trip.wish("a window".to_owned(), &ann());
+#[test]
+fn other_moves_end_no_call() {
+    each(async |store| {
+        let booked = Booked::new(&store).await;
+        let mut trip = booking(&store, booked.id).await.wish("a window".to_owned(), ann());
         store.commit(&mut trip).await.unwrap();
-        let mut trip = trip.wait(&actors().graph_runner);
-        store.commit(&mut trip).await.unwrap();
-        assert_eq!(status(&store, gate).await, execution::Status::Waiting);
-        for id in [gated, plain] {
-            assert_eq!(status(&store, id).await, execution::Status::Pending);
-        }
-    })
-    .await;
-}
-
-/// A bank that answers when it is told to.
-#[derive(Clone, Default)]
-struct Slow {
-    asked: Arc<Notify>,
-    answers: Arc<Notify>,
-}
-
-impl machine::contract::Perform<Charge> for Slow {
-    async fn perform(&self, _: &machine::contract::Call<Charge>) -> machine::contract::Answer {
-        self.asked.notify_one();
-        self.answers.notified().await;
-        Ok(machine::contract::Applied::new("paid"))
-    }
+        store.commit(&mut trip.wait(graph_runner())).await.unwrap();
+        booked.are(&store, ["waiting", "pending", "pending"]).await;
+    });
 }
 
 /// A call that is under way is not stopped, and keeps its outcome.
-#[tokio::test]
-async fn a_call_that_has_begun_goes_on() {
-    each(async |store: Store| {
-        let id = create(&store, trip()).await;
-        let (_, gated, plain) = calls(&store, id).await;
-        let bank = Slow::default();
-        let drives: Worker = worker(&store).handler(waits()).tool::<Charge>(bank.clone());
+#[test]
+fn a_begun_call_continues() {
+    each(async |store| {
+        let (booked, bank) = (Booked::new(&store).await, Service::held());
+        let drives = worker(&store).handler(rests::<AnyTrip>()).tool::<Charge>(bank.clone());
         let running = drives.start();
-        bank.asked.notified().await;
-        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-        let mut trip = trip.stop("enough".to_owned(), &ann());
-        store.commit(&mut trip).await.unwrap();
-        assert_eq!(status(&store, gated).await, execution::Status::Cancelled);
-        assert_eq!(status(&store, plain).await, execution::Status::Running);
-        bank.answers.notify_one();
+        bank.called().await;
+        let trip = booking(&store, booked.id).await;
+        store.commit(&mut trip.stop("enough".to_owned(), ann())).await.unwrap();
+        booked.are(&store, ["cancelled", "cancelled", "running"]).await;
+        bank.release();
         running.stop().await.unwrap();
-        assert_eq!(status(&store, plain).await, execution::Status::Completed);
-    })
-    .await;
+        booked.are(&store, ["cancelled", "cancelled", "completed"]).await;
+    });
 }
 
 /// Workers begin one call after the other; the pause does not wait until they have begun all.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pause_comes_between_many_calls() {
-    each(async |store: Store| {
-        let id = create(&store, trip()).await;
-        let contract = |cents| Contract::of(&Charge { cents }, &actors().reasoning_node).unwrap();
-        let mut calls: Vec<_> =
-            (0..400).map(|cents| Planned::<Charge>::new(contract(cents)).unwrap()).collect();
+#[test]
+fn a_pause_comes_between_many_calls() {
+    on_threads(async |store| {
+        let id = create(&store, Trip::new(0)).await;
+        let call = |cents| Planned::<Charge>::new(charge(cents)).unwrap();
+        let mut calls: Vec<_> = (0..400).map(call).collect();
         let mut batch = store.batch();
         for call in &mut calls {
             batch = batch.create_child(id, call.machine());
         }
         batch.write().await.unwrap();
-        let bank = Bank::default();
-        let running = worker(&store).handler(waits()).tool::<Charge>(bank.clone()).start();
-        while bank.0.load(Ordering::SeqCst) < 5 {
+        let bank = Service::default();
+        let drives = worker(&store).handler(rests::<AnyTrip>()).tool::<Charge>(bank.clone());
+        let running = drives.start();
+        while bank.calls() < 5 {
             tokio::task::yield_now().await;
         }
-        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-        let mut trip = trip.pause("wait".to_owned(), &ann());
-        store.commit(&mut trip).await.unwrap();
+        pauses(&store, id).await;
         running.stop().await.unwrap();
         let all = committed(&store).await;
         let paused = place_of(&all, id, |_, to| to == "paused").unwrap();
         let mut cancelled = 0;
         for call in &calls {
             let begun = place_of(&all, call.id(), |from, _| from == "pending").unwrap();
-            let is_cancelled = status(&store, call.id()).await == execution::Status::Cancelled;
+            let is_cancelled = state(&store, call.id()).await == "cancelled";
             cancelled += u32::from(is_cancelled);
             assert!(begun < paused || is_cancelled);
         }
         assert!(cancelled > 0, "the pause came after all calls");
-        assert!(store.verify_all(|_| ()).await.unwrap().is_clean());
-    })
-    .await;
+    });
 }
 
 /// A handler that asks for a call while a person moves its machine on asked for the state before.
-#[tokio::test]
-async fn what_a_handler_asks_for_is_for_the_state_that_it_has_seen() {
-    each(async |store: Store| {
-        let id = create(&store, trip()).await;
-        let [asked, goes, looked] = [(); 3].map(|()| Arc::new(Notify::new()));
-        let (asks, may, looks) = (Arc::clone(&asked), Arc::clone(&goes), Arc::clone(&looked));
+#[test]
+fn a_handler_result_applies_only_to_the_state_it_saw() {
+    each(async |store| {
+        let id = create(&store, Trip::new(0)).await;
+        let signals @ [asked, goes, looked] = &[(); 3].map(|()| Arc::new(Notify::new()));
+        let signals = signals.clone();
         let calls = does(move |trip: AnyTrip, task| {
-            let (asks, may, looks) = (Arc::clone(&asks), Arc::clone(&may), Arc::clone(&looks));
-            let books = matches!(trip, AnyTrip::Booking(_));
+            let [asks, may, looks] = signals.clone();
             Box::pin(async move {
-                if !books {
+                if !matches!(trip, AnyTrip::Booking(_)) {
                     looks.notify_one();
                     return Ok(Next::Wait);
                 }
                 asks.notify_one();
                 may.notified().await;
-                let contract = Contract::of(&Charge { cents: 3 }, &task.actors().reasoning_node)?;
-                task.call(Planned::<Charge>::new(contract)?);
+                task.call(Planned::<Charge>::new(charge(3))?);
                 Ok(Next::Wait)
             })
         });
         let running = worker(&store).handler(calls).start();
         asked.notified().await;
-        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-        let mut trip = trip.pause("wait".to_owned(), &ann());
-        store.commit(&mut trip).await.unwrap();
+        pauses(&store, id).await;
         goes.notify_one();
         looked.notified().await;
         running.stop().await.unwrap();
         assert_eq!(store.children(id).await.unwrap(), []);
-    })
-    .await;
+    });
 }
 
 /// Calls are added and begun while a person pauses: what was there at the pause has begun before it, or never does.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_call_slips_past_a_pause() {
+#[test]
+fn no_call_slips_past_a_pause() {
     let rounds = std::env::var("CRASH_ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(12);
     for round in 0..rounds {
-        each(async |store: Store| {
-            let id = create(&store, trip()).await;
+        on_threads(async |store| {
+            let id = create(&store, Trip::new(0)).await;
             let other = store.clone();
             let adds = tokio::spawn(async move {
                 for cents in 0..8 {
-                    let contract = Contract::of(&Charge { cents }, &actors().reasoning_node);
-                    let mut call = Planned::<Charge>::new(contract.unwrap()).unwrap();
+                    let mut call = Planned::<Charge>::new(charge(cents)).unwrap();
                     let added = other.batch().create_child(id, call.machine()).write().await;
                     added.unwrap();
                     if cents % 2 == 0 {
-                        let tools = actors().tool_node;
                         // The pause may have been first.
-                        drop(other.begin(call, &tools).await);
+                        drop(other.begin(call, tool_node()).await);
                     }
                 }
             });
             for _ in 0..round % 7 {
                 tokio::task::yield_now().await;
             }
-            let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
-            let mut trip = trip.pause("wait".to_owned(), &ann());
-            store.commit(&mut trip).await.unwrap();
+            pauses(&store, id).await;
             adds.await.unwrap();
             let all = committed(&store).await;
             let paused = place_of(&all, id, |_, to| to == "paused").unwrap();
@@ -304,7 +253,6 @@ async fn no_call_slips_past_a_pause() {
                     "round {round}: {child:?}: {created} {begun:?} {ended:?}, paused at {paused}"
                 );
             }
-        })
-        .await;
+        });
     }
 }

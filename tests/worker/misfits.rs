@@ -1,140 +1,41 @@
-//! A worker does not start while it cannot read what it is to drive.
+//! A worker does not start while it cannot read the machines of its kinds.
 
-use machine::{
-    actor::GraphRunner,
-    contract::{Answer, Applied, Call, Contract, Execution, Idempotent, Perform, Tool},
-    machine,
-    store::{CommitError, OpenError, OpenOptions, Store},
-    stored::Context,
-    worker::Next,
+use std::{
+    fs,
+    path::{Path, PathBuf},
 };
-use serde::{Deserialize, Serialize};
 
-use crate::worker::support::{Does, actors, create, does, each, settle, worker};
+use machine::{store::OpenError, stored::Context, worker::WorkerError};
 
-mod first {
-    use super::*;
+use crate::worker::prelude::*;
 
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Refund {
-        #[initial]
-        #[on(stop(why) => Stuck, by = GraphRunner)]
-        #[on(pay => Paid, by = GraphRunner)]
-        Received,
-        #[stable]
-        #[on(pay => Paid, by = GraphRunner)]
-        Stuck { why: String },
-        #[terminal]
-        Paid,
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct PayBack {
-        pub(super) amount: u32,
-    }
-
-    impl Tool for PayBack {
-        const SERVICE: &'static str = "payments";
-        const METHOD: &'static str = "refund";
-        type Effect = Idempotent;
-        type Receipt = String;
-    }
-}
-
-mod second {
-    use super::*;
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Refund {
-        #[initial]
-        #[on(stop(problem) => Stuck, by = GraphRunner)]
-        #[on(pay => Paid, by = GraphRunner)]
-        Received,
-        #[stable]
-        #[on(pay => Paid, by = GraphRunner)]
-        Stuck { problem: String },
-        #[terminal]
-        Paid,
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct PayBack {
-        amount: u32,
-        currency: String,
-    }
-
-    impl Tool for PayBack {
-        const SERVICE: &'static str = "payments";
-        const METHOD: &'static str = "refund";
-        type Effect = Idempotent;
-        type Receipt = String;
-    }
-}
-
-/// It has `was`, and a default.
-mod third {
-    use super::*;
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct PayBack {
-        amount: u32,
-        #[serde(default = "euro")]
-        currency: String,
-    }
-
-    fn euro() -> String {
-        "EUR".to_owned()
-    }
-
-    impl Tool for PayBack {
-        const SERVICE: &'static str = "payments";
-        const METHOD: &'static str = "refund";
-        type Effect = Idempotent;
-        type Receipt = String;
-    }
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Refund {
-        #[initial]
-        #[on(stop(problem) => Stuck, by = GraphRunner)]
-        #[on(pay => Paid, by = GraphRunner)]
-        Received,
-        #[stable]
-        #[on(pay => Paid, by = GraphRunner)]
-        Stuck {
-            #[was = "why"]
-            problem: String,
-        },
-        #[terminal]
-        Paid,
-    }
-}
-
-struct Bank;
-
-impl<T: Tool<Receipt = String>> Perform<T> for Bank {
-    async fn perform(&self, _: &Call<T>) -> Answer {
-        Ok(Applied::new("paid"))
-    }
-}
-
-fn rests<M>() -> Does<M> {
-    does(|_, _| Box::pin(async { Ok(Next::Wait) }))
-}
-
-/// A program whose context has another field, and whose definition is the same.
-macro_rules! payout {
-    ($program:ident, $(#[$attribute:meta])* $field:ident) => {
+/// A program: the field of its refunds, that in the context of its payouts, and the arguments of its tool.
+macro_rules! program {
+    (
+        $program:ident, [$($of_why:tt)*] $why:ident, [$($of_iban:tt)*] $iban:ident,
+        { $($arguments:tt)* }
+    ) => {
         mod $program {
             use super::*;
 
+            #[machine(durable)]
+            #[derive(Debug, Serialize, Deserialize)]
+            pub(super) enum Refund {
+                #[initial]
+                #[on(stop($why) => Stuck, by = GraphRunner)]
+                #[on(pay => Paid, by = GraphRunner)]
+                Received,
+                #[stable]
+                #[on(pay => Paid, by = GraphRunner)]
+                Stuck { $($of_why)* $why: String },
+                #[terminal]
+                Paid,
+            }
+
             #[derive(Debug, Serialize, Deserialize)]
             pub(super) struct Terms {
-                $(#[$attribute])*
-                pub(super) $field: String,
+                $($of_iban)*
+                pub(super) $iban: String,
             }
 
             impl Context for Terms {
@@ -150,161 +51,215 @@ macro_rules! payout {
                 #[terminal]
                 Paid,
             }
+
+            tool!(PayBack { $($arguments)* } = "payments", "refund", Idempotent);
         }
     };
 }
 
-payout!(iban, iban);
-payout!(renamed, account);
-payout!(
-    aliased,
-    #[serde(alias = "iban")]
-    account
+program!(first, [] why, [] iban, { amount: u32 });
+program!(second, [] problem, [] account, { amount: u32, currency: String });
+// It reads what the first one wrote.
+program!(
+    third,
+    [#[was = "why"]] problem,
+    [#[serde(alias = "iban")]] account,
+    { amount: u32, #[serde(default)] currency: String }
 );
 
-fn payout() -> iban::Payout<iban::payout::Approved> {
-    iban::Payout::new(iban::Terms { iban: "DE02".to_owned() })
+fn payout() -> first::Payout<first::payout::Approved> {
+    first::Payout::new(first::Terms { iban: "DE02".to_owned() })
 }
 
-async fn refused(worker: machine::worker::Worker) -> String {
+/// The worker does not start; returns what it says.
+async fn refused(store: &Store, worker: Worker) -> String {
     let check = worker.check().await.unwrap();
-    match worker.run_until_idle().await {
-        Err(CommitError::Incompatible { check: found }) => {
-            assert_eq!(*found, check);
-            check.to_string()
-        }
-        other => panic!("{other:?}\n{check}"),
+    let found = worker.run_until_idle().await;
+    assert_err!(found, WorkerError::Incompatible { check: found } if **found == check);
+    assert_eq!(store.workers().await.unwrap(), []);
+    check.to_string()
+}
+
+#[track_caller]
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part} is missing: {text}");
     }
 }
 
-#[tokio::test]
-async fn a_machine_that_does_not_fit_keeps_a_worker_from_starting() {
+#[test]
+fn a_machine_that_does_not_fit_keeps_a_worker_from_starting() {
     each(async |store| {
-        let runner = &actors().graph_runner;
+        let runner = graph_runner();
         let fits = create(&store, first::Refund::new()).await;
-        let stuck = create(&store, first::Refund::new().stop("rain".to_owned(), runner)).await;
-        let text = refused(worker(&store).handler(rests::<second::AnyRefund>())).await;
-        assert!(text.contains(&stuck.to_string()), "{text}");
+        let stuck = first::Refund::new().stop("rain".to_owned(), runner);
+        let stuck = create(&store, stuck).await;
+        let first = || worker(&store).handler(rests::<first::AnyRefund>());
+        let second = || worker(&store).handler(rests::<second::AnyRefund>());
+        let text = refused(&store, second()).await;
+        contains(&text, &[&stuck.to_string(), "`#[was = \"why\"]` on `problem`"]);
         assert!(!text.contains(&fits.to_string()), "{text}");
-        assert!(text.contains("`#[was = \"why\"]` on `problem`"), "{text}");
-        assert_eq!(store.workers().await.unwrap(), []);
         settle(worker(&store).handler(rests::<third::AnyRefund>())).await;
         // The first program can drive what it has written, and once that has ended, any can.
-        settle(worker(&store).handler(rests::<first::AnyRefund>())).await;
-        let loaded: first::AnyRefund = store.load(stuck).await.unwrap();
-        let first::AnyRefund::Stuck(loaded) = loaded else { panic!("{loaded:?}") };
+        settle(first()).await;
+        let first::AnyRefund::Stuck(loaded) = store.load(stuck).await.unwrap() else { panic!() };
         store.commit(&mut loaded.pay(runner)).await.unwrap();
-        settle(worker(&store).handler(rests::<second::AnyRefund>())).await;
-    })
-    .await;
+        settle(second()).await;
+    });
 }
 
 /// A definition has no fields of a context, so the machines are read.
-#[tokio::test]
-async fn a_context_that_does_not_fit_keeps_a_worker_from_starting() {
+#[test]
+fn a_context_that_does_not_fit_keeps_a_worker_from_starting() {
     each(async |store| {
-        let runner = &actors().graph_runner;
+        let runner = graph_runner();
         let id = create(&store, payout()).await;
         let ended = create(&store, payout().pay(runner)).await;
-        let text = refused(worker(&store).handler(rests::<renamed::AnyPayout>())).await;
-        assert!(text.contains("payout: 1 checked, 1 cannot be read"), "{text}");
-        assert!(text.contains(&format!("the context of {id} does not match")), "{text}");
-        assert!(text.contains("missing field `account`"), "{text}");
-        assert!(text.contains("`#[serde(alias = \"..\")]`"), "{text}");
+        let second = || worker(&store).handler(rests::<second::AnyPayout>());
+        let text = refused(&store, second()).await;
+        let count = "payout: 1 checked, 1 cannot be read";
+        let context = format!("the context of {id} does not match");
+        let repair = "`#[serde(alias = \"..\")]`";
+        contains(&text, &[count, &context, "missing field `account`", repair]);
         assert!(!text.contains(&ended.to_string()), "{text}");
-        assert_eq!(store.workers().await.unwrap(), []);
-        settle(worker(&store).handler(rests::<aliased::AnyPayout>())).await;
+        settle(worker(&store).handler(rests::<third::AnyPayout>())).await;
         // Now workers drive the kind, and the machine that has ended is still not read.
-        let text = refused(worker(&store).handler(rests::<renamed::AnyPayout>())).await;
-        assert!(text.contains("payout: 1 checked, 1 cannot be read"), "{text}");
-        let loaded: iban::AnyPayout = store.load(id).await.unwrap();
-        let iban::AnyPayout::Approved(loaded) = loaded else { panic!("{loaded:?}") };
+        contains(&refused(&store, second()).await, &[count]);
+        let first::AnyPayout::Approved(loaded) = store.load(id).await.unwrap() else { panic!() };
         store.commit(&mut loaded.pay(runner)).await.unwrap();
-        settle(worker(&store).handler(rests::<renamed::AnyPayout>())).await;
-    })
-    .await;
+        settle(second()).await;
+    });
 }
 
 /// Of many machines, the oldest and the newest are read.
-#[tokio::test]
-async fn the_oldest_and_the_newest_machines_are_read_before_the_start() {
+#[test]
+fn the_oldest_and_the_newest_machines_are_read_before_the_start() {
     each(async |store| {
-        let many =
-            |terms: fn() -> renamed::Terms| (0..600).map(move |_| renamed::Payout::new(terms()));
-        let mut fit: Vec<_> = many(|| renamed::Terms { account: "DE02".to_owned() }).collect();
+        let terms = || second::Terms { account: "DE02".to_owned() };
+        let mut fit: Vec<_> = (0..600).map(|_| second::Payout::new(terms())).collect();
         let mut batch = store.batch();
         for machine in &mut fit {
             batch = batch.create(machine);
         }
         batch.write().await.unwrap();
-        settle(worker(&store).handler(rests::<renamed::AnyPayout>())).await;
-        let newest = create(&store, payout()).await;
-        let text = refused(worker(&store).handler(rests::<renamed::AnyPayout>())).await;
-        assert!(text.contains("payout: 601 checked, 1 cannot be read"), "{text}");
-        assert!(text.contains(&newest.to_string()), "{text}");
-    })
-    .await;
+        let second = || worker(&store).handler(rests::<second::AnyPayout>());
+        settle(second()).await;
+        let newest = create(&store, payout()).await.to_string();
+        let text = refused(&store, second()).await;
+        contains(&text, &["payout: 601 checked, 1 cannot be read", &newest]);
+    });
+}
+
+/// Another program may have written it since this one began.
+#[test]
+fn machines_of_newer_programs_are_skipped() {
+    each(async |store| {
+        let first = || worker(&store).handler(rests::<first::AnyRefund>());
+        settle(first()).await;
+        let stuck = second::Refund::new().stop("rain".to_owned(), graph_runner());
+        create(&store, stuck).await;
+        settle(first()).await;
+    });
+}
+
+fn call() -> Execution<machine::contract::execution::Pending> {
+    Execution::new(Contract::of(&first::PayBack { amount: 3 }, reasoning_node()).unwrap())
+}
+
+#[test]
+fn arguments_that_do_not_fit_keep_a_worker_from_starting() {
+    each(async |store| {
+        let id = create(&store, call()).await;
+        let second = || worker(&store).tool::<second::PayBack>(Service::default());
+        let text = refused(&store, second()).await;
+        contains(
+            &text,
+            &[
+                "calls of payments.refund: 1 checked, 1 cannot be read",
+                &format!("{id} in `pending`"),
+                "missing field `currency`",
+                "`#[serde(default)]` on an argument that was added",
+            ],
+        );
+        assert!(!text.contains("pass arguments"), "{text}");
+        settle(worker(&store).tool::<third::PayBack>(Service::default())).await;
+        is(&store, id, "completed").await;
+        settle(second()).await;
+    });
+}
+
+/// A worker that runs already sets aside a call that it cannot read, and makes others. It does not start again; a
+/// program that reads the call makes it after a requeue.
+#[test]
+fn a_running_worker_sets_aside_what_it_cannot_read() {
+    each(async |store| {
+        let bank = Service::default();
+        let second = || worker(&store).attempts(1).tool::<second::PayBack>(bank.clone());
+        let running = second().tool::<Charge>(bank.clone()).start();
+        until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
+        let id = create(&store, call()).await;
+        let other = plan::<Charge>(&store, charge(3)).await;
+        let aside = async || store.set_aside().await.unwrap().machines;
+        until("it is set aside", async || !aside().await.is_empty()).await;
+        until("the other is made", async || state(&store, other).await == "completed").await;
+        running.stop().await.unwrap();
+        let aside = aside().await;
+        let [(found, Some(error))] = &aside[..] else { panic!("{aside:?}") };
+        assert_eq!(*found, id);
+        contains(error, &["missing field `currency`"]);
+        refused(&store, second()).await;
+        store.requeue(id, &[]).await.unwrap();
+        settle(worker(&store).tool::<first::PayBack>(bank.clone())).await;
+        is(&store, id, "completed").await;
+    });
+}
+
+/// A program that declares its tools hears of it when it opens the file.
+#[tokio::test]
+async fn declared_tools_are_checked_when_a_file_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let id = create(&Store::sqlite(&file).await.unwrap(), call()).await;
+    let options = OpenOptions::new().tool::<second::PayBack>();
+    let check = options.check(&file).await.unwrap();
+    assert_eq!(check.tools[0].blocked[0].id, id);
+    assert_err!(options.sqlite(&file).await, OpenError::Incompatible { .. });
+    OpenOptions::new().tool::<first::PayBack>().sqlite(&file).await.unwrap();
 }
 
 #[cfg(unix)]
 mod process {
-    use std::{
-        fs,
-        path::{Path, PathBuf},
-    };
-
-    use machine::contract::{AnyExecution, Irreversible, Planned};
-
     use super::*;
     use crate::worker::process::{Process, orders, say};
-
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Transfer {
-        cents: u32,
-    }
-
-    impl Tool for Transfer {
-        const SERVICE: &'static str = "bank";
-        const METHOD: &'static str = "transfer";
-        type Effect = Irreversible;
-        type Receipt = String;
-    }
 
     /// A bank that is a file.
     struct Teller(PathBuf);
 
-    impl Perform<Transfer> for Teller {
-        async fn perform(&self, call: &Call<Transfer>) -> Answer {
+    impl Perform<Charge> for Teller {
+        async fn perform(&self, call: &Call<Charge>) -> Answer {
             fs::write(&self.0, call.arguments().cents.to_string())?;
             Ok(Applied::new("transferred"))
         }
     }
 
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Orders {
-        folder: PathBuf,
-        renamed: bool,
-    }
-
     #[tokio::test]
     #[ignore = "another test runs it as another process"]
     async fn works() {
-        let Orders { folder, renamed } = orders();
+        let (folder, fits): (PathBuf, bool) = orders();
         let store = Store::sqlite(folder.join("agent.db")).await.unwrap();
-        let worker = worker(&store).tool::<Transfer>(Teller(folder.join("bank")));
-        let ended = if renamed {
-            worker.handler(rests::<renamed::AnyPayout>()).run_until_idle().await
+        let worker = worker(&store).tool::<Charge>(Teller(folder.join("bank")));
+        let worker = if fits {
+            worker.handler(rests::<first::AnyPayout>())
         } else {
-            worker.handler(rests::<iban::AnyPayout>()).run_until_idle().await
+            worker.handler(rests::<second::AnyPayout>())
         };
+        let ended = worker.run_until_idle().await;
         store.close().await.unwrap();
         say(&ended.map_err(|error| error.to_string()));
     }
 
-    fn runs(folder: &Path, renamed: bool) -> Result<(), String> {
-        let folder = folder.to_owned();
-        let mut process =
-            Process::start("worker::misfits::process::works", &Orders { folder, renamed });
+    fn runs(folder: &Path, fits: bool) -> Result<(), String> {
+        let mut process = Process::start("worker::misfits::process::works", &(folder, fits));
         let ended = process.hear();
         process.join();
         ended
@@ -317,77 +272,19 @@ mod process {
         let (file, bank) = (folder.path().join("agent.db"), folder.path().join("bank"));
         let store = Store::sqlite(&file).await.unwrap();
         let id = create(&store, payout()).await;
-        let reasoner = &actors().reasoning_node;
-        let mut transfer =
-            Planned::<Transfer>::new(Contract::of(&Transfer { cents: 500 }, reasoner).unwrap())
-                .unwrap();
-        store.plan(&mut transfer).await.unwrap();
+        let transfer = plan::<Charge>(&store, charge(500)).await;
         store.close().await.unwrap();
         let before = fs::read(&file).unwrap();
 
-        let refused = runs(folder.path(), true).unwrap_err();
-        assert!(refused.contains("it was not started, and nothing was changed"), "{refused}");
-        assert!(refused.contains(&format!("the context of {id} does not match")), "{refused}");
+        let text = runs(folder.path(), false).unwrap_err();
+        let context = format!("the context of {id} does not match");
+        contains(&text, &["it was not started, and nothing was changed", &context]);
         assert!(!bank.exists());
         assert!(fs::read(&file).unwrap() == before, "the file was changed");
 
         // The program that wrote it continues to run.
-        assert_eq!(runs(folder.path(), false), Ok(()));
+        assert_eq!(runs(folder.path(), true), Ok(()));
         assert_eq!(fs::read_to_string(&bank).unwrap(), "500");
-        let store = Store::sqlite(&file).await.unwrap();
-        let done: AnyExecution = store.load(transfer.id()).await.unwrap();
-        assert!(matches!(done, AnyExecution::Completed(_)), "{done:?}");
+        is(&Store::sqlite(&file).await.unwrap(), transfer, "completed").await;
     }
-}
-
-/// Another program may have written it since this one began.
-#[tokio::test]
-async fn what_newer_programs_have_written_is_left_to_them() {
-    each(async |store| {
-        settle(worker(&store).handler(rests::<first::AnyRefund>())).await;
-        let runner = &actors().graph_runner;
-        create(&store, second::Refund::new().stop("rain".to_owned(), runner)).await;
-        settle(worker(&store).handler(rests::<first::AnyRefund>())).await;
-    })
-    .await;
-}
-
-async fn call(store: &Store) -> machine::Id {
-    let contract = Contract::of(&first::PayBack { amount: 3 }, &actors().reasoning_node).unwrap();
-    let mut pending = Execution::new(contract);
-    store.create(&mut pending).await.unwrap();
-    pending.id()
-}
-
-#[tokio::test]
-async fn arguments_that_do_not_fit_keep_a_worker_from_starting() {
-    each(async |store| {
-        let id = call(&store).await;
-        let text = refused(worker(&store).tool::<second::PayBack>(Bank)).await;
-        assert!(text.contains("calls of payments.refund: 1 checked, 1 cannot be read"), "{text}");
-        assert!(text.contains(&format!("{id} in `pending`")), "{text}");
-        assert!(text.contains("missing field `currency`"), "{text}");
-        assert!(text.contains("`#[serde(default)]` on an argument that was added"), "{text}");
-        assert!(!text.contains("pass arguments"), "{text}");
-        settle(worker(&store).tool::<third::PayBack>(Bank)).await;
-        let done: machine::contract::AnyExecution = store.load(id).await.unwrap();
-        assert!(done.journal().uncommitted().is_empty());
-        settle(worker(&store).tool::<second::PayBack>(Bank)).await;
-    })
-    .await;
-}
-
-/// A program that declares its tools hears of it when it opens the file.
-#[tokio::test]
-async fn declared_tools_are_checked_when_a_file_is_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    let store = Store::sqlite(&file).await.unwrap();
-    let id = call(&store).await;
-    let options = OpenOptions::new().tool::<second::PayBack>();
-    let check = options.check(&file).await.unwrap();
-    assert_eq!(check.tools[0].blocked[0].id, id);
-    let opened = options.sqlite(&file).await;
-    assert!(matches!(opened, Err(OpenError::Incompatible { .. })), "{opened:?}");
-    OpenOptions::new().tool::<first::PayBack>().sqlite(&file).await.unwrap();
 }

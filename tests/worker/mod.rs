@@ -16,14 +16,18 @@ mod executions;
 mod fairness;
 mod handlers;
 mod identity;
+mod invoked;
 mod leave;
 mod messages;
 mod misfits;
+mod own_calls;
+pub(crate) mod prelude;
 mod refused;
 mod self_sends;
-mod shop;
-mod support;
+mod stay;
 
+#[cfg(unix)]
+mod answered;
 #[cfg(unix)]
 mod frozen;
 #[cfg(unix)]
@@ -33,8 +37,6 @@ mod kinds;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
-mod stay;
 mod stopped;
-mod stopping;
 #[cfg(unix)]
 mod suspects;

@@ -3,15 +3,16 @@
 mod clerk;
 mod letters;
 mod log;
+mod office;
 
-use std::{future::Future, time::Duration};
-
-use machine::store::Store;
+use machine::{store::Store, worker::Worker};
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::signal::unix::{SignalKind, signal};
 
-pub(crate) use crate::process::{Process, STUCK, orders, say};
+pub(crate) use crate::process::{Process, orders, say};
 pub(crate) use clerk::{Act, Orders, Report};
 pub(crate) use letters::{AnyLetter, AnySlip, Letter, Slip, letter, slip};
+pub(crate) use office::{LEASE, Office};
 
 /// A process that runs a worker.
 pub(crate) struct Member {
@@ -31,7 +32,7 @@ impl Member {
         kill_process(self.pid, Signal::TERM).unwrap();
     }
 
-    /// Asks it to stop, and waits for what it says at the end.
+    /// Asks it to stop, and waits for its last output.
     pub(crate) fn stop(mut self) -> Report {
         self.terminate();
         let report = self.stopped();
@@ -62,12 +63,15 @@ pub(crate) async fn close(store: Store) {
     }
 }
 
-/// Waits until something is so.
-pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
-    let waited = async {
-        while !is_so().await {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+/// The process's part: says its id, and works until SIGTERM, which it confirms if it should.
+pub(crate) async fn work(worker: Worker, confirms: bool) {
+    let mut terminated = signal(SignalKind::terminate()).unwrap();
+    say(&std::process::id());
+    let stop = async {
+        terminated.recv().await;
+        if confirms {
+            say(&clerk::STOPPING);
         }
     };
-    assert!(tokio::time::timeout(STUCK, waited).await.is_ok(), "it never happens: {what}");
+    worker.run_until(stop).await.unwrap();
 }

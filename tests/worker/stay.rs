@@ -1,21 +1,16 @@
 //! Answers that are for one question only (`Message::unless_moved`).
 
 use machine::{
-    Id,
-    actor::{Actors, GraphRunner, Human},
-    machine,
-    store::{Delivery, Message, Query, Store},
-    view::{self, Observer},
-    worker::{Failure, Handler, Next, Task},
+    observe::{ConcernReason, Observer},
+    view,
 };
-use serde::{Deserialize, Serialize};
 
-use crate::worker::support::{actors, create, each, message, settle, worker};
+use crate::worker::prelude::*;
 
 /// Asks again and again.
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Interview {
+enum Interview {
     #[initial]
     #[on(ask => Asking, by = GraphRunner)]
     Thinking { answers: Vec<String> },
@@ -29,93 +24,66 @@ fn and(mut answers: Vec<String>, text: String) -> Vec<String> {
     answers
 }
 
-struct Interviewer(Actors);
-
-impl Handler for Interviewer {
-    type Machine = AnyInterview;
-
-    async fn handle(
-        &self,
-        interview: AnyInterview,
-        _: &mut Task,
-    ) -> Result<Next<AnyInterview>, Failure> {
-        Ok(match interview {
-            AnyInterview::Thinking(interview) => Next::to(interview.ask(&self.0.graph_runner)),
-            AnyInterview::Asking(_) => Next::Wait,
-        })
-    }
-}
-
 async fn work(store: &Store) {
-    settle(worker(store).handler(Interviewer(actors()))).await;
+    let asks = moves(|interview, _| match interview {
+        AnyInterview::Thinking(interview) => Next::to(interview.ask(graph_runner())),
+        AnyInterview::Asking(_) => Next::Wait,
+    });
+    settle(worker(store).handler(asks)).await;
 }
 
 fn answer(text: &str) -> Message {
-    let ann = Human::new("ann").unwrap();
     let event = interview::Event::Answer { text: text.to_owned() };
-    Message::new(&event, &ann).unwrap().with_correlation(text).unwrap()
+    Message::new(&event, ann()).unwrap().with_correlation(text).unwrap()
 }
 
-async fn seen(store: &Store, id: Id) -> u64 {
+/// The answers, after work, and the number of transitions that a person has seen then.
+async fn has(store: &Store, id: Id, expected: &[&str]) -> u64 {
+    work(store).await;
+    let AnyInterview::Asking(interview) = store.load(id).await.unwrap() else { panic!() };
+    assert_eq!(interview.state().answers, expected);
     let snapshot = Observer::new(store).snapshot::<view::Human>(id).await.unwrap();
     snapshot.transition_count
 }
 
-async fn answers(store: &Store, id: Id) -> Vec<String> {
-    match store.load(id).await.unwrap() {
-        AnyInterview::Asking(interview) => interview.state().answers.clone(),
-        AnyInterview::Thinking(interview) => interview.state().answers.clone(),
-    }
-}
-
-#[tokio::test]
-async fn an_answer_is_not_for_the_next_question() {
-    each(async |store: Store| {
+#[test]
+fn an_answer_is_not_for_the_next_question() {
+    each(async |store| {
         let id = create(&store, Interview::new(Vec::new())).await;
-        work(&store).await;
-        let first = seen(&store, id).await;
+        let first = has(&store, id, &[]).await;
         // Two people answer at once, and one clicks twice.
         for text in ["a", "b", "c"] {
             store.send(id, &answer(text).unless_moved(first)).await.unwrap();
         }
-        work(&store).await;
-        assert_eq!(answers(&store, id).await, ["a"]);
+        has(&store, id, &["a"]).await;
         for text in ["b", "c"] {
             let late = message(&store, id, text).await;
             assert_eq!((late.status, late.seen), (Delivery::SetAside, Some(first)));
             assert!(late.error.unwrap().contains("moved on"));
         }
         // There is nothing to do about these, and trying again changes nothing.
-        let attention =
-            Observer::new(&store).attention::<view::Human>(&Query::new()).await.unwrap();
+        let observer = Observer::new(&store);
+        let attention = observer.attention::<view::Human>(&Query::new()).await.unwrap();
         let reasons: Vec<_> = attention.concerns.iter().map(|concern| concern.reason).collect();
-        assert_eq!(reasons, [view::Reason::WaitsForPerson]);
+        assert_eq!(reasons, [ConcernReason::WaitsForPerson]);
         store.requeue(id, &["b"]).await.unwrap();
-        work(&store).await;
-        assert_eq!(answers(&store, id).await, ["a"]);
-
-        let second = seen(&store, id).await;
+        let second = has(&store, id, &["a"]).await;
         store.send(id, &answer("d").unless_moved(second)).await.unwrap();
-        work(&store).await;
-        assert_eq!(answers(&store, id).await, ["a", "d"]);
-    })
-    .await;
+        has(&store, id, &["a", "d"]).await;
+    });
 }
 
 /// Without it, a message waits for the next state that takes it.
-#[tokio::test]
-async fn other_messages_wait() {
-    each(async |store: Store| {
+#[test]
+fn other_messages_wait() {
+    each(async |store| {
         let id = create(&store, Interview::new(Vec::new())).await;
         for text in ["a", "b"] {
             store.send(id, &answer(text)).await.unwrap();
         }
-        work(&store).await;
-        assert_eq!(answers(&store, id).await, ["a", "b"]);
+        has(&store, id, &["a", "b"]).await;
         store.send(id, &answer("c").unless_moved(u64::MAX)).await.unwrap();
-        work(&store).await;
-        assert_eq!(answers(&store, id).await, ["a", "b"]);
+        has(&store, id, &["a", "b"]).await;
         assert_eq!(message(&store, id, "c").await.status, Delivery::SetAside);
-    })
-    .await;
+    });
 }

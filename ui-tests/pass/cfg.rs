@@ -51,6 +51,35 @@ where
     Lost,
 }
 
+/// Shared fields, where only they have a `cfg`.
+#[machine(
+    fields(
+        /// What is wanted.
+        #[cfg(all())]
+        goal: String,
+        #[cfg(any())]
+        price: NoSuchType,
+        #[cfg_attr(all(), serde(rename = "tries"))]
+        attempts: Vec<(u8, u8)>,
+        in = Working | Done,
+    ),
+    fields(#[cfg(any())] owner: NoSuchType, in = Done),
+    fields(epoch: u64),
+    durable,
+)]
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+enum Task {
+    #[initial]
+    #[on(start(goal, attempts = Vec::new()) => Working)]
+    Idle,
+
+    #[on(end => Done)]
+    Working,
+
+    #[terminal]
+    Done,
+}
+
 /// Attributes of other derives are kept.
 #[machine(durable)]
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -87,6 +116,15 @@ enum Fault {
 
 #[test]
 fn runs() {
+    let done = Task::new(3).start("a shed".to_owned()).end();
+    let expected = task::Done { goal: "a shed".to_owned(), attempts: vec![], epoch: 3 };
+    assert_eq!((done.state(), done.goal(), done.epoch()), (&expected, &expected.goal, &3));
+    let stored = serde_json::json!({ "goal": "a shed", "tries": [], "epoch": 3 });
+    assert_eq!(serde_json::to_value(done.state()).unwrap(), stored);
+    let fields: Vec<_> =
+        task::DEFINITION.states[2].fields.iter().map(|field| &*field.name).collect();
+    assert_eq!(fields, ["goal", "attempts", "epoch"]);
+
     assert_eq!(Fault::new(7).state().to_string(), "seen at 7");
     let posted = Letter::new().post(1);
     assert_eq!(serde_json::to_value(posted.state()).unwrap()["postage"], 1);

@@ -56,6 +56,7 @@ fn parcel(weight: u32) -> Parcel {
     Parcel { weight, note: None }
 }
 
+#[test]
 fn the_first_condition_that_holds_decides() {
     use order::AfterSort;
 
@@ -69,6 +70,7 @@ fn the_first_condition_that_holds_decides() {
     assert_eq!(packed.state().weight, 20);
 }
 
+#[test]
 fn if_let_binds_a_value_for_its_branch() {
     use order::AfterInspect;
 
@@ -78,6 +80,7 @@ fn if_let_binds_a_value_for_its_branch() {
     assert!(matches!(placed().inspect(parcel(1)), AfterInspect::Packed(_)));
 }
 
+#[test]
 fn a_branch_can_be_another_choice() {
     use order::AfterRoute;
 
@@ -88,6 +91,7 @@ fn a_branch_can_be_another_choice() {
     assert!(matches!(Order::new(20, false).route(9), AfterRoute::Refused(_)));
 }
 
+#[test]
 fn the_erased_machine_chooses_as_the_typed_one() {
     for (weight, status) in
         [(0, order::Status::Refused), (20, order::Status::Packed), (21, order::Status::Refused)]
@@ -98,30 +102,4 @@ fn the_erased_machine_chooses_as_the_typed_one() {
         assert_eq!(typed.status(), status);
         assert_eq!(erased.status(), status);
     }
-}
-
-fn the_definition_has_an_edge_for_each_target_with_its_condition() {
-    let labels: Vec<String> =
-        order::DEFINITION.leaving(0).take(4).map(|edge| edge.label().to_string()).collect();
-    assert_eq!(
-        labels,
-        [
-            "sort [parcel.weight == 0 or parcel.weight > *context]",
-            "sort [else]",
-            "inspect [parcel.note is Some(note)]",
-            "inspect [else]",
-        ]
-    );
-    let sort = order::DEFINITION.find_move(0, "sort").unwrap();
-    assert!(sort.is_choice());
-    assert_eq!(sort.to_string(), "sort -> REFUSED or PACKED");
-}
-
-#[test]
-fn runs() {
-    the_first_condition_that_holds_decides();
-    if_let_binds_a_value_for_its_branch();
-    a_branch_can_be_another_choice();
-    the_erased_machine_chooses_as_the_typed_one();
-    the_definition_has_an_edge_for_each_target_with_its_condition();
 }

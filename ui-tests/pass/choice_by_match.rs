@@ -47,6 +47,7 @@ fn yes(scope: &str) -> Answer {
     Answer::Yes { scope: scope.to_owned() }
 }
 
+#[test]
 fn a_pattern_binds_values_for_its_branch() {
     use question::AfterAnswer;
 
@@ -59,6 +60,7 @@ fn a_pattern_binds_values_for_its_branch() {
     assert_eq!(stopped.state().reason, "it is late");
 }
 
+#[test]
 fn the_guard_of_an_arm_sees_the_source() {
     let question::AfterAnswer::Stopped(stopped) = asked(None).answer(yes("everything")) else {
         panic!("longer than the limit")
@@ -66,6 +68,7 @@ fn the_guard_of_an_arm_sees_the_source() {
     assert_eq!(stopped.state().reason, "too much");
 }
 
+#[test]
 fn an_arm_can_have_alternatives_and_another_choice() {
     use question::AfterAnswer;
 
@@ -76,6 +79,7 @@ fn an_arm_can_have_alternatives_and_another_choice() {
     assert!(matches!(asked.answer(Answer::Never), AfterAnswer::Stopped(_)));
 }
 
+#[test]
 fn a_match_can_consume_a_field_of_the_source() {
     use question::AfterLook;
 
@@ -84,19 +88,11 @@ fn a_match_can_consume_a_field_of_the_source() {
     assert!(matches!(asked(None).look(), AfterLook::Asked(_)));
 }
 
+#[test]
 fn a_match_on_a_reference_leaves_the_field_to_be_carried_over() {
     use question::AfterPeek;
 
     let AfterPeek::Asked(asked) = asked(Some("files")).peek() else { panic!("not empty") };
     assert_eq!(asked.state().draft.as_deref(), Some("files"));
     assert!(matches!(self::asked(Some("")).peek(), AfterPeek::Stopped(_)));
-}
-
-#[test]
-fn runs() {
-    a_pattern_binds_values_for_its_branch();
-    the_guard_of_an_arm_sees_the_source();
-    an_arm_can_have_alternatives_and_another_choice();
-    a_match_can_consume_a_field_of_the_source();
-    a_match_on_a_reference_leaves_the_field_to_be_carried_over();
 }

@@ -49,6 +49,7 @@ fn moves(any: &AnyRequest) -> Vec<(String, String, String)> {
     moved.collect()
 }
 
+#[test]
 fn the_journal_has_the_target_that_was_chosen() {
     let expected = [
         ("asked", "answer", "running"),
@@ -59,6 +60,7 @@ fn the_journal_has_the_target_that_was_chosen() {
     assert_eq!(moves(&stopped()), expected);
 }
 
+#[test]
 fn the_journal_has_the_item_that_the_choice_took_apart() {
     let any = stopped();
     let Fact::Moved { payload, .. } = &any.journal().uncommitted()[1].fact else {
@@ -67,6 +69,7 @@ fn the_journal_has_the_item_that_the_choice_took_apart() {
     assert_eq!(payload["answer"], serde_json::json!({ "Yes": "files" }));
 }
 
+#[test]
 fn the_erased_machine_records_the_same() {
     let mut any = AnyRequest::from(Request::new());
     let answer = Answer::Yes("files".to_owned());
@@ -76,16 +79,9 @@ fn the_erased_machine_records_the_same() {
     assert_eq!(moves(&any), moves(&stopped()));
 }
 
+#[test]
 fn a_journal_with_choices_is_verified() {
     let json = serde_json::to_string(&stopped()).unwrap();
     let claim: Unverified = serde_json::from_str(&json).unwrap();
     assert_eq!(claim.verify::<AnyRequest>().unwrap().status(), request::Status::Stopped);
-}
-
-#[test]
-fn runs() {
-    the_journal_has_the_target_that_was_chosen();
-    the_journal_has_the_item_that_the_choice_took_apart();
-    the_erased_machine_records_the_same();
-    a_journal_with_choices_is_verified();
 }

@@ -38,6 +38,7 @@ fn empty() -> Queue<'static, queue::Empty<'static>, u8, 2> {
     Queue::new("numbers")
 }
 
+#[test]
 fn a_choice_decides_by_a_parameter() {
     use queue::AfterFill;
 
@@ -48,6 +49,7 @@ fn a_choice_decides_by_a_parameter() {
     assert_eq!(full.state().items, [1, 2, 3]);
 }
 
+#[test]
 fn a_choice_clones_out_of_the_source() {
     use queue::{AfterFill, AfterTake};
 
@@ -56,6 +58,7 @@ fn a_choice_clones_out_of_the_source() {
     assert_eq!((taken.state().item, taken.state().rest.len()), (7, 0));
 }
 
+#[test]
 fn the_variant_same_has_the_state_and_the_parameters() {
     use queue::{AfterFill, AfterInspect};
 
@@ -65,11 +68,4 @@ fn the_variant_same_has_the_state_and_the_parameters() {
     assert_eq!(full.state().items, [1, 2]);
     let any: AnyQueue<'static, u8, 2> = full.inspect().into();
     assert_eq!(any.status(), queue::Status::Full);
-}
-
-#[test]
-fn runs() {
-    a_choice_decides_by_a_parameter();
-    a_choice_clones_out_of_the_source();
-    the_variant_same_has_the_state_and_the_parameters();
 }

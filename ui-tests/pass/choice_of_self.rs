@@ -32,17 +32,20 @@ fn job() -> Job<job::Reading> {
     Job::new("a".to_owned(), 0)
 }
 
+#[test]
 fn self_of_one_state_is_that_state() {
     let reading: Job<job::Reading> = job().count().count();
     assert_eq!(reading.state().failures, 2);
 }
 
+#[test]
 fn self_of_a_group_returns_the_same_state() {
     let reading: Job<job::Reading> = job().rename("b".to_owned());
     let writing: Job<job::Writing> = reading.next().rename("c".to_owned());
     assert_eq!(writing.finish().state().name, "c");
 }
 
+#[test]
 fn code_for_any_state_of_the_group_gets_the_same_state_back() {
     fn shout<S: job::Working>(job: Job<S>) -> Job<S> {
         job.rename("LOUD".to_owned())
@@ -51,6 +54,7 @@ fn code_for_any_state_of_the_group_gets_the_same_state_back() {
     assert_eq!(shout(job().next()).finish().state().name, "LOUD");
 }
 
+#[test]
 fn self_in_a_choice_of_one_state_is_a_variant_with_its_name() {
     use job::AfterCheck;
 
@@ -58,6 +62,7 @@ fn self_in_a_choice_of_one_state_is_a_variant_with_its_name() {
     assert!(matches!(reading.rename(String::new()).check(), AfterCheck::Failed(_)));
 }
 
+#[test]
 fn self_in_a_choice_of_a_group_is_the_variant_same() {
     use job::AfterRetry;
 
@@ -68,6 +73,7 @@ fn self_in_a_choice_of_a_group_is_the_variant_same() {
     assert!(matches!(writing.retry(), AfterRetry::Failed(_)));
 }
 
+#[test]
 fn a_state_by_its_name_and_same_are_two_variants() {
     use job::AfterRestart;
 
@@ -80,6 +86,7 @@ fn a_state_by_its_name_and_same_are_two_variants() {
     assert_eq!(reading.state().failures, 1);
 }
 
+#[test]
 fn code_for_any_state_of_the_group_can_make_the_choice() {
     use job::AfterRetry;
 
@@ -95,11 +102,13 @@ fn code_for_any_state_of_the_group_can_make_the_choice() {
     let _failed = give_up(job().next());
 }
 
+#[test]
 fn the_outcome_converts_into_the_erased_machine() {
     assert_eq!(AnyJob::from(job().retry()).status(), job::Status::Reading);
     assert_eq!(AnyJob::from(job().next().retry()).status(), job::Status::Writing);
 }
 
+#[test]
 fn the_erased_machine_stays_in_its_state() {
     let mut any = AnyJob::from(job().next());
     any.apply_mut(job::Event::Rename { name: "b".to_owned() }, &Anyone).unwrap();
@@ -108,17 +117,4 @@ fn the_erased_machine_stays_in_its_state() {
         any.apply_mut(job::Event::Retry, &Anyone).unwrap();
         assert_eq!(any.status(), status);
     }
-}
-
-#[test]
-fn runs() {
-    self_of_one_state_is_that_state();
-    self_of_a_group_returns_the_same_state();
-    code_for_any_state_of_the_group_gets_the_same_state_back();
-    self_in_a_choice_of_one_state_is_a_variant_with_its_name();
-    self_in_a_choice_of_a_group_is_the_variant_same();
-    a_state_by_its_name_and_same_are_two_variants();
-    code_for_any_state_of_the_group_can_make_the_choice();
-    the_outcome_converts_into_the_erased_machine();
-    the_erased_machine_stays_in_its_state();
 }

@@ -78,32 +78,38 @@ fn listed(deadlines: impl Iterator<Item = Deadline>) -> Vec<(&'static str, u64)>
     deadlines.map(|deadline| (deadline.trigger, deadline.after.as_secs())).collect()
 }
 
+#[test]
 fn a_typed_machine_lists_the_deadlines_of_its_state_and_its_groups() {
     let reading = reading(Some(60), false);
     assert_eq!(listed(reading.deadlines()), [("step_timeout", 5), ("expire", 60)]);
     assert_eq!(listed(reading.next().deadlines()), [("flush", 0), ("expire", 60)]);
 }
 
+#[test]
 fn an_erased_machine_lists_the_same() {
     let any = AnyJob::from(reading(Some(60), false));
     assert_eq!(listed(any.deadlines()), [("step_timeout", 5), ("expire", 60)]);
 }
 
+#[test]
 fn none_is_no_deadline() {
     assert_eq!(listed(reading(None, false).deadlines()), [("step_timeout", 5)]);
 }
 
+#[test]
 fn a_state_without_deadlines_lists_none() {
     let any = AnyJob::from(reading(None, false).next().flush(&Timer));
     assert_eq!(any.deadlines().count(), 0);
 }
 
+#[test]
 fn a_deadline_fires_as_a_transition() {
     let any = AnyJob::from(reading(Some(60), false)).fire_deadline("expire").unwrap();
     let AnyJob::Stopped(stopped) = any else { panic!("{any:?}") };
     assert_eq!(stopped.state().reason, "reading took too long");
 }
 
+#[test]
 fn a_deadline_can_lead_to_a_choice() {
     let any = AnyJob::from(reading(None, false)).fire_deadline("step_timeout").unwrap();
     assert_eq!(listed(any.deadlines()), [("step_timeout", 10)], "the data are those of the entry");
@@ -111,6 +117,7 @@ fn a_deadline_can_lead_to_a_choice() {
     assert_eq!(any.status(), job::Status::Idle);
 }
 
+#[test]
 fn a_state_without_the_deadline_refuses() {
     let any = AnyJob::from(reading(None, false).next());
     let refused = any.fire_deadline("step_timeout").unwrap_err();
@@ -120,38 +127,18 @@ fn a_state_without_the_deadline_refuses() {
     assert_eq!(refused.reason.reason(), &Reason::NoDeadline, "not every trigger is a deadline");
 }
 
+#[test]
 fn a_guard_can_refuse_a_deadline() {
     let refused = AnyJob::from(reading(Some(60), true)).fire_deadline("expire").unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::DueButRefused("it is locked".to_owned()));
     assert_eq!(refused.machine.status(), job::Status::Reading);
 }
 
+#[test]
 fn the_actor_can_make_the_transition_earlier() {
     let stopped = reading(Some(60), false).next().expire(&Timer).unwrap();
     assert_eq!(stopped.state().reason, "writing took too long");
     let any = AnyJob::from(reading(Some(60), false));
     let any = any.apply(job::Event::Expire, &Timer).unwrap();
     assert_eq!(any.status(), job::Status::Stopped);
-}
-
-fn the_definition_has_the_deadline_and_its_group() {
-    let reading = job::DEFINITION.state("reading").unwrap();
-    let expire = job::DEFINITION.leaving(reading).find(|edge| edge.trigger == "expire").unwrap();
-    let deadline = expire.deadline.as_ref().unwrap();
-    assert_eq!(deadline.after, "context.whole");
-    assert_eq!(job::DEFINITION.groups[deadline.group.unwrap()].name, "Working");
-}
-
-#[test]
-fn runs() {
-    a_typed_machine_lists_the_deadlines_of_its_state_and_its_groups();
-    an_erased_machine_lists_the_same();
-    none_is_no_deadline();
-    a_state_without_deadlines_lists_none();
-    a_deadline_fires_as_a_transition();
-    a_deadline_can_lead_to_a_choice();
-    a_state_without_the_deadline_refuses();
-    a_guard_can_refuse_a_deadline();
-    the_actor_can_make_the_transition_earlier();
-    the_definition_has_the_deadline_and_its_group();
 }

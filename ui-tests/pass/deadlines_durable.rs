@@ -7,9 +7,10 @@ use machine::{
     clock::{Clock, Millis},
     journal::Fact,
     machine,
-    store::{OpenOptions, blocking::Store},
+    store::OpenOptions,
     typed::Reason,
 };
+use pollster::block_on;
 use serde::{Deserialize, Serialize};
 
 /// A question with a limit.
@@ -46,21 +47,24 @@ fn asked() -> AnyQuestion {
     Question::new(Duration::from_secs(30)).into()
 }
 
+#[test]
 fn the_journal_has_the_duration_until_a_commit() {
     let asked = asked();
     let [due] = asked.journal().deadlines() else { panic!("there is one deadline") };
     assert_eq!((&*due.trigger, due.after_ms, due.due_at), ("timeout", 30_000, None));
 }
 
+#[test]
 fn a_deadline_that_was_not_committed_is_not_due() {
     let refused = asked().fire_deadline("timeout", Millis::MAX).unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::NotDue(30_000));
 }
 
+#[test]
 fn a_committed_deadline_fires_when_it_is_due() {
-    let store = Store::from(OpenOptions::new().clock(At(1_000)).memory());
+    let store = OpenOptions::new().clock(At(1_000)).memory();
     let mut any = asked();
-    store.create(&mut any).unwrap();
+    block_on(store.create(&mut any)).unwrap();
 
     let refused = any.fire_deadline("timeout", 30_999).unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::NotDue(1));
@@ -73,11 +77,4 @@ fn a_committed_deadline_fires_when_it_is_due() {
     assert!(deadlines.is_empty(), "the target has no deadline");
     let AnyQuestion::Cancelled(cancelled) = any else { panic!("{any:?}") };
     assert_eq!(cancelled.state().reason, "no answer in 30s");
-}
-
-#[test]
-fn runs() {
-    the_journal_has_the_duration_until_a_commit();
-    a_deadline_that_was_not_committed_is_not_due();
-    a_committed_deadline_fires_when_it_is_due();
 }

@@ -42,17 +42,20 @@ fn packed() -> Parcel<parcel::Packed> {
     Parcel::new(Labels::from([("red".to_owned(), 1)]))
 }
 
+#[test]
 fn a_field_is_carried_over_under_an_alias() {
     let weighed = packed().skip().weigh(7).unwrap();
     assert_eq!(weighed.state().labels["red"], 1);
 }
 
+#[test]
 fn payload_items_and_refusals_can_use_an_alias() {
     assert_eq!(packed().weigh(700).unwrap().state().grams, 700);
     assert_eq!(packed().weigh(1000).unwrap_err().reason, "too heavy");
     assert_eq!(packed().skip().weigh(700).unwrap_err().reason, "too heavy");
 }
 
+#[test]
 fn an_item_fits_a_field_of_each_target() {
     use parcel::AfterStamp;
 
@@ -61,11 +64,4 @@ fn an_item_fits_a_field_of_each_target() {
     assert_eq!(express.state(), &parcel::Express { cents: 101, grams: 7, limit: Duration::ZERO });
     let AfterStamp::Slow(slow) = weighed().stamp(100) else { panic!("not paid for express") };
     assert_eq!(slow.state(), &parcel::Slow { cents: 100, grams: 7 });
-}
-
-#[test]
-fn runs() {
-    a_field_is_carried_over_under_an_alias();
-    payload_items_and_refusals_can_use_an_alias();
-    an_item_fits_a_field_of_each_target();
 }

@@ -35,8 +35,8 @@ fn runs() -> Result<(), InvalidContract> {
     // From RUNNING: five.
     let succeeded = running()?.succeed("42 bytes".to_owned(), &actors.tool_node);
     assert_eq!(succeeded.state(), &Completed { result: "42 bytes".to_owned() });
-    let failed = running()?.fail("no such file".to_owned(), &actors.graph_runner);
-    assert_eq!(failed.state(), &Failed { error: "no such file".to_owned() });
+    let failed = running()?.fail("no such file".to_owned(), None, &actors.graph_runner);
+    assert_eq!(failed.state(), &Failed { error: "no such file".to_owned(), refusal: None });
     let rejected = running()?.reject("not permitted".to_owned(), &actors.ecs_node);
     assert_eq!(rejected.state(), &Rejected { reason: "not permitted".to_owned() });
     let suspended = running()?.suspend("Which file?".to_owned(), &actors.tool_node);
@@ -50,7 +50,7 @@ fn runs() -> Result<(), InvalidContract> {
     let cancelled = waiting()?.cancel("given up".to_owned(), &actors.graph_runner);
     assert_eq!(cancelled.state(), &Cancelled { reason: "given up".to_owned() });
     let timed_out = waiting()?.timeout(&actors.graph_runner);
-    assert_eq!(timed_out.state(), &Cancelled { reason: "nobody answered in time".to_owned() });
+    assert_eq!(timed_out.state(), &Cancelled { reason: "not answered in time".to_owned() });
 
     // The context is unchanged at the end, and the journal has every transition.
     assert_eq!(timed_out.context().summary(), "files.read");

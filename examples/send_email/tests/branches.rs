@@ -9,6 +9,7 @@ use machine::{
 use mailin::{Response, response};
 
 use crate::{
+    mail::NotSent,
     server::Step,
     world::{World, errors, printed},
 };
@@ -43,7 +44,7 @@ fn approved_and_sent() {
         50,
     );
     let mut steps: Vec<(String, String)> =
-        trace.steps.into_iter().map(|step| (step.node_id, step.action)).collect();
+        trace.steps.clone().into_iter().map(|step| (step.node_id, step.action)).collect();
     // Both contracts are created at the same time; their order is not guaranteed.
     steps[..2].sort_by_key(|(_, action)| action.contains(&gate.to_string()));
     let expected = [
@@ -123,6 +124,8 @@ fn refused_and_retried() {
     assert!(world.show(mail).contains(&format!("retry {mail} --as NAME")));
     let AnyExecution::Failed(failed) = world.load(mail) else { panic!("not failed") };
     assert!(failed.state().error.contains("4.7.1 greylisted, come back later"));
+    let Some(NotSent::Smtp(said)) = world.refusal(mail) else { panic!("{}", world.show(mail)) };
+    assert!(said.contains("4.7.1"), "{said}");
     assert_eq!(world.server.received(), 0);
 
     world.ok(&format!("retry {mail} --as tom --yes"));
@@ -137,9 +140,9 @@ fn refused_and_retried() {
 
     // A completed action is not repeated, whichever command asks for it.
     let error = world.fails(&format!("retry {mail} --as tom --yes"));
-    assert!(error.contains(&format!("{again} has already done what")), "{error}");
+    assert!(error.contains(&format!("{again} has already performed this action")), "{error}");
     let error = world.fails("ask --to bob@example.com");
-    assert!(error.contains(&format!("{again} has already done what")), "{error}");
+    assert!(error.contains(&format!("{again} has already performed the action of")), "{error}");
     assert_eq!(world.server.received(), 1);
 }
 
@@ -159,6 +162,8 @@ fn connection_refused() {
     assert!(printed(&output).contains("[FAILED]"), "{}", printed(&output));
     let AnyExecution::Failed(failed) = world.load(mail) else { panic!("not failed") };
     assert_eq!(failed.state().error, "SMTP connection refused");
+    assert_eq!(world.refusal(mail), Some(NotSent::ConnectionRefused));
+    assert!(world.show(mail).contains("\"connection_refused\""), "{}", world.show(mail));
 }
 
 /// Without `--smtp`, a server on loopback stores the mail next to the database.

@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{Id, contract::AnyExecution, view::Label};
+use machine::{Id, view::Label};
 use mailin::response;
 
 use crate::{
-    process::Process,
     server::Step,
+    testing::Process,
     world::{World, printed},
 };
 
@@ -37,15 +37,6 @@ fn frozen_and_overdue(world: &World) -> (Process, Id) {
     assert!(shown.contains("the call could still be running in process "), "{shown}");
     assert!(shown.contains(&format!("confirm {mail} 'applied|not-applied' --as NAME")), "{shown}");
     (child, mail)
-}
-
-/// The first machine that the command line lists, and the reason.
-fn first_concern(world: &World) -> (Id, String) {
-    let listed = world.ok("list --attention-only --json");
-    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-    let first = &listed["attention"]["concerns"][0];
-    let text = |name: &str| first[name].as_str().unwrap();
-    (text("id").parse().unwrap(), text("reason").to_owned())
 }
 
 /// Another worker works until it has given the mail up for the frozen one.
@@ -92,60 +83,15 @@ fn its_receipt_is_late_and_counts() {
     // A worker that waits takes its receipt, and ends the mail that is no longer needed.
     let mut worker = world.start("work");
     // It prints what comes after its start.
-    worker.wait_for_line();
+    worker.wait_for_text("\n");
     thaw(child);
     wait_for(&world, mail, Label::Success);
     wait_for(&world, other, Label::Cancelled);
     let output = worker.stop();
     let printed = printed(&output);
     assert!(printed.contains(&format!("{mail}  [SUCCESS ⚠️ IRREVERSIBLE (human-")), "{printed}");
-    assert!(printed.contains(&format!("{mail} has already done it")), "{printed}");
+    assert!(printed.contains(&format!("{mail} has already performed it")), "{printed}");
     assert_eq!(world.server.received(), 1);
-    world.verify();
-}
-
-/// A person takes responsibility by name, and was wrong. Everyone sees it, and it is not repeated.
-#[test]
-fn its_receipt_contradicts_an_override() {
-    let world = World::new();
-    let (child, mail) = frozen_and_overdue(&world);
-    world.ok(&format!("confirm {mail} not-applied --as ann --override --yes"));
-    assert_eq!(world.label(mail), Label::Failed);
-    thaw(child);
-    assert_eq!(world.label(mail), Label::Contradicted);
-    assert_eq!(first_concern(&world), (mail, "contradicted".to_owned()));
-    let shown = world.show(mail);
-    assert!(shown.contains("it took place, perhaps more than once: 250 OK"), "{shown}");
-    for command in [format!("retry {mail} --as ann --yes"), "ask --to bob@example.com".to_owned()] {
-        let told = world.fails(&command);
-        assert!(told.contains(&format!("{mail} has already done what")), "{command}: {told}");
-    }
-    world.work();
-    assert_eq!(world.server.received(), 1);
-    world.verify();
-}
-
-/// The worst that a person can bring about by name: two mails. The first execution says so.
-#[test]
-fn its_receipt_comes_after_the_retry() {
-    let world = World::new();
-    let (child, mail) = frozen_and_overdue(&world);
-    let (_, carols) = world.ask_for("--to carol@example.com");
-    world.ok(&format!("confirm {mail} not-applied --as ann --override --yes"));
-    world.ok(&format!("retry {mail} --as ann --yes"));
-    let again = world.list().into_iter().next_back().unwrap().id;
-    world.work();
-    assert_eq!(world.server.received(), 2);
-    thaw(child);
-    assert!(matches!(world.load(again), AnyExecution::Completed(_)));
-    // It comes first, although it is not the newest.
-    assert_eq!(first_concern(&world), (mail, "contradicted".to_owned()));
-    for id in [mail, again] {
-        world.fails(&format!("retry {id} --as ann --yes"));
-    }
-    world.work();
-    assert_eq!(world.label(carols), Label::Deferred);
-    assert_eq!(world.server.received(), 2);
     world.verify();
 }
 
@@ -185,9 +131,9 @@ fn its_server_is_slow() {
     world.verify();
 }
 
-/// A worker that is shut out before the content of its mail does not send it.
+/// A worker that is fenced before the content of its mail does not send it.
 #[test]
-fn it_is_shut_out_before_the_mail() {
+fn it_is_fenced_before_the_mail() {
     let (world, go_on) = waiting_at(|step| matches!(step, Step::Recipient(_)));
     let (gate, mail) = world.ask();
     world.ok(&format!("approve --yes {gate} --as ann"));
@@ -200,7 +146,7 @@ fn it_is_shut_out_before_the_mail() {
     wait_for(&world, mail, Label::Failed);
     assert_eq!(world.server.received(), 0);
     let shown = world.show(mail);
-    assert!(shown.contains("this process was shut out before it sent the mail"), "{shown}");
+    assert!(shown.contains("this process was fenced before it sent the mail"), "{shown}");
     world.ok(&format!("retry {mail} --as ann --yes"));
     let again = world.list().into_iter().next_back().unwrap().id;
     wait_for(&world, again, Label::Success);

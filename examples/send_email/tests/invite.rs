@@ -1,8 +1,6 @@
 //! The workflow that asks about each mail.
 
-use std::time::Duration;
-
-use machine::{Id, view::Label};
+use machine::Id;
 
 use crate::world::World;
 
@@ -13,7 +11,7 @@ fn questions(world: &World) -> Vec<(Id, String)> {
     waiting.map(|line| (line.id, summary(line.id))).collect()
 }
 
-fn planned(world: &World) -> Id {
+fn invited(world: &World) -> Id {
     let printed = world.ok("invite --guest bob@example.com --guest carol@example.com");
     printed.split_whitespace().next().unwrap().parse().unwrap()
 }
@@ -27,11 +25,9 @@ fn has_ended_as(world: &World, invitation: Id, sent: &str) {
 #[test]
 fn approved_and_declined() {
     let world = World::new();
-    let invitation = planned(&world);
-    assert!(questions(&world).is_empty(), "the worker asks");
-    world.work();
+    let invitation = invited(&world);
     let questions = questions(&world);
-    assert_eq!(questions.len(), 2);
+    assert_eq!(questions.len(), 2, "one batch has the invitation and its questions");
     for (gate, summary) in questions {
         let answer = if summary.contains("bob") { "approve" } else { "decline" };
         let reason = if summary.contains("bob") { "" } else { "--reason no" };
@@ -41,22 +37,4 @@ fn approved_and_declined() {
     assert_eq!(world.server.received(), 1);
     has_ended_as(&world, invitation, "not_sent: 1");
     world.verify();
-}
-
-/// Killed at any moment, the workers ask about each guest once.
-#[test]
-fn killed_while_it_asks() {
-    for round in 0..6 {
-        let world = World::new();
-        planned(&world);
-        let mut worker = world.start("work");
-        std::thread::sleep(Duration::from_millis(15 * round));
-        worker.kill().unwrap();
-        worker.wait().unwrap();
-        world.work();
-        assert_eq!(questions(&world).len(), 2, "round {round}");
-        for line in world.list().into_iter().filter(|line| line.status == "pending") {
-            assert_eq!(world.label(line.id), Label::Deferred);
-        }
-    }
 }

@@ -3,18 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 #![allow(unreachable_pub, reason = "the server module is shared with the program")]
 
-mod approvers;
 mod bad_input;
 mod branches;
-mod crash;
 mod deadlines;
 mod frozen;
 mod invite;
 #[allow(dead_code, reason = "the tests need the constants of the tool only")]
 #[path = "../mail.rs"]
 mod mail;
-mod process;
 #[path = "../server.rs"]
 mod server;
-mod set_aside;
+#[path = "../../testing.rs"]
+mod testing;
 mod world;

@@ -1,5 +1,6 @@
 //! The test environment: a folder, a database, a server and the program.
 
+use pollster::block_on;
 use std::{
     path::PathBuf,
     process::{Command, Output, Stdio},
@@ -9,7 +10,7 @@ use std::{
 use machine::{
     Id,
     contract::AnyExecution,
-    store::{Line, OpenError, Query, blocking::Store},
+    store::{MachineLine, OpenError, Query, Store},
     stored::History,
     view::{ConsequenceView, Label},
 };
@@ -17,8 +18,9 @@ use mailin::{Response, response};
 use tempfile::TempDir;
 
 use crate::{
-    process::{Process, signal},
+    mail::NotSent,
     server::{SmtpServer, Step},
+    testing::{Process, signal},
 };
 
 /// The environment of one test.
@@ -73,7 +75,7 @@ impl World {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs a command that must succeed; returns what it printed.
+    /// Runs a command that must succeed; returns its output.
     pub fn ok(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments}: {}", errors(&output));
@@ -106,7 +108,7 @@ impl World {
         self.ok(&format!("show {id}"))
     }
 
-    /// Runs a worker until nothing is ready; returns what it printed.
+    /// Runs a worker until nothing is ready; returns its output.
     pub fn work(&self) -> String {
         self.ok("work --once")
     }
@@ -129,35 +131,41 @@ impl World {
     /// Tries again while processes keep the file busy.
     pub fn store(&self) -> Store {
         loop {
-            match Store::sqlite(self.db()) {
+            match block_on(Store::sqlite(self.db())) {
                 Err(OpenError::Unavailable(error)) if error.is_busy() => {}
                 opened => return opened.unwrap(),
             }
         }
     }
 
-    pub fn list(&self) -> Vec<Line> {
-        let page = self.store().list(&Query::new()).unwrap();
+    pub fn list(&self) -> Vec<MachineLine> {
+        let page = block_on(self.store().list(&Query::new())).unwrap();
         assert!(page.next.is_none(), "a test has at most one page of machines");
         page.items.into_iter().map(Result::unwrap).collect()
     }
 
     pub fn load(&self, id: Id) -> AnyExecution {
-        self.store().load(id).unwrap()
+        block_on(self.store().load(id)).unwrap()
     }
 
     pub fn label(&self, id: Id) -> Label {
         ConsequenceView::of(&self.load(id)).consequence_label
     }
 
+    /// The refusal of the mail server, as a view has it.
+    pub fn refusal(&self, id: Id) -> Option<NotSent> {
+        let view = ConsequenceView::of(&self.load(id));
+        view.refusal.clone().map(|refusal| serde_json::from_value(refusal).unwrap())
+    }
+
     pub fn history(&self, id: Id) -> History {
-        self.store().history(id).unwrap()
+        block_on(self.store().history(id)).unwrap()
     }
 
     /// Verifies every history in the database, and that no lock file is left.
     pub fn verify(&self) {
         let store = self.store();
-        let report = store.wait(store.get().verify_all(|_| {})).unwrap();
+        let report = block_on(store.verify_all(|_| {})).unwrap();
         assert!(report.is_clean(), "{report:?}");
         assert!(report.machines >= 2, "{report:?}");
         let files = std::fs::read_dir(self.folder.path()).unwrap();
@@ -175,7 +183,7 @@ impl World {
         let printed = self.ok(&format!("ask {options}"));
         let asked = printed.lines().find(|line| line.contains("  [WAITING] approve ")).unwrap();
         let gate = asked.split_whitespace().next().unwrap().parse().unwrap();
-        let page = self.store().list(&Query::new().behind(gate)).unwrap();
+        let page = block_on(self.store().list(&Query::new().behind(gate))).unwrap();
         let [Ok(mail)] = &page.items[..] else { panic!("{page:?}") };
         (gate, mail.id)
     }

@@ -4,9 +4,8 @@ use machine::store::Delivery;
 use serde_json::json;
 
 use crate::{
-    agent::Reply,
     condition::Condition,
-    scenarios::{PAY, READ, TO_ALL, plan},
+    scenarios::{PAY, READ, TO_ALL, planned},
     submit::Submitted,
     workflow::AnyWorkflow,
     world::World,
@@ -16,12 +15,7 @@ const MOVED: &str = "the machine has moved on since the sender looked";
 
 /// A world with a task in its first intervention, for a payment; the second one is for a mail to all.
 async fn asked() -> (World, Submitted) {
-    let world = World::new(|brief| {
-        let steps = [READ, PAY, TO_ALL];
-        Ok(Reply::Can(plan(&steps[brief.done.len()..])))
-    })
-    .await;
-    std::fs::write(world.path("note.txt"), "500").unwrap();
+    let world = planned(&[READ, PAY, TO_ALL], "500");
     let task = world.submit("pay and tell").await;
     world.work().await;
     asks(&world, task, "bank.pay").await;
@@ -44,7 +38,7 @@ async fn answers(world: &World, task: Submitted) -> usize {
 }
 
 /// The first one counts, and the other one is set aside in the next intervention at the latest.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_people_answer_at_once() {
     let resume = || ("user_resume", json!({}));
     let terminate = || ("user_terminate", json!({ "why": "no" }));
@@ -75,7 +69,7 @@ async fn two_people_answer_at_once() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_double_click_answers_once() {
     let (world, task) = asked().await;
     world.say(task, "user_resume", json!({})).await;
@@ -87,7 +81,7 @@ async fn a_double_click_answers_once() {
 }
 
 /// Whatever it says, and whichever state the engine is in when it arrives.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_comes_late_is_set_aside() {
     let (world, task) = asked().await;
     let first = asks(&world, task, "bank.pay").await;

@@ -1,18 +1,18 @@
 //! WF-2, every cell: the conditions that can arise in a state do, with everything that a person needs to
 //! know; the others are refused.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use machine::{
     actor::{Actors, Human},
+    observe::Observer,
     store::{Delivery, Message, Query},
-    view::{self, Observer},
+    view::{self},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    condition::{Case, Condition, ExecutingCondition, PlanningCondition, Resume},
-    plan::Plan,
+    condition::{Case, Condition, ExecutingCondition, PlanningCondition},
     scenarios::{
         Act, COURIER, DELETE, DRAFT, FINAL, Line, MAIL, PAY, READ, Ran, STEAL, Says, Scenario,
         TO_ALL,
@@ -80,9 +80,9 @@ fn cells() -> [Cell; 9] {
         failed(
             "retry\nretry\nretry\n",
             &[
-                "mail.send → bob: failed: retry: the service is down",
-                "mail.send → bob: failed: retry: the service is down",
-                "mail.send → bob: failed: retry: the service is down",
+                "mail.send → bob: failed: the service is down",
+                "mail.send → bob: failed: the service is down",
+                "mail.send → bob: failed: the service is down",
             ],
         ),
         failed("0x80004005\n", &["mail.send → bob: failed: 0x80004005"]),
@@ -93,21 +93,18 @@ fn cells() -> [Cell; 9] {
     ]
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_condition_pauses_at_once_and_says_everything() {
     let mut seen = Vec::new();
     for cell in cells() {
         let note = json!({ "note": "let me see" });
         let scenario = Scenario {
-            name: "a cell",
             goal: "the goal",
             says: (Says::Plan(cell.plan), Says::Cannot),
-            files: Box::leak(Box::new([("note.txt", "500"), ("mail.down", cell.down)])),
+            down: cell.down,
             acts: cell.asks.map(|act| act("request_intervention", note)).into_iter().collect(),
-            path: &[],
-            record: "open",
         };
-        let Ran { world, task, .. } = Arc::new(scenario).run().await;
+        let Ran { world, task, .. } = scenario.run().await;
         let paused = world.engine(task).await;
         let AnyWorkflow::ManualIntervention(paused) = paused else { panic!("{paused:?}") };
         let (condition, state) = (cell.condition, cell.state);
@@ -156,15 +153,18 @@ fn the_types_are_the_table() {
     }
 }
 
+fn work() -> Work {
+    Work::new(Workflow::new().id(), Duration::from_secs(1))
+}
+
 fn raise(condition: Condition) -> Event {
     let case = Case {
         condition,
         explanation: "it is said".to_owned(),
         proposed_action: "nothing".to_owned(),
-        reasoning: String::new(),
         history: vec![],
     };
-    Event::NeedIntervention { case, resume: Resume { plan: Plan::default(), cleared: None } }
+    Event::NeedIntervention { case, next: work() }
 }
 
 #[test]
@@ -172,12 +172,12 @@ fn a_condition_that_comes_as_data_is_refused_where_it_cannot_arise() {
     let actors = Actors::issue("engine").unwrap();
     let runner = &actors.graph_runner;
     let planning = || {
-        let work = Work::new(Workflow::new().id(), Duration::from_secs(1));
-        Workflow::new().start_task("goal".to_owned(), work, runner).initialization_complete(runner)
+        let engine = Workflow::new().start_task("goal".to_owned(), work(), runner);
+        engine.initialization_complete(runner)
     };
     for (condition, while_planning, while_executing) in TABLE {
         let by_engine = condition != Condition::UserRequest;
-        let executing = planning().plan_ready(Plan::default(), &actors.reasoning_node);
+        let executing = planning().plan_ready(work(), &actors.reasoning_node);
         let states = [
             (AnyWorkflow::from(planning()), while_planning, "planning"),
             (AnyWorkflow::from(executing), while_executing, "executing"),
@@ -207,18 +207,15 @@ fn a_condition_that_comes_as_data_is_refused_where_it_cannot_arise() {
 }
 
 /// As a message it is recorded, and changes nothing.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_message_with_a_wrong_condition_changes_nothing() {
     let scenario = Scenario {
-        name: "in the middle",
         goal: "the goal",
         says: (Says::Plan(&[COURIER]), Says::Cannot),
-        files: &[],
+        down: "",
         acts: vec![],
-        path: &[],
-        record: "open",
     };
-    let Ran { world, task, moves } = Arc::new(scenario).run().await;
+    let Ran { world, task, moves } = scenario.run().await;
     let (runner, eve) = (&world.actors.graph_runner, Human::new("eve").unwrap());
     let wrong = Message::new(&raise(Condition::Ambiguity), runner).unwrap();
     let not_theirs = Message::new(&raise(Condition::SecurityViolation), &eve).unwrap();
@@ -235,4 +232,22 @@ async fn a_message_with_a_wrong_condition_changes_nothing() {
     }
     assert!(errors[0].contains("Ambiguity cannot be raised"), "{errors:?}");
     assert_eq!(errors[1], "an actor of kind `human` may never `need_intervention`");
+}
+
+/// What people and models see of a call has the refusal as the tool gave it.
+#[tokio::test(start_paused = true)]
+async fn a_view_has_the_refusal_of_the_tool() {
+    let (down, acts) = ("retry\nfatal\n", Vec::new());
+    let says = (Says::Plan(&[MAIL]), Says::Cannot);
+    let Ran { world, task, .. } = Scenario { goal: "tell", says, down, acts }.run().await;
+    let mut refusals = Vec::new();
+    for call in world.store.children(task.engine).await.unwrap() {
+        let shown = Observer::new(&world.store).consequence_view(call.id).await.unwrap();
+        refusals.extend(shown.refusal.clone());
+    }
+    let expected = [
+        json!({ "code": "retry", "message": "the service is down" }),
+        json!({ "code": "fatal", "message": "the service does not know it" }),
+    ];
+    assert_eq!(refusals, expected);
 }

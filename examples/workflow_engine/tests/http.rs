@@ -1,63 +1,55 @@
-//! A person in a browser: told in real time, sees all, and decides over HTTP.
+//! A person in a browser: sees everything in real time, and decides over HTTP.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::{Command, Stdio},
     time::Duration,
 };
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::process::Process;
+use crate::{site::Site, testing::Process};
 
 /// An engine and a server on one database.
 struct Office {
-    folder: TempDir,
+    site: Site,
     address: String,
     token: String,
-    processes: Vec<Process>,
+    #[allow(dead_code, reason = "they run as long as the office is open")]
+    processes: [Process; 2],
 }
 
 impl Office {
     fn open() -> Self {
-        let folder = TempDir::new().unwrap();
-        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
-        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
-        let down = folder.path().join("engine.office/site.down");
-        std::fs::write(down, "retry\nretry\nretry\n").unwrap();
-        let mut office =
-            Self { folder, address: String::new(), token: String::new(), processes: Vec::new() };
+        let site = Site::new(&[("invoice.txt", "500")]);
         // The server does not create the database.
-        assert!(office.command(&["run", "--once"]).status().unwrap().success());
+        site.ok(&["run", "--once"]);
         let serve = ["serve", "--as", "ann", "--listen", "127.0.0.1:0"];
-        let mut server = Process::start(office.command(&serve).stdout(Stdio::piped()));
+        let mut server = Process::start(&mut site.command(&serve));
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (page, code) = line.trim().split_once("/inspector/#code=").unwrap();
-        page.strip_prefix("http://").unwrap().clone_into(&mut office.address);
-        let (_, signed_in) =
-            office.call("POST", "/api/sign-in", "", &json!({ "code": code }).to_string());
+        let address = page.strip_prefix("http://").unwrap().to_owned();
+        let processes = [server, site.start()];
+        let mut office = Self { site, address, token: String::new(), processes };
+        let code = json!({ "code": code }).to_string();
+        let (_, signed_in) = office.call("POST", "/api/sign-in", "", &code);
         signed_in["token"].as_str().unwrap().clone_into(&mut office.token);
-        let engine = Process::start(&mut office.command(&["run"]));
-        office.processes = vec![server, engine];
         office
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_workflow_engine"));
-        command.args(words).arg("--db").arg(self.folder.path().join("engine.db"));
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        command
     }
 
     /// Submits a task; returns its engine.
     fn submit(&self, goal: &str) -> String {
-        let mut submit = self.command(&["submit", "--goal", goal]);
-        let output = submit.stdout(Stdio::piped()).output().unwrap();
-        let told = String::from_utf8(output.stdout).unwrap();
-        told.lines().nth(1).unwrap().split(' ').next().unwrap().to_owned()
+        let [_, engine] = self.site.submit(goal);
+        engine
+    }
+
+    /// The moves of machines, from now on.
+    fn events(&self) -> impl Iterator<Item = String> {
+        let stream = self.ask("GET", "/api/events?events=machine_state", &self.token(), "");
+        let mut events = BufReader::new(stream).lines().map_while(Result::ok);
+        assert!(events.next().unwrap().contains("200"));
+        events
     }
 
     fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> TcpStream {
@@ -111,9 +103,7 @@ fn until(events: &mut impl Iterator<Item = String>, id: &str, status: &str) {
 fn told_in_real_time_and_decides() {
     let office = Office::open();
     let token = office.token();
-    let stream = office.ask("GET", "/api/events?events=machine_state", &token, "");
-    let mut events = BufReader::new(stream).lines().map_while(Result::ok);
-    assert!(events.next().unwrap().contains("200"));
+    let mut events = office.events();
 
     let engine = office.submit("pay the invoice");
     until(&mut events, &engine, "manual_intervention");
@@ -138,7 +128,7 @@ fn told_in_real_time_and_decides() {
     assert_eq!(office.send(&engine, "", &resume).0, 401);
     let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
     assert_eq!(status, 409, "{problem}");
-    assert!(!office.folder.path().join("engine.office/bank.txt").exists());
+    assert_eq!(office.site.file("bank.txt"), "");
 
     assert_eq!(office.send(&engine, &token, &resume).0, 202);
     until(&mut events, &engine, "completed");
@@ -149,39 +139,4 @@ fn told_in_real_time_and_decides() {
     assert_eq!(office.send(&engine, &token, &terminate).0, 202);
     until(&mut events, &engine, "terminated");
     until(&mut events, &engine, "idle");
-}
-
-/// An answer with the `transition_count` of one intervention never answers the next one.
-#[test]
-fn a_double_click_and_a_late_answer_are_refused() {
-    let office = Office::open();
-    let token = office.token();
-    let stream = office.ask("GET", "/api/events?events=machine_state", &token, "");
-    let mut events = BufReader::new(stream).lines().map_while(Result::ok);
-    let engine = office.submit("publish the report");
-    until(&mut events, &engine, "manual_intervention");
-    let shown = office.shown(&engine);
-    assert_eq!(shown["state"]["reason"], "ambiguity");
-    let first = &shown["transition_count"];
-
-    let payload = json!({ "instruction": "the final one" });
-    let modify = json!({ "trigger": "user_modify", "payload": payload, "seen": first });
-    assert_eq!(office.send(&engine, &token, &modify).0, 202);
-    // The second click: refused, or set aside, as fast as the engine is.
-    let status = office.send(&engine, &token, &modify).0;
-    assert!(matches!(status, 202 | 409), "{status}");
-    until(&mut events, &engine, "planning");
-    until(&mut events, &engine, "manual_intervention");
-    let shown = office.shown(&engine);
-    assert_eq!(shown["state"]["reason"], "high_confidence_failure");
-    assert_eq!(shown["state"]["instructions"], json!(["the final one"]));
-
-    let resume = |seen: &Value| json!({ "trigger": "user_resume", "seen": seen });
-    let (status, problem) = office.send(&engine, &token, &resume(first));
-    assert_eq!(status, 409, "{problem}");
-    assert!(problem.to_string().contains("has moved on"), "{problem}");
-    let second = &shown["transition_count"];
-    assert_eq!(&office.shown(&engine)["transition_count"], second);
-    assert_eq!(office.send(&engine, &token, &resume(second)).0, 202);
-    until(&mut events, &engine, "completed");
 }

@@ -1,12 +1,10 @@
-//! The engine in this process, against a real file; and the program, with real processes and signals.
+//! The engine in this process, in virtual time; and the program, with real processes and signals.
 
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 #![allow(unreachable_pub, reason = "the modules of the program say `pub`")]
 
 #[path = "../agent.rs"]
 mod agent;
-#[path = "../calls.rs"]
-mod calls;
 #[path = "../condition.rs"]
 mod condition;
 #[path = "../engine.rs"]
@@ -19,12 +17,12 @@ mod office;
 mod plan;
 #[path = "../planning.rs"]
 mod planning;
+#[path = "../policy.rs"]
+mod policy;
 #[path = "../record.rs"]
 mod record;
 #[path = "../submit.rs"]
 mod submit;
-#[path = "../tools.rs"]
-mod tools;
 #[path = "../work.rs"]
 mod work;
 #[path = "../workflow.rs"]
@@ -36,9 +34,11 @@ mod crash;
 mod http;
 mod pause;
 mod people;
-mod process;
 mod program;
 mod rows;
 mod scenarios;
+mod site;
 mod table;
+#[path = "../../testing.rs"]
+mod testing;
 mod world;

@@ -9,13 +9,14 @@ use crate::{
     agent::Reply,
     condition::Condition,
     record::AnyTaskRecord,
-    scenarios::{COURIER, Line, MAIL, PAY, READ, TO_ALL, plan},
+    scenarios::{COURIER, Line, MAIL, PAY, READ, TO_ALL, plan, planned},
+    submit::Submitted,
     workflow::AnyWorkflow,
     world::World,
 };
 
 /// A person modifies: the agent plans again, and knows what was said and what was done.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_modified_task_is_planned_again_with_the_instructions() {
     let world = World::new(|brief| {
         Ok(Reply::Can(match brief.instructions.as_slice() {
@@ -27,8 +28,7 @@ async fn a_modified_task_is_planned_again_with_the_instructions() {
             }
             other => panic!("{other:?}"),
         }))
-    })
-    .await;
+    });
     let task = world.submit("invite").await;
     world.work().await;
     world.say(task, "user_modify", json!({ "instruction": "only bob" })).await;
@@ -39,14 +39,9 @@ async fn a_modified_task_is_planned_again_with_the_instructions() {
 }
 
 /// A resumed call is not asked again, and anything else is.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_person_lets_one_call_pass() {
-    let world = World::new(|brief| {
-        let steps = [READ, PAY, TO_ALL];
-        Ok(Reply::Can(plan(&steps[brief.done.len()..])))
-    })
-    .await;
-    std::fs::write(world.path("note.txt"), "500").unwrap();
+    let world = planned(&[READ, PAY, TO_ALL], "500");
     let task = world.submit("pay and tell").await;
     for (paid, told) in [(false, false), (true, false), (true, true)] {
         world.work().await;
@@ -60,15 +55,10 @@ async fn a_person_lets_one_call_pass() {
 }
 
 /// A person lets the call pass that they saw: with other arguments it is asked again.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_with_other_arguments_is_asked_again() {
     const TELL: Line = ("mail.send", &[("to", "everyone"), ("text", "{{files.read}}")], None);
-    let world = World::new(|brief| {
-        let steps = [READ, TELL];
-        Ok(Reply::Can(plan(&steps[brief.done.len()..])))
-    })
-    .await;
-    std::fs::write(world.path("note.txt"), "the secret").unwrap();
+    let world = planned(&[READ, TELL], "the secret");
     let task = world.submit("tell").await;
     for seen in ["{{files.read}}", "the secret"] {
         world.work().await;
@@ -83,16 +73,16 @@ async fn a_call_with_other_arguments_is_asked_again() {
 }
 
 /// An agent that plans a payment again does not pay again, and a person finds out.
-#[tokio::test]
-async fn an_irreversible_call_takes_place_once_however_often_it_is_planned() {
-    let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL, MAIL])))).await;
+#[tokio::test(start_paused = true)]
+async fn an_irreversible_call_is_made_once_however_often_it_is_planned() {
+    let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL, MAIL]))));
     let task = world.submit("write twice").await;
     world.work().await;
     for answer in ["user_resume", "user_resume"] {
         let paused = world.engine(task).await;
         let AnyWorkflow::ManualIntervention(paused) = paused else { panic!("{paused:?}") };
         assert_eq!(paused.state().reason, Condition::HighConfidenceFailure);
-        assert!(paused.state().explanation.contains("took place before"));
+        assert!(paused.state().explanation.contains("took effect before"));
         assert_eq!(world.file("mails.txt").lines().count(), 1);
         world.say(task, answer, json!({})).await;
         world.work().await;
@@ -104,7 +94,7 @@ async fn an_irreversible_call_takes_place_once_however_often_it_is_planned() {
 }
 
 /// A person changes a task while a call is in doubt: the agent is asked when its outcome is known.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_under_way_is_waited_for_before_the_next_plan() {
     let world = World::new(|brief| {
         Ok(Reply::Can(plan(match brief.history.as_slice() {
@@ -115,8 +105,7 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
             }
             other => panic!("{other:?}"),
         })))
-    })
-    .await;
+    });
     let task = world.submit("send it").await;
     world.work().await;
     world.say(task, "request_intervention", json!({ "note": "wait" })).await;
@@ -125,18 +114,39 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
     world.work().await;
     assert!(matches!(world.engine(task).await, AnyWorkflow::Planning(_)));
 
+    confirm(&world, task).await;
+    assert_eq!(world.record(task).await.status().to_string(), "completed");
+}
+
+/// Ann says that the only call of an engine, which is in doubt, took effect.
+async fn confirm(world: &World, task: Submitted) {
     let calls = world.store.children(task.engine).await.unwrap();
     let doubt = world.store.in_doubt(calls[0].id).await.unwrap();
     let ann = Human::new("ann").unwrap();
     let _ = world.store.confirm_applied(doubt, "it was there", &ann).await.unwrap();
     world.work().await;
-    assert_eq!(world.record(task).await.status().to_string(), "completed");
+}
+
+/// Its outcome waits for the person who resumes, and it is not made again.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_ends_in_a_pause_is_taken_over() {
+    let world = planned(&[COURIER], "");
+    let task = world.submit("send it").await;
+    world.work().await;
+    world.say(task, "request_intervention", json!({ "note": "wait" })).await;
+    world.work().await;
+    confirm(&world, task).await;
+    assert!(matches!(world.engine(task).await, AnyWorkflow::ManualIntervention(_)));
+    world.say(task, "user_resume", json!({})).await;
+    world.work().await;
+    let AnyTaskRecord::Completed(record) = world.record(task).await else { panic!() };
+    assert_eq!(record.state().history, ["courier.send: it was there"]);
 }
 
 /// A pause does not wait for an agent that thinks.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pause_does_not_wait_for_the_agent() {
-    let world = World::new(|_| panic!("it thinks")).await;
+    let world = World::new(|_| panic!("it thinks"));
     let task = world.submit("think for ever").await;
     let ann = async {
         while !matches!(world.engine(task).await, AnyWorkflow::Planning(_)) {
@@ -150,9 +160,9 @@ async fn a_pause_does_not_wait_for_the_agent() {
 }
 
 /// The engine is idle again and takes the next task; the record of the first one stays as it was.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_record_stays_when_the_engine_is_reset() {
-    let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL])))).await;
+    let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL]))));
     let first = world.submit("first").await;
     world.work().await;
     let before = serde_json::to_value(world.store.json(first.record).await.unwrap()).unwrap();
@@ -172,12 +182,11 @@ async fn the_record_stays_when_the_engine_is_reset() {
 }
 
 /// One waits for a person, others continue; each has its own engine.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn several_tasks_at_once() {
     let world = World::new(|brief| {
         Ok(Reply::Can(plan(if brief.goal == "waits" { &[TO_ALL] } else { &[MAIL] })))
-    })
-    .await;
+    });
     let mut tasks = Vec::new();
     for number in 0..10 {
         let goal = if number % 2 == 0 { "waits" } else { "goes on" };
@@ -206,9 +215,9 @@ async fn several_tasks_at_once() {
 }
 
 /// A task that is ended while a call is in doubt: the record says so, and the call stays for a person.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_record_names_a_call_that_is_still_under_way() {
-    let world = World::new(|_| Ok(Reply::Can(plan(&[COURIER])))).await;
+    let world = World::new(|_| Ok(Reply::Can(plan(&[COURIER]))));
     let task = world.submit("send it").await;
     world.work().await;
     world.say(task, "request_intervention", json!({ "note": "stop" })).await;
@@ -222,9 +231,9 @@ async fn the_record_names_a_call_that_is_still_under_way() {
 }
 
 /// Two who submit at the same time do not get the same engine.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_idle_engine_gets_one_task() {
-    let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL])))).await;
+    let world = World::new(|_| Ok(Reply::Can(plan(&[MAIL]))));
     world.submit("first").await;
     world.work().await;
     let (one, other) = tokio::join!(world.submit("one"), world.submit("other"));
@@ -233,4 +242,26 @@ async fn an_idle_engine_gets_one_task() {
     for task in [one, other] {
         assert_eq!(world.record(task).await.status().to_string(), "completed");
     }
+}
+
+/// A person who pauses between two steps and resumes gets the second one: the result of the first is not its result.
+#[tokio::test(start_paused = true)]
+async fn a_pause_between_two_steps_skips_none() {
+    let world = World::new(|brief| match brief.done.len() {
+        0 => Ok(Reply::Can(plan(&[READ, MAIL]))),
+        _ => Err("the model is down".into()),
+    });
+    std::fs::write(world.path("note.txt"), "500").unwrap();
+    let task = world.submit("look and tell").await;
+    world.work().await;
+    assert!(matches!(world.engine(task).await, AnyWorkflow::Planning(_)));
+    world.say(task, "request_intervention", json!({ "note": "let me see" })).await;
+    world.work().await;
+    let asks = world.engine(task).await;
+    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    assert!(asks.state().proposed_action.contains("mail.send"), "{:?}", asks.state());
+    world.say(task, "user_resume", json!({})).await;
+    world.work().await;
+    assert_eq!(world.file("mails.txt").lines().count(), 1);
+    assert_eq!(world.record(task).await.status().to_string(), "completed");
 }

@@ -1,9 +1,9 @@
 //! Scenarios of a task, as data: each scenario is run against a real store.
 
-use std::{fs, sync::Arc};
+use std::fs;
 
 use machine::worker::Failure;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     agent::{Brief, Reply},
@@ -21,7 +21,7 @@ pub enum Says {
     IsDown,
 }
 
-/// The action of a person when nothing is ready any more.
+/// The action of a person when nothing is ready.
 #[derive(Debug, Clone)]
 pub enum Act {
     Send(&'static str, Value),
@@ -32,17 +32,12 @@ pub enum Act {
 }
 
 pub struct Scenario {
-    pub name: &'static str,
     pub goal: &'static str,
     /// The agent's answers at first, and once it has instructions.
     pub says: (Says, Says),
-    /// Files of the office.
-    pub files: &'static [(&'static str, &'static str)],
+    /// The failures of the mail server.
+    pub down: &'static str,
     pub acts: Vec<Act>,
-    /// The states that the engine comes into, from `initializing` on.
-    pub path: &'static [&'static str],
-    /// The state of the record in the end.
-    pub record: &'static str,
 }
 
 pub const MAIL: Line = ("mail.send", &[("to", "bob"), ("text", "hello")], None);
@@ -64,6 +59,13 @@ pub fn plan(lines: &[Line]) -> Plan {
     Plan { reasoning: "it seems right".to_owned(), steps: lines.iter().map(step).collect() }
 }
 
+/// A world whose agent plans these steps, with a note for the first of them.
+pub fn planned(steps: &'static [Line], note: &str) -> World {
+    let world = World::new(move |brief| Says::Plan(steps).reply(brief));
+    fs::write(world.path("note.txt"), note).unwrap();
+    world
+}
+
 impl Says {
     /// The answer to a brief: without the steps that are done.
     pub fn reply(&self, brief: &Brief) -> Result<Reply<Plan>, Failure> {
@@ -83,16 +85,13 @@ pub struct Ran {
 }
 
 impl Scenario {
-    pub async fn run(self: Arc<Self>) -> Ran {
-        let this = Arc::clone(&self);
+    pub async fn run(self) -> Ran {
+        let (first, later) = self.says;
         let world = World::new(move |brief| {
-            let (first, later) = &this.says;
             if brief.instructions.is_empty() { first.reply(brief) } else { later.reply(brief) }
-        })
-        .await;
-        for (name, text) in self.files {
-            fs::write(world.path(name), text).unwrap();
-        }
+        });
+        fs::write(world.path("note.txt"), "500").unwrap();
+        fs::write(world.path("mail.down"), self.down).unwrap();
         let task = world.submit(self.goal).await;
         for act in &self.acts {
             if let Act::First(trigger, payload) = act {
@@ -103,7 +102,7 @@ impl Scenario {
         for act in &self.acts {
             match act {
                 Act::Send(trigger, payload) => world.say(task, trigger, payload.clone()).await,
-                Act::Wait => world.wait(),
+                Act::Wait => world.wait().await,
                 Act::First(..) => continue,
             }
             world.work().await;
@@ -111,16 +110,4 @@ impl Scenario {
         let moves = world.moves(task).await;
         Ran { world, task, moves }
     }
-}
-
-pub fn resume() -> Act {
-    Act::Send("user_resume", json!({}))
-}
-
-pub fn modify() -> Act {
-    Act::Send("user_modify", json!({ "instruction": "only bob" }))
-}
-
-pub fn terminate() -> Act {
-    Act::Send("user_terminate", json!({ "why": "not needed" }))
 }

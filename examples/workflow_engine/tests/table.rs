@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::workflow::workflow::DEFINITION;
 
 /// WF-1, with the actors that may take each row.
-const ROWS: [(&str, &str, &str, &str); 22] = [
+const ROWS: [(&str, &str, &str, &str); 23] = [
     ("idle", "start_task", "initializing", "graph_runner"),
     ("initializing", "initialization_complete", "planning", "graph_runner"),
     ("initializing", "initialization_failed", "failed", "graph_runner"),
@@ -19,6 +19,8 @@ const ROWS: [(&str, &str, &str, &str); 22] = [
     ("executing", "request_intervention", "manual_intervention", "human"),
     ("executing", "execution_complete", "completed", "graph_runner"),
     ("executing", "step_failed", "failed", "graph_runner"),
+    // Not one of WF-1: an entry makes its call once, so another attempt at a step enters the state again.
+    ("executing", "retry_step", "executing", "graph_runner"),
     ("manual_intervention", "user_resume", "executing", "human"),
     ("manual_intervention", "user_modify", "planning", "human"),
     ("manual_intervention", "user_terminate", "terminated", "human"),

@@ -1,34 +1,26 @@
-//! An office, a store, and a worker in this process.
+//! An office, and a worker in virtual time.
 
-use std::{
-    fmt, fs,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, fs, path::PathBuf, sync::Arc, time::Duration};
 
 use machine::{
     actor::{Actors, Human},
-    clock::{self, Clock, Millis},
-    contract::{NotDone, ToolSpec},
-    store::{Delivery, Message, OpenOptions, Store},
+    contract::{NoReceipt, ToolSpec},
+    store::{Delivery, Message, Store},
+    testing::TestEnvironment,
     view::{self, transitions},
-    worker::{Failure, Worker},
+    worker::Failure,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     agent::{Agent, Brief, Reply},
-    engine::{Driver, Records},
+    engine::Engine,
     office,
     plan::Plan,
     record::AnyTaskRecord,
     submit::{Submitted, submit},
-    workflow::AnyWorkflow,
+    workflow::{AnyWorkflow, workflow::Driver},
 };
 
 /// The limit of a task.
@@ -43,7 +35,7 @@ pub struct Thinks(pub Arc<Thought>);
 impl Agent for Thinks {
     async fn accept(&self, goal: &str) -> Result<Reply<()>, Failure> {
         match goal {
-            "impossible" => Ok(Reply::Cannot("nobody can do that".to_owned())),
+            "impossible" => Ok(Reply::Cannot("it cannot be done".to_owned())),
             "unreachable" => Err("the model is down".into()),
             _ => Ok(Reply::Can(())),
         }
@@ -57,22 +49,11 @@ impl Agent for Thinks {
     }
 }
 
-/// The clock of the system, and what a test adds.
-#[derive(Debug, Clone, Default)]
-struct Ahead(Arc<AtomicI64>);
-
-impl Clock for Ahead {
-    fn now(&self) -> Millis {
-        clock::now() + self.0.load(Ordering::SeqCst)
-    }
-}
-
 pub struct World {
     pub folder: TempDir,
+    kit: TestEnvironment,
     pub store: Store,
     pub actors: Actors,
-    ahead: Ahead,
-    agent: Thinks,
 }
 
 impl fmt::Debug for World {
@@ -82,14 +63,24 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    pub async fn new(
+    pub fn new(
         agent: impl Fn(&Brief) -> Result<Reply<Plan>, Failure> + Send + Sync + 'static,
     ) -> Self {
-        let (folder, ahead) = (TempDir::new().unwrap(), Ahead::default());
-        let options = OpenOptions::new().clock(ahead.clone());
-        let store = options.sqlite(folder.path().join("engine.db")).await.unwrap();
-        let actors = Actors::issue("engine").unwrap();
-        Self { folder, store, actors, ahead, agent: Thinks(Arc::new(agent)) }
+        let folder = TempDir::new().unwrap();
+        let mut tools = office::tools(folder.path()).unwrap();
+        // It is unknown whether it arrived, and the service cannot be asked.
+        let courier = ToolSpec::irreversible("courier", "send").unwrap();
+        tools
+            .add(courier, |_| Box::pin(async { Err(NoReceipt::unknown("the courier is silent")) }))
+            .unwrap();
+        let (tools, agent) = (Arc::new(tools), Thinks(Arc::new(agent)));
+        let kit = TestEnvironment::new(move |worker| {
+            let (agent, tools) = (agent.clone(), Arc::clone(&tools));
+            let engine = Engine { agent, tools: Arc::clone(&tools), policy: office::POLICY };
+            worker.handler(Driver(engine)).machine::<AnyTaskRecord>().other_tools(tools)
+        });
+        let store = kit.store().clone();
+        Self { folder, kit, store, actors: Actors::issue("engine").unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -107,21 +98,7 @@ impl World {
 
     /// Works until nothing is ready, as a new process would.
     pub async fn work(&self) {
-        let mut tools = office::tools(self.folder.path()).unwrap();
-        // It is unknown whether it arrived, and the service cannot be asked.
-        let courier = ToolSpec::irreversible("courier", "send").unwrap();
-        tools
-            .add(courier, |_| Box::pin(async { Err(NotDone::unknown("the courier is silent")) }))
-            .unwrap();
-        let tools = Arc::new(tools);
-        Worker::new(&self.store, Actors::issue("engine").unwrap())
-            .handler(Driver::new(self.agent.clone(), Arc::clone(&tools)))
-            .handler(Records)
-            .other_tools(tools)
-            .sweep(Duration::from_millis(10))
-            .run_until_idle()
-            .await
-            .unwrap();
+        self.kit.run_until_idle().await;
     }
 
     /// Ann sends an event; an answer is for the intervention that the engine waits in.
@@ -161,9 +138,8 @@ impl World {
     }
 
     /// The limit of all tasks has passed.
-    pub fn wait(&self) {
-        let limit = Millis::try_from(LIMIT.as_millis()).unwrap();
-        self.ahead.0.fetch_add(limit + 1, Ordering::SeqCst);
+    pub async fn wait(&self) {
+        self.kit.advance(LIMIT).await;
     }
 
     pub async fn engine(&self, task: Submitted) -> AnyWorkflow {
@@ -178,6 +154,7 @@ impl World {
     pub async fn moves(&self, task: Submitted) -> Vec<(String, String, String)> {
         let history = self.store.history(task.engine).await.unwrap();
         let moves = transitions::<view::Human>(&history).into_iter();
-        moves.map(|it| (it.from_status.into(), it.trigger.into(), it.to_status.into())).collect()
+        let name = |name: &str| name.to_owned();
+        moves.map(|it| (name(&it.from_status), name(&it.trigger), name(&it.to_status))).collect()
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
     let mut rects: Vec<Rect> = diagram
         .nodes
         .iter()
-        .map(|node| size(&[node.label.as_str()], 12.0))
+        .map(|node| size(&node.lines().collect::<Vec<_>>(), 12.0))
         .chain(arrows.iter().map(|arrow| {
             let lines: Vec<&str> =
                 arrow.moves.iter().map(|index| &*diagram.arrows[*index].label).collect();

@@ -3,7 +3,9 @@
 //! ```
 //! use machine_diagram::{Arrow, Diagram, Node};
 //!
-//! let node = |label: &str, terminal: bool| Node { label: label.to_owned(), initial: !terminal, terminal };
+//! let node = |label: &str, terminal: bool| {
+//!     Node { label: label.to_owned(), note: None, initial: !terminal, terminal }
+//! };
 //! let diagram = Diagram {
 //!     nodes: vec![node("OPEN", false), node("SHUT", true)],
 //!     arrows: vec![Arrow { from: 0, to: 1, label: "close".to_owned() }],
@@ -30,6 +32,8 @@ pub struct Diagram {
 pub struct Node {
     /// The text in the box.
     pub label: String,
+    /// A second line in the box, in small letters.
+    pub note: Option<String>,
     /// True for the initial state.
     pub initial: bool,
     /// True for a terminal state.
@@ -45,6 +49,13 @@ pub struct Arrow {
     pub to: usize,
     /// The text on the arrow.
     pub label: String,
+}
+
+impl Node {
+    /// The lines of text in the box.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&*self.label).chain(self.note.as_deref())
+    }
 }
 
 impl Diagram {

@@ -44,15 +44,19 @@ pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
         if node.terminal {
             svg.push_str(&outline(rect, 3.0));
         }
-        push(
-            &mut svg,
-            format_args!(
-                "<text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-                rect.x,
-                rect.y + 5.0,
-                escaped(&node.label),
-            ),
-        );
+        let count = node.lines().count();
+        for (index, line) in node.lines().enumerate() {
+            let y = baseline(rect, index, count);
+            let size = if index == 0 { "" } else { " font-size=\"12\"" };
+            push(
+                &mut svg,
+                format_args!(
+                    "<text x=\"{:.0}\" y=\"{y:.0}\"{size}>{}</text>",
+                    rect.x,
+                    escaped(line),
+                ),
+            );
+        }
     }
     svg.push_str("</svg>");
     svg

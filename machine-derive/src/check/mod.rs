@@ -1,5 +1,6 @@
 //! The rules that a graph must keep: one function per rule.
 
+mod invocations;
 mod marks;
 mod names;
 
@@ -15,6 +16,7 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     names::was_is_unique(graph, errors);
     marks::go_by_names(graph, errors);
     upgrades_fit_the_version(graph, errors);
+    invocations::all(graph, errors);
     // A transition that could not be parsed is missing from the graph: do not report the paths
     // that it would have made.
     if errors.is_empty() {
@@ -78,17 +80,14 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
         let state = &graph.states[step.from];
         if state.written.terminal {
             let trigger = graph.triggers[step.trigger].name;
-            errors.at(
-                step.written.trigger.span(),
-                message::exit_from_terminal(state.name(), trigger),
-            );
+            errors.on(&step.written.trigger, message::exit_from_terminal(state.name(), trigger));
         }
     }
 }
 
 fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
     let reachable = graph.reachable(graph.initial);
-    let names = names(graph, reachable.iter().copied());
+    let names = state_names(graph, reachable.iter().copied());
     let lost = |state: &usize| !reachable.contains(state);
     for (index, state) in graph.states.iter().enumerate().filter(|(index, _)| lost(index)) {
         // A state that another unreachable one leads to is reachable once that one is.
@@ -97,7 +96,7 @@ fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
             graph.reachable(other).contains(&index) && (!back || other < index)
         });
         if !follows {
-            errors.at(state.name().span(), message::unreachable(state.name(), &names));
+            errors.on(state.name(), message::unreachable(state.name(), &names));
         }
     }
 }
@@ -105,7 +104,7 @@ fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
 fn no_dead_end(graph: &Graph<'_>, errors: &mut Errors) {
     for (index, state) in graph.states.iter().enumerate() {
         if !state.written.terminal && graph.leaving(index).next().is_none() {
-            errors.at(state.name().span(), message::dead_end(state.name()));
+            errors.on(state.name(), message::dead_end(state.name()));
         }
     }
 }
@@ -126,13 +125,13 @@ fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
         if others.any(|other| *other < index || !graph.reachable(*other).contains(&index)) {
             continue;
         }
-        let others = names(graph, reachable.iter().copied().filter(|other| *other != index));
+        let others = state_names(graph, reachable.iter().copied().filter(|other| *other != index));
         let text = if ends {
             message::no_way_out(state.name(), &others)
         } else {
             message::no_way_back(state.name(), graph.states[graph.initial].name(), &others)
         };
-        errors.at(state.name().span(), text);
+        errors.on(state.name(), text);
     }
 }
 
@@ -140,7 +139,7 @@ fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
 fn only_after(graph: &Graph<'_>, errors: &mut Errors) {
     for (index, state) in graph.states.iter().enumerate() {
         for gates in &state.written.only_after {
-            let Some(avoid) = known(graph, gates, errors) else { continue };
+            let Some(avoid) = states_named(graph, gates, errors) else { continue };
             // A machine that begins in one of them has passed it already.
             if avoid.contains(&graph.initial) {
                 continue;
@@ -162,20 +161,20 @@ fn only_after(graph: &Graph<'_>, errors: &mut Errors) {
 fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
     for (index, state) in graph.states.iter().enumerate() {
         for forbidden in &state.written.never_after {
-            let Some(start) = known(graph, std::slice::from_ref(forbidden), errors) else {
+            let Some(start) = states_named(graph, std::slice::from_ref(forbidden), errors) else {
                 continue;
             };
             let path = start.iter().find_map(|start| graph.path(*start, index, &[]));
             if let Some(path) = path {
                 let text = message::not_never_after(state.name(), forbidden, &path);
-                errors.at(forbidden.span(), text);
+                errors.on(forbidden, text);
             }
         }
     }
 }
 
 /// The states of these names, where a group stands for all of its states; reports unknown names.
-fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
+fn states_named(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
     let groups = graph.groups();
     let mut found = Some(Vec::new());
     for name in wanted {
@@ -186,14 +185,14 @@ fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec
                 found.extend(states);
             }
         } else {
-            let all = names(graph, 0..graph.states.len());
-            errors.at(name.span(), message::unknown_state(name, &all));
+            let all = state_names(graph, 0..graph.states.len());
+            errors.on(name, message::unknown_state(name, &all));
             found = None;
         }
     }
     found
 }
 
-fn names<'a>(graph: &Graph<'a>, states: impl IntoIterator<Item = usize>) -> Vec<&'a Ident> {
+fn state_names<'a>(graph: &Graph<'a>, states: impl IntoIterator<Item = usize>) -> Vec<&'a Ident> {
     states.into_iter().map(|state| graph.states[state].name()).collect()
 }

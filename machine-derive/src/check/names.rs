@@ -48,10 +48,10 @@ impl Names<'_> {
                     && let Some((current, _)) = names.iter().find(|(name, _)| stored(name) == value)
                 {
                     let text = format!("there is still a {what} `{current}`");
-                    self.errors.at(old.span(), message::was_is_taken(&written, &text));
+                    self.errors.on(old, message::was_is_taken(&written, &text));
                 } else if is_new && let Some(other) = taken.get(&value) {
                     let text = format!("`{other}` has the same old name");
-                    self.errors.at(old.span(), message::was_is_taken(&written, &text));
+                    self.errors.on(old, message::was_is_taken(&written, &text));
                 }
                 taken.insert(value, name);
             }

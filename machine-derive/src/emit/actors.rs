@@ -24,10 +24,16 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             pub struct Asked(pub(super) ());
         }
     });
+    let state = (!names.params.is_empty()).then(|| {
+        quote!(
+            pub trait State {}
+        )
+    });
     quote! {
         // Seals the traits: other code cannot name the type that an implementation needs.
         mod __sealed {
             pub struct Row #kind;
+            #state
             #asked
         }
         #(#traits)*
@@ -37,20 +43,24 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
 fn permission(names: &Names<'_>, index: usize, trigger: &Trigger<'_>) -> TokenStream {
     let (may, name) = (names::may(trigger), bare(trigger.name));
     let (mut actors, mut groups, mut impls) = (Vec::new(), Vec::new(), Vec::new());
-    for step in names.graph.moves_of(index).filter(|step| !step.written.by.is_empty()) {
-        let by: Vec<String> = step.written.by.iter().map(names::path_text).collect();
+    for step in names.graph.moves_of(index).filter(|step| !step.by.is_empty()) {
+        let by: Vec<String> = step.by.iter().map(names::path_text).collect();
         actors.push(format!("from {}: {}", names.source(step).label, by.join(", ")));
         // One impl for the whole group, so that code generic over its states can use it.
         let group = names.graph.group_of(step);
         if group.is_none_or(|group| !groups.contains(&group)) {
             groups.extend(group);
             impls.extend(
-                step.written.by.iter().map(|actor| implementation(names, &may, step, group, actor)),
+                step.by.iter().map(|actor| implementation(names, &may, step, group, actor)),
             );
         }
     }
     let message = format!("`{{Self}}` may not `{name}`");
-    let note = format!("only these actors may `{name}`: {}", actors.join("; "));
+    let note = if names.graph.takes_an_outcome(trigger.name) {
+        format!("only the call whose outcome it takes may `{name}`")
+    } else {
+        format!("only these actors may `{name}`: {}", actors.join("; "))
+    };
     let about = format!("Actors that may `{name}`, by source state.");
     let who = names.durable.then(|| {
         quote! {

@@ -182,25 +182,25 @@ fn leads(
 /// The machine in the target state of this branch.
 fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStream {
     let (typed, step) = (&names.typed, scope.step);
-    // Computed fields come first: they may use fields that are moved later.
-    let computed = target.fields.iter().filter_map(|(field, source)| match source {
-        Source::Computed(value) => {
-            let (fresh, ty, value) = (computed_name(&field.name), &field.ty, value);
-            Some(hygienic!(let #fresh: #ty = #value;))
-        }
-        Source::Brought(_) | Source::Carried(_) => None,
+    // Computed fields come first, in the order in which they are written: they may use fields that are moved
+    // later.
+    let expressions = step.written.expressions().into_iter();
+    let computed = expressions.filter_map(|value| {
+        let is_it = |source: &Source<'_>| matches!(source, Source::Computed(it) if std::ptr::eq(*it, value));
+        let (field, _) = target.fields.iter().find(|(_, source)| is_it(source))?;
+        let (fresh, ty) = (computed_name(&field.name), &field.ty);
+        Some(hygienic!(let #fresh: #ty = #value;))
     });
     let state = next_state(names.graph, scope, target);
     let (bound, state) = if names.durable {
         let edge = names::index(step.edge(target.to));
-        let started = start::on_entry(names, Some(step.from), target.to);
-        (
-            hygienic! {
-                let state = #state;
-                core.__moved(DEFINITION, #edge, actor, payload, &[#(#started),*]);
-            },
-            hygienic!(state),
-        )
+        let entered = if target.stays {
+            hygienic!(core.__stayed(DEFINITION, #edge, actor, payload);)
+        } else {
+            let started = start::on_entry(names, Some(step.from), target.to);
+            hygienic!(core.__moved(DEFINITION, #edge, actor, payload, &[#(#started),*]);)
+        };
+        (hygienic!(let state = #state; #entered), hygienic!(state))
     } else {
         (TokenStream::new(), hygienic!(state: #state))
     };

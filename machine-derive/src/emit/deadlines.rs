@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 use super::{
-    erased,
+    bindings, erased,
     names::{self, Names},
     start, transitions,
 };
@@ -15,14 +15,14 @@ use crate::{
 };
 
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
-    let most =
+    let max_calls =
         (0..names.graph.states.len()).map(|state| names.graph.deadlines(state).count()).max();
     let written = || names.graph.declaration.all_transitions().any(|step| step.after.is_some());
-    let is_any = |most: &usize| *most > 0 || names.stub && written();
-    let Some(most) = most.filter(is_any) else { return TokenStream::new() };
+    let is_any = |max_calls: &usize| *max_calls > 0 || names.stub && written();
+    let Some(max_calls) = max_calls.filter(is_any) else { return TokenStream::new() };
     let functions = names.graph.moves.iter().filter_map(|step| function(names, step));
     let states = names.graph.states.iter().enumerate();
-    let of_states = states.map(|(index, state)| of_state(names, (index, state), most));
+    let of_states = states.map(|(index, state)| of_state(names, (index, state), max_calls));
     let erased = erased_machine(names);
     quote!(#(#functions)* #(#of_states)* #erased)
 }
@@ -34,28 +34,9 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let function = names::deadline(step);
     let here = names.state_type(state);
     let (generics, predicates) = names.for_all();
-    let used = names_in(after.to_token_stream());
-    let use_of = |name: &str| used.iter().find(|used| *used == name);
-    // By value, as in a computed item; cloned, because the state keeps its fields.
-    let fields = state.written.fields.iter().map(|field| &field.name);
-    let fields = fields.filter(|field| *field != "source" && used.contains(field)).map(|field| {
-        // A field that cannot be cloned is reported where it is used; `source.field` borrows it.
-        let used = used.iter().find(|used| *used == field).unwrap_or(field);
-        let value = hygienic_at!(used.span() => ::core::clone::Clone::clone(&state.#used));
-        hygienic!(let #field = #value;)
-    });
-    let fields: Vec<_> = fields.collect();
-    let source = use_of("source").map(|source| hygienic!(let #source = state;));
+    let bindings = bindings::of_state(names, state, &names_in(after.to_token_stream()));
     let context = &names.context;
     let param = names.has_context().then(|| hygienic!(context: &#context));
-    let given = use_of("context").filter(|_| param.is_some());
-    let given = given.map(|given| hygienic!(let #given = context;));
-    let status = use_of("status").map(|status| {
-        let name = state.name();
-        hygienic!(let #status = Status::#name;)
-    });
-    let status =
-        status.filter(|_| !state.written.fields.iter().any(|field| field.name == "status"));
     let text = bare(names.trigger(step).name);
     let value = hygienic_at!(after.span() => __machine::__private::after(#text, #after));
     Some(hygienic! {
@@ -63,25 +44,26 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
             state: &#here,
             #param
         ) -> ::core::option::Option<__machine::typed::Deadline> #predicates {
-            #given
-            #source
-            #status
-            #(#fields)*
+            #bindings
             #value
         }
     })
 }
 
 /// The deadlines of a typed machine.
-fn of_state(names: &Names<'_>, (index, state): (usize, &State<'_>), most: usize) -> TokenStream {
+fn of_state(
+    names: &Names<'_>,
+    (index, state): (usize, &State<'_>),
+    max_calls: usize,
+) -> TokenStream {
     let (typed, (generics, predicates)) = (names.typed_in(state), names.for_all());
     let calls: Vec<_> = names
         .graph
         .deadlines(index)
         .map(|step| start::call(names, step, &hygienic!(&self.state), &hygienic!(self.context())))
         .collect();
-    let none = (calls.len()..most).map(|_| hygienic!(::core::option::Option::None));
-    let size = names::index(most);
+    let none = (calls.len()..max_calls).map(|_| hygienic!(::core::option::Option::None));
+    let size = names::index(max_calls);
     hygienic! {
         impl #generics #typed #predicates {
             /// The transitions that are due when some time has passed, counted from
@@ -156,17 +138,17 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let from = names.source(step).name();
     let text = bare(names.trigger(step).name);
     let function = names::step(step);
-    let by = &step.written.by;
+    let by = step.by;
     let actor = transitions::actor_value(
         names,
         step,
         || hygienic!(#(__machine::__private::unnamed(<#by as __machine::actor::Actor>::KIND))*),
     );
     let made = hygienic!(#function(machine, #actor));
-    let made = erased::widened(names, step, &made);
+    let made = erased::widen(names, step, &made);
     let made = hygienic!(return ::core::result::Result::Ok(#made));
     let asked = if step.guard.is_some() {
-        let guard = transitions::guarded(step, &hygienic!(&machine), &[]);
+        let guard = transitions::call_guard(step, &hygienic!(&machine), &[]);
         hygienic! {
             match #guard {
                 ::core::result::Result::Ok(()) => #made,

@@ -4,15 +4,15 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned};
 
 use super::names::{self, index};
 use crate::{
-    model::{Graph, Move, Source},
-    parse::{Audience, Field, Upgrade, is_option},
+    model::{Graph, Invocation, Move, Source},
+    parse::{Approve, Audience, Field, Upgrade, is_option},
     text,
     text::bare,
 };
 
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
-    let docs = prose(&graph.declaration.docs);
+    let docs = doc_text(&graph.declaration.docs);
     let version = version(graph);
     let initial = index(graph.initial);
     let states = states(graph);
@@ -77,7 +77,7 @@ pub(super) fn version(graph: &Graph<'_>) -> Literal {
 fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
     graph.states.iter().map(|state| {
         let (name, label, written) = (&state.stored, &state.label, state.written);
-        let docs = prose(&written.docs);
+        let docs = doc_text(&written.docs);
         let docs = (!docs.is_empty()).then(|| quote!(docs: #docs,));
         let stable = written.stable.then(|| quote!(stable: true,));
         let fields = rows("fields", written.fields.iter().map(|field| {
@@ -85,7 +85,8 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
         }));
         let was = rows("was", state.was().iter().map(text_of));
         let upgrades = rows("upgrades", written.upgrades.iter().map(number));
-        let extra = quote!(#docs #stable #fields #was #upgrades);
+        let invocation = state.invocation.as_ref().map(invocation);
+        let extra = quote!(#docs #stable #fields #was #upgrades #invocation);
         let terminal = written.terminal.then(|| quote!(terminal: true,));
         match (extra.is_empty(), written.terminal) {
             (true, true) => quote!(__row::end(#name, #label)),
@@ -95,6 +96,39 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
             },
         }
     })
+}
+
+fn invocation(invocation: &Invocation<'_>) -> TokenStream {
+    let (written, tool) = (invocation.written, invocation.tool);
+    let (name, text) = (bare(&written.name), text::of_type(tool.to_token_stream()));
+    let yes = |key: &str, is: bool| {
+        let key = format_ident!("{}", key);
+        is.then(|| quote!(#key: true,))
+    };
+    let set = yes("set", written.is_set);
+    let approve = yes("approve", matches!(written.approve, Some(Approve::Always)));
+    let asks_if = written.asks_if().map(|path| some("approve_when", names::path_text(path)));
+    let unattended = yes("unattended", written.unattended.is_some());
+    let adopt = yes("adopt", written.adopt);
+    let durations = [("expires", &written.expires), ("within", &written.within)];
+    let durations = durations.into_iter().filter_map(|(key, value)| {
+        Some(some(key, text::of_expression(value.as_ref()?.to_token_stream())))
+    });
+    let outcomes = written.outcomes.iter();
+    let outcomes = outcomes.map(|outcome| some(outcome.role.key(), bare(&outcome.trigger)));
+    let was = rows("was", written.was.iter().map(text_of));
+    let row = quote_spanned!(tool.span()=> __machine::__private::row_of::<#tool>());
+    some(
+        "invocation",
+        quote! {
+            __row::InvocationRow {
+                name: #name,
+                tool: #text,
+                #set #approve #asks_if #unattended #adopt #(#durations)* #(#outcomes)* #was
+                ..#row
+            }
+        },
+    )
 }
 
 /// The rows of a move: one, or one for each target of a choice.
@@ -107,7 +141,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
             row(&bare(item.name), item.ty, (is_option(item.ty), item.audience), item.was)
         }),
     );
-    let by = step.written.by.iter();
+    let by = step.by.iter();
     let actors = rows("actors", by.map(|by| text_of(quote!(<#by as __row::Actor>::KIND))));
     let guard = step.guard.map(|guard| some("guard", names::path_text(&guard.written.path)));
     let deadline = step.written.after.as_ref().map(|after| {
@@ -120,15 +154,16 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         );
         some("deadline", quote!((#after, #group)))
     });
+    let detach = step.written.detach.is_some().then(|| quote!(detach: true,));
     let was = rows("was", step.written.was.iter().map(text_of));
     let conditions = step.conditions();
     let targets = step.targets.iter().enumerate();
     targets
         .map(|(position, to)| {
-            let computed = rows("computed", computed(graph, step, *to).iter().map(text_of));
+            let computed = rows("computed", computed_fields(graph, step, *to).iter().map(text_of));
             let when = conditions.get(position).map(|when| some("when", when));
             let to = index(*to);
-            let extra = quote!(#payload #actors #guard #when #deadline #computed #was);
+            let extra = quote!(#payload #actors #guard #when #deadline #computed #detach #was);
             if extra.is_empty() {
                 quote!(__row::edge(#from, #name, #to))
             } else {
@@ -162,7 +197,7 @@ fn number(upgrade: &Upgrade) -> TokenStream {
 
 /// The fields of a target that an expression sets on some way to it, and those whose stored form is not
 /// that of an item in the journal.
-fn computed(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
+fn computed_fields(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
     let durable = graph.declaration.options.durable.is_some();
     let state = graph.states[to].written;
     let is_converted = |field: &Field| {
@@ -197,7 +232,7 @@ fn row(
 }
 
 /// The doc comment as text.
-pub(super) fn prose(docs: &[Attribute]) -> String {
+pub(super) fn doc_text(docs: &[Attribute]) -> String {
     let lines: Vec<String> = docs
         .iter()
         .filter_map(|attribute| match &attribute.meta {

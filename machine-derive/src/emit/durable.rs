@@ -3,13 +3,11 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{
+    invocations,
     names::{self, Names},
     serde, storable,
 };
-use crate::{
-    model::{Graph, State},
-    parse::Upgrade,
-};
+use crate::{model::State, parse::Upgrade};
 
 /// The implementations that let a store write the machine, and restore it after replaying its
 /// journal.
@@ -20,29 +18,39 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     }
     let parts = [
         if names.stub { TokenStream::new() } else { storable::requirements(names) },
-        states(names.graph),
-        typed(names),
-        erased(names),
+        states(names),
+        durable(names),
         restore(names),
         never_read(names),
     ];
     quote!(#(#parts)*)
 }
 
-/// The data of each state as text.
-fn states(graph: &Graph<'_>) -> TokenStream {
-    let names = graph.states.iter().map(State::name);
-    quote! {
-        mod __stored {
-            pub trait State {
-                fn __text(&self) -> ::core::result::Result<
-                    ::std::string::String,
-                    super::__machine::__private::serde_json::Error,
-                >;
+/// The data of each state as text, and the calls that it makes.
+fn states(names: &Names<'_>) -> TokenStream {
+    let typed = &names.typed;
+    let calls = names.graph.invocations().next().map(|_| {
+        quote! {
+            fn __entered(_: &super::#typed<Self>) -> super::__machine::__private::Entered
+            where
+                Self: ::core::marker::Sized,
+            {
+                ::core::default::Default::default()
             }
         }
-        #(
-            impl __stored::State for #names {
+    });
+    let states = names.graph.states.iter().enumerate().map(|(index, state)| {
+        let name = state.name();
+        let call = state.invocation.as_ref().map(|_| {
+            let function = invocations::function_name(index);
+            quote! {
+                fn __entered(machine: &#typed<Self>) -> __machine::__private::Entered {
+                    #function(machine)
+                }
+            }
+        });
+        quote! {
+            impl __stored::State for #name {
                 fn __text(&self) -> ::core::result::Result<
                     ::std::string::String,
                     __machine::__private::serde_json::Error,
@@ -50,30 +58,106 @@ fn states(graph: &Graph<'_>) -> TokenStream {
                     use __machine::__private::Unstorable as _;
                     __machine::__private::Value(self).encode()
                 }
+                #call
             }
-        )*
+        }
+    });
+    quote! {
+        mod __stored {
+            pub trait State {
+                fn __text(&self) -> ::core::result::Result<
+                    ::std::string::String,
+                    super::__machine::__private::serde_json::Error,
+                >;
+                #calls
+            }
+        }
+        #(#states)*
     }
 }
 
-fn typed(names: &Names<'_>) -> TokenStream {
+/// The methods of `Durable`, each with its signature, its body in the typed machine, and its body in the erased one.
+fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
+    let Names { context, state, .. } = names;
+    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let mut methods = vec![
+        (
+            quote!(fn definition(&self) -> &'static __machine::definition::Definition),
+            quote!(DEFINITION),
+            quote!(DEFINITION),
+        ),
+        (
+            quote!(fn state_index(&self) -> usize),
+            quote!(#state::INDEX),
+            quote!(self.status() as usize),
+        ),
+        (
+            quote!(fn journal(&self) -> &__machine::__private::Journal),
+            quote!(self.core.__journal()),
+            quote!(self.durable().journal()),
+        ),
+        (
+            quote!(fn __rules(&self) -> &dyn __machine::__private::Rules),
+            quote!(<#context as __machine::__private::Context>::__as_dyn(self.core.__context())),
+            quote!(self.durable().__rules()),
+        ),
+        (
+            quote! {
+                fn __journal_mut(
+                    &mut self,
+                    pass: __machine::__private::Pass,
+                ) -> &mut __machine::__private::Journal
+            },
+            quote!(self.core.__journal_mut(pass)),
+            quote!(match self { #(Self::#all(machine) => machine.core.__journal_mut(pass)),* }),
+        ),
+        (
+            quote! {
+                fn __state_text(&self) -> ::core::result::Result<
+                    ::std::string::String,
+                    __machine::__private::serde_json::Error,
+                >
+            },
+            quote!(self.state.__text()),
+            quote!(self.durable().__state_text()),
+        ),
+        (
+            quote! {
+                fn __context_text(&self) -> ::core::result::Result<
+                    ::std::sync::Arc<str>,
+                    __machine::__private::serde_json::Error,
+                >
+            },
+            quote! {
+                use __machine::__private::Unstorable as _;
+                __machine::__private::Value(&*self.core).context()
+            },
+            quote!(self.durable().__context_text()),
+        ),
+    ];
+    if names.graph.invocations().next().is_some() {
+        methods.push((
+            quote!(fn __entered(&self) -> __machine::__private::Entered),
+            quote!(<#state as __stored::State>::__entered(self)),
+            quote!(self.durable().__entered()),
+        ));
+    }
+    methods
+}
+
+/// `Durable` for the typed and the erased machine.
+fn durable(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, state, .. } = names;
-    let durable = Durable {
-        state_index: quote!(#state::INDEX),
-        journal: quote!(self.core.__journal()),
-        rules: quote! {
-            <#context as __machine::__private::Context>::__as_dyn(self.core.__context())
-        },
-        journal_mut: quote!(self.core.__journal_mut(pass)),
-        state_text: quote!(self.state.__text()),
-        context_text: quote! {
-            use __machine::__private::Unstorable as _;
-            __machine::__private::Value(&*self.core).context()
-        },
+    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let methods = methods(names);
+    let of_typed = methods.iter().map(|(signature, body, _)| quote!(#signature { #body }));
+    let of_any = methods.iter().map(|(signature, _, body)| quote!(#signature { #body }));
+    let body = quote! {
+        let claim = __machine::__private::Unverified::of(self)
+            .map_err(__machine::__private::serde::ser::Error::custom)?;
+        __machine::__private::serde::Serialize::serialize(&claim, serializer)
     };
-    let bounds = quote! {
-        where #state: __machine::typed::State<Any = #any> + __stored::State + ::core::marker::Send,
-    };
-    let durable = durable.implemented(&quote!(<#state>), &quote!(#typed<#state>), &bounds);
+    let serialize = serde::serialize(&quote!(#any), &quote!(), &body);
     quote! {
         impl<#state> #typed<#state> {
             // For the library alone, which moves a copy and commits it.
@@ -89,100 +173,24 @@ fn typed(names: &Names<'_>) -> TokenStream {
             }
         }
 
-        #durable
-    }
-}
+        impl<#state> __machine::__private::Durable for #typed<#state>
+        where
+            #state: AnyState + __stored::State + ::core::marker::Send,
+        {
+            #(#of_typed)*
+        }
 
-fn erased(names: &Names<'_>) -> TokenStream {
-    let any = &names.any;
-    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
-    let durable = Durable {
-        state_index: quote!(self.status() as usize),
-        journal: quote!(self.durable().journal()),
-        rules: quote!(self.durable().__rules()),
-        journal_mut: quote! {
-            match self { #(Self::#all(machine) => machine.core.__journal_mut(pass)),* }
-        },
-        state_text: quote!(self.durable().__state_text()),
-        context_text: quote!(self.durable().__context_text()),
-    };
-    let durable = durable.implemented(&quote!(), &quote!(#any), &quote!());
-    let body = quote! {
-        let claim = __machine::__private::Unverified::of(self)
-            .map_err(__machine::__private::serde::ser::Error::custom)?;
-        __machine::__private::serde::Serialize::serialize(&claim, serializer)
-    };
-    let serialize = serde::serialize(&quote!(#any), &quote!(), &body);
-    quote! {
         impl #any {
             fn durable(&self) -> &dyn __machine::__private::Durable {
                 match self { #(Self::#all(machine) => machine),* }
             }
         }
 
-        #durable
-        #serialize
-    }
-}
-
-/// The bodies of an implementation of `Durable`.
-struct Durable {
-    state_index: TokenStream,
-    journal: TokenStream,
-    rules: TokenStream,
-    journal_mut: TokenStream,
-    state_text: TokenStream,
-    context_text: TokenStream,
-}
-
-impl Durable {
-    fn implemented(
-        &self,
-        generics: &TokenStream,
-        ty: &TokenStream,
-        bounds: &TokenStream,
-    ) -> TokenStream {
-        let Self { state_index, journal, rules, journal_mut, state_text, context_text } = self;
-        quote! {
-            impl #generics __machine::__private::Durable for #ty #bounds {
-                fn definition(&self) -> &'static __machine::definition::Definition {
-                    DEFINITION
-                }
-
-                fn state_index(&self) -> usize {
-                    #state_index
-                }
-
-                fn journal(&self) -> &__machine::__private::Journal {
-                    #journal
-                }
-
-                fn __rules(&self) -> &dyn __machine::__private::Rules {
-                    #rules
-                }
-
-                fn __journal_mut(
-                    &mut self,
-                    pass: __machine::__private::Pass,
-                ) -> &mut __machine::__private::Journal {
-                    #journal_mut
-                }
-
-                fn __state_text(&self) -> ::core::result::Result<
-                    ::std::string::String,
-                    __machine::__private::serde_json::Error,
-                > {
-                    #state_text
-                }
-
-                fn __context_text(&self) -> ::core::result::Result<
-                    ::std::sync::Arc<str>,
-                    __machine::__private::serde_json::Error,
-                > {
-                    #context_text
-                }
-            }
+        impl __machine::__private::Durable for #any {
+            #(#of_any)*
         }
+
+        #serialize
     }
 }
 
@@ -190,8 +198,8 @@ fn restore(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let states = names.graph.states.iter().enumerate().map(|(index, state)| {
         let (name, index) = (state.name(), names::index(index));
-        let read = read(&quote!(#name));
-        let data = upgraded(&state.written.upgrades, &quote!(#name), &read);
+        let read = read_text(&quote!(#name));
+        let data = upgrade_chain(&state.written.upgrades, &quote!(#name), &read);
         quote! {
             #index => {
                 let state: #name = #data?;
@@ -214,13 +222,36 @@ fn restore(names: &Names<'_>) -> TokenStream {
             }
         }
     });
+    let outcomes: Vec<_> = names
+        .graph
+        .invocations()
+        .map(|(state, invocation)| {
+            let (state, tool) = (names::index(state), invocation.tool);
+            quote!(#state => __machine::__private::OfTool::<#tool>::NEW.outcomes_of_calls(),)
+        })
+        .collect();
+    let outcome = (!outcomes.is_empty()).then(|| {
+        quote! {
+            fn __outcomes(
+                state: usize,
+            ) -> ::core::option::Option<__machine::__private::OutcomeReader> {
+                #[allow(unused_imports)]
+                use __machine::__private::NotCallable as _;
+                match state {
+                    #(#outcomes)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+    });
     let upgrades = &names.graph.declaration.options.upgrades;
-    let context = upgraded(upgrades, ty, &read(ty));
+    let context = upgrade_chain(upgrades, ty, &read_text(ty));
     quote! {
         impl __machine::__private::Restore for #any {
             const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
 
             #fires
+            #outcome
 
             fn __restore(
                 verified: __machine::__private::Verified,
@@ -255,12 +286,12 @@ fn never_read(names: &Names<'_>) -> TokenStream {
 }
 
 /// The value of `text`, if the type can be read.
-fn read(ty: &TokenStream) -> TokenStream {
+fn read_text(ty: &TokenStream) -> TokenStream {
     quote!(__machine::__private::Reader::<#ty>(::core::marker::PhantomData).read(text))
 }
 
 /// The value of `text`, which was written by `version`, after all upgrades since that version.
-fn upgraded(upgrades: &[Upgrade], ty: &TokenStream, read: &TokenStream) -> TokenStream {
+fn upgrade_chain(upgrades: &[Upgrade], ty: &TokenStream, read: &TokenStream) -> TokenStream {
     if upgrades.is_empty() {
         return read.clone();
     }

@@ -73,7 +73,7 @@ fn moves(names: &Names<'_>) -> TokenStream {
     });
     let (generics, predicates) = names.for_all();
     let (any, event) = (names.any_type(), names.event_type());
-    let admitted = guards.is_some().then(|| admitted(names));
+    let admitted = guards.is_some().then(|| make_admitted(names));
     let admit = if guards.is_some() { hygienic!(__admitted) } else { hygienic!(apply) };
     hygienic! {
         impl #generics #any #predicates {
@@ -172,49 +172,40 @@ fn moves(names: &Names<'_>) -> TokenStream {
 
 /// Conversions between the typed and the erased machine.
 fn conversions(names: &Names<'_>) -> TokenStream {
-    let (any, any_type) = (&names.any, names.any_type());
-    if names.params.is_empty() || names.stub {
-        // `State` has the conversions, so one implementation serves all states.
-        let (typed, state) = (names.typed_with(names.state.to_token_stream()), &names.state);
-        let bound = quote!(: __machine::typed::State<Any = #any, Machine = #typed>);
-        // After a mistake, some states may have no types.
-        let bound = if names.stub { quote!() } else { bound };
-        let (generics, predicates) = names.for_all_and_state(&bound);
-        return quote! {
-            impl #generics ::core::convert::From<#typed> for #any_type #predicates {
-                fn from(machine: #typed) -> Self {
-                    #state::widen(machine)
-                }
-            }
-
-            impl #generics ::core::convert::TryFrom<#any_type> for #typed #predicates {
-                type Error = #any_type;
-
-                fn try_from(any: #any_type) -> ::core::result::Result<Self, #any_type> {
-                    #state::narrow(any)
-                }
-            }
-        };
-    }
-    let (generics, predicates) = names.for_all();
-    let all = names.graph.states.iter().map(|state| {
-        let (name, typed) = (state.name(), names.typed_in(state));
-        let narrow = narrow(names, state);
+    let any = names.any_type();
+    let conversion = |typed: TokenStream, (generics, predicates), widen, narrow| {
         quote! {
-            impl #generics ::core::convert::From<#typed> for #any_type #predicates {
+            impl #generics ::core::convert::From<#typed> for #any #predicates {
                 fn from(machine: #typed) -> Self {
-                    Self::#name(machine)
+                    #widen
                 }
             }
 
-            impl #generics ::core::convert::TryFrom<#any_type> for #typed #predicates {
-                type Error = #any_type;
+            impl #generics ::core::convert::TryFrom<#any> for #typed #predicates {
+                type Error = #any;
 
-                fn try_from(any: #any_type) -> ::core::result::Result<Self, #any_type> {
+                fn try_from(any: #any) -> ::core::result::Result<Self, #any> {
                     #narrow
                 }
             }
         }
+    };
+    if names.params.is_empty() || names.stub {
+        // `AnyState` has the conversions, so one implementation serves all states.
+        let (typed, state) = (names.typed_with(names.state.to_token_stream()), &names.state);
+        // After a mistake, some states may have no types.
+        let bound = if names.stub { quote!() } else { quote!(: AnyState) };
+        let generics = names.for_all_and_state(&bound);
+        return conversion(
+            typed,
+            generics,
+            quote!(#state::widen(machine)),
+            quote!(#state::narrow(any)),
+        );
+    }
+    let all = names.graph.states.iter().map(|state| {
+        let (name, narrow) = (state.name(), narrow(names, state));
+        conversion(names.typed_in(state), names.for_all(), quote!(Self::#name(machine)), narrow)
     });
     quote!(#(#all)*)
 }
@@ -225,17 +216,17 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     quote! {
         match any {
             #any::#name(machine) => ::core::result::Result::Ok(machine),
-            other => ::core::result::Result::Err(other),
+            any => ::core::result::Result::Err(any),
         }
     }
 }
 
 /// Makes a move whose guard has already admitted it.
-fn admitted(names: &Names<'_>) -> TokenStream {
+fn make_admitted(names: &Names<'_>) -> TokenStream {
     let event = names.event_type();
     let guarded = names.graph.moves.iter().filter(|step| step.guard.is_some());
     let arms = guarded.map(|step| {
-        let (pattern, made) = (pattern(names, step), made(names, step));
+        let (pattern, made) = (pattern(names, step), make_move(names, step));
         hygienic!(#pattern => ::core::result::Result::Ok(#made),)
     });
     hygienic! {
@@ -263,8 +254,8 @@ fn pattern(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     hygienic!((#any::#from(machine), Event::#event #items))
 }
 
-/// The erased machine in its next state; no guard is asked.
-fn made(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+/// The erased machine in its next state; no guard is called.
+fn make_move(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let trigger = names.trigger(step);
     let function = names::step(step);
     let items = trigger.items();
@@ -275,11 +266,11 @@ fn made(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     } else {
         hygienic!(#function(machine, #(#items,)* #actor))
     };
-    widened(names, step, &made)
+    widen(names, step, &made)
 }
 
 /// The machine in its next state, or what a choice returns, as the erased machine.
-pub(super) fn widened(names: &Names<'_>, step: &Move<'_>, made: &TokenStream) -> TokenStream {
+pub(super) fn widen(names: &Names<'_>, step: &Move<'_>, made: &TokenStream) -> TokenStream {
     let any = &names.any;
     match step.targets.as_slice() {
         [to] if !step.is_choice() => {
@@ -294,14 +285,14 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
     let from_name = names.source(step).name();
     let trigger = names.trigger(step);
-    let by = &step.written.by;
+    let by = step.by;
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
-    let (pattern, made) = (pattern(names, step), made(names, step));
+    let (pattern, made) = (pattern(names, step), make_move(names, step));
     let made = if step.guard.is_none() {
         made
     } else {
         let borrowed: Vec<_> = trigger.items().iter().map(|item| hygienic!(&#item)).collect();
-        let guard = transitions::guarded(step, &hygienic!(&machine), &borrowed);
+        let guard = transitions::call_guard(step, &hygienic!(&machine), &borrowed);
         let (text, state) = (bare(trigger.name), names::index(step.from));
         let reason = reason(step);
         hygienic! {
@@ -327,7 +318,7 @@ fn guard_arm(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     step.guard?;
     let trigger = names.trigger(step);
     let items: Vec<_> = trigger.items().iter().map(|item| hygienic!(#item)).collect();
-    let guard = transitions::guarded(step, &hygienic!(machine), &items);
+    let guard = transitions::call_guard(step, &hygienic!(machine), &items);
     let (text, state, reason) = (bare(trigger.name), names::index(step.from), reason(step));
     let pattern = pattern(names, step);
     Some(hygienic! {

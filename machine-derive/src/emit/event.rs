@@ -52,12 +52,11 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         let rename = serde.is_some().then(|| quote!(#[serde(rename = #text #(, alias = #was)*)]));
         quote!(#[doc = #about] #rename #name #body)
     });
-    let (events, texts): (Vec<_>, Vec<_>) = names
-        .graph
-        .triggers
-        .iter()
-        .map(|trigger| (names::event(trigger), bare(trigger.name)))
-        .unzip();
+    let texts = names.graph.triggers.iter().map(|trigger| {
+        let (event, text) = (names::event(trigger), bare(trigger.name));
+        let items = (!trigger.brought.is_empty()).then(|| quote!({ .. }));
+        quote!(Self::#event #items => #text)
+    });
     let used = names.used_by_events();
     let generics = names.params.declare(&[], &used);
     let defined = names.params.define(&[], &used);
@@ -78,7 +77,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             #[must_use]
             pub fn trigger(&self) -> &'static str {
                 match *self {
-                    #(Self::#events { .. } => #texts,)*
+                    #(#texts,)*
                 }
             }
         }

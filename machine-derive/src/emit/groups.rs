@@ -3,6 +3,7 @@ use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::{
+    fields,
     names::{self, Names},
     transitions,
 };
@@ -21,11 +22,12 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     }
     let mut seals = TokenStream::new();
     let mut traits = TokenStream::new();
-    for (name, members) in &groups {
+    for (name, members) in groups {
         let group = Group {
             name,
             seal: format_ident!("{}Seal", bare(name)),
             states: members.iter().map(|state| &names.graph.states[*state]).collect(),
+            members,
             triggers: names.graph.triggers_of(name),
         };
         seals.extend(group.seal(names));
@@ -46,6 +48,7 @@ struct Group<'a> {
     name: &'a Ident,
     /// The sealing trait, which other code cannot name.
     seal: Ident,
+    members: Vec<usize>,
     states: Vec<&'a State<'a>>,
     /// The triggers declared for the whole group.
     triggers: Vec<usize>,
@@ -55,10 +58,6 @@ impl Group<'_> {
     /// The sealing trait, with the moves of the group.
     fn seal(&self, names: &Names<'_>) -> TokenStream {
         let (seal, refusal) = (&self.seal, self.refusal());
-        let any_state = names.params.is_empty().then(|| {
-            let Names { any, typed, .. } = names;
-            quote!(: __machine::typed::State<Any = #any, Machine = #typed<Self>>)
-        });
         let methods = self.moves(names.graph).map(|step| {
             let signature = signature(names, step, &quote!(Self));
             // The seals are in a submodule.
@@ -66,7 +65,7 @@ impl Group<'_> {
         });
         quote! {
             #refusal
-            pub trait #seal #any_state {
+            pub trait #seal: AnyState {
                 #(#methods)*
             }
         }
@@ -76,6 +75,7 @@ impl Group<'_> {
     fn public(&self, names: &Names<'_>) -> TokenStream {
         let (name, seal, refusal) = (self.name, &self.seal, self.refusal());
         let about = format!("The states of the group: {}.", self.labels());
+        let fields = fields::of_all(names, &self.members);
         let members = self.states.iter().map(|state| {
             let used = names.used_by(state);
             let generics = names.params.declare(&[], &used);
@@ -92,7 +92,7 @@ impl Group<'_> {
         quote! {
             #[doc = #about]
             #refusal
-            pub trait #name: __groups::#seal {}
+            pub trait #name: __groups::#seal #(+ #fields)* {}
             #(#members)*
             #(#methods)*
         }
@@ -115,11 +115,11 @@ impl Group<'_> {
             names.graph.targets_text(step)
         };
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
-        let actors = &step.written.by;
+        let actors = step.by;
         let mentioned = result(&hygienic!(Self));
         let state = names::free_in(&quote!(#group #(#params)* #mentioned #(#actors)*));
         let result = result(&quote!(#state));
-        let by = (!step.written.by.is_empty()).then(|| {
+        let by = (!step.by.is_empty()).then(|| {
             let may = names::may(trigger);
             hygienic!(by: &impl #may<#state>)
         });

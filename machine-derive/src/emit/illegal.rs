@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The maximum number of illegal moves for which each gets its own message.
-const MOST: usize = 150;
+const MAX_STUBS: usize = 150;
 
 /// One hidden method per illegal move. Its bound never holds, and the trait of the bound says what
 /// is legal.
@@ -23,10 +23,12 @@ const MOST: usize = 150;
 /// one trait per move, because the message must name the trigger, and a type parameter would be
 /// shown with its full path. The moves out of a terminal state share one trait: its message does
 /// not name the trigger.
+///
+/// An editor does not see them, so that it offers only legal moves.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     // Their number grows with states times triggers, and the build time must not. Above the limit,
     // rustc names the states that have the method, which is good enough.
-    if names.graph.states.len() * names.graph.triggers.len() - names.graph.moves.len() > MOST {
+    if names.graph.states.len() * names.graph.triggers.len() - names.graph.moves.len() > MAX_STUBS {
         return TokenStream::new();
     }
     let mut traits = TokenStream::new();
@@ -63,12 +65,14 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         impls.extend(quote!(impl #generics #typed #predicates { #methods }));
     }
     quote! {
-        // Rustc shows the trait of a bound that does not hold, so these names must be readable.
-        mod illegal {
-            pub enum Never {}
-            #traits
+        __machine::__private::refusals! {
+            // Rustc shows the trait of a bound that does not hold, so these names must be readable.
+            mod illegal {
+                pub enum Never {}
+                #traits
+            }
+            #impls
         }
-        #impls
     }
 }
 
@@ -96,7 +100,7 @@ fn method(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> 
     let types = trigger.brought.iter().map(|brought| brought.ty);
     // If some state allows any actor, the method takes no actor argument.
     let mut moves = names.graph.moves_of(index);
-    let restricted = moves.all(|step| !step.written.by.is_empty());
+    let restricted = moves.all(|step| !step.by.is_empty());
     let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
     quote! {
         #[doc(hidden)]

@@ -11,6 +11,13 @@ use crate::{
 /// Uses what the user's expressions import, so that it is not reported as unused.
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let mut names: Vec<Ident> = Vec::new();
+    for invoke in graph.declaration.states.iter().filter_map(|state| state.invoke.as_ref()) {
+        for expression in invoke.expressions() {
+            names.extend(names_where(expression, |spot| is_head(spot) || is_item(spot)));
+        }
+        names.extend(names_where(invoke.asks_if(), is_head));
+        names.extend(invoke.asks_if().and_then(|path| path.get_ident()).cloned());
+    }
     for transition in graph.declaration.all_transitions() {
         names.extend(names_where(&transition.unread, is_head));
         for expression in transition.expressions().into_iter().chain(&transition.after) {

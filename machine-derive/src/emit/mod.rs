@@ -18,6 +18,7 @@ macro_rules! hygienic_at {
 }
 
 mod actors;
+mod bindings;
 mod body;
 mod choice;
 mod deadlines;
@@ -25,11 +26,15 @@ mod definition;
 mod durable;
 mod erased;
 mod event;
+mod fields;
 mod groups;
+mod handlers;
 mod illegal;
 mod imports;
+mod invocations;
 mod names;
 mod params;
+mod proofs;
 mod same;
 mod serde;
 mod start;
@@ -59,18 +64,29 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
     let parts = [
         definition::emit(graph),
         typed::emit(&names),
+        fields::emit(&names),
         states::emit(&names),
         actors::emit(&names),
         same::emit(&names),
         choice::emit(&names),
         transitions::emit(&names),
         deadlines::emit(&names),
+        invocations::emit(&names),
         groups::emit(&names),
         illegal::emit(&names),
         status::emit(&names),
         event::emit(&names),
         erased::emit(&names),
         durable::emit(&names),
+        handlers::emit(&names),
+        links(graph),
     ];
     names.module(&quote!(#(#parts)*))
+}
+
+/// The targets as the user wrote them, so that an editor leads from a target to its state.
+fn links(graph: &Graph<'_>) -> TokenStream {
+    let targets = graph.declaration.transitions().flat_map(|transition| transition.leads.targets());
+    let targets = targets.map(|target| &target.state).filter(|state| *state != "Self");
+    quote!(__machine::__private::links! { #(#targets)* })
 }

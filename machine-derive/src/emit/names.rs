@@ -287,7 +287,7 @@ pub(super) fn path_text(path: &syn::Path) -> String {
 
 /// The name as an identifier, raw if it is a keyword. Some keywords cannot be raw identifiers, and
 /// `machine` would shadow this library; that one was reported.
-fn keyword_safe(name: &str, like: &Ident) -> Ident {
+pub(super) fn keyword_safe(name: &str, like: &Ident) -> Ident {
     if matches!(name, "crate" | "self" | "super" | "machine") {
         return format_ident!("{}_", name, span = like.span());
     }

@@ -51,38 +51,39 @@ impl<'a> Params<'a> {
 
     /// `<'a, S, T: Bound, const N: usize>`, with `extra` where the state's parameter belongs.
     pub(super) fn declare(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
-        let (lifetimes, others) = self.split(used);
-        let lifetimes = lifetimes.map(|param| self.bounded(param, used));
-        let others = others.map(|param| self.bounded(param, used));
-        let all: Vec<_> = lifetimes.chain(extra.iter().cloned()).chain(others).collect();
-        angle(&all)
+        self.list(extra, used, |param| self.with_bounds(param, used))
     }
 
     /// The parameters in the definition of a type, where they can have defaults.
     pub(super) fn define(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
-        let (lifetimes, others) = self.split(used);
-        let others: Vec<_> = others.collect();
         // A default may need a parameter that this type has not.
-        let fits = others.iter().filter_map(|param| default(param));
-        let fits = fits.clone().all(|default| self.speaks_only_of(&default, used));
-        let lifetimes = lifetimes.map(|param| self.bounded(param, used));
-        let others = others.iter().map(|param| {
-            let declared = self.bounded(param, used);
+        let mut defaults = self.split(used).1.filter_map(default);
+        let fits = defaults.all(|default| self.speaks_only_of(&default, used));
+        self.list(extra, used, |param| {
+            let declared = self.with_bounds(param, used);
             match default(param).filter(|_| fits) {
                 Some(default) => quote!(#declared = #default),
                 None => declared,
             }
-        });
-        let all: Vec<_> = lifetimes.chain(extra.iter().cloned()).chain(others).collect();
-        angle(&all)
+        })
     }
 
     /// `<'a, Open, T, N>`, with `extra` where the state belongs.
     pub(super) fn apply(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
+        self.list(extra, used, bare)
+    }
+
+    /// The used parameters in angle brackets, with `extra` after the lifetimes.
+    fn list(
+        &self,
+        extra: &[TokenStream],
+        used: &Used,
+        text: impl Fn(&GenericParam) -> TokenStream,
+    ) -> TokenStream {
         let (lifetimes, others) = self.split(used);
-        let all: Vec<_> =
-            lifetimes.map(bare).chain(extra.iter().cloned()).chain(others.map(bare)).collect();
-        angle(&all)
+        let others = others.map(&text);
+        let all: Vec<_> = lifetimes.map(&text).chain(extra.iter().cloned()).chain(others).collect();
+        if all.is_empty() { quote!() } else { quote!(<#(#all),*>) }
     }
 
     /// `::<T, N>`: every type and constant, for a call of a generated function. Lifetimes are
@@ -142,7 +143,7 @@ impl<'a> Params<'a> {
     }
 
     /// The parameter with the bounds that mention only used parameters.
-    fn bounded(&self, param: &GenericParam, used: &Used) -> TokenStream {
+    fn with_bounds(&self, param: &GenericParam, used: &Used) -> TokenStream {
         let bounds: Vec<TokenStream> = match param {
             GenericParam::Type(param) => {
                 param.bounds.iter().map(ToTokens::to_token_stream).collect()
@@ -177,10 +178,6 @@ fn default(param: &GenericParam) -> Option<TokenStream> {
         }
         GenericParam::Lifetime(_) => None,
     }
-}
-
-fn angle(params: &[TokenStream]) -> TokenStream {
-    if params.is_empty() { quote!() } else { quote!(<#(#params),*>) }
 }
 
 /// `'a`, `T` or `N`.

@@ -2,7 +2,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{
-    erased,
+    erased, fields,
     names::{self, Names},
     storable,
 };
@@ -22,7 +22,48 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             #marks
         }
     });
-    quote!(#(#states)*)
+    let any_state = any_state(names);
+    quote!(#(#states)* #any_state)
+}
+
+/// The trait of every state. Stubs have their own, which every type implements.
+fn any_state(names: &Names<'_>) -> TokenStream {
+    if names.stub {
+        return TokenStream::new();
+    }
+    let Names { typed, any, state, .. } = names;
+    let about = format!("The states of [`{typed}`].");
+    let message = format!("`{{Self}}` is not a state of `{typed}`");
+    let all: Vec<usize> = (0..names.graph.states.len()).collect();
+    let fields = fields::of_all(names, &all);
+    let (supertrait, members) = if names.params.is_empty() {
+        // Nobody else can implement it, because this covers all that could.
+        let bound =
+            quote!(__machine::typed::State<Any = #any, Machine = #typed<#state>> #(+ #fields)*);
+        let of_all = quote! {
+            #[diagnostic::do_not_recommend]
+            impl<#state: #bound> AnyState for #state {}
+        };
+        (quote!(__machine::typed::State<Any = #any, Machine = #typed<Self>>), of_all)
+    } else {
+        let members = names.graph.states.iter().map(|state| {
+            let used = names.used_by(state);
+            let generics = names.params.declare(&[], &used);
+            let predicates = names.params.where_clause(&used);
+            let ty = names.state_type(state);
+            quote! {
+                impl #generics __sealed::State for #ty #predicates {}
+                impl #generics AnyState for #ty #predicates {}
+            }
+        });
+        (quote!(__sealed::State), quote!(#(#members)*))
+    };
+    quote! {
+        #[doc = #about]
+        #[diagnostic::on_unimplemented(message = #message, label = "not a state")]
+        pub trait AnyState: #supertrait #(+ #fields)* {}
+        #members
+    }
 }
 
 /// The struct itself.
@@ -70,7 +111,7 @@ fn marks(names: &Names<'_>, state: &State<'_>, index: usize) -> TokenStream {
             type Any = #any;
             const INDEX: usize = #index;
 
-            fn narrow(any: #any) -> ::core::result::Result<#typed, #any> {
+            fn narrow(any: #any) -> __machine::typed::Narrowed<Self> {
                 #narrow
             }
 

@@ -62,8 +62,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             fn from_str(
                 text: &str,
             ) -> ::core::result::Result<Self, __machine::typed::UnknownStatus> {
-                let index = DEFINITION.state(text);
-                index.map(|index| Self::ALL[index]).ok_or_else(|| {
+                DEFINITION.state(text).map(|index| Self::ALL[index]).ok_or_else(|| {
                     __machine::typed::UnknownStatus::__new(DEFINITION, text)
                 })
             }

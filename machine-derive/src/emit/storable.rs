@@ -3,6 +3,8 @@
 //! Each is a bound of the implementations that serde derives, which rustc accepts until the code uses
 //! them. So a type that does not fit makes one error, in [`requirements`], and not several of serde's.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Type, spanned::Spanned};
@@ -47,8 +49,9 @@ pub(super) fn requirements(names: &Names<'_>) -> TokenStream {
     let is_bound = |state: &&State<'_>| {
         let others = &state.written.others;
         let mut fields = state.written.fields.iter();
-        let is_bound =
-            |field: &Field| bound(names, &field.ty, others.iter().chain(&field.attrs)).is_some();
+        let is_bound = |field: &Rc<Field>| {
+            bound(names, &field.ty, others.iter().chain(&field.attrs)).is_some()
+        };
         fields.len() > 0 && fields.all(is_bound)
     };
     let states = names.graph.states.iter().filter(|state| !is_bound(state)).map(|state| {

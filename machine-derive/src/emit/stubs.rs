@@ -10,7 +10,7 @@ use quote::{ToTokens, quote};
 use syn::{File, Ident, ImplItem, Item, ItemEnum, ReturnType, TraitItem, Type};
 
 use super::{
-    choice, deadlines, durable, erased, event, imports,
+    choice, deadlines, durable, erased, event, fields, handlers, imports,
     names::{self, Names},
     states, status, transitions, typed,
 };
@@ -62,6 +62,7 @@ fn items(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     let (graph, methods) = (&guess.graph, methods(guess, names));
     let emitted = [
         typed::emit(names),
+        fields::emit(names),
         states::emit(names),
         choice::emit(names),
         deadlines::emit(names),
@@ -69,6 +70,7 @@ fn items(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
         event::emit(names),
         erased::emit(names),
         durable::emit(names),
+        handlers::emit(names),
     ];
     let emitted = without_bodies(quote!(#(#emitted)*));
     let (definition, actors, groups) = (definition(graph), actors(graph), groups(graph));
@@ -134,7 +136,8 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     let state = names.state.to_token_stream();
     let methods = guess.methods.iter().map(|(trigger, transition)| {
         let name = trigger.name;
-        let restricted = guess.transitions(trigger).any(|other| !other.by.is_empty());
+        let by = guess.transitions(trigger).any(|other| !other.by.is_empty());
+        let restricted = by || graph.takes_an_outcome(name);
         let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
         let types = trigger.brought.iter().map(|brought| {
             let unknown = std::ptr::eq(brought.ty, &raw const graph.declaration.unknown);
@@ -160,9 +163,14 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     quote!(impl #generics #ty #predicates { #(#methods)* })
 }
 
-/// The actors' types are named, so that their imports are not reported as unused.
+/// The types of actors and tools are named, so that their imports are not reported as unused.
 fn actors(graph: &Graph<'_>) -> TokenStream {
-    let named = graph.declaration.transitions().flat_map(Transition::actors);
+    let declaration = graph.declaration;
+    let named =
+        declaration.transitions().flat_map(Transition::actors).map(ToTokens::to_token_stream);
+    let invoked =
+        declaration.states.iter().filter_map(|state| state.invoke.as_ref()?.tool.as_ref());
+    let named = named.chain(invoked.map(ToTokens::to_token_stream));
     let traits = graph.triggers.iter().map(names::may);
     // A state or a group of that name was reported, and is emitted.
     let is_free = |may: &Ident| graph.declaration.states.iter().all(|state| !state.is_called(may));
@@ -178,10 +186,10 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// One trait per group, known or not, that every type implements.
+/// One trait per group, known or not, and one for every state, which all types implement.
 fn groups(graph: &Graph<'_>) -> TokenStream {
     let of_states = graph.declaration.states.iter().flat_map(|state| &state.groups);
-    let of_options = graph.declaration.options.from_groups.iter().map(|(group, _)| group);
+    let of_options = graph.declaration.options.from_several.iter().flat_map(|(names, _)| names);
     let mut groups: Vec<&Ident> = Vec::new();
     for group in of_states.chain(of_options) {
         let taken = graph.state(group).is_some() || is_reserved_state(graph.declaration, group);
@@ -189,6 +197,9 @@ fn groups(graph: &Graph<'_>) -> TokenStream {
             groups.push(group);
         }
     }
+    let any_state = quote::format_ident!("AnyState");
+    // A machine called `State` was reported; its erased one has that name.
+    groups.extend((graph.declaration.name != "State").then_some(&any_state));
     quote! {
         #(
             pub trait #groups {}

@@ -40,7 +40,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
 
 /// True if the erased machine can call the method itself.
 pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
-    step.written.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
+    step.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
 }
 
 fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
@@ -52,7 +52,7 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let errors = step.guard.map(|_| errors());
     let about = format!("{} to {}.", from.label, names.graph.targets_text(step));
 
-    let restricted = !step.written.by.is_empty();
+    let restricted = !step.by.is_empty();
     // No type parameter: it would hide a state or a type of the user's that has its name.
     let by = restricted.then(|| {
         let (may, from) = (names::may(trigger), names.state_type(from));
@@ -126,7 +126,7 @@ pub(super) fn errors() -> TokenStream {
     hygienic!(#[doc = ""] #[doc = #about])
 }
 
-/// Asks the guard, if there is one, and makes the move through the separate function.
+/// Calls the guard, if there is one, and makes the move through the separate function.
 pub(super) fn step_of(
     graph: &Graph<'_>,
     step: &Move<'_>,
@@ -141,7 +141,7 @@ pub(super) fn step_of(
         return made;
     }
     let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
-    let refused = guarded(step, &hygienic!(&#machine), &borrowed);
+    let refused = call_guard(step, &hygienic!(&#machine), &borrowed);
     hygienic! {
         match #refused {
             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#made),
@@ -153,7 +153,7 @@ pub(super) fn step_of(
 }
 
 /// The call of the guard for a machine and a payload, both of which are borrowed.
-pub(super) fn guarded(
+pub(super) fn call_guard(
     step: &Move<'_>,
     machine: &TokenStream,
     items: &[TokenStream],
@@ -228,7 +228,7 @@ pub(super) fn actor_value(
     kind: impl FnOnce() -> TokenStream,
 ) -> Option<TokenStream> {
     names.durable.then(|| {
-        if step.written.by.is_empty() {
+        if step.by.is_empty() {
             hygienic!(::core::option::Option::None)
         } else {
             let kind = kind();

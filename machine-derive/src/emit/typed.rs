@@ -81,11 +81,27 @@ fn constructor(names: &Names<'_>) -> TokenStream {
     let typed = names.typed_in(initial);
     let (generics, predicates) = names.for_all();
     let about = format!("A new machine, in {}.", initial.label);
+    // The same by name: the data of the state, with the context if there is one.
+    let data = names.state_type(initial);
+    let (given, pattern, first) = if has_context {
+        (quote!((#context, #data)), hygienic!((context, state)), Some(hygienic!(context)))
+    } else {
+        let state = if field_names.is_empty() { quote!(_) } else { hygienic!(state) };
+        (data, state, None)
+    };
+    let args = field_names.iter().map(|field| hygienic!(state.#field));
+    let args = first.into_iter().chain(args);
     quote! {
         impl #generics #typed #predicates {
             #[doc = #about]
             pub fn new(#context_param #(#field_names: #field_types),*) -> Self {
                 #made
+            }
+        }
+
+        impl #generics ::core::convert::From<#given> for #typed #predicates {
+            fn from(#pattern: #given) -> Self {
+                Self::new(#(#args),*)
             }
         }
     }
@@ -95,10 +111,27 @@ fn getters(names: &Names<'_>) -> TokenStream {
     let state = &names.state;
     let context = if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
     let getters = names.getters(&context, &quote!(self.core.__journal()));
+    let parts = (!names.durable).then(|| {
+        let (about, parts, of) = if names.has_context() {
+            let context = &names.context;
+            let parts = quote!((#context, #state));
+            ("The context, and the data of the state.", parts, quote!((self.context, self.state)))
+        } else {
+            ("The data of the state.", quote!(#state), quote!(self.state))
+        };
+        quote! {
+            #[doc = #about]
+            pub fn into_parts(self) -> #parts {
+                #of
+            }
+        }
+    });
     let typed = names.typed_with(quote!(#state));
     let (generics, predicates) = names.for_all_and_state(&quote!());
     quote! {
         impl #generics #typed #predicates {
+            #parts
+
             /// The data of the state.
             #[must_use]
             pub fn state(&self) -> &#state {
@@ -157,9 +190,14 @@ fn transition_table(graph: &Graph<'_>) -> String {
     let rows = graph.moves.iter().flat_map(|step| {
         let from = &graph.states[step.from].label;
         let trigger = bare(graph.triggers[step.trigger].name);
-        let by = step.written.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
+        let by = step.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
         let by: Vec<String> = by.collect();
-        let by = if by.is_empty() { "anyone".to_owned() } else { by.join(", ") };
+        let by = match by.as_slice() {
+            [] => "anyone".to_owned(),
+            _ if graph.takes_an_outcome(&step.written.trigger) => "the call".to_owned(),
+            by => by.join(", "),
+        };
+        let detach = if step.written.detach.is_some() { ", detaches" } else { "" };
         let conditions = step.conditions();
         let targets = step.targets.iter().enumerate();
         let rows = targets.map(move |(position, to)| {
@@ -169,10 +207,32 @@ fn transition_table(graph: &Graph<'_>) -> String {
                 let when = when.replace('|', "\\|").replace('`', "'");
                 if when == "else" { " otherwise".to_owned() } else { format!(" if `{when}`") }
             });
-            format!("| {from} | `{trigger}`{} | {to} | {by} |\n", when.unwrap_or_default())
+            format!("| {from} | `{trigger}`{} | {to} | {by}{detach} |\n", when.unwrap_or_default())
         });
         rows.collect::<Vec<String>>()
     });
     let rows: String = rows.collect();
-    format!("\n\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")
+    let calls = call_table(graph);
+    format!("\n\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}{calls}")
+}
+
+/// The calls that states make; empty without any.
+fn call_table(graph: &Graph<'_>) -> String {
+    let rows = graph.states.iter().filter_map(|state| {
+        let invocation = state.invocation.as_ref()?;
+        let outcomes = invocation.written.outcomes.iter();
+        let outcomes = outcomes.map(|it| format!("{} = `{}`", it.role.key(), bare(&it.trigger)));
+        let outcomes: Vec<String> = outcomes.collect();
+        let outcomes = match outcomes.as_slice() {
+            [] => "the handler".to_owned(),
+            outcomes => outcomes.join(", "),
+        };
+        let label = invocation.label().replace('|', "\\|");
+        Some(format!("| {} | `{label}` | {outcomes} |\n", state.label))
+    });
+    let rows: String = rows.collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("\n# Calls\n\n| state | call | outcome |\n|---|---|---|\n{rows}")
 }

@@ -32,6 +32,30 @@ messages! {
         "`{state}` is reachable after `{forbidden}`: {path}"
         => "remove a step from this path, or remove `#[never_after]`"
 
+    M0208 unattended(state: &Ident, path: &str)
+        "`{state}` calls an irreversible tool, and is reachable without a person: {path}"
+        => "add `approve`, let only a `Human` take a transition of this path, or write `unattended`"
+
+    M0209 not_a_person()
+        "`{{Self}}` is not `machine::actor::Human`, so it does not prove that a person is there"
+        => "name the library's `Human` in `by`, add `approve` to the invocation, or write `unattended`"
+
+    M0210 overdue_leaves(trigger: &Ident, state: &Ident, name: &Ident)
+        "`{trigger}` takes the outcome of `{name}` also when it is only overdue, and always leaves `{state}`: it would \
+            wait until the call has ended, so `within` has no effect"
+        => "let a branch stay, as in `match why {{ CallError::Overdue {{ .. }} => Self, .. }}`, add `detach` to leave \
+            a call under way behind, or remove `within`"
+
+    M0211 each_leaves(trigger: &Ident, state: &Ident, name: &Ident)
+        "`{trigger}` takes one outcome of `{name}` and may leave `{state}` while other calls of the set are under way: \
+            two that have ended could wait for each other"
+        => "stay, as in `=> Self`, and leave with the trigger of `done`, or add `detach` to leave the others behind"
+
+    M0212 left_behind(end: &Ident, state: &Ident, detached: &Ident, invoking: &Ident, name: &Ident)
+        "`{end}` ends the machine from `{state}`, where `{detached}` may have left a call of `{name}` behind, and no other \
+            transition leads back to `{invoking}`: it would wait for ever for an outcome that nothing takes"
+        => "add `detach` to `{end}` to keep the receipt with the call, or lead back to `{invoking}`"
+
     M0207 no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident])
         let only = only(reachable);
         "`{initial}` is not reachable from `{state}`; {only}"

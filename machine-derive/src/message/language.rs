@@ -8,7 +8,8 @@ use syn::Ident;
 use crate::text::bare;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
-                       function)`, `crate = path`, and `on(trigger => Target, from = Group)`";
+                       function)`, `crate = path`, `fields(name: Type, in = State | Group)` and `on(trigger \
+                       => Target, from = State | Group)`";
 
 messages! {
     M0001 not_an_enum(problem: &syn::Error)
@@ -32,13 +33,13 @@ messages! {
     M0005 malformed_on(problem: &syn::Error)
         "cannot parse this transition: {problem}"
         => "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error, after \
-            = duration)]`; only the trigger and the target are required, and the target can be a \
+            = duration, detach)]`; only the trigger and the target are required, and the target can be a \
             choice: `if .. {{ A }} else {{ B }}` or `match .. {{ .. => A, .. => B }}`"
 
-    M0005 malformed_group_on(problem: &syn::Error)
+    M0005 malformed_on_of_several(problem: &syn::Error)
         "cannot parse this transition: {problem}"
-        => "write `on(trigger(payload) => Target, from = Group, by = Actor | Actor, guard = function \
-            -> Error, after = duration)`; only the trigger, the target and the group are required"
+        => "write `on(trigger(payload) => Target, from = State | Group, by = Actor | Actor, guard = \
+            function -> Error, after = duration, detach)`; only the trigger, the target and `from` are required"
 
     M0006 malformed_mark(mark: &str)
         "`#[{mark}]` takes no arguments" => "write `#[{mark}]`"
@@ -76,7 +77,7 @@ messages! {
             effect"
 
     M0013 reserved_machine(name: &Ident)
-        "a machine cannot be named `{name}`: its module would shadow this library"
+        "a machine cannot be named `{name}`: this library uses the name that would be derived from it"
         => "name it after what it models, such as `Order`"
 
     M0014 repeated_option(option: &impl Display)
@@ -124,4 +125,8 @@ messages! {
         "derives above `#[machine]` do not reach the states: they apply to the enum, which the attribute \
          replaces"
         => "move `#[derive(..)]` below `#[machine]`"
+
+    M0024 malformed_fields(problem: &syn::Error)
+        "cannot parse these shared fields: {problem}"
+        => "write `fields(name: Type, other: Type, in = State | Group)`; without `in`, every state has them"
 }

@@ -22,10 +22,12 @@ macro_rules! messages {
 }
 
 mod graph;
+mod invocation;
 mod language;
 mod names;
+mod tool;
 
-pub(crate) use self::{graph::*, language::*, names::*};
+pub(crate) use self::{graph::*, invocation::*, language::*, names::*, tool::*};
 
 /// A mistake in a declaration.
 pub(crate) struct Message {
@@ -43,8 +45,11 @@ impl fmt::Display for Message {
 impl Message {
     /// The message and the note of a trait's `on_unimplemented`.
     pub(crate) fn of_a_bound(&self) -> (String, &str) {
-        // In there, braces are parameters.
-        let wrong = self.wrong.replace('{', "{{").replace('}', "}}");
+        // In there, braces are parameters; those of the types are meant.
+        let mut wrong = self.wrong.replace('{', "{{").replace('}', "}}");
+        for ty in ["{Self}", "{T}"] {
+            wrong = wrong.replace(&format!("{{{ty}}}"), ty);
+        }
         (format!("{wrong} [{}]", self.code), &self.repair)
     }
 }

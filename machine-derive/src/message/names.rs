@@ -76,20 +76,17 @@ messages! {
     M0111 duplicate_state(state: &Ident)
         "there are two states named `{state}`" => "rename one of them"
 
-    M0112 unknown_group(unknown: &Ident, groups: &[&Ident], is_state: bool)
-        let repair = did_you_mean(unknown, groups, if is_state {
-            format!("`{unknown}` is a state: write `#[on(..)]` on it instead")
-        } else {
-            format!("write `#[group({unknown})]` on its states")
-        });
-        "no state belongs to a group `{unknown}`" => "{repair}"
+    M0112 unknown_states(unknown: &Ident, known: &[&Ident])
+        let add = format!("name a state, or write `#[group({unknown})]` on the states that are meant");
+        let repair = did_you_mean(unknown, known, add);
+        "`{unknown}` is neither a state nor a group" => "{repair}"
 
     M0113 group_is_a_state(group: &Ident)
         "`{group}` is a state, so it cannot be a group as well" => "rename the group"
 
-    M0114 group_missing(trigger: &Ident)
-        "`{trigger}` does not name the group that it leaves"
-        => "name the group, as in `on(cancel => Cancelled, from = Active)`"
+    M0114 from_missing(trigger: &Ident)
+        "`{trigger}` does not name the states that it leaves"
+        => "name states or groups, as in `on(cancel => Cancelled, from = Active | Held)`"
 
     M0115 duplicate_actor(actor: &str)
         "`{actor}` is listed twice in this `by`" => "remove one of them"
@@ -191,6 +188,22 @@ messages! {
         let ours = ours(meant);
         "`{name}` is not available in expressions"
         => "write `{meant}` for {ours}; fields and payload items are available by name"
+
+    M0127 shared_and_own(field: &Ident, state: &Ident)
+        "`{state}` already has the shared field `{field}`"
+        => "remove `{field}` here, or name in `in` only the states that share it"
+
+    M0128 reserved_field(field: &Ident)
+        "the shared field `{field}` would be a method that every machine has already"
+        => "rename the field, for example to `the_{field}`"
+
+    M0128 field_is_a_trigger(field: &Ident)
+        "`{field}` is both a shared field and a transition, and each becomes a method"
+        => "rename one of them"
+
+    M0129 shared_twice(field: &Ident)
+        "`{field}` is shared twice"
+        => "declare it once, and name all of its states in `in`; data of another type need another name"
 }
 
 fn choice(names: &[String]) -> String {

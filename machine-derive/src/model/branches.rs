@@ -1,10 +1,12 @@
 //! The targets of a transition, and the source of each of their fields.
 
+use std::rc::Rc;
+
 use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
 use syn::{Ident, Type};
 
-use super::{Brought, Graph, Source, Target, same, scope};
+use super::{Brought, Graph, Source, Target, conditions, same, scope};
 use crate::{
     errors::Errors,
     message::{self, Message},
@@ -19,6 +21,8 @@ pub(super) struct Branches<'g, 'a> {
     pub(super) brought: &'g [Brought<'a>],
     /// The names that patterns on the way to this branch bind.
     pub(super) bound: Vec<Ident>,
+    /// The conditions on the way to this branch.
+    pub(super) path: Vec<String>,
     pub(super) errors: &'g mut Errors,
     /// An item of the payload has a wrong name: fields without a source are not reported.
     pub(super) misnamed: bool,
@@ -29,35 +33,40 @@ pub(super) struct Branches<'g, 'a> {
 
 impl<'a> Branches<'_, 'a> {
     /// Adds the targets of a branch, and reports its mistakes.
-    pub(super) fn leads(&mut self, branch: &'a Branch) {
+    pub(super) fn resolve(&mut self, branch: &'a Branch) {
         match branch {
             Branch::To(written) => match self.target(written) {
                 Some(target) => self.targets.push(target),
                 None => self.is_whole = false,
             },
             Branch::If { token, condition, then, otherwise } => {
-                self.leads_where(scope::bound_by(condition), then);
+                self.resolve_where(scope::bound_by(condition), conditions::of_if(condition), then);
                 match otherwise {
-                    Some(otherwise) => self.leads(otherwise),
+                    Some(otherwise) => {
+                        self.resolve_where(Vec::new(), conditions::ELSE.to_owned(), otherwise);
+                    }
                     None => self.errors.at(token.span, message::choice_without_else()),
                 }
             }
-            Branch::Match { token, arms, .. } => {
+            Branch::Match { token, on, arms } => {
                 if arms.is_empty() {
                     self.errors.at(token.span, message::match_without_arms());
                 }
                 for arm in arms {
-                    self.leads_where(scope::names(arm.pattern.to_token_stream()), &arm.branch);
+                    let names = scope::names(arm.pattern.to_token_stream());
+                    self.resolve_where(names, conditions::of_arm(on, arm), &arm.branch);
                 }
             }
         }
     }
 
-    /// Adds the targets of a branch behind a pattern that binds these names.
-    fn leads_where(&mut self, names: Vec<Ident>, branch: &'a Branch) {
+    /// Adds the targets of a branch behind a condition, whose pattern binds these names.
+    fn resolve_where(&mut self, names: Vec<Ident>, condition: String, branch: &'a Branch) {
         let before = self.bound.len();
         self.bind(names);
-        self.leads(branch);
+        self.path.push(condition);
+        self.resolve(branch);
+        self.path.pop();
         self.bound.truncate(before);
     }
 
@@ -66,7 +75,7 @@ impl<'a> Branches<'_, 'a> {
         let has_context = self.graph.declaration.options.context.is_some();
         for name in &names {
             if name == "source" || name == "status" || name == "context" && has_context {
-                self.errors.at(name.span(), message::binding_of_ours(name));
+                self.errors.on(name, message::binding_of_ours(name));
             }
         }
         self.bound.extend(names);
@@ -79,7 +88,7 @@ impl<'a> Branches<'_, 'a> {
         let Some(to) = index else {
             let names: Vec<&Ident> = states.iter().map(|state| &state.name).collect();
             let unknown = &written.state;
-            self.errors.at(unknown.span(), message::unknown_state(unknown, &names));
+            self.errors.on(unknown, message::unknown_state(unknown, &names));
             return None;
         };
         let target = &states[to];
@@ -91,12 +100,11 @@ impl<'a> Branches<'_, 'a> {
         for (position, item) in written.items.iter().enumerate() {
             let name = &item.field;
             if written.items[..position].iter().any(|other| other.field == *name) {
-                self.errors.at(name.span(), message::duplicate_payload(name));
+                self.errors.on(name, message::duplicate_payload(name));
             }
             if target.field(name).is_none() {
                 let names: Vec<&Ident> = target.fields.iter().map(|field| &field.name).collect();
-                self.errors
-                    .at(name.span(), message::no_such_field_here(name, &target.name, &names));
+                self.errors.on(name, message::no_such_field_here(name, &target.name, &names));
                 misnamed = true;
             }
         }
@@ -104,11 +112,12 @@ impl<'a> Branches<'_, 'a> {
             return None;
         }
         let mut fields = Vec::new();
-        for field in &target.fields {
+        for field in target.fields.iter().map(Rc::as_ref) {
             fields.extend(self.source(written, target, field).map(|source| (field, source)));
         }
+        let when = conditions::join(&self.path);
         let whole = fields.len() == target.fields.len();
-        whole.then_some(Target { to, stays: written.stays(), fields })
+        whole.then_some(Target { to, stays: written.stays(), when, fields })
     }
 
     /// The source of a field of a target: an item of this branch, an item of the payload, or the
@@ -125,7 +134,7 @@ impl<'a> Branches<'_, 'a> {
         }
         if let Some(bound) = self.bound.iter().find(|bound| *bound == name) {
             let text = message::captured_field(name, &target.name);
-            self.errors.at(bound.span(), text);
+            self.errors.on(bound, text);
             return None;
         }
         let item = self.transition.payload.iter().find(|item| item.name == *name);
@@ -142,7 +151,7 @@ impl<'a> Branches<'_, 'a> {
             }
             Some(ItemKind::Computed(value)) => Some(Source::Computed(value)),
             Some(ItemKind::Noted(_)) | None => {
-                let Some(carried) = source.fields.iter().find(|field| field.name == *name) else {
+                let Some(carried) = source.field(name) else {
                     let text = message::uncovered_field(name, &target.name, &source.name);
                     let span = if self.transition.leads.is_choice() {
                         written.state.span()

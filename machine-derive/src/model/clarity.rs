@@ -8,10 +8,10 @@ use super::{Brought, Graph, scope};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Part, Transition},
+    parse::{self, Invoke, Part, Transition},
 };
 
-/// Reports every name that could mean two things. `noted` are items that were reported already.
+/// Reports every name in a transition that could mean two things. `noted` are items that were reported already.
 pub(super) fn check(
     graph: &Graph<'_>,
     from: usize,
@@ -32,7 +32,35 @@ pub(super) fn check(
         Part::Pattern(pattern) => scope::names(pattern.to_token_stream()),
     });
     let bound: Vec<Ident> = bound.collect();
+    let names = Names { source, has_context, brought, noted, bound: &bound };
     for expression in expressions {
+        names.are_clear(expression, errors);
+    }
+}
+
+/// Reports every name in an invocation that could mean two things.
+pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: &mut Errors) {
+    let has_context = graph.declaration.options.context.is_some();
+    let names = Names { source: state, has_context, brought: &[], noted: &[], bound: &[] };
+    for expression in state.invoke.iter().flat_map(Invoke::expressions) {
+        names.are_clear(expression, errors);
+    }
+}
+
+/// The names that expressions can use.
+struct Names<'n> {
+    source: &'n parse::State,
+    has_context: bool,
+    brought: &'n [Brought<'n>],
+    /// The items that were reported already.
+    noted: &'n [Ident],
+    /// The names that patterns bind.
+    bound: &'n [Ident],
+}
+
+impl Names<'_> {
+    fn are_clear(&self, expression: &Expr, errors: &mut Errors) {
+        let Self { source, has_context, brought, noted, bound } = *self;
         let mut reported: Vec<Ident> = Vec::new();
         let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
         for name in scope::names(expression.to_token_stream()) {
@@ -48,7 +76,7 @@ pub(super) fn check(
                 && !reported.contains(&name)
                 && let Some(meant) = scope::meant(&name, expression.to_token_stream(), has_context)
             {
-                errors.at(name.span(), message::misnamed(&name, meant));
+                errors.on(&name, message::misnamed(&name, meant));
                 reported.push(name);
                 continue;
             }
@@ -67,7 +95,7 @@ pub(super) fn check(
             } else {
                 message::item_of_ours(&name)
             };
-            errors.at(name.span(), text);
+            errors.on(&name, text);
             reported.push(name);
         }
     }
@@ -91,6 +119,6 @@ fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], error
             Some(_) => message::taken_from_a_whole(&name),
             None => message::taken_and_in_source(&name),
         };
-        errors.at(name.span(), text);
+        errors.on(&name, text);
     }
 }

@@ -1,10 +1,8 @@
-use std::slice::Iter;
-
 use quote::ToTokens;
 use syn::Expr;
 
-use super::{Move, Target};
-use crate::{parse::Branch, text};
+use super::Move;
+use crate::{parse::Arm, text::of_expression};
 
 impl Move<'_> {
     /// For each target of a choice, when it is chosen; nothing for any other move.
@@ -12,11 +10,9 @@ impl Move<'_> {
         if !self.is_choice() {
             return Vec::new();
         }
-        let mut ways: Vec<(usize, String)> = Vec::new();
-        walk(&self.written.leads, &mut self.leads.iter(), &[], &mut ways);
         let of = |to: &usize| {
-            let mine = ways.iter().filter(|(target, _)| target == to);
-            match mine.map(|(_, when)| when.as_str()).collect::<Vec<_>>().as_slice() {
+            let mine = self.leads.iter().filter(|target| target.to == *to);
+            match mine.map(|target| target.when.as_str()).collect::<Vec<_>>().as_slice() {
                 [only] => (*only).to_owned(),
                 several => several.join(" or ").replace("or else", "or otherwise"),
             }
@@ -25,53 +21,36 @@ impl Move<'_> {
     }
 }
 
-/// Collects each target with the conditions on the way to it.
-fn walk(
-    branch: &Branch,
-    targets: &mut Iter<'_, Target<'_>>,
-    path: &[String],
-    ways: &mut Vec<(usize, String)>,
-) {
-    let and = |condition: String| {
-        let mut path = path.to_vec();
-        path.push(condition);
-        path
-    };
-    match branch {
-        Branch::To(_) => {
-            // A chain of `else if` ends in `else`; the conditions before it go without saying.
-            let said: Vec<&str> =
-                path.iter().map(String::as_str).skip_while(|part| *part == "else").collect();
-            let when = if said.is_empty() { "else".to_owned() } else { said.join(" and ") };
-            ways.extend(targets.next().map(|target| (target.to, when)));
+pub(super) const ELSE: &str = "else";
+
+/// All conditions on the way to a target.
+pub(super) fn join(path: &[String]) -> String {
+    // A chain of `else if` ends in `else`; the conditions before it go without saying.
+    let said: Vec<&str> =
+        path.iter().map(String::as_str).skip_while(|part| *part == ELSE).collect();
+    if said.is_empty() { ELSE.to_owned() } else { said.join(" and ") }
+}
+
+pub(super) fn of_if(condition: &Expr) -> String {
+    match condition {
+        Expr::Let(bound) => {
+            let value = of_expression(bound.expr.to_token_stream());
+            format!("{value} is {}", of_expression(bound.pat.to_token_stream()))
         }
-        Branch::If { condition, then, otherwise, .. } => {
-            let text = match condition {
-                Expr::Let(bound) => {
-                    let value = text::of_expression(bound.expr.to_token_stream());
-                    format!("{value} is {}", text::of_expression(bound.pat.to_token_stream()))
-                }
-                condition => text::of_expression(condition.to_token_stream()),
-            };
-            walk(then, targets, &and(text), ways);
-            if let Some(otherwise) = otherwise {
-                walk(otherwise, targets, &and("else".to_owned()), ways);
-            }
-        }
-        Branch::Match { on, arms, .. } => {
-            let on = text::of_expression(on.to_token_stream());
-            for arm in arms {
-                let pattern = text::of_expression(arm.pattern.to_token_stream());
-                let guard =
-                    arm.guard.as_ref().map(|guard| text::of_expression(guard.to_token_stream()));
-                let condition = match (pattern.as_str(), guard) {
-                    ("_", None) => "else".to_owned(),
-                    ("_", Some(guard)) => guard,
-                    (pattern, None) => format!("{on} is {pattern}"),
-                    (pattern, Some(guard)) => format!("{on} is {pattern} and {guard}"),
-                };
-                walk(&arm.branch, targets, &and(condition), ways);
-            }
+        condition => of_expression(condition.to_token_stream()),
+    }
+}
+
+pub(super) fn of_arm(on: &Expr, arm: &Arm) -> String {
+    let pattern = of_expression(arm.pattern.to_token_stream());
+    let guard = arm.guard.as_ref().map(|guard| of_expression(guard.to_token_stream()));
+    match (pattern.as_str(), guard) {
+        ("_", None) => ELSE.to_owned(),
+        ("_", Some(guard)) => guard,
+        (pattern, guard) => {
+            let on = of_expression(on.to_token_stream());
+            let and = guard.map_or_else(String::new, |guard| format!(" and {guard}"));
+            format!("{on} is {pattern}{and}")
         }
     }
 }

@@ -4,6 +4,7 @@ use heck::{ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
 use syn::{Expr, Ident, LitStr, Path, Type};
 
+use super::Invocation;
 use crate::{
     message::Message,
     parse::Audience,
@@ -33,6 +34,8 @@ pub(crate) struct State<'a> {
     pub(crate) stored: String,
     /// The name in messages: `WAITING`.
     pub(crate) label: String,
+    /// The call that it makes, if its tool is known.
+    pub(crate) invocation: Option<Invocation<'a>>,
 }
 
 /// A trigger, whichever states it leaves.
@@ -68,6 +71,8 @@ pub(crate) struct Move<'a> {
     pub(crate) from: usize,
     pub(crate) trigger: usize,
     pub(crate) written: &'a Transition,
+    /// The types of the actors; empty means anyone.
+    pub(crate) by: &'a [Path],
     /// The resolved targets, in the order in which they are written.
     pub(crate) leads: Vec<Target<'a>>,
     /// The states that it can lead to, each once; its edges in the table.
@@ -75,7 +80,7 @@ pub(crate) struct Move<'a> {
     /// The index of its first edge in the table.
     pub(crate) first_edge: usize,
     pub(crate) guard: Option<Guard<'a>>,
-    /// The group for whose states it was declared.
+    /// The group for whose states it was declared, which may be one of several.
     pub(crate) group: Option<&'a Ident>,
 }
 
@@ -92,6 +97,8 @@ pub(crate) struct Target<'a> {
     pub(crate) to: usize,
     /// True if it is written `Self`.
     pub(crate) stays: bool,
+    /// When a choice leads to it, in words.
+    pub(crate) when: String,
     /// The source of each field, in the target's order.
     pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
 }
@@ -138,7 +145,12 @@ impl Move<'_> {
 impl<'a> State<'a> {
     pub(super) fn new(written: &'a parse::State) -> Self {
         let name = bare(&written.name);
-        Self { written, stored: name.to_snake_case(), label: name.to_shouty_snake_case() }
+        Self {
+            written,
+            stored: name.to_snake_case(),
+            label: name.to_shouty_snake_case(),
+            invocation: Invocation::of(written),
+        }
     }
 
     pub(crate) fn name(&self) -> &'a Ident {
@@ -152,9 +164,27 @@ impl<'a> State<'a> {
 }
 
 impl<'a> Graph<'a> {
+    /// A graph without moves. A name stands for the first state that has it.
+    pub(super) fn new(declaration: &'a Declaration, states: Vec<State<'a>>) -> Self {
+        let mut state_index = BTreeMap::new();
+        for (position, state) in states.iter().enumerate() {
+            state_index.entry(state.name().to_string()).or_insert(position);
+        }
+        Self {
+            declaration,
+            initial: states.iter().position(|state| state.written.initial).unwrap_or(0),
+            states,
+            triggers: Vec::new(),
+            state_index,
+            trigger_index: BTreeMap::new(),
+            moves: Vec::new(),
+            same: Vec::new(),
+        }
+    }
+
     /// The actors of all moves, each once, in the order in which they are written.
     pub(crate) fn actors(&self) -> Vec<&'a Path> {
-        each_once(self.moves.iter().flat_map(|step| &step.written.by))
+        deduplicated(self.moves.iter().flat_map(|step| step.by))
     }
 
     /// The name of the machine in stored data and of the generated module.
@@ -191,7 +221,7 @@ impl<'a> Graph<'a> {
 
     /// True if some state restricts this trigger to certain actors.
     pub(crate) fn is_restricted(&self, trigger: usize) -> bool {
-        self.moves_of(trigger).any(|step| !step.written.by.is_empty())
+        self.moves_of(trigger).any(|step| !step.by.is_empty())
     }
 
     /// The states that can be reached from `start`, itself included.
@@ -212,12 +242,23 @@ impl<'a> Graph<'a> {
     /// A shortest path from `start` to `end` that avoids some states, as in
     /// `DRAFT -submit-> OPEN`. A path has at least one step.
     pub(crate) fn path(&self, start: usize, end: usize, avoid: &[usize]) -> Option<String> {
+        self.path_along(start, end, avoid, |_, _| true)
+    }
+
+    /// Such a path, of these moves to these states only.
+    pub(super) fn path_along(
+        &self,
+        start: usize,
+        end: usize,
+        avoid: &[usize],
+        takes: impl Fn(&Move<'a>, usize) -> bool,
+    ) -> Option<String> {
         let mut seen = BTreeSet::new();
         let mut next = VecDeque::from([(start, self.states[start].label.clone())]);
         while let Some((state, path)) = next.pop_front() {
             for step in self.leaving(state) {
                 let trigger = bare(self.triggers[step.trigger].name);
-                for to in step.targets.iter().copied() {
+                for to in step.targets.iter().copied().filter(|to| takes(step, *to)) {
                     let path = format!("{path} -{trigger}-> {}", self.states[to].label);
                     if to == end {
                         return Some(path);
@@ -253,8 +294,9 @@ impl<'a> Graph<'a> {
         if !self.declaration.generics.params.is_empty() {
             return Vec::new();
         }
-        let declared = &self.declaration.options.from_groups;
-        let of_group = declared.iter().filter(|(name, _)| name == group);
+        let declared = &self.declaration.options.from_several;
+        let of_group =
+            declared.iter().filter(|(names, _)| matches!(&names[..], [only] if only == group));
         let triggers = of_group.filter_map(|(_, transition)| {
             let name = &transition.trigger;
             let once = declared.iter().filter(|(_, other)| other.trigger == *name).count() == 1;
@@ -307,7 +349,7 @@ impl<'a> Graph<'a> {
 }
 
 /// These states, and all that follow from them.
-fn closure<I: Iterator<Item = usize>>(
+pub(super) fn closure<I: Iterator<Item = usize>>(
     start: BTreeSet<usize>,
     next: impl Fn(usize) -> I,
 ) -> BTreeSet<usize> {
@@ -320,7 +362,7 @@ fn closure<I: Iterator<Item = usize>>(
 }
 
 /// Removes repetitions, in order.
-pub(super) fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(super) fn deduplicated<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
         if !once.contains(&one) {

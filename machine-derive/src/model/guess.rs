@@ -1,6 +1,6 @@
 //! The machine that was probably meant by a declaration with mistakes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use heck::ToPascalCase;
 use quote::format_ident;
@@ -8,7 +8,7 @@ use quote::format_ident;
 use super::{
     Brought, Graph, State, Trigger, Way,
     hidden::hides_a_type,
-    resolve::{is_reserved, is_reserved_state},
+    resolve::{is_name_of_a_handler, is_reserved, is_reserved_state},
 };
 use crate::{
     message,
@@ -25,7 +25,10 @@ pub(crate) struct Guess<'a> {
 
 impl<'a> Guess<'a> {
     pub(crate) fn of(declaration: &'a Declaration) -> Self {
-        let mut guess = Self { graph: graph(declaration), methods: Vec::new() };
+        let mut seen = BTreeSet::new();
+        let once = declaration.states.iter().filter(|state| seen.insert(&state.name));
+        let graph = Graph::new(declaration, once.map(State::new).collect());
+        let mut guess = Self { graph, methods: Vec::new() };
         let (mut triggers, mut events) = (BTreeSet::new(), BTreeSet::new());
         for transition in declaration.all_transitions() {
             let name = bare(&transition.trigger);
@@ -92,9 +95,11 @@ impl<'a> Guess<'a> {
         let leaves = |other: &Transition| other.trigger == transition.trigger;
         let states = declaration.states.iter();
         let mut sources = states.filter(|state| {
-            let mut of_groups = declaration.options.from_groups.iter();
+            let mut of_several = declaration.options.from_several.iter();
             state.transitions.iter().any(leaves)
-                || of_groups.any(|(group, other)| state.groups.contains(group) && leaves(other))
+                || of_several.any(|(names, other)| {
+                    leaves(other) && names.iter().any(|name| state.is_called(name))
+                })
         });
         let only = sources.next().filter(|_| sources.next().is_none());
         let mut ways = Vec::new();
@@ -113,32 +118,11 @@ impl<'a> Guess<'a> {
     }
 }
 
-/// The states, each once.
-fn graph(declaration: &Declaration) -> Graph<'_> {
-    let mut graph = Graph {
-        declaration,
-        states: Vec::new(),
-        triggers: Vec::new(),
-        state_index: BTreeMap::new(),
-        trigger_index: BTreeMap::new(),
-        moves: Vec::new(),
-        initial: 0,
-        same: Vec::new(),
-    };
-    for state in &declaration.states {
-        if graph.state(&state.name).is_none() {
-            graph.state_index.insert(state.name.to_string(), graph.states.len());
-            graph.states.push(State::new(state));
-        }
-    }
-    graph.initial = graph.states.iter().position(|state| state.written.initial).unwrap_or(0);
-    graph
-}
-
 impl Graph<'_> {
     /// True if another item already has the name of the state, which was reported.
     pub(crate) fn is_taken(&self, state: &State<'_>) -> bool {
-        is_reserved_state(self.declaration, state.name())
+        // After this mistake there are no handlers.
+        is_reserved_state(self.declaration, state.name()) && !is_name_of_a_handler(state.name())
             || hides_a_type(self.declaration, state.written)
     }
 }

@@ -16,20 +16,20 @@ use crate::{
 /// Reports each state that has the name of a type in the declaration, at the type.
 pub(super) fn check(graph: &Graph<'_>, errors: &mut Errors) {
     for state in &graph.declaration.states {
-        if let Some(ty) = hidden_by(graph.declaration, state) {
-            errors.at(ty.span(), message::state_hides_a_type(&state.name, &graph.stored()));
+        if let Some(ty) = find_hidden(graph.declaration, state) {
+            errors.on(ty, message::state_hides_a_type(&state.name, &graph.stored()));
         }
     }
 }
 
 /// True if this state shadows a type in the declaration.
 pub(crate) fn hides_a_type(declaration: &Declaration, state: &State) -> bool {
-    hidden_by(declaration, state).is_some()
+    find_hidden(declaration, state).is_some()
 }
 
-fn hidden_by(declaration: &Declaration, state: &State) -> Option<Ident> {
+fn find_hidden(declaration: &Declaration, state: &State) -> Option<Ident> {
     let name = bare(&state.name);
-    types(declaration).into_iter().find_map(|ty| alone(ty.to_token_stream(), &name))
+    types(declaration).into_iter().find_map(|ty| find_bare(ty.to_token_stream(), &name))
 }
 
 /// The types that are written in the declaration.
@@ -37,6 +37,8 @@ fn types(declaration: &Declaration) -> Vec<&Type> {
     let fields = declaration.states.iter().flat_map(|state| &state.fields);
     let mut types: Vec<&Type> = fields.map(|field| &field.ty).collect();
     types.extend(&declaration.options.context);
+    let invoked = declaration.states.iter().filter_map(|state| state.invoke.as_ref());
+    types.extend(invoked.filter_map(|invoke| invoke.tool.as_ref()));
     for transition in declaration.transitions() {
         types.extend(transition.guard.as_ref().map(|guard| &guard.error));
         types.extend(transition.payload.iter().filter_map(|item| match &item.kind {
@@ -48,7 +50,7 @@ fn types(declaration: &Declaration) -> Vec<&Type> {
 }
 
 /// The first mention of the name without a path before it.
-fn alone(tokens: TokenStream, name: &str) -> Option<Ident> {
+fn find_bare(tokens: TokenStream, name: &str) -> Option<Ident> {
     let mut found = None;
     walk(tokens, &mut |spot| {
         // `Iterator<Item = u8>` names no type `Item`.

@@ -28,12 +28,13 @@ pub(super) fn resolve<'a>(
         transition,
         brought: &brought,
         bound: Vec::new(),
+        path: Vec::new(),
         errors,
         misnamed,
         targets: Vec::new(),
         is_whole: true,
     };
-    branches.leads(&transition.leads);
+    branches.resolve(&transition.leads);
     let (leads, is_whole) = (branches.targets, branches.is_whole);
     clarity::check(graph, from, transition, &brought, &noted, errors);
     (is_whole && errors.len() == before).then_some((brought, leads))
@@ -57,13 +58,13 @@ fn brought<'a>(
     for (position, item) in transition.payload.iter().enumerate() {
         let name = &item.name;
         if transition.payload[..position].iter().any(|other| other.name == *name) {
-            errors.at(name.span(), message::duplicate_payload(name));
+            errors.on(name, message::duplicate_payload(name));
         }
         if *name == "trigger"
             && !matches!(item.kind, ItemKind::Computed(_))
             && (graph.derives("Serialize") || graph.derives("Deserialize"))
         {
-            errors.at(name.span(), message::reserved_item(name));
+            errors.on(name, message::reserved_item(name));
         }
         let mut fields = targets
             .iter()
@@ -74,7 +75,7 @@ fn brought<'a>(
             && field.is_some_and(|(target, ..)| gives(target))
             && fields.clone().all(|(target, ..)| gives(target));
         if never_used {
-            errors.at(name.span(), message::duplicate_payload(name));
+            errors.on(name, message::duplicate_payload(name));
         }
         match (&item.kind, field) {
             (ItemKind::Field | ItemKind::Computed(_), None) => {
@@ -85,10 +86,10 @@ fn brought<'a>(
                 match named().next() {
                     Some(_) if transition.leads.is_choice() => {
                         let trigger = &transition.trigger;
-                        errors.at(name.span(), message::no_such_item(name, trigger, &fields));
+                        errors.on(name, message::no_such_item(name, trigger, &fields));
                     }
                     Some((_, target)) => {
-                        errors.at(name.span(), message::no_such_field(name, &target.name, &fields));
+                        errors.on(name, message::no_such_field(name, &target.name, &fields));
                     }
                     None => {}
                 }
@@ -104,7 +105,7 @@ fn brought<'a>(
             (ItemKind::Noted(ty), field) => {
                 let mut unset = field.into_iter().chain(fields);
                 if let Some((_, state, _)) = unset.find(|(target, ..)| !gives(target)) {
-                    errors.at(name.span(), message::noted_is_a_field(name, &state.name));
+                    errors.on(name, message::noted_is_a_field(name, &state.name));
                     noted.push(name.clone());
                 }
                 let audience = item.audience.unwrap_or_default();

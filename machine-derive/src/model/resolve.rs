@@ -2,85 +2,103 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
-use syn::{Expr, Ident, spanned::Spanned};
+use syn::{Expr, Ident, Path, spanned::Spanned};
 
 use super::{
-    Brought, Graph, Guard, Move, State, Target, Trigger, Way, graph::each_once, hidden, payload,
-    same,
+    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity, graph::deduplicated, hidden,
+    payload, same,
 };
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Declaration},
+    parse::{self, Declaration, Shared, Transition},
     text::{self, bare},
 };
 
 /// The methods that every machine has.
-const RESERVED: [&str; 5] = ["new", "state", "context", "id", "journal"];
+const RESERVED: [&str; 6] = ["new", "state", "context", "id", "journal", "into_parts"];
+
+/// Further ones, most of them of the erased machine, where shared fields are methods, too.
+const RESERVED_FIELDS: [&str; 8] =
+    ["apply", "apply_mut", "available", "clone", "deadlines", "fire_deadline", "status", "why_not"];
 
 /// The other items in the machine's module.
-const RESERVED_STATES: [&str; 2] = ["Event", "Status"];
+const RESERVED_STATES: [&str; 3] = ["Event", "Status", "AnyState"];
+
+/// Further ones of a durable machine.
+const RESERVED_STATES_OF_DURABLE: [&str; 2] = ["Handle", "Driver"];
 
 /// True if every machine has a method of that name.
 pub(crate) fn is_reserved(trigger: &Ident) -> bool {
     RESERVED.contains(&bare(trigger).as_str())
 }
 
+impl Graph<'_> {
+    /// True if a state or a group has the name of an item for handlers, which was reported.
+    pub(crate) fn has_the_name_of_a_handler(&self) -> bool {
+        let declared = self.declaration.states.iter();
+        let mut names = declared.flat_map(|state| state.groups.iter().chain([&state.name]));
+        names.any(is_name_of_a_handler)
+    }
+}
+
+/// True for the names of the items for handlers, which only durable machines have.
+pub(super) fn is_name_of_a_handler(name: &Ident) -> bool {
+    RESERVED_STATES_OF_DURABLE.contains(&bare(name).as_str())
+}
+
 /// True if every machine's module has an item of that name.
 pub(crate) fn is_reserved_state(declaration: &Declaration, state: &Ident) -> bool {
     let name = bare(state);
     let machine = bare(&declaration.name);
-    RESERVED_STATES.contains(&name.as_str()) || name == machine || name == format!("Any{machine}")
+    RESERVED_STATES.contains(&name.as_str())
+        || declaration.options.durable.is_some() && is_name_of_a_handler(state)
+        || name == machine
+        || name == format!("Any{machine}")
 }
 
 /// Resolves what can be resolved and reports the rest. A move with a mistake is left out.
 pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> Graph<'a> {
-    let states: Vec<State<'a>> = declaration.states.iter().map(State::new).collect();
-    let mut state_index = BTreeMap::new();
+    let mut graph = Graph::new(declaration, declaration.states.iter().map(State::new).collect());
     for (position, state) in declaration.states.iter().enumerate() {
-        if state_index.insert(state.name.to_string(), position).is_some() {
-            errors.at(state.name.span(), message::duplicate_state(&state.name));
+        if graph.state(&state.name) != Some(position) {
+            errors.on(&state.name, message::duplicate_state(&state.name));
         }
     }
-    let mut graph = Graph {
-        declaration,
-        initial: initial(declaration, errors),
-        states,
-        triggers: Vec::new(),
-        state_index,
-        trigger_index: BTreeMap::new(),
-        moves: Vec::new(),
-        same: Vec::new(),
-    };
-    // Mistakes in a transition of a group are reported for one of its states.
+    one_is_initial(declaration, errors);
+    // Mistakes in a transition of several states are reported for one of them.
     let mut reported = BTreeSet::new();
     for (from, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
-            errors.at(state.name.span(), message::reserved_state(&state.name));
+            errors.on(&state.name, message::reserved_state(&state.name));
         }
+        clarity::check_invocation(&graph, state, errors);
         for transition in &state.transitions {
             Resolver { graph: &mut graph, errors, from, transition }.resolve(None);
         }
-        for (index, (group, transition)) in declaration.options.from_groups.iter().enumerate() {
-            // A state's own declaration overrides that of its group.
+        for (index, (names, transition)) in declaration.options.from_several.iter().enumerate() {
+            // A state's own declaration overrides that of several.
             let own =
                 state.transitions.iter().any(|own| bare(&own.trigger) == bare(&transition.trigger));
-            if state.groups.contains(group) && !reported.contains(&index) && !own {
+            let is_left = names.iter().any(|name| state.is_called(name));
+            if is_left && !reported.contains(&index) && !own {
                 let before = errors.len();
-                Resolver { graph: &mut graph, errors, from, transition }.resolve(Some(group));
+                let group = names.iter().find(|name| state.groups.contains(name));
+                Resolver { graph: &mut graph, errors, from, transition }.resolve(group);
                 if errors.len() > before {
                     reported.insert(index);
                 }
             }
         }
     }
-    if graph.stored() == "machine" {
-        errors.at(declaration.name.span(), message::reserved_machine(&declaration.name));
+    if graph.stored() == "machine" || graph.declaration.name == "State" {
+        errors.on(&declaration.name, message::reserved_machine(&declaration.name));
     }
     name_the_only_source(&mut graph);
     derived_names_differ(&graph, errors);
     traits_are_free(&graph, errors);
     groups_are_known(declaration, errors);
+    shared_fields_are_free(&graph, errors);
     hidden::check(&graph, errors);
     graph
 }
@@ -93,7 +111,7 @@ fn name_the_only_source(graph: &mut Graph<'_>) {
         drop(sources);
         let Some(ways) = graph.triggers[index].choice.take() else { continue };
         let named = ways.into_iter().map(|way| if way == Way::Same { Way::To(from) } else { way });
-        graph.triggers[index].choice = Some(each_once(named));
+        graph.triggers[index].choice = Some(deduplicated(named));
     }
 }
 
@@ -105,14 +123,14 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
         // A repeated name was reported as such.
         if one != state.name() {
             let text = message::same_derived_name(one, state.name(), &state.stored);
-            errors.at(state.name().span(), text);
+            errors.on(state.name(), text);
         }
     }
     let mut variants: BTreeMap<String, &Ident> = BTreeMap::new();
     for Trigger { name, .. } in &graph.triggers {
         let variant = bare(name).to_pascal_case();
         if let Some(one) = variants.insert(variant.clone(), name) {
-            errors.at(name.span(), message::same_derived_name(one, name, &variant));
+            errors.on(name, message::same_derived_name(one, name, &variant));
         }
     }
 }
@@ -125,7 +143,8 @@ fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let seals = groups.iter().map(|(group, _)| format!("{}Seal", bare(group)));
     let choices = graph.triggers.iter().filter(|trigger| trigger.choice.is_some());
     let choices = choices.map(|trigger| format!("After{}", bare(trigger.name).to_pascal_case()));
-    let traits: BTreeSet<String> = may.chain(seals).chain(choices).collect();
+    let fields = graph.declaration.shared.iter().map(Shared::trait_name);
+    let traits: BTreeSet<String> = may.chain(seals).chain(choices).chain(fields).collect();
     let ways = graph.triggers.iter().filter_map(|trigger| trigger.choice.as_ref()).flatten();
     let same = ways.clone().any(|way| *way == Way::Same);
     let taken = |state: &&State<'_>| {
@@ -133,10 +152,36 @@ fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
         traits.contains(&name) || same && name == "Same"
     };
     for state in graph.states.iter().filter(taken) {
-        errors.at(state.name().span(), message::reserved_state(state.name()));
+        errors.on(state.name(), message::reserved_state(state.name()));
     }
     for (group, _) in groups.iter().filter(|(group, _)| traits.contains(&bare(group))) {
-        errors.at(group.span(), message::reserved_group(group));
+        errors.on(group, message::reserved_group(group));
+    }
+}
+
+/// Shared fields become methods.
+fn shared_fields_are_free(graph: &Graph<'_>, errors: &mut Errors) {
+    let mut traits: BTreeMap<String, &Ident> = BTreeMap::new();
+    for shared in &graph.declaration.shared {
+        let name = &shared.field.name;
+        if let Some(one) = traits.insert(shared.trait_name(), name) {
+            errors.on(name, message::same_derived_name(one, name, &shared.trait_name()));
+        }
+        if graph.trigger_index.contains_key(&bare(name)) {
+            errors.on(name, message::field_is_a_trigger(name));
+        } else if graph.is_method(name) {
+            errors.on(name, message::reserved_field(name));
+        }
+    }
+}
+
+impl Graph<'_> {
+    /// True if a shared field of that name would be a second method of it.
+    pub(crate) fn is_method(&self, field: &Ident) -> bool {
+        let mut transitions = self.declaration.all_transitions();
+        RESERVED_FIELDS.contains(&bare(field).as_str())
+            || is_reserved(field)
+            || transitions.any(|transition| transition.trigger == *field)
     }
 }
 
@@ -148,29 +193,25 @@ fn groups_are_known(declaration: &Declaration, errors: &mut Errors) {
             continue;
         }
         if is_state(group) {
-            errors.at(group.span(), message::group_is_a_state(group));
+            errors.on(group, message::group_is_a_state(group));
         } else if is_reserved_state(declaration, group) {
-            errors.at(group.span(), message::reserved_group(group));
+            errors.on(group, message::reserved_group(group));
         }
     }
-    for (group, _) in &declaration.options.from_groups {
-        if !groups.contains(&group) {
-            errors.at(group.span(), message::unknown_group(group, &groups, is_state(group)));
-        }
+    for (names, _) in &declaration.options.from_several {
+        parse::are_known(names, &declaration.states, errors);
     }
 }
 
-fn initial(declaration: &Declaration, errors: &mut Errors) -> usize {
-    let mut initials = declaration.states.iter().enumerate().filter(|(_, state)| state.initial);
-    let Some((initial, chosen)) = initials.next() else {
+fn one_is_initial(declaration: &Declaration, errors: &mut Errors) {
+    let mut initials = declaration.states.iter().filter(|state| state.initial);
+    let Some(chosen) = initials.next() else {
         let first = &declaration.states[0].name;
-        errors.at(declaration.name.span(), message::no_initial(first));
-        return 0;
+        return errors.on(&declaration.name, message::no_initial(first));
     };
-    for (_, second) in initials {
-        errors.at(second.name.span(), message::second_initial(&chosen.name));
+    for second in initials {
+        errors.on(&second.name, message::second_initial(&chosen.name));
     }
-    initial
 }
 
 /// A move while it is resolved.
@@ -178,7 +219,7 @@ struct Resolver<'g, 'a> {
     graph: &'g mut Graph<'a>,
     errors: &'g mut Errors,
     from: usize,
-    transition: &'a parse::Transition,
+    transition: &'a Transition,
 }
 
 impl<'a> Resolver<'_, 'a> {
@@ -187,11 +228,11 @@ impl<'a> Resolver<'_, 'a> {
         let (from, transition) = (self.from, self.transition);
         let name = &transition.trigger;
         if is_reserved(name) {
-            self.errors.at(name.span(), message::reserved(name));
+            self.errors.on(name, message::reserved(name));
         }
         let (brought, leads) = payload::resolve(self.graph, from, transition, self.errors)?;
         let trigger = self.trigger(brought)?;
-        let by = &transition.by;
+        let by = self.actors()?;
         let mut actors = by.iter().enumerate();
         if let Some((_, actor)) = actors.find(|(place, actor)| by[..*place].contains(actor)) {
             let text = text::of_type(actor.to_token_stream());
@@ -200,26 +241,52 @@ impl<'a> Resolver<'_, 'a> {
         }
         let choice = transition.leads.is_choice().then(|| {
             let way = |to: &Target<'_>| if to.stays { Way::Same } else { Way::To(to.to) };
-            each_once(leads.iter().map(way))
+            deduplicated(leads.iter().map(way))
         });
         self.same_everywhere(trigger, choice.as_deref())?;
         let guard = self.guard(trigger);
         if let Some(after) = &transition.after {
             self.deadline_needs_no_caller(trigger, after);
         }
-        let targets = each_once(leads.iter().map(|target| target.to));
+        let targets = deduplicated(leads.iter().map(|target| target.to));
         let known = &mut self.graph.triggers[trigger].choice;
         *known = known.take().or(choice);
         let last = self.graph.moves.last();
         let first_edge = last.map_or(0, |last| last.first_edge + last.targets.len());
         let written = transition;
-        let step = Move { from, trigger, written, leads, targets, first_edge, guard, group };
+        let step = Move { from, trigger, written, by, leads, targets, first_edge, guard, group };
         self.graph.moves.push(step);
         Some(())
     }
 
+    /// The actors that may take it: those of `by` or, for the outcome of a call, the call alone.
+    fn actors(&mut self) -> Option<&'a [Path]> {
+        let declaration = self.graph.declaration;
+        let invoke = declaration.states[self.from].invoke.as_ref();
+        let name = &self.transition.trigger;
+        let Some(invoke) = invoke.filter(|invoke| invoke.roles_of(name).next().is_some()) else {
+            return Some(&self.transition.by);
+        };
+        let Transition { by, guard, after, .. } = self.transition;
+        let mut restricted = |option, given: &dyn ToTokens| {
+            let text = message::restricted_outcome(name, option, &invoke.name);
+            self.errors.on(given.to_token_stream(), text);
+        };
+        if let Some(actor) = by.first() {
+            restricted("by", actor);
+        }
+        if let Some(guard) = guard {
+            restricted("guard", &guard.path);
+        }
+        if let Some(after) = after {
+            restricted("after", after);
+        }
+        let is_free = by.is_empty() && guard.is_none() && after.is_none();
+        is_free.then_some(&declaration.call)
+    }
+
     /// The state of the first move of this trigger; this one if there is none.
-    fn there(&self, trigger: usize) -> &'a Ident {
+    fn first_source(&self, trigger: usize) -> &'a Ident {
         let first = self.graph.moves_of(trigger).next();
         self.graph.states[first.map_or(self.from, |first| first.from)].name()
     }
@@ -227,11 +294,11 @@ impl<'a> Resolver<'_, 'a> {
     /// A trigger returns the same type from every state: guarded or not, a choice between the same
     /// states or none. (If a choice is first declared for one state only, `Self` is that state.)
     fn same_everywhere(&mut self, trigger: usize, choice: Option<&[Way]>) -> Option<()> {
-        let (transition, there) = (self.transition, self.there(trigger));
+        let (transition, there) = (self.transition, self.first_source(trigger));
         let name = &transition.trigger;
         let Some(first) = self.graph.moves_of(trigger).next() else { return Some(()) };
         if first.guard.is_some() != transition.guard.is_some() {
-            self.errors.at(name.span(), message::guard_differs(name, there));
+            self.errors.on(name, message::guard_differs(name, there));
             return None;
         }
         let sorted = |ways: &[Way]| BTreeSet::from_iter(ways.to_vec());
@@ -255,7 +322,7 @@ impl<'a> Resolver<'_, 'a> {
     /// The guard, whose error type must be that of the other guards.
     fn guard(&mut self, trigger: usize) -> Option<Guard<'a>> {
         let written = self.transition.guard.as_ref()?;
-        let (name, there) = (&self.transition.trigger, self.there(trigger));
+        let (name, there) = (&self.transition.trigger, self.first_source(trigger));
         let expected = *self.graph.triggers[trigger].refusal.get_or_insert(&written.error);
         let question = format_ident!("Refuse{}", same::pascal(name));
         let types = (&written.error, expected);
@@ -271,7 +338,7 @@ impl<'a> Resolver<'_, 'a> {
     fn deadline_needs_no_caller(&mut self, trigger: usize, after: &Expr) {
         let name = &self.transition.trigger;
         if let Some(brought) = self.graph.triggers[trigger].brought.first() {
-            self.errors.at(brought.name.span(), message::deadline_brings(brought.name, name));
+            self.errors.on(brought.name, message::deadline_brings(brought.name, name));
             return;
         }
         match self.transition.by.len() {
@@ -291,16 +358,16 @@ impl<'a> Resolver<'_, 'a> {
         };
         if graph.leaving(self.from).any(|step| step.trigger == known) {
             let source = graph.states[self.from].name();
-            self.errors.at(name.span(), message::duplicate_trigger(name, source));
+            self.errors.on(name, message::duplicate_trigger(name, source));
             return None;
         }
-        let there = self.there(known);
+        let there = self.first_source(known);
         let graph = &mut *self.graph;
         let canonical = &graph.triggers[known].brought;
         if !brought.iter().map(|item| item.name).eq(canonical.iter().map(|item| item.name)) {
             let (here, canonical) = (signature(&brought), signature(canonical));
             let text = message::payload_differs(name, &here, &canonical, there);
-            self.errors.at(name.span(), text);
+            self.errors.on(name, text);
             return None;
         }
         for (here, canonical) in brought.iter().zip(canonical) {

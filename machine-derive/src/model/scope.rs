@@ -11,7 +11,7 @@ use crate::tokens::walk;
 pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     walk(expression, &mut |spot| match spot.at(0) {
-        Some(TokenTree::Literal(literal)) => captured(literal, &mut names),
+        Some(TokenTree::Literal(literal)) => collect_captured(literal, &mut names),
         Some(TokenTree::Ident(ident)) if spot.is_alone() => names.push(ident.clone()),
         _ => {}
     });
@@ -19,7 +19,7 @@ pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
 }
 
 /// The names that a format string captures, as in `"{holder} is done"`.
-fn captured(literal: &Literal, names: &mut Vec<Ident>) {
+fn collect_captured(literal: &Literal, names: &mut Vec<Ident>) {
     let text = literal.to_string();
     if !text.starts_with(['"', 'r']) {
         return;
@@ -51,7 +51,7 @@ fn captured(literal: &Literal, names: &mut Vec<Ident>) {
 pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ident>) {
     let (mut fields, mut whole) = (Vec::new(), Vec::new());
     walk(expression, &mut |spot| match spot.at(0) {
-        Some(TokenTree::Literal(literal)) => captured(literal, &mut whole),
+        Some(TokenTree::Literal(literal)) => collect_captured(literal, &mut whole),
         Some(TokenTree::Ident(ident)) if ident == "source" && spot.is_alone() => match spot.at(2) {
             Some(TokenTree::Ident(field))
                 if spot.is(1, '.') && !matches!(spot.at(3), Some(TokenTree::Group(_))) =>
@@ -101,44 +101,5 @@ pub(crate) fn bound_by(condition: &Expr) -> Vec<Ident> {
             bound
         }
         _ => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{names, uses_of_source};
-
-    fn used(text: &str) -> Vec<String> {
-        let tokens = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        names(tokens).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn names_are_found_outside_of_paths_and_members() {
-        assert_eq!(used("plan.steps.len() + limit"), ["plan", "limit"]);
-        assert_eq!(used("Plan { plan: other, ..old }"), ["Plan", "other", "old"]);
-        assert_eq!(used("plan::LIMIT + a::plan"), Vec::<String>::new());
-        assert_eq!(used("0..plan"), ["plan"]);
-        assert_eq!(used("format!(\"{plan} {{no}} {0} {x:>3}\", y)"), ["plan", "x", "y"]);
-        assert_eq!(
-            used("format!(\"{:>width$.precision$}|{y:?}\", x)"),
-            ["precision", "width", "y", "x"]
-        );
-        assert_eq!(used("a != b"), ["a", "b"]);
-        assert_eq!(used("source.plan"), ["source"]);
-    }
-
-    #[test]
-    fn the_source_is_used_by_its_fields_or_as_a_whole() {
-        let uses = |text: &str| {
-            let (fields, whole) = uses_of_source(text.parse().unwrap_or_default());
-            let fields: Vec<_> = fields.iter().map(ToString::to_string).collect();
-            (fields.join(","), whole.is_some())
-        };
-        assert_eq!(uses("source.plan.risk + f(&source.limit)"), ("plan,limit".to_owned(), false));
-        assert_eq!(uses("source.is_late()"), (String::new(), true));
-        assert_eq!(uses("f(&source)"), (String::new(), true));
-        assert_eq!(uses("format!(\"{source:?}\")"), (String::new(), true));
-        assert_eq!(uses("other.source"), (String::new(), false));
     }
 }

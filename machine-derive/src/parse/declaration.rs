@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, Generics, Ident, ItemEnum, Path, Type, Visibility, punctuated::Punctuated};
 
-use super::{Options, State, Transition};
+use super::{Options, Shared, State, Transition, shared};
 use crate::{errors::Errors, message};
 
 /// A whole machine.
@@ -17,15 +17,21 @@ pub(crate) struct Declaration {
     pub(crate) others: Vec<Attribute>,
     /// At least one.
     pub(crate) states: Vec<State>,
+    /// The fields that several states have.
+    pub(crate) shared: Vec<Shared>,
+    /// False if some states may lack shared fields, which was reported.
+    pub(crate) is_whole: bool,
     /// The type of what cannot be known after a mistake.
     pub(crate) unknown: Type,
+    /// The actor that takes the outcomes of calls.
+    pub(crate) call: [Path; 1],
 }
 
 impl Declaration {
-    /// Every transition that could be read, of states and of groups.
+    /// Every transition that could be read, of single states and of several.
     pub(crate) fn transitions(&self) -> impl Iterator<Item = &Transition> {
-        let of_groups = self.options.from_groups.iter().map(|(_, transition)| transition);
-        self.states.iter().flat_map(|state| &state.transitions).chain(of_groups)
+        let of_several = self.options.from_several.iter().map(|(_, transition)| transition);
+        self.states.iter().flat_map(|state| &state.transitions).chain(of_several)
     }
 
     /// Every transition, with guesses for those that could not be read.
@@ -34,8 +40,8 @@ impl Declaration {
         let of_states = self.states.iter();
         let of_states =
             of_states.flat_map(|state| state.transitions.iter().chain(&state.unreadable));
-        let of_groups = options.from_groups.iter().map(|(_, transition)| transition);
-        of_states.chain(of_groups).chain(&options.unreadable)
+        let of_several = options.from_several.iter().map(|(_, transition)| transition);
+        of_states.chain(of_several).chain(&options.unreadable)
     }
 
     /// True if the user derives `name`, by whatever path.
@@ -82,7 +88,7 @@ pub(crate) fn declaration(
     let states = item.variants.into_iter().map(|variant| State::read(variant, errors));
     let mut states: Vec<State> = states.collect();
     if states.is_empty() {
-        errors.at(item.ident.span(), message::no_states());
+        errors.on(&item.ident, message::no_states());
         states.push(State::read(
             syn::parse_quote!(
                 #[initial]
@@ -91,7 +97,10 @@ pub(crate) fn declaration(
             errors,
         ));
     }
+    let (shared, is_whole) = shared::give(&options.fields, &mut states, errors);
     Some(Declaration {
+        shared,
+        is_whole,
         options,
         vis: item.vis,
         name: item.ident,
@@ -101,5 +110,6 @@ pub(crate) fn declaration(
         others,
         states,
         unknown: syn::parse_quote!(()),
+        call: [syn::parse_quote!(__machine::actor::Call)],
     })
 }

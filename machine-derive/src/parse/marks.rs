@@ -28,34 +28,29 @@ impl Audience {
 }
 
 /// The attributes of a state.
-const OF_STATES: [&str; 9] =
-    ["initial", "stable", "terminal", "on", "group", "only_after", "never_after", "was", "upgrade"];
+const OF_STATES: [&str; 10] = [
+    "initial",
+    "stable",
+    "terminal",
+    "on",
+    "invoke",
+    "group",
+    "only_after",
+    "never_after",
+    "was",
+    "upgrade",
+];
 
 /// The attributes of a field.
 const OF_FIELDS: [&str; 2] = ["was", "audience"];
 
-/// The position of an attribute.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    State,
-    Field,
-}
+/// A position: its attributes, those of the other position, and both positions in words.
+pub(super) struct Place(&'static [&'static str], &'static [&'static str], [&'static str; 2]);
 
-impl Place {
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::State => &OF_STATES,
-            Self::Field => &OF_FIELDS,
-        }
-    }
+pub(super) const ON_STATES: Place =
+    Place(&OF_STATES, &OF_FIELDS, ["a state", "the field that it describes"]);
 
-    fn other(self) -> Self {
-        match self {
-            Self::State => Self::Field,
-            Self::Field => Self::State,
-        }
-    }
-}
+pub(super) const ON_FIELDS: Place = Place(&OF_FIELDS, &OF_STATES, ["a field", "the state"]);
 
 /// The owner of an attribute.
 pub(super) enum Mark {
@@ -68,27 +63,23 @@ pub(super) enum Mark {
 
 /// Finds the mark that an attribute is. A misspelt one is reported, and then taken for the one that
 /// was meant, so that nothing else is missing.
-pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> Mark {
+pub(super) fn mark(attribute: &Attribute, place: &Place, errors: &mut Errors) -> Mark {
     let Some(name) = attribute.path().get_ident() else { return Mark::Foreign };
     let text = name.to_string();
-    let (here, there) = (place.names().iter(), place.other().names().iter());
-    if let Some(known) = here.clone().find(|known| **known == text) {
+    let Place(ours, others, [here, there]) = place;
+    if let Some(known) = ours.iter().find(|known| **known == text) {
         return Mark::Ours(known);
     }
-    if there.clone().any(|known| *known == text) {
-        let (here, there) = match place {
-            Place::State => ("a state", "the field that it describes"),
-            Place::Field => ("a field", "the state"),
-        };
-        errors.at(name.span(), message::misplaced_mark(name, here, there));
+    if others.contains(&&*text) {
+        errors.on(name, message::misplaced_mark(name, here, there));
         return Mark::Misplaced;
     }
-    let ours = here.map(|known| (known, Mark::Ours(known)));
-    let mut all = ours.chain(there.map(|known| (known, Mark::Misplaced)));
+    let ours = ours.iter().map(|known| (known, Mark::Ours(known)));
+    let mut all = ours.chain(others.iter().map(|known| (known, Mark::Misplaced)));
     let Some((known, mark)) = all.find(|(known, _)| is_misspelt(&text, known)) else {
         return Mark::Foreign;
     };
-    errors.at(name.span(), message::misspelt_mark(name, known));
+    errors.on(name, message::misspelt_mark(name, known));
     mark
 }
 
@@ -110,13 +101,13 @@ pub(super) struct Marks {
 /// Takes `#[was = "old_name"]` out of the attributes.
 pub(super) fn take_was(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<LitStr> {
     let old = attributes.extract_if(.., |attribute| attribute.path().is_ident("was"));
-    let old = old.map(|attribute| was(&attribute));
+    let old = old.map(|attribute| parse_was(&attribute));
     old.filter_map(|was| was.map_err(|wrong| errors.on(wrong, message::malformed_was())).ok())
         .collect()
 }
 
 /// The old name, or the tokens instead of one.
-fn was(attribute: &Attribute) -> Result<LitStr, TokenStream> {
+fn parse_was(attribute: &Attribute) -> Result<LitStr, TokenStream> {
     let value = match &attribute.meta {
         Meta::NameValue(pair) => pair.value.to_token_stream(),
         other => other.to_token_stream(),
@@ -129,7 +120,7 @@ fn was(attribute: &Attribute) -> Result<LitStr, TokenStream> {
 pub(super) fn take_audience(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Audience {
     let mut found = None;
     for attribute in attributes.extract_if(.., |attribute| attribute.path().is_ident("audience")) {
-        match audience(&attribute) {
+        match parse_audience(&attribute) {
             Some(_) if found.is_some() => {
                 errors.on(attribute, message::repeated_option(&"audience"));
             }
@@ -140,7 +131,7 @@ pub(super) fn take_audience(attributes: &mut Vec<Attribute>, errors: &mut Errors
     found.unwrap_or_default()
 }
 
-fn audience(attribute: &Attribute) -> Option<Audience> {
+fn parse_audience(attribute: &Attribute) -> Option<Audience> {
     Audience::of(&attribute.parse_args().ok()?)
 }
 
@@ -152,10 +143,10 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
             meta if meta.path().is_ident("was") => {
                 let problem = "`was` takes the old name as a string";
                 let wrong = |wrong| syn::Error::new_spanned(wrong, problem);
-                marks.was.push(was(&attribute).map_err(wrong)?);
+                marks.was.push(parse_was(&attribute).map_err(wrong)?);
             }
             other if other.path().is_ident("audience") => {
-                let Some(audience) = audience(&attribute) else {
+                let Some(audience) = parse_audience(&attribute) else {
                     let problem = "`audience` takes `human`, `diagnostic` or `internal`";
                     return Err(syn::Error::new_spanned(other, problem));
                 };

@@ -9,8 +9,8 @@ use syn::{
     token::Paren,
 };
 
-use super::{Transition, Upgrade, transition};
-use crate::{errors::Errors, message};
+use super::{Transition, Upgrade, shared::Fields, transition};
+use crate::{errors::Errors, message, tokens::at_end};
 
 /// The arguments of `#[machine(..)]`.
 #[derive(Default)]
@@ -24,8 +24,10 @@ pub(crate) struct Options {
     pub(crate) upgrades: Vec<Upgrade>,
     /// The path of the library, where it has another name.
     pub(crate) krate: Option<Path>,
-    /// Transitions of whole groups: the group, and what leaves each of its states.
-    pub(crate) from_groups: Vec<(Ident, Transition)>,
+    /// The fields that several states share.
+    pub(super) fields: Vec<Fields>,
+    /// Transitions of several states: these states and groups, and what leaves each of them.
+    pub(crate) from_several: Vec<(Vec<Ident>, Transition)>,
     /// Guesses for malformed transitions, for the stubs.
     pub(crate) unreadable: Vec<Transition>,
 }
@@ -73,6 +75,12 @@ impl Options {
                     }
                 }
             }
+            "fields" if ahead.peek(Paren) => {
+                input.parse::<Ident>()?;
+                let fields;
+                parenthesized!(fields in input);
+                self.fields.push(Fields::read(&fields, errors));
+            }
             "on" if ahead.peek(Paren) => {
                 input.parse::<Ident>()?;
                 let transition;
@@ -119,32 +127,28 @@ impl Options {
         Ok(())
     }
 
-    /// Reads a transition of a group.
+    /// Reads a transition of several states.
     fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         let guess = transition::guess(&input.fork(), None).ok();
         match input.parse::<Transition>() {
             Ok(mut transition) => {
                 transition.report(errors);
                 let name = &transition.trigger;
-                if let Some(group) = transition.from.take() {
-                    self.from_groups.push((group, transition));
-                } else {
-                    errors.at(name.span(), message::group_missing(name));
+                if transition.from.is_empty() {
+                    errors.on(name, message::from_missing(name));
                     self.unreadable.push(transition);
+                } else {
+                    self.from_several.push((std::mem::take(&mut transition.from), transition));
                 }
             }
             Err(problem) => {
                 input.parse::<TokenStream>()?;
-                errors.at(problem.span(), message::malformed_group_on(&problem));
+                errors.at(problem.span(), message::malformed_on_of_several(&problem));
                 self.unreadable.extend(guess);
             }
         }
         Ok(())
     }
-}
-
-fn at_end(input: ParseStream<'_>) -> bool {
-    input.is_empty() || input.peek(Token![,])
 }
 
 fn until_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {

@@ -1,11 +1,13 @@
+use std::rc::Rc;
+
 use syn::{
     Attribute, Fields, Ident, LitStr, Meta, Token, Type, Variant, parse::ParseStream,
     punctuated::Punctuated,
 };
 
 use super::{
-    Audience, Transition, Upgrade,
-    marks::{self, Mark, Place},
+    Audience, Invoke, Transition, Upgrade,
+    marks::{self, Mark},
     serde, transition,
 };
 use crate::{errors::Errors, message};
@@ -25,11 +27,14 @@ pub(crate) struct State {
     pub(crate) only_after: Vec<Vec<Ident>>,
     /// No path into this state passes one of these.
     pub(crate) never_after: Vec<Ident>,
-    pub(crate) fields: Vec<Field>,
+    /// Shared ones belong to several states.
+    pub(crate) fields: Vec<Rc<Field>>,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
     /// Upgrades of data of older versions.
     pub(crate) upgrades: Vec<Upgrade>,
+    /// The call that it makes.
+    pub(crate) invoke: Option<Invoke>,
     pub(crate) transitions: Vec<Transition>,
     /// Guesses for malformed transitions, for the stubs.
     pub(crate) unreadable: Vec<Transition>,
@@ -52,10 +57,10 @@ pub(crate) struct Field {
 
 impl Field {
     /// `None` for a field without a name, which named fields are not.
-    fn read(field: syn::Field, errors: &mut Errors) -> Option<Self> {
+    pub(super) fn read(field: syn::Field, errors: &mut Errors) -> Option<Self> {
         let mut attrs = field.attrs;
         attrs.retain(|attribute| {
-            let mark = marks::mark(attribute, Place::Field, errors);
+            let mark = marks::mark(attribute, &marks::ON_FIELDS, errors);
             let ours = matches!(mark, Mark::Ours(name) if attribute.path().is_ident(name));
             ours || matches!(mark, Mark::Foreign)
         });
@@ -65,6 +70,12 @@ impl Field {
         let optional = has(&["default", "skip"])
             || is_option(&field.ty) && !has(&["with", "deserialize_with"]);
         Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, was })
+    }
+
+    /// A field of which only the name could be read.
+    pub(super) fn unread(name: Ident, ty: Type) -> Self {
+        let (attrs, was) = (Vec::new(), Vec::new());
+        Self { attrs, name, ty, optional: true, audience: Audience::default(), was }
     }
 
     /// True if a serde attribute may change how it is written.
@@ -88,7 +99,7 @@ pub(crate) fn is_option(ty: &Type) -> bool {
 impl State {
     /// Its field of this name.
     pub(crate) fn field(&self, name: &Ident) -> Option<&Field> {
-        self.fields.iter().find(|field| field.name == *name)
+        self.fields.iter().map(Rc::as_ref).find(|field| field.name == *name)
     }
 
     /// True if the state or one of its groups has this name.
@@ -115,6 +126,7 @@ impl State {
             fields: Vec::new(),
             was: Vec::new(),
             upgrades: Vec::new(),
+            invoke: None,
             transitions: Vec::new(),
             unreadable: Vec::new(),
             unnamed: false,
@@ -126,7 +138,8 @@ impl State {
             Fields::Unit => {}
             Fields::Named(named) => {
                 let fields = named.named.into_iter();
-                state.fields.extend(fields.filter_map(|field| Field::read(field, errors)));
+                let fields = fields.filter_map(|field| Field::read(field, errors));
+                state.fields.extend(fields.map(Rc::new));
             }
             Fields::Unnamed(fields) => {
                 errors.on(fields, message::tuple_state(&state.name));
@@ -136,7 +149,7 @@ impl State {
         let mut attributes = variant.attrs;
         state.was = marks::take_was(&mut attributes, errors);
         for attribute in attributes {
-            match marks::mark(&attribute, Place::State, errors) {
+            match marks::mark(&attribute, &marks::ON_STATES, errors) {
                 Mark::Ours(name) => state.take(name, &attribute, errors),
                 Mark::Misplaced => {}
                 Mark::Foreign if attribute.path().is_ident("doc") => state.docs.push(attribute),
@@ -163,6 +176,16 @@ impl State {
                     self.unreadable.extend(attribute.parse_args_with(guess));
                 }
             },
+            "invoke" => match attribute.parse_args::<Invoke>() {
+                Ok(_) if self.invoke.is_some() => {
+                    errors.on(attribute, message::repeated_option(&name));
+                }
+                Ok(invoke) => {
+                    invoke.report(errors);
+                    self.invoke = Some(invoke);
+                }
+                Err(problem) => errors.at(problem.span(), message::malformed_invoke(&problem)),
+            },
             "upgrade" => {
                 match attribute.parse_args_with(Punctuated::<Upgrade, Token![,]>::parse_terminated)
                 {
@@ -173,12 +196,10 @@ impl State {
             // `was` was taken; a misspelt one is only reported.
             "was" => {}
             // `#[group(A)]`, `#[only_after(A | B)]`, `#[never_after(A | B)]`.
-            mark => match attribute
-                .parse_args_with(Punctuated::<Ident, Token![|]>::parse_separated_nonempty)
-            {
+            mark => match attribute.parse_args_with(transition::names) {
                 Ok(names) if mark == "group" => self.groups.extend(names),
                 Ok(names) if mark == "never_after" => self.never_after.extend(names),
-                Ok(names) => self.only_after.push(names.into_iter().collect()),
+                Ok(names) => self.only_after.push(names),
                 Err(_) => errors.on(attribute, message::malformed_names(mark)),
             },
         }

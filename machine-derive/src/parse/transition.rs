@@ -18,10 +18,12 @@ pub(crate) struct Transition {
     pub(crate) guard: Option<Guard>,
     /// The deadline, counted from entering the state or the group.
     pub(crate) after: Option<Expr>,
+    /// It leaves also while the call of the state is under way.
+    pub(crate) detach: Option<Ident>,
     /// The names that the trigger had before.
     pub(crate) was: Vec<LitStr>,
-    /// The group that it leaves, if it is declared on the enum.
-    pub(crate) from: Option<Ident>,
+    /// The states and groups that it leaves, if it is declared on the enum.
+    pub(crate) from: Vec<Ident>,
     /// All of it, where it could not be read.
     pub(crate) unread: TokenStream,
     /// Options that are given a second time.
@@ -63,8 +65,9 @@ impl Transition {
             by: Vec::new(),
             guard: None,
             after: None,
+            detach: None,
             was: Vec::new(),
-            from: None,
+            from: Vec::new(),
             unread: TokenStream::new(),
             repeated: Vec::new(),
         }
@@ -97,10 +100,10 @@ impl Transition {
     /// Reports what could be read and is wrong all the same.
     pub(super) fn report(&self, errors: &mut Errors) {
         for option in &self.repeated {
-            errors.at(option.span(), message::repeated_option(option));
+            errors.on(option, message::repeated_option(option));
         }
         for actor in self.actors_that_are_values() {
-            errors.at(actor.span(), message::actor_is_a_value(actor));
+            errors.on(actor, message::actor_is_a_value(actor));
         }
     }
 }
@@ -112,10 +115,11 @@ fn is_value(name: &Ident) -> bool {
 
 pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
     let transition: Transition = attribute.parse_args()?;
-    match &transition.from {
+    match transition.from.first() {
         None => Ok(transition),
-        Some(group) => {
-            Err(syn::Error::new(group.span(), "`from` applies only to transitions of a group"))
+        Some(from) => {
+            let problem = "`from` applies only to transitions that are declared on the machine";
+            Err(syn::Error::new(from.span(), problem))
         }
     }
 }
@@ -187,6 +191,12 @@ fn guess_guard(part: TokenStream) -> Guard {
     read.parse2(part).unwrap_or_else(unknown)
 }
 
+/// `A | B`: states, groups or both.
+pub(super) fn names(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    let names = Punctuated::<Ident, Token![|]>::parse_separated_nonempty(input)?;
+    Ok(names.into_iter().collect())
+}
+
 fn read_guard(input: ParseStream<'_>) -> syn::Result<Guard> {
     let path: Path = input.parse()?;
     if !input.peek(Token![->]) {
@@ -215,9 +225,12 @@ impl Parse for Transition {
                 break;
             }
             let key: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
             let name = key.to_string();
+            if name != "detach" {
+                input.parse::<Token![=]>()?;
+            }
             match name.as_str() {
+                "detach" => transition.detach = Some(key.clone()),
                 "by" => {
                     let actors = Punctuated::<Path, Token![|]>::parse_separated_nonempty(input)?;
                     transition.by = actors.into_iter().collect();
@@ -227,7 +240,7 @@ impl Parse for Transition {
                 "was" => transition.was.push(input.parse().map_err(|problem: syn::Error| {
                     syn::Error::new(problem.span(), "`was` takes the old name as a string")
                 })?),
-                "from" => transition.from = Some(input.parse()?),
+                "from" => transition.from = names(input)?,
                 other => {
                     return Err(syn::Error::new(key.span(), format!("unknown option `{other}`")));
                 }

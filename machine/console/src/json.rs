@@ -6,7 +6,7 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use machine::text::is_invisible;
 
 /// A document on one line. What cannot be seen is escaped, so that it can be shown on a terminal or in
-/// a browser; whoever parses it gets the text as it is.
+/// a browser; a parser gets the exact text.
 pub(crate) fn line(document: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     document.serialize(&mut Serializer::with_formatter(&mut bytes, Visible(CompactFormatter)))?;
@@ -40,7 +40,7 @@ mod tests {
     use super::line;
 
     #[test]
-    fn what_cannot_be_seen_is_escaped_and_reads_back() -> serde_json::Result<()> {
+    fn invisible_characters_are_escaped_and_read_back() -> serde_json::Result<()> {
         let text = "a\u{1b}[2J\u{9b}2J\u{202e}\u{e0041}\n\"会议";
         let written = line(&text)?;
         assert_eq!(written, r#""a\u001b[2J\u009b2J\u202e\udb40\udc41\n\"会议""#);

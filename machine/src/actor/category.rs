@@ -23,7 +23,7 @@ pub enum Category {
 /// The mark of an actor of this library. No other code can make one, and each actor has its own.
 #[doc(hidden)]
 pub struct Library<A: ?Sized> {
-    /// For one type that stands for many: which one, and its kind.
+    /// The name and kind of an actor whose type represents many.
     pub(super) acts_as: Option<ActsAs<A>>,
     actor: PhantomData<fn() -> A>,
 }
@@ -50,7 +50,7 @@ impl Category {
     #[must_use]
     pub fn of_kind(kind: &str) -> Self {
         match kind {
-            "tool_node" | "callback" => Self::Tool,
+            "tool_node" | "callback" | "call" => Self::Tool,
             "reasoning" => Self::Agent,
             "human" => Self::Human,
             _ => Self::System,

@@ -6,6 +6,7 @@ mod name;
 mod nodes;
 #[cfg(feature = "worker")]
 mod sender;
+pub(crate) mod who;
 
 pub use category::Category;
 #[doc(hidden)]
@@ -16,7 +17,7 @@ pub(crate) use name::Name;
 pub use name::is_invisible;
 #[cfg(feature = "store")]
 pub(crate) use nodes::Callback;
-pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
+pub use nodes::{Actors, Anyone, Call, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
 #[cfg(feature = "worker")]
 pub(crate) use sender::{Sender, Senders};
 
@@ -32,8 +33,17 @@ pub(crate) const fn is_reserved(kind: &str) -> bool {
     false
 }
 
-const RESERVED: &[&str] =
-    &["tool_node", "ecs_node", "graph_runner", "reasoning", "human", "anyone", "callback"];
+const RESERVED: &[&str] = &[
+    "tool_node",
+    "ecs_node",
+    "graph_runner",
+    "reasoning",
+    "human",
+    "anyone",
+    "callback",
+    "call",
+    "machine",
+];
 
 const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
     while let ([first, lefts @ ..], [second, rights @ ..]) = (left, right) {
@@ -51,7 +61,7 @@ pub(crate) const fn is_genuine<A: Actor>() -> bool {
     A::__LIBRARY.is_some() || !is_reserved(A::KIND)
 }
 
-/// Which actor a value stands for, if not for its own type.
+/// The actor that a value represents, if not its own type.
 pub(crate) fn acts_as<A: Actor>(actor: &A) -> Option<(core::any::TypeId, &'static str)> {
     // Known at compile time for every actor but one, so a check costs nothing.
     match A::__LIBRARY {

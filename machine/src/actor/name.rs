@@ -16,7 +16,7 @@ pub(crate) struct Name(Arc<str>);
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidName {
-    /// It is empty, or nothing but spaces.
+    /// It is empty or blank.
     Empty,
     /// It is longer than [`InvalidName::MAX_BYTES`].
     TooLong,

@@ -103,13 +103,24 @@ pub struct Anyone;
 #[derive(Debug)]
 pub(crate) struct Callback;
 
+/// A call that has ended, as the actor that brings its outcome to the machine that made it by `#[invoke]`. Only the
+/// library has one, so a transition that takes an outcome proves that there was one.
+#[derive(Debug)]
+pub struct Call(Option<Name>);
+
 #[cfg(feature = "durable")]
 impl GraphRunner {
     /// The library itself: it parks executions in doubt and completes gates that were decided.
     pub(crate) const STORE: Self = Self(None);
 }
 
-#[cfg(feature = "store")]
+#[cfg(feature = "durable")]
+impl ReasoningNode {
+    /// The library, where the author of a contract is the machine that makes it.
+    pub(crate) const STORE: Self = Self(None);
+}
+
+#[cfg(feature = "durable")]
 impl EcsNode {
     /// The library itself: it ends calls that never begin.
     pub(crate) const STORE: Self = Self(None);
@@ -142,6 +153,7 @@ library! {
     EcsNode, "ecs_node", System;
     GraphRunner, "graph_runner", System;
     ReasoningNode, "reasoning", Agent;
+    Call, "call", Tool;
 }
 
 impl Actor for Human {

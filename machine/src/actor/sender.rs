@@ -1,7 +1,7 @@
 use std::{any::TypeId, collections::BTreeMap};
 
 use super::{
-    Actor, Anyone, Category, EcsNode, GraphRunner, Human, Library, ReasoningNode, ToolNode,
+    Actor, Anyone, Call, Category, EcsNode, GraphRunner, Human, Library, ReasoningNode, ToolNode,
     is_genuine,
 };
 
@@ -32,6 +32,7 @@ impl Senders {
     pub(crate) fn new() -> Self {
         let mut senders = Self(BTreeMap::new());
         senders.add::<Anyone>();
+        senders.add::<Call>();
         senders.add::<EcsNode>();
         senders.add::<GraphRunner>();
         senders.add::<Human>();
@@ -40,7 +41,7 @@ impl Senders {
         senders
     }
 
-    /// Adds a kind. A type that only has the name of another one changes nothing.
+    /// Adds a kind. A type with the name of an existing one changes nothing.
     pub(crate) fn add<A: Actor>(&mut self) {
         if is_genuine::<A>() {
             self.0.entry(A::KIND).or_insert(TypeId::of::<A>());

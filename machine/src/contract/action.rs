@@ -4,14 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use unicode_normalization::is_nfkc;
 
-#[cfg(feature = "store")]
-use super::IdempotencyKey;
-use super::{InvalidContract, secret};
+use super::{InvalidContract, invalid, secret};
 use crate::actor::{Name, is_invisible};
 #[cfg(feature = "store")]
 use crate::journal::canonical_whole;
 use crate::journal::{
-    Digest, canonical, canonical_whole_object, check_object, depth, plain_numbers,
+    Digest, canonical_object, canonical_whole_object, check_object, depth_of_object, make_plain,
 };
 
 /// An action to perform: type and parameters. Progress and result belong to the
@@ -20,7 +18,7 @@ use crate::journal::{
 /// The detail of a tool call has the members `service`, `method` and `args`, and where they are set
 /// `identity`, `occurrence` and `secrets` (the places of [secret](super::Secret) arguments, as JSON pointers).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedAction")]
 pub struct Action {
     action_type: ActionType,
     action_detail: Map<String, Value>,
@@ -29,15 +27,15 @@ pub struct Action {
 /// An action as it is written, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Unchecked {
+struct UncheckedAction {
     action_type: ActionType,
     action_detail: Map<String, Value>,
 }
 
-impl TryFrom<Unchecked> for Action {
+impl TryFrom<UncheckedAction> for Action {
     type Error = InvalidContract;
 
-    fn try_from(unchecked: Unchecked) -> Result<Self, InvalidContract> {
+    fn try_from(unchecked: UncheckedAction) -> Result<Self, InvalidContract> {
         Self::new(unchecked.action_type, unchecked.action_detail)
     }
 }
@@ -46,18 +44,18 @@ impl TryFrom<Unchecked> for Action {
 pub(super) fn check_names(service: &str, method: &str) -> Result<(), &'static str> {
     if service.contains('.') {
         return Err(
-            "its service has a dot, so it cannot be told from the method; use another character",
+            "its service contains a dot, which separates the service from the method; use another character",
         );
     }
     let hidden = |name: &str| name.chars().any(|one| one.is_whitespace() || is_invisible(one));
     if hidden(service) || hidden(method) {
-        return Err("its service or its method has a space, or a character that cannot be seen");
+        return Err("its service or its method contains a space or an invisible character");
     }
     let is_plain = |name: &str| name.is_empty() || is_nfkc(name) && !name.contains('\u{fe0f}');
     if !is_plain(service) || !is_plain(method) {
         return Err(
-            "its service or its method has a character that looks like another one, such as a \
-             full-width letter; use its plain form (Unicode NFKC)",
+            "its service or its method contains a lookalike character, such as a full-width \
+             letter; use its plain form (Unicode NFKC)",
         );
     }
     Ok(())
@@ -65,7 +63,7 @@ pub(super) fn check_names(service: &str, method: &str) -> Result<(), &'static st
 
 /// The parts of a tool call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ToolCall<'a> {
+pub(super) struct CallParts<'a> {
     pub(super) service: &'a str,
     pub(super) method: &'a str,
     pub(super) arguments: &'a Map<String, Value>,
@@ -95,7 +93,7 @@ impl Action {
     }
 }
 
-impl ToolCall<'_> {
+impl CallParts<'_> {
     pub(super) fn name(&self) -> String {
         format!("{}.{}", self.service, self.method)
     }
@@ -117,11 +115,11 @@ pub enum ActionType {
 
 impl Action {
     /// The maximum size of `action_detail` as JSON text: 256 KiB.
-    pub const MAX_DETAIL_BYTES: usize = 256 * 1024;
+    pub const MAX_DETAIL_BYTES: usize = invalid::MAX_DETAIL_BYTES;
 
     /// The maximum nesting depth of `action_detail`. `serde_json` stops at 128, and a stored detail
     /// is nested inside other JSON.
-    pub const MAX_DETAIL_DEPTH: usize = 64;
+    pub const MAX_DETAIL_DEPTH: usize = invalid::MAX_DETAIL_DEPTH;
 
     /// Makes an action from its type and detail.
     ///
@@ -134,27 +132,23 @@ impl Action {
     /// detail of a tool call, and its type says so.
     pub fn new(
         action_type: ActionType,
-        action_detail: Map<String, Value>,
+        mut action_detail: Map<String, Value>,
     ) -> Result<Self, InvalidContract> {
         // A known type may be written as any text.
         let action_type = match action_type {
             ActionType::Other(name) => ActionType::from(name),
             known => known,
         };
-        let detail = Value::Object(action_detail);
-        if depth(&detail) > Self::MAX_DETAIL_DEPTH {
+        if depth_of_object(&action_detail) > Self::MAX_DETAIL_DEPTH {
             return Err(InvalidContract::TooDeep);
         }
-        if let Value::Object(map) = &detail {
-            check_object(map)?;
-        }
-        // Normalize first, so that the digest covers exactly what is stored and runs.
-        let detail = plain_numbers(detail);
-        let bytes = canonical(&detail).len();
+        check_object(&action_detail)?;
+        // Normalize first, so that the digest covers exactly the stored arguments.
+        action_detail.values_mut().for_each(make_plain);
+        let bytes = canonical_object(&action_detail).len();
         if bytes > Self::MAX_DETAIL_BYTES {
             return Err(InvalidContract::TooLarge { bytes });
         }
-        let Value::Object(action_detail) = detail else { unreachable!("an object keeps its form") };
         let action = Self { action_type, action_detail };
         if action.action_type == ActionType::ToolCall {
             action.check_call().map_err(InvalidContract::NotACall)?;
@@ -198,12 +192,6 @@ impl Action {
         self.tool().and_then(|call| call.identity).map(canonical_whole)
     }
 
-    /// Its key, if it is irreversible.
-    #[cfg(feature = "store")]
-    pub(crate) fn key(&self) -> IdempotencyKey {
-        IdempotencyKey::of(self)
-    }
-
     /// Returns the action with this occurrence: a deliberate repetition.
     pub(super) fn on_occasion(&self, occurrence: &str) -> Result<Self, InvalidContract> {
         let mut detail = self.action_detail.clone();
@@ -212,12 +200,12 @@ impl Action {
     }
 
     /// The parts, if it is a tool call.
-    pub(super) fn tool(&self) -> Option<ToolCall<'_>> {
+    pub(super) fn tool(&self) -> Option<CallParts<'_>> {
         if self.action_type != ActionType::ToolCall {
             return None;
         }
         let text = |name: &str| self.action_detail.get(name)?.as_str();
-        Some(ToolCall {
+        Some(CallParts {
             service: text("service")?,
             method: text("method")?,
             arguments: self.action_detail.get("args")?.as_object()?,
@@ -229,7 +217,7 @@ impl Action {
     fn check_call(&self) -> Result<(), &'static str> {
         let known = ["service", "method", "args", "identity", "occurrence", "secrets"];
         if !self.action_detail.keys().all(|name| known.contains(&name.as_str())) {
-            return Err("it has a member that a tool call does not have");
+            return Err("it has an unknown member");
         }
         let call = self.tool().ok_or("it needs `service`, `method` and the object `args`")?;
         if call.service.is_empty() || call.method.is_empty() {
@@ -243,10 +231,10 @@ impl Action {
             None => Ok(()),
             Some(Value::String(name)) if Name::is_normal(name) => Ok(()),
             Some(Value::String(_)) => Err(
-                "its occurrence is not in its normal form, so another text could look the same; \
-                 `Contract::occurrence` sets it",
+                "its occurrence is not normalized, so a different text could look the same; set \
+                 it with `Contract::occurrence`",
             ),
-            Some(_) => Err("its occurrence is not a text"),
+            Some(_) => Err("its occurrence is not a string"),
         }
     }
 

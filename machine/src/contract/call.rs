@@ -1,12 +1,12 @@
-use std::{future::Future, ops::Deref, pin::Pin, sync::Arc, time::Duration};
+use std::{future::Future, ops::Deref, sync::Arc, time::Duration};
 
 use super::{
-    Answer, Callable, CallbackToken, Contract, IdempotencyKey, InFlight, NotDone, Token,
-    in_flight::CallHandle,
+    AnswersLater, Callable, CallbackToken, Contract, IdempotencyKey, InFlight, NoReceipt, Token,
+    Tool, ToolAnswer, in_flight::CallHandle, limits::bounded,
 };
-use crate::{clock::Millis, id::Id};
+use crate::{clock::Millis, future::BoxFuture, id::Id};
 
-/// One attempt at a call: what was approved, and what identifies it to the remote service.
+/// One attempt at a call: its approved action, and its identity for the remote service.
 #[derive(Debug)]
 pub struct Attempt<T> {
     arguments: T,
@@ -88,12 +88,12 @@ impl<T> Call<T> {
     }
 
     /// Asks the store whether the permit is still valid: this worker has not been fenced. Ask right
-    /// before the step that cannot be taken back, after anything that may take long.
+    /// before the step that cannot be undone, after anything that may take long.
     ///
     /// Returns `false` if the store cannot be read.
     pub async fn still_valid(&self) -> bool {
-        let lender = self.handle.lender();
-        lender.check(self.handle.execution_id(), self.handle.epoch()).await.is_ok()
+        let permit_check = self.handle.permit_check();
+        permit_check.check(self.handle.execution_id(), self.handle.epoch()).await.is_ok()
     }
 }
 
@@ -118,7 +118,7 @@ impl<T> Deref for Call<T> {
 /// is decided by the [`Call`].
 ///
 /// ```
-/// use machine::contract::{Answer, Applied, Call, Irreversible, NotDone, Perform, Tool};
+/// use machine::contract::{Answer, Applied, Call, Irreversible, NoReceipt, Perform, Tool};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Debug, Serialize, Deserialize)]
@@ -131,6 +131,7 @@ impl<T> Deref for Call<T> {
 ///     const METHOD: &'static str = "deploy";
 ///     type Effect = Irreversible;
 ///     type Receipt = String;
+///     type Refusal = String;
 /// }
 ///
 /// struct Cluster {
@@ -141,10 +142,10 @@ impl<T> Deref for Call<T> {
 ///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
 ///         let version = call.arguments().version;
 ///         if version < self.oldest {
-///             return Err(NotDone::not_applied("refused before anything was changed"));
+///             return Err(NoReceipt::not_applied("refused before anything was changed"));
 ///         }
 ///         if !call.still_valid().await {
-///             return Err(NotDone::not_applied("the permit is no longer valid"));
+///             return Err(NoReceipt::not_applied("the permit is no longer valid"));
 ///         }
 ///         Ok(Applied::new(format!("version {version} is live")))
 ///     }
@@ -167,31 +168,28 @@ pub trait Perform<T: Callable>: Send + Sync {
 
     /// Performs the call, and answers with evidence. Any other error, through `?`, a panic, and a
     /// timeout mean that it is unknown whether an irreversible call took effect.
-    fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send;
+    fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send;
 
     /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt: its
     /// receipt; `NotApplied` if the service does not know it, which counts only after the tool's
     /// settling time; or unknown, which is the default.
-    fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+    fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         let _ = attempt;
-        std::future::ready(Err(NotDone::unknown("this service cannot be asked")))
+        std::future::ready(Err(NoReceipt::unknown("this service cannot be asked")))
     }
 }
 
 impl<T: Callable, P: Perform<T>> Perform<T> for Arc<P> {
     const CONFINED: bool = P::CONFINED;
 
-    fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+    fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         P::perform(self, call)
     }
 
-    fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+    fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         P::find(self, attempt)
     }
 }
-
-/// A future in a box.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A service made from a function, see [`service_fn`].
 #[derive(Debug, Clone, Copy)]
@@ -209,7 +207,7 @@ pub struct ServiceFn<F>(F);
 pub fn service_fn<T, F>(function: F) -> ServiceFn<F>
 where
     T: Callable,
-    F: for<'a> Fn(&'a Call<T>) -> BoxFuture<'a, Answer<T::Receipt>> + Send + Sync,
+    F: for<'a> Fn(&'a Call<T>) -> BoxFuture<'a, ToolAnswer<T>> + Send + Sync,
 {
     ServiceFn(function)
 }
@@ -217,9 +215,45 @@ where
 impl<T, F> Perform<T> for ServiceFn<F>
 where
     T: Callable,
-    F: for<'a> Fn(&'a Call<T>) -> BoxFuture<'a, Answer<T::Receipt>> + Send + Sync,
+    F: for<'a> Fn(&'a Call<T>) -> BoxFuture<'a, ToolAnswer<T>> + Send + Sync,
 {
-    fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+    fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         (self.0)(call)
+    }
+}
+
+impl<T: Tool<Effect = AnswersLater>> Call<T> {
+    /// The token by which the service reports the outcome of this call, and of no other.
+    ///
+    /// The service decides once for each token: after it has reported "not applied", it must not carry out
+    /// anything that comes with the token.
+    #[must_use]
+    pub fn callback_token(&self) -> &CallbackToken {
+        match &self.callback {
+            Some(token) => token,
+            None => unreachable!("the store issues the token with the permit of such a tool"),
+        }
+    }
+
+    /// The path below the server's address to which the service sends its report, with the token as
+    /// `Authorization: Bearer TOKEN`. See the module `http`.
+    #[must_use]
+    pub fn report_path(&self) -> String {
+        format!("api/execution/{}/report", self.execution_id())
+    }
+
+    /// The answer that the service has accepted the call under its own reference, and reports the
+    /// outcome within this time. The execution waits for the report, also after the end of this process. Without a
+    /// report in time it is in doubt.
+    ///
+    /// It counts when the whole call has ended: while a guard of [`in_flight`](Self::in_flight) is alive,
+    /// or if it comes through one, the outcome is unknown.
+    ///
+    /// # Errors
+    ///
+    /// None: the answer is an `Err`, because there is no receipt yet.
+    pub fn accepted(&self, reference: impl Into<String>, within: Duration) -> ToolAnswer<T> {
+        let reference = bounded(reference.into());
+        Err(NoReceipt::Accepted(super::Accepted { reference, within }))
     }
 }

@@ -2,20 +2,17 @@
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Serialize};
-
-use super::{Answer, AnswersLater, Applied, Call, NotDone, Tool};
 use crate::journal::Digest;
 #[cfg(feature = "store")]
 use crate::{
-    __private::{Who, who},
+    actor::who::{Who, who},
     actor::{Callback, ToolNode},
 };
 
 /// The right to report the outcome of one call, for the service that accepted it.
 ///
-/// A store makes one for each call of a tool whose effect is [`AnswersLater`], before the call, and keeps
-/// only its digest. [`Call::callback_token`] is for the service; what the service sends back becomes a
+/// A store makes one for each call of a tool whose effect is [`AnswersLater`](crate::contract::AnswersLater), before the call, and keeps
+/// only its digest. [`Call::callback_token`](crate::contract::Call::callback_token) is for the service; what the service sends back becomes a
 /// token again with [`new`](Self::new). Its `Debug` does not show it.
 ///
 /// ```
@@ -66,7 +63,7 @@ impl fmt::Debug for CallbackToken {
     }
 }
 
-/// The service has accepted a call, and reports its outcome later. [`Call::accepted`] makes it.
+/// The service has accepted a call, and reports its outcome later. [`Call::accepted`](crate::contract::Call::accepted) makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     pub(crate) reference: String,
@@ -76,71 +73,7 @@ pub struct Accepted {
 impl fmt::Display for Accepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The reference is not for people, and this becomes a part of a question.
-        f.write_str("the service accepted it, and reports later")
-    }
-}
-
-impl<T: Tool<Effect = AnswersLater>> Call<T> {
-    /// The token by which the service reports the outcome of this call, and of no other.
-    ///
-    /// The service decides once for each token: after it has reported "not applied", it must not carry out
-    /// anything that comes with the token.
-    #[must_use]
-    pub fn callback_token(&self) -> &CallbackToken {
-        match &self.callback {
-            Some(token) => token,
-            None => unreachable!("a store makes the token with the permit of such a tool"),
-        }
-    }
-
-    /// The path below the server's address to which the service sends its report, with the token as
-    /// `Authorization: Bearer TOKEN`. See the module `http`.
-    #[must_use]
-    pub fn report_path(&self) -> String {
-        format!("api/execution/{}/report", self.execution_id())
-    }
-
-    /// The answer that the service has accepted the call under its own reference, and reports the
-    /// outcome within this time. The execution waits for the report, also after the end of this process. Without a
-    /// report in time it is in doubt.
-    ///
-    /// It counts when the whole call has ended: while a guard of [`in_flight`](Self::in_flight) is alive,
-    /// or if it comes through one, the outcome is unknown.
-    ///
-    /// # Errors
-    ///
-    /// None: the answer is an `Err`, because there is no receipt yet.
-    pub fn accepted(&self, reference: impl Into<String>, within: Duration) -> Answer<T::Receipt> {
-        let reference = super::outcome::bounded(reference.into());
-        Err(NotDone::Accepted(Accepted { reference, within }))
-    }
-}
-
-/// The report of a service on a call that it has accepted. As JSON: `{"applied": RECEIPT}` or
-/// `{"not_applied": "REASON"}`.
-///
-/// ```
-/// use machine::contract::Report;
-///
-/// let report: Report = serde_json::from_str(r#"{"applied": "version 17 is live"}"#)?;
-/// assert_eq!(report, Report::Applied("version 17 is live".to_owned()));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Report<R = String> {
-    /// The call took effect, with this receipt.
-    Applied(R),
-    /// Provably nothing happened, for this reason.
-    NotApplied(String),
-}
-
-impl<R> From<Report<R>> for Answer<R> {
-    fn from(report: Report<R>) -> Self {
-        match report {
-            Report::Applied(receipt) => Ok(Applied::new(receipt)),
-            Report::NotApplied(reason) => Err(NotDone::NotApplied(reason)),
-        }
+        f.write_str("the service accepted the call and reports later")
     }
 }
 

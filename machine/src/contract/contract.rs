@@ -1,33 +1,29 @@
-use std::{borrow::Cow, collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionType, AnyExecution, ApprovalEnd, Decider, Decides, Effect, EffectType, Execution,
-    IdempotencyKey, InvalidContract, Progress, Tool, ToolSpec,
-    gate::Approval,
-    identity::{Maker, identity},
-    rollback::Rollback,
+    Action, ActionType, Effect, EffectType, InvalidContract, Tool,
+    approval::ApprovalRequest,
+    identity::Maker,
+    limits::written_length,
     secret,
-    terms::{Author, Made, Terms},
-    tool::filled,
-    wording::{Extent, Wording},
+    terms::{Author, Made, Rollback, Terms, millis},
+    tool::identity,
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
     id::Id,
     journal::check_text,
-    language::{Language, Phrase},
-    stored::{Data, Durable},
-    typed::{State, Terminal},
+    stored::Data,
 };
 
 /// The identity and the constraints of one attempt at an action. Immutable once it is part of an
-/// [`Execution`].
+/// [`Execution`](crate::contract::Execution).
 ///
 /// Only a [`ReasoningNode`] can make contracts, and only a person or a policy a retry. Status,
-/// transitions and timestamps belong to the [`Execution`] that carries the contract.
+/// transitions and timestamps belong to the [`Execution`](crate::contract::Execution) that carries the contract.
 ///
 /// A contract cannot be read from JSON. A store reads its own back, derives the key again, and refuses
 /// one that contradicts itself.
@@ -49,7 +45,10 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Contract(Box<Terms>);
+pub struct Contract(pub(super) Box<Terms>);
+
+/// The kind of a machine that makes a contract by `#[invoke]`.
+const MACHINE: &str = "machine";
 
 impl Contract {
     /// The maximum size of a contract as it is stored, with its notes: 1 MiB.
@@ -59,7 +58,7 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract`] if the arguments are no JSON object, change when they are read back, or are too
+    /// [`InvalidContract`] if the arguments are not a JSON object, change when they are read back, or are too
     /// large, or if [`Tool::identity`] is not the same twice.
     pub fn of<T: Tool>(tool: &T, author: &ReasoningNode) -> Result<Self, InvalidContract> {
         let name = || format!("{}.{}", T::SERVICE, T::METHOD);
@@ -70,9 +69,9 @@ impl Contract {
         let tool: T = serde_json::from_str(&text).map_err(|error| misfit(error.to_string()))?;
         if !is_read_back::<T>(&text, &arguments).map_err(|error| misfit(error.to_string()))? {
             return Err(misfit(
-                "they change when they are read back, so that other arguments would run than those \
-                 that are approved; make `Serialize` and `Deserialize` agree, and use collections with \
-                 an order"
+                "they change when they are read back, so the arguments that run would \
+                 differ from those approved; make `Serialize` and `Deserialize` agree, and use \
+                 ordered collections"
                     .to_owned(),
             ));
         }
@@ -94,44 +93,6 @@ impl Contract {
         contract.0.timeout_ms = T::TIMEOUT.map(millis);
         contract.0.settling_ms = millis(T::SETTLING_TIME);
         contract.0.made = Made(Some(Maker::of::<T>()));
-        Ok(contract)
-    }
-
-    /// A call of a tool that is known at run time only, with its arguments as a JSON object.
-    ///
-    /// A [`Registry`](super::Registry) also checks the arguments against the tool's JSON Schema.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidContract`] if the arguments are not valid JSON, not an object, or too large.
-    pub fn tool_call(
-        tool: &ToolSpec,
-        arguments: &str,
-        author: &ReasoningNode,
-    ) -> Result<Self, InvalidContract> {
-        let arguments = object(arguments)?;
-        let secrets: Vec<String> = tool
-            .secrets
-            .iter()
-            .filter(|name| arguments.contains_key(*name))
-            .map(|name| secret::pointer(name))
-            .collect();
-        let (mut subjects, questions) = {
-            let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
-            let shown = secret::with_digests(&arguments, &secrets);
-            (filled(&tool.templates, &shown), filled(&tool.questions, &shown))
-        };
-        let names = (&*tool.service, &*tool.method);
-        let action = Action::tool_call(names, arguments, None, secrets)?;
-        let about = |subject: String| short(format!("{} → {subject}", tool.name()));
-        let summary = subjects.remove("").map_or_else(|| tool.name(), about);
-        let mut contract = Self::new(action, summary, tool.effect, author);
-        contract.0.summaries =
-            subjects.into_iter().map(|(language, subject)| (language, about(subject))).collect();
-        contract.0.questions =
-            questions.into_iter().map(|(language, question)| (language, short(question))).collect();
-        contract.0.timeout_ms = tool.timeout.map(millis);
-        contract.0.settling_ms = millis(tool.settling_time);
         Ok(contract)
     }
 
@@ -167,51 +128,13 @@ impl Contract {
     ) -> Result<Self, InvalidContract> {
         if action.tool().is_some_and(|call| call.identity.is_some() || call.occurrence.is_some()) {
             return Err(InvalidContract::NotACall(
-                "it chooses its identity or its occurrence; `Tool::identity` and \
-                 `Contract::occurrence` set them",
+                "it sets its own identity or occurrence; use \
+                 `Tool::identity` and `Contract::occurrence`",
             ));
         }
         let summary =
             action.tool().map_or_else(|| action.action_type().to_string(), |call| call.name());
         Ok(Self::new(action, summary, effect, author))
-    }
-
-    /// A new attempt at the action of an execution that ended: same key, new execution. A
-    /// person decides it, or a [`Policy`](super::Policy) that says so, and that is recorded as its
-    /// approval. It is for one execution: another one with a copy of this contract has the same id,
-    /// and a store refuses it. A policy can repeat what a person approved and what then failed, until
-    /// that approval [ends](Self::approval_end), but not what was declined, or took effect. A store
-    /// refuses to retry an irreversible action that took effect. A new attempt at what a child did has to be a
-    /// child of the same machine, which would not see it otherwise.
-    ///
-    /// ```
-    /// use machine::actor::Human;
-    /// use machine::contract::{Contract, Execution, execution::Failed};
-    ///
-    /// fn once_more(failed: &Execution<Failed>, ann: &Human) -> Contract {
-    ///     Contract::retry(failed, ann)
-    /// }
-    /// ```
-    #[must_use]
-    pub fn retry<S>(ended: &Execution<S>, decided_by: &impl Decides) -> Self
-    where
-        S: Terminal + State<Any = AnyExecution>,
-        Execution<S>: Durable,
-    {
-        let (mut contract, decider) = (ended.context().clone(), decided_by.__decider());
-        // An action that a person had to approve is for a policy only if it was approved, and did not take
-        // effect: otherwise it stays behind its gate, which is for another execution.
-        let progress = Progress::read(ended);
-        if decider.is_human() {
-            (contract.0.behind, contract.0.approval_end) = (None, None);
-        } else if progress.approved_by().is_some() && !progress.is_applied() {
-            contract.0.behind = None;
-            contract.0.approval_end = progress.approval_end.or(contract.0.approval_end);
-        }
-        contract.0.retry_of = Some(ended.id());
-        contract.0.decided_by = Some(decider);
-        contract.0.decided_for = Some(Id::fresh());
-        contract
     }
 
     pub(super) fn new(
@@ -236,7 +159,7 @@ impl Contract {
     /// It is free text, and nothing compares it with the arguments. It is what lists, views and prompts show;
     /// the [question](super::Gate::question) to an approver does not use it, and is made from the action
     /// alone. So leave it to the program, and not to a model: [`Tool::subject`] and
-    /// [`ToolSpec::template`] make it from the arguments.
+    /// [`ToolSpec::template`](super::ToolSpec::template) make it from the arguments.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.0.summary = short(format!("{} → {subject}", self.0.summary));
@@ -292,7 +215,7 @@ impl Contract {
     }
 
     /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. It
-    /// becomes part of the key and of what is approved. Nothing else lets an irreversible action run
+    /// becomes part of the key and of the approval. Nothing else lets an irreversible action run
     /// again after it took effect, so it takes a [`GraphRunner`]: a model never chooses it. Names that
     /// look the same are the same occasion, like those of a [`Human`].
     ///
@@ -327,142 +250,6 @@ impl Contract {
         self
     }
 
-    /// The action to perform.
-    #[must_use]
-    pub fn action(&self) -> &Action {
-        &self.0.action
-    }
-
-    /// A short description of the action, for people.
-    #[must_use]
-    pub fn summary(&self) -> Cow<'_, str> {
-        self.summarize(&self.0.summary, Language::English)
-    }
-
-    /// The summary in a language, as far as the tool knows it; otherwise the default.
-    #[must_use]
-    pub fn summary_in(&self, language: Language) -> Cow<'_, str> {
-        let summary = self.0.summaries.get(language.code()).unwrap_or(&self.0.summary);
-        self.summarize(summary, language)
-    }
-
-    /// A gate has the summary of the action that it asks for.
-    /// The action as a question to a person. Long arguments are cut; then its second line names what is hidden.
-    #[must_use]
-    pub fn question_in(&self, language: Language) -> String {
-        Wording::of(self, Extent::Short).text(language)
-    }
-
-    /// The question in a language, with all arguments.
-    #[must_use]
-    pub fn whole_question_in(&self, language: Language) -> String {
-        Wording::of(self, Extent::Whole).text(language)
-    }
-
-    fn summarize<'a>(&self, summary: &'a str, language: Language) -> Cow<'a, str> {
-        match &self.0.approves {
-            Some(_) => language.say(Phrase::ApproveSummary, &[("summary", &summary)]).into(),
-            None => summary.into(),
-        }
-    }
-
-    /// The question to an approver in the words of the tool, by language.
-    pub(super) fn questions(&self) -> &BTreeMap<String, String> {
-        &self.0.questions
-    }
-
-    /// The effect that the tool is registered with.
-    #[must_use]
-    pub fn effect(&self) -> Effect {
-        self.0.effect
-    }
-
-    /// Returns `true` if the action is irreversible: its tool is, or a hint says so.
-    #[must_use]
-    pub fn is_irreversible(&self) -> bool {
-        self.0.irreversible
-    }
-
-    /// The idempotency key. An irreversible action always has one.
-    #[must_use]
-    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.0.key.as_ref()
-    }
-
-    /// The time to wait for an answer of the call; `None` means no limit.
-    #[must_use]
-    pub fn timeout(&self) -> Option<Duration> {
-        self.0.timeout_ms.map(Duration::from_millis)
-    }
-
-    /// The time after the end of its worker in which the call can still take effect.
-    #[must_use]
-    pub fn settling_time(&self) -> Duration {
-        Duration::from_millis(self.0.settling_ms)
-    }
-
-    /// The session of the contract.
-    #[must_use]
-    pub fn session_id(&self) -> Option<&str> {
-        self.0.session.as_deref()
-    }
-
-    /// The gate that must approve this action before it may run.
-    #[must_use]
-    pub fn behind(&self) -> Option<Id> {
-        self.0.behind
-    }
-
-    /// The approval that this contract asks a person for, if it is that of a gate.
-    #[must_use]
-    pub fn approves(&self) -> Option<&Approval> {
-        self.0.approves.as_ref()
-    }
-
-    /// The attempt that this one repeats.
-    #[must_use]
-    pub fn retry_of(&self) -> Option<Id> {
-        self.0.retry_of
-    }
-
-    /// The decider of this retry.
-    #[must_use]
-    pub fn decided_by(&self) -> Option<&Decider> {
-        self.0.decided_by.as_ref()
-    }
-
-    /// The end of the approval under which a policy repeats the action: a store begins it only before.
-    #[must_use]
-    pub fn approval_end(&self) -> Option<ApprovalEnd> {
-        self.0.approval_end
-    }
-
-    /// The action that undoes this one.
-    #[must_use]
-    pub fn rollback(&self) -> Option<&Action> {
-        self.0.rollback.as_ref().map(|rollback| &rollback.action)
-    }
-
-    pub(super) fn how_to_undo(&self) -> Option<&Rollback> {
-        self.0.rollback.as_ref()
-    }
-
-    /// Metadata that the library does not interpret.
-    #[must_use]
-    pub fn metadata(&self) -> &Map<String, Value> {
-        &self.0.metadata
-    }
-
-    /// The time that a question may wait for an answer.
-    pub(crate) fn answer_limit(&self) -> Option<Duration> {
-        self.0.approves.as_ref().and_then(Approval::expires_after)
-    }
-
-    /// The id of the execution, if it was chosen with the contract.
-    pub(super) fn execution_id(&self) -> Option<Id> {
-        self.0.approves.as_ref().map(Approval::gate).or(self.0.decided_for)
-    }
-
     /// A new attempt at what needs no decision.
     pub(super) fn again(&self, author: &ReasoningNode) -> Self {
         let mut contract = self.clone();
@@ -491,10 +278,19 @@ impl Contract {
     /// The kind and the name of the actor that made it.
     pub(crate) fn made_by(&self) -> (&'static str, Option<&str>) {
         match &self.0.decided_by {
-            None => (ReasoningNode::KIND, self.0.author.0.as_deref()),
+            None => match &self.0.invoked {
+                Some(origin) => (MACHINE, Some(&origin.machine)),
+                None => (ReasoningNode::KIND, self.0.author.0.as_deref()),
+            },
             Some(person) if person.is_human() => (Human::KIND, Some(person.name())),
             Some(policy) => (GraphRunner::KIND, Some(policy.name())),
         }
+    }
+
+    /// Refuses one that is too large to be stored.
+    pub(super) fn check_size(&self) -> Result<(), InvalidContract> {
+        let bytes = written_length(self).map_err(InvalidContract::NotJson)?;
+        if bytes > Self::MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }
     }
 
     /// Returns the contract for an execution behind this gate.
@@ -506,7 +302,7 @@ impl Contract {
     /// The contract of the gate.
     pub(super) fn of_gate(
         &self,
-        approval: Approval,
+        approval: ApprovalRequest,
         question: &str,
     ) -> Result<Self, InvalidContract> {
         let detail = Map::from_iter([
@@ -547,16 +343,12 @@ impl Data for Contract {
 }
 
 /// A summary that people can read.
-fn short(text: String) -> String {
+pub(super) fn short(text: String) -> String {
     const LONGEST: usize = 500;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
-}
-
-pub(super) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The number of times that arguments with a list are read back: an unordered set of two is written alike in one of

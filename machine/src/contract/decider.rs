@@ -6,11 +6,11 @@ use crate::actor::{Actor, GraphRunner, Human, InvalidName, Name};
 /// from nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Decider(Kind);
+pub struct Decider(Basis);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum Basis {
     Human(String),
     Policy(String),
 }
@@ -20,14 +20,14 @@ impl Decider {
     #[must_use]
     pub fn name(&self) -> &str {
         match &self.0 {
-            Kind::Human(name) | Kind::Policy(name) => name,
+            Basis::Human(name) | Basis::Policy(name) => name,
         }
     }
 
     /// Returns `true` if it is a person.
     #[must_use]
     pub fn is_human(&self) -> bool {
-        matches!(self.0, Kind::Human(_))
+        matches!(self.0, Basis::Human(_))
     }
 }
 
@@ -35,15 +35,15 @@ impl Decider {
 pub(super) fn read<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Decider>, D::Error> {
-    Ok(Option::<Kind>::deserialize(deserializer)?.map(Decider))
+    Ok(Option::<Basis>::deserialize(deserializer)?.map(Decider))
 }
 
 /// A type that can decide about a retry: a person, or a policy of the program.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide about a retry",
     label = "neither a person nor a policy",
-    note = "a person (`&Human`) or a policy of the program (`&Policy`) decides whether an action that \
-            failed is tried again"
+    note = "a person (`&Human`) or a policy of the program (`&Policy`) decides whether a failed \
+            action is retried"
 )]
 pub trait Decides: sealed::Sealed {
     /// The decision, for the contract.
@@ -84,12 +84,12 @@ impl Policy {
 
 impl Decides for Human {
     fn __decider(&self) -> Decider {
-        Decider(Kind::Human(self.name().unwrap_or_default().to_owned()))
+        Decider(Basis::Human(self.name().unwrap_or_default().to_owned()))
     }
 }
 
 impl Decides for Policy {
     fn __decider(&self) -> Decider {
-        Decider(Kind::Policy(self.0.as_str().to_owned()))
+        Decider(Basis::Policy(self.0.as_str().to_owned()))
     }
 }

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub enum Effect {
     /// Calling it again does no harm, such as reading a file. It runs at least once.
     Idempotent,
-    /// It cannot be taken back, such as sending a mail. It runs at most once per idempotency key.
+    /// It cannot be undone, such as sending a mail. It runs at most once per idempotency key.
     Irreversible,
 }
 
-/// The effect of a [`Tool`](super::Tool), as a type: [`Idempotent`], [`Irreversible`] or
+/// The effect of a [`Tool`](trait@super::Tool), as a type: [`Idempotent`], [`Irreversible`] or
 /// [`AnswersLater`].
 pub trait EffectType: sealed::Sealed + 'static {
     /// The effect as a value.
@@ -29,7 +29,7 @@ pub trait EffectType: sealed::Sealed + 'static {
 #[derive(Debug)]
 pub enum Idempotent {}
 
-/// The effect of tools whose calls cannot be taken back. See [`Effect::Irreversible`].
+/// The effect of tools whose calls cannot be undone. See [`Effect::Irreversible`].
 #[derive(Debug)]
 pub enum Irreversible {}
 
@@ -41,19 +41,19 @@ pub enum Irreversible {}
 /// No other tool can answer so:
 ///
 /// ```compile_fail
-/// use machine::contract::{Answer, Call, Irreversible, Tool};
+/// use machine::contract::{Call, Irreversible, Tool, ToolAnswer};
 /// use std::time::Duration;
 ///
-/// fn accepted<T: Tool<Effect = Irreversible>>(call: &Call<T>) -> Answer<T::Receipt> {
+/// fn accepted<T: Tool<Effect = Irreversible>>(call: &Call<T>) -> ToolAnswer<T> {
 ///     call.accepted("rollout 12", Duration::from_mins(1))
 /// }
 /// ```
 ///
 /// ```
-/// use machine::contract::{Answer, AnswersLater, Call, Tool};
+/// use machine::contract::{AnswersLater, Call, Tool, ToolAnswer};
 /// use std::time::Duration;
 ///
-/// fn accepted<T: Tool<Effect = AnswersLater>>(call: &Call<T>) -> Answer<T::Receipt> {
+/// fn accepted<T: Tool<Effect = AnswersLater>>(call: &Call<T>) -> ToolAnswer<T> {
 ///     call.accepted("rollout 12", Duration::from_mins(1))
 /// }
 /// ```
@@ -73,11 +73,11 @@ impl EffectType for Irreversible {
     const EFFECT: Effect = Effect::Irreversible;
 }
 
-/// An effect that needs no permit: [`Idempotent`], and nothing else.
+/// An effect that needs no permit: only [`Idempotent`].
 #[diagnostic::on_unimplemented(
     message = "an irreversible tool cannot be started, retried or repeated without a permit",
     label = "the effect of this tool is `{Self}`",
-    note = "`Store::perform` and `Store::begin` run it under a permit, at most once; after it failed, \
+    note = "`Store::perform` and `Store::begin` run it under a permit, at most once; after a failure, \
             a person decides: `Planned::retry(&failed, &human)`"
 )]
 pub trait NeedsNoPermit: EffectType {}

@@ -1,5 +1,6 @@
 use machine_derive::machine;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Contract;
 use crate::actor::{EcsNode, GraphRunner, ToolNode};
@@ -10,7 +11,7 @@ use crate::actor::{EcsNode, GraphRunner, ToolNode};
 /// issues the permit; a store refuses one that was started in any other way.
 ///
 /// [`Store::begin`]: crate::store::Store::begin
-#[machine(durable, context = Contract)]
+#[machine(durable, context = Contract, crate = crate::own)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Execution {
     /// Created, not yet handed to an executor.
@@ -20,7 +21,7 @@ pub enum Execution {
 
     /// An executor is working on it.
     #[on(succeed(result) => Completed, by = ToolNode | EcsNode | GraphRunner)]
-    #[on(fail(error) => Failed, by = ToolNode | EcsNode | GraphRunner)]
+    #[on(fail(error, refusal) => Failed, by = ToolNode | EcsNode | GraphRunner)]
     #[on(reject(reason) => Rejected, by = ToolNode | EcsNode | GraphRunner)]
     #[on(suspend(prompt) => Waiting, by = ToolNode | EcsNode | GraphRunner)]
     #[on(cancel(reason) => Cancelled, by = ToolNode | EcsNode | GraphRunner)]
@@ -30,7 +31,7 @@ pub enum Execution {
     #[stable]
     #[on(resume => Running, by = GraphRunner)]
     #[on(cancel(reason) => Cancelled, by = GraphRunner)]
-    #[on(timeout(reason = "nobody answered in time".to_owned()) => Cancelled, by = GraphRunner,
+    #[on(timeout(reason = "not answered in time".to_owned()) => Cancelled, by = GraphRunner,
         after = context.answer_limit())]
     Waiting {
         /// The reason for the wait, phrased as a question to a person.
@@ -52,12 +53,15 @@ pub enum Execution {
         /// Why, in the words of the side that failed or refused.
         #[audience(human)]
         error: String,
+        /// The refusal of the tool, as JSON. See [`refusal`](crate::contract::refusal).
+        #[audience(human)]
+        refusal: Option<Value>,
     },
 
     /// It must not be done: denied, or not permitted.
     #[terminal]
     Rejected {
-        /// Why.
+        /// The reason.
         #[audience(human)]
         reason: String,
     },
@@ -65,7 +69,7 @@ pub enum Execution {
     /// It was abandoned: by a timeout, by a person, or to reclaim it.
     #[terminal]
     Cancelled {
-        /// Why.
+        /// The reason.
         #[audience(human)]
         reason: String,
     },

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-use super::ApprovalEnd;
+use super::{ApprovalEnd, Refusal};
 use crate::{
     clock::Millis,
     id::Id,
     journal::{Digest, Entry, Fact},
-    language::{Language, Phrase},
+    process::{Liveness, Process},
 };
 
 /// A fact about a call or an approval, recorded in the journal of its execution.
@@ -23,7 +23,7 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallFact {
-    /// The execution took its idempotency key. It releases the key if it ends without an effect.
+    /// The execution acquired its idempotency key. It releases the key if it ends without an effect.
     Held {
         /// The key.
         key: String,
@@ -107,7 +107,7 @@ pub enum CallFact {
         execution: Id,
         /// The digest of its action.
         action: Digest,
-        /// Why not.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// When, by the clock of the store.
@@ -131,8 +131,36 @@ pub enum CallFact {
     },
     /// The execution will never be called, and ends without a permit.
     Closed {
-        /// Why.
+        /// The reason.
         reason: String,
+        /// What ended it.
+        cause: Closing,
+    },
+}
+
+/// What ended an execution that will never be called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Closing {
+    /// A person declined it.
+    Declined {
+        /// The name of the person.
+        by: String,
+        /// The reason, at most 200 characters; the gate has all of it.
+        reason: String,
+    },
+    /// It was not approved in time, or the approval was not used in time.
+    Expired,
+    /// Another execution has performed the same action.
+    AlreadyDone {
+        /// That execution.
+        by: Id,
+    },
+    /// It was cancelled.
+    Cancelled {
+        /// The name of the person or the program.
+        by: Option<String>,
     },
 }
 
@@ -143,50 +171,9 @@ pub enum Evidence {
     /// It took effect, with this receipt from the remote side.
     Applied(String),
     /// It provably did not take effect, for this reason.
-    NotApplied(String),
+    NotApplied(Refusal),
     /// It is unknown whether it took effect, for this reason.
     Unknown(String),
-}
-
-/// The liveness of a call: whether it can still take effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Liveness {
-    /// Its process holds its lock: the call may be in flight, or frozen.
-    Alive,
-    /// It was cut off: its future was dropped, or it panicked. Its process is alive, and may still be
-    /// running what the call has started.
-    CutOff,
-    /// It has ended, or its process has.
-    Ended,
-    /// The lock file of its process is missing, or says nothing here.
-    Unknown,
-}
-
-/// A process, as people find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Process {
-    /// Its number.
-    pub pid: u32,
-    /// The name of its host.
-    pub host: String,
-    /// When it first opened a store (milliseconds since the Unix epoch, by the clock of the system).
-    pub since: Millis,
-}
-
-impl Process {
-    /// As people find it, in a language.
-    pub(crate) fn say(&self, language: Language) -> String {
-        language.say(Phrase::Process, &[("pid", &self.pid), ("host", &self.host)])
-    }
-}
-
-impl std::fmt::Display for Process {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.say(Language::English))
-    }
 }
 
 impl CallFact {

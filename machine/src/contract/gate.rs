@@ -1,133 +1,25 @@
 use std::{borrow::Cow, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
 use super::{
-    AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
-    append,
-    contract::millis,
-    execution::{Completed, Rejected, Waiting},
-    fork,
-    wording::{Extent, Heading, Wording},
+    AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, append,
+    approval::ApprovalRequest,
+    decision::AnsweredGate,
+    execution::Waiting,
+    fork::fork,
+    terms::millis,
+    wording::{Extent, Wording},
 };
 use crate::{
-    __private::who,
+    actor::who::who,
     actor::{EcsNode, GraphRunner, Human},
     clock::Millis,
     id::Id,
     journal::Digest,
     language::{Language, Phrase},
-    stored::Durable,
+    stored::{Decision, Durable},
 };
-
-/// The approval that a gate asks a person for: one execution, of one exact action.
-///
-/// It cannot be read from data: a store reads it as a part of its contract, through the contract's
-/// checks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Approval {
-    gate: Id,
-    execution: Id,
-    action: Digest,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_after_ms: Option<u64>,
-    /// The first lines of the question.
-    heading: Heading,
-}
-
-/// Reads an approval as a part of a contract.
-pub(super) fn read_approval<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Approval>, D::Error> {
-    #[derive(Deserialize)]
-    struct Written {
-        gate: Id,
-        execution: Id,
-        action: Digest,
-        expires_after_ms: Option<u64>,
-        heading: Heading,
-    }
-    let written = Option::<Written>::deserialize(deserializer)?;
-    Ok(written.map(|Written { gate, execution, action, expires_after_ms, heading }| Approval {
-        gate,
-        execution,
-        action,
-        expires_after_ms,
-        heading,
-    }))
-}
-
-impl Approval {
-    /// The gate itself.
-    #[must_use]
-    pub fn gate(&self) -> Id {
-        self.gate
-    }
-
-    /// The execution that may run if it is approved.
-    #[must_use]
-    pub fn execution(&self) -> Id {
-        self.execution
-    }
-
-    /// The digest of its action.
-    #[must_use]
-    pub fn action(&self) -> Digest {
-        self.action
-    }
-
-    /// The time after the question within which the approval can be given and used; `None` means without a limit.
-    #[must_use]
-    pub fn expires_after(&self) -> Option<Duration> {
-        self.expires_after_ms.map(Duration::from_millis)
-    }
-}
-
-/// The end of an approval that had a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ApprovalEnd {
-    /// The gate that was approved.
-    pub gate: Id,
-    /// Until when the approval can be used (milliseconds since the Unix epoch, by the clock of the
-    /// store).
-    pub at: Millis,
-}
-
-/// The answer to a gate. It cannot be read from data, other than as a part of its journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Decision {
-    /// `true` if the action may run.
-    pub approved: bool,
-    /// The name of the person.
-    pub by: String,
-    /// When, by the clock of the store (milliseconds since the Unix epoch).
-    pub at: Millis,
-    /// Until when an approval can be used, by the clock of the store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Millis>,
-}
-
-/// Reads a decision as a part of a summary.
-pub(super) fn read_decision<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Decision>, D::Error> {
-    #[derive(Deserialize)]
-    struct Written {
-        approved: bool,
-        by: String,
-        at: Millis,
-        expires_at: Option<Millis>,
-    }
-    let written = Option::<Written>::deserialize(deserializer)?;
-    Ok(written.map(|Written { approved, by, at, expires_at }| Decision {
-        approved,
-        by,
-        at,
-        expires_at,
-    }))
-}
 
 impl Contract {
     /// Puts the action behind a gate: a question to a person, made from the action. Returns
@@ -147,7 +39,7 @@ impl Contract {
     /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
     /// let (gate, mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
     /// assert_eq!(mail.execution().context().behind(), Some(gate.id()));
-    /// assert!(gate.question().starts_with("Allow email.send? It cannot be taken back.\n"));
+    /// assert!(gate.question().starts_with("Allow email.send? This cannot be undone.\n"));
     /// assert!(gate.question().contains(r#"to: "bob@example.com""#));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -156,13 +48,21 @@ impl Contract {
         expires_after: Option<Duration>,
         by: &EcsNode,
     ) -> Result<(Gate, Planned<T>), InvalidContract> {
-        let gate = Id::fresh();
+        self.ask_as(Id::fresh(), expires_after, by)
+    }
+
+    /// Like [`ask`](Self::ask), with the id of the gate.
+    pub(super) fn ask_as<T: Callable>(
+        self,
+        gate: Id,
+        expires_after: Option<Duration>,
+        by: &EcsNode,
+    ) -> Result<(Gate, Planned<T>), InvalidContract> {
         let planned = Planned::new(self.put_behind(gate))?;
         let contract = planned.execution().context();
-        let (short, whole) =
-            (Wording::of(contract, Extent::Short), Wording::of(contract, Extent::Whole));
+        let (short, whole) = (contract.wording(Extent::Short), contract.wording(Extent::Whole));
         let text = short.text(Language::English);
-        let approval = Approval {
+        let approval = ApprovalRequest {
             gate,
             execution: planned.id(),
             action: contract.action().digest(),
@@ -251,7 +151,7 @@ impl Gate {
         approval.heading.declining(self.question(), &approval.action, language)
     }
 
-    /// The whole question, with the digest that an approval needs: only what was shown can be approved.
+    /// The whole question, with the digest that an approval needs: only a question that was shown can be approved.
     /// `None` if the action behind the gate cannot be read, so that it cannot be approved.
     ///
     /// ```
@@ -287,7 +187,7 @@ impl Gate {
     ///
     /// Never: a gate is made from a contract that asks for an approval.
     #[must_use]
-    pub fn approval(&self) -> &Approval {
+    pub fn approval(&self) -> &ApprovalRequest {
         self.waiting.context().approves().expect("a gate asks for an approval")
     }
 
@@ -325,7 +225,7 @@ impl Gate {
     }
 
     /// A copy that has the answer, which declines if it has a reason, and is completed.
-    pub(crate) fn decided(&self, reason: Option<&str>, by: &Human, at: Millis) -> Decided {
+    pub(crate) fn decided(&self, reason: Option<&str>, by: &Human, at: Millis) -> AnsweredGate {
         let (approval, expires_at) = (self.approval(), self.expires_at());
         let fact = CallFact::Decided {
             approved: reason.is_none(),
@@ -338,15 +238,15 @@ impl Gate {
         let mut waiting = fork(&self.waiting);
         append(&mut waiting, who(by), fact);
         let running = waiting.resume(&GraphRunner::STORE);
-        match reason {
+        let gate = match reason {
             None => {
                 let approved = Phrase::Approved.english().to_owned();
-                Decided::Approved(running.succeed(approved, &GraphRunner::STORE))
+                running.succeed(approved, &GraphRunner::STORE).into()
             }
-            Some(reason) => {
-                Decided::Declined(running.reject(reason.to_owned(), &GraphRunner::STORE))
-            }
-        }
+            Some(reason) => running.reject(reason.to_owned(), &GraphRunner::STORE).into(),
+        };
+        let by = who(by).name.unwrap_or_default().to_owned();
+        AnsweredGate { gate, decision: Decision { approved: reason.is_none(), by, at, expires_at } }
     }
 }
 
@@ -359,38 +259,4 @@ pub(super) fn asked_in(waiting: &Execution<Waiting>, language: Language) -> Cow<
         }
         _ => asked.into(),
     }
-}
-
-/// A gate after its answer.
-#[derive(Debug)]
-pub(crate) enum Decided {
-    Approved(Execution<Completed>),
-    Declined(Execution<Rejected>),
-}
-
-impl Decided {
-    /// The answer.
-    pub(crate) fn decision(&self) -> Decision {
-        let progress = match self {
-            Self::Approved(machine) => Progress::read(machine),
-            Self::Declined(machine) => Progress::read(machine),
-        };
-        match progress.decision() {
-            Some(decision) => decision.clone(),
-            None => unreachable!("it was recorded before the gate was completed"),
-        }
-    }
-
-    pub(crate) fn machine(&mut self) -> &mut dyn Durable {
-        match self {
-            Self::Approved(machine) => machine,
-            Self::Declined(machine) => machine,
-        }
-    }
-}
-
-/// The answer of a gate, if it has one.
-#[must_use]
-pub fn decision(gate: &AnyExecution) -> Option<Decision> {
-    Progress::of(gate).decision().cloned()
 }

@@ -1,11 +1,6 @@
 use std::any::TypeId;
 
-use serde_json::Value;
-
-#[cfg(feature = "store")]
-use super::IdempotencyKey;
-use super::{Action, Callable, Contract, InvalidContract, Tool};
-use crate::journal::canonical_whole;
+use super::{Action, Callable, InvalidContract};
 
 /// Makes the action of a tool from its arguments. A contract carries it as long as it is in
 /// the program that made it.
@@ -13,7 +8,7 @@ use crate::journal::canonical_whole;
 #[derive(Debug, Clone, Copy)]
 pub struct Maker {
     type_id: TypeId,
-    remake: fn(&Contract) -> Result<Option<Action>, InvalidContract>,
+    remake: fn(&Action) -> Result<Option<Action>, InvalidContract>,
 }
 
 impl Maker {
@@ -29,8 +24,8 @@ impl Maker {
 
     /// See [`Callable::__remade`].
     #[cfg(feature = "store")]
-    pub(crate) fn remake(self, contract: &Contract) -> Result<Option<Action>, InvalidContract> {
-        (self.remake)(contract)
+    pub(crate) fn remake(self, action: &Action) -> Result<Option<Action>, InvalidContract> {
+        (self.remake)(action)
     }
 }
 
@@ -41,40 +36,3 @@ impl PartialEq for Maker {
 }
 
 impl Eq for Maker {}
-
-/// The tool of a type.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub struct TypedTool {
-    pub(super) service: &'static str,
-    pub(super) method: &'static str,
-    pub(super) irreversible: bool,
-}
-
-#[cfg(feature = "store")]
-impl TypedTool {
-    /// Its name, if it is irreversible.
-    pub(crate) fn irreversible(self) -> Option<String> {
-        self.irreversible.then(|| format!("{}.{}", self.service, self.method))
-    }
-
-    /// The common prefix of its keys.
-    pub(crate) fn keys(self) -> String {
-        IdempotencyKey::tool_of(self.service, self.method)
-    }
-}
-
-/// The identity of a call. It is computed twice, because one that differs makes two keys.
-pub(super) fn identity<T: Tool>(tool: &T) -> Result<Option<Value>, InvalidContract> {
-    let first = tool.identity();
-    if !same(first.as_ref(), tool.identity().as_ref()) {
-        let tool = format!("{}.{}", T::SERVICE, T::METHOD);
-        return Err(InvalidContract::OtherIdentity { tool });
-    }
-    Ok(first)
-}
-
-/// Returns `true` if two identities make the same key.
-pub(super) fn same(one: Option<&Value>, other: Option<&Value>) -> bool {
-    one.map(canonical_whole) == other.map(canonical_whole)
-}

@@ -1,21 +1,20 @@
 use super::{
-    Accepted, AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
+    Accepted, AnyExecution, CallFact, Evidence, Execution, Liveness, Progress, Refusal,
     execution::{Completed, Failed, MaySuspend, Running, Waiting},
+    fork::append,
     gate::asked_in,
     wording::{Extent, describe, visible},
 };
 use crate::{
-    __private::{Who, who},
+    actor::who::{Who, who},
     actor::{Actor, GraphRunner},
     clock::Millis,
-    journal::Pass,
     language::{Language, Phrase},
-    stored::Durable,
 };
 
-/// An execution in doubt: its irreversible action may or may not have taken place.
+/// An execution in doubt: its irreversible action may or may not have taken effect.
 ///
-/// It waits, its key stays held, and nothing runs it again. The ways out: a receipt that arrives late
+/// It waits, its key stays held, and it never runs again. The ways out: a receipt that arrives late
 /// ([`Store::recover`]), the remote service's answer to a query ([`Store::ask_service`]), or what a
 /// person found out ([`Store::confirm_applied`], [`Store::confirm_not_applied`]).
 ///
@@ -24,7 +23,7 @@ use crate::{
 /// [`Store::confirm_applied`]: crate::store::Store::confirm_applied
 /// [`Store::confirm_not_applied`]: crate::store::Store::confirm_not_applied
 #[derive(Debug)]
-#[must_use = "it waits until someone settles it"]
+#[must_use = "it stays in doubt until it is settled"]
 pub struct InDoubt(Execution<Waiting>);
 
 impl InDoubt {
@@ -83,7 +82,7 @@ impl InDoubt {
         self.0
     }
 
-    /// The question to ask a person, with the action. If a receipt arrived, it says so first.
+    /// The question to ask a person, with the action. A receipt that arrived comes first.
     #[must_use]
     pub fn question(&self) -> String {
         self.question_in(Language::English)
@@ -110,7 +109,7 @@ impl InDoubt {
     /// A copy to move and commit.
     #[cfg(feature = "store")]
     pub(crate) fn fork(&self) -> Self {
-        Self(fork(&self.0))
+        Self(super::fork(&self.0))
     }
 
     pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
@@ -121,14 +120,15 @@ impl InDoubt {
         append(&mut self.0, by, fact);
     }
 
-    /// Settles it, by what was recorded before.
+    /// Settles it by recorded evidence.
     pub(crate) fn applied(self, receipt: String) -> Execution<Completed> {
         self.0.resume(&GraphRunner::STORE).succeed(receipt, &GraphRunner::STORE)
     }
 
-    /// Settles it, by what was recorded before.
-    pub(crate) fn not_applied(self, reason: String) -> Execution<Failed> {
-        self.0.resume(&GraphRunner::STORE).fail(reason, &GraphRunner::STORE)
+    /// Settles it by recorded evidence.
+    pub(crate) fn not_applied(self, refusal: Refusal) -> Execution<Failed> {
+        let Refusal { message, data } = refusal;
+        self.0.resume(&GraphRunner::STORE).fail(message, data, &GraphRunner::STORE)
     }
 }
 
@@ -158,16 +158,6 @@ pub(crate) fn record<A: Actor>(
     append(running, who(by), CallFact::Evidence { epoch, evidence, late: false });
 }
 
-/// Appends a fact.
-pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
-    machine.__journal_mut(Pass::new()).append(Some(by), fact.into_fact());
-}
-
-/// A copy to move and commit; the original stays as it was if nothing is written.
-pub(crate) fn fork<S: Clone>(execution: &Execution<S>) -> Execution<S> {
-    execution.__fork(Pass::new())
-}
-
 /// The reason that an execution waits, as a question to a person. Invisible characters are escaped.
 #[must_use]
 pub fn waits_for(waiting: &Execution<Waiting>, language: Language) -> String {
@@ -188,8 +178,8 @@ fn did_it(summary: &str, reason: &str, language: Language) -> String {
     language.say(Phrase::InDoubt, &[("summary", &summary), ("reason", &reason)])
 }
 
-/// The question as it is stored, in a language: its reason is between what the library has put around it.
-fn asked(waiting: &Execution<Waiting>, language: Language) -> String {
+/// The stored question in a language: the library's text around the reason is translated.
+fn question_text(waiting: &Execution<Waiting>, language: Language) -> String {
     if Progress::read(waiting).report_by().is_some() {
         let summary = waiting.context().summary_in(language);
         return did_it(&summary, language.text(Phrase::NotReported), language);
@@ -211,7 +201,7 @@ fn asked(waiting: &Execution<Waiting>, language: Language) -> String {
 }
 
 fn in_doubt(waiting: &Execution<Waiting>, extent: Extent, language: Language) -> String {
-    let (asked, progress) = (asked(waiting, language), Progress::read(waiting));
+    let (asked, progress) = (question_text(waiting, language), Progress::read(waiting));
     let process = progress.process().map(|process| process.say(language));
     let say = |phrase: Phrase| {
         let process: &dyn std::fmt::Display = match &process {

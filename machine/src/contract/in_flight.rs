@@ -1,18 +1,13 @@
 //! Calls in flight: when a call has ended, as its own process knows it.
 
-use std::{
-    any::Any,
-    fmt,
-    fs::File,
-    io,
-    marker::PhantomData,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, fs::File, io, marker::PhantomData, sync::Arc};
 
 use super::{
-    Answer, Callable, Evidence, Liveness,
-    outcome::{Answered, Returned},
-    permit::Lender,
+    Callable, Evidence, ToolAnswer,
+    answer::{Answered, Returned},
+    call_record::{CallRecord, Phase},
+    limits::MAX_RECEIPT,
+    permit_check::{Owner, PermitCheck},
 };
 use crate::id::Id;
 
@@ -26,7 +21,7 @@ use crate::id::Id;
 /// A guard keeps the store open.
 ///
 /// ```
-/// use machine::contract::{Answer, Applied, Call, Irreversible, NotDone, Perform, Tool};
+/// use machine::contract::{Answer, Applied, Call, Irreversible, NoReceipt, Perform, Tool};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,6 +34,7 @@ use crate::id::Id;
 ///     const METHOD: &'static str = "pay";
 ///     type Effect = Irreversible;
 ///     type Receipt = String;
+///     type Refusal = String;
 /// }
 ///
 /// #[derive(Clone)]
@@ -65,7 +61,7 @@ use crate::id::Id;
 /// }
 /// ```
 pub struct InFlight<T> {
-    call: Arc<Shared>,
+    call: Arc<SharedCall>,
     /// Keeps the store open.
     open: Option<Owner>,
     tool: PhantomData<fn(T)>,
@@ -75,14 +71,14 @@ impl<T: Callable> InFlight<T> {
     pub(super) fn new(handle: &CallHandle) -> Self {
         let call = Arc::clone(&handle.0);
         call.record.state().guards += 1;
-        Self { open: call.lender.open(), call, tool: PhantomData }
+        Self { open: call.permit_check.open(), call, tool: PhantomData }
     }
 
-    /// Answers in place of the future. If the future is gone, or no longer awaited, the
+    /// Answers for the future. If the future was dropped, or is no longer awaited, the
     /// answer is written to the store as late evidence. A receipt counts at once. "Not applied" counts
-    /// when the call has ended, that is not before the last guard is gone, and if every part of it knows its outcome:
-    /// not if its future was dropped, or a part of it panicked or does not know.
-    pub fn answer(self, answer: Answer<T::Receipt>) {
+    /// when the call has ended, that is not before the last guard was dropped, and if every part of it knows its outcome:
+    /// not if its future was dropped, or a part of it panicked or has an unknown outcome.
+    pub fn answer(self, answer: ToolAnswer<T>) {
         // Only the whole call can be accepted, so from a part of it that is unknown.
         let Answered { evidence, still_running, .. } = Answered::of(Ok(answer));
         let mut state = self.call.record.state();
@@ -116,7 +112,7 @@ impl<T> InFlight<T> {
     ///
     /// The error of the system, if the process has too many open files.
     pub fn lock(&self) -> io::Result<Option<File>> {
-        self.call.lender.lock()
+        self.call.permit_check.lock()
     }
 }
 
@@ -144,230 +140,38 @@ impl<T> fmt::Debug for InFlight<T> {
     }
 }
 
-/// Kept alive: the worker of a store, which has the lock of the process, or the store.
-pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
-
-/// The state of one call, shared by its permit, its future, its guards, and the store that answers
-/// other callers.
-#[derive(Debug)]
-pub(crate) struct CallRecord {
-    irreversible: bool,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    phase: Phase,
-    /// The service promises that nothing runs without its future and its guards.
-    confined: bool,
-    /// Permits, futures, outcomes that are not on disk.
-    handles: usize,
-    guards: usize,
-    /// Some part of the call has said that something is still running, or was given up on.
-    still_running: Option<StillRunning>,
-    /// Some part does not know what came of it.
-    is_unsure: bool,
-    /// The best answer so far.
-    answer: Option<Evidence>,
-    written: Written,
-    /// The store no longer needs to know whether the call has ended.
-    is_proven: bool,
-}
-
-/// Progress of writing the best answer to disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
-    No,
-    /// In the background.
-    Soon,
-    Yes,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// The service has not been polled.
-    NotStarted,
-    Running,
-    /// Running after its caller has stopped waiting.
-    Late,
-    Returned,
-    /// Dropped before it answered.
-    CutOff,
-}
-
-impl CallRecord {
-    pub(crate) fn new(irreversible: bool) -> Self {
-        let state = State {
-            phase: Phase::NotStarted,
-            confined: false,
-            handles: 0,
-            guards: 0,
-            still_running: None,
-            is_unsure: false,
-            answer: None,
-            written: Written::No,
-            is_proven: false,
-        };
-        Self { irreversible, state: Mutex::new(state) }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Poisoning is harmless: nothing that can panic runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The liveness of the call, for its own process.
-    pub(crate) fn liveness(&self) -> Liveness {
-        let state = self.state();
-        // A receipt that is not on disk must not be overtaken by an opinion.
-        let has_receipt = matches!(state.answer, Some(Evidence::Applied(_)));
-        if state.handles > 0 || self.irreversible && has_receipt && state.written != Written::Yes {
-            return Liveness::Alive;
-        }
-        state.liveness(self.irreversible)
-    }
-
-    /// The liveness of the call apart from the outcome in hand.
-    pub(crate) fn liveness_after_answer(&self) -> Liveness {
-        self.state().liveness(self.irreversible)
-    }
-
-    /// This evidence is on disk, with this liveness of the call.
-    pub(crate) fn written(&self, evidence: &Evidence, liveness: Liveness) {
-        let mut state = self.state();
-        if state.answer.as_ref() == Some(evidence) {
-            state.written = Written::Yes;
-        }
-        let is_unknown = matches!(evidence, Evidence::Unknown(_));
-        state.is_proven |= !is_unknown || liveness == Liveness::Ended;
-    }
-
-    /// The store does not depend on the end of this call any more, or never did.
-    pub(crate) fn prove(&self) {
-        self.state().is_proven = true;
-    }
-
-    /// Returns `true` if the store depends on the lock of the process to know how this call ends.
-    pub(crate) fn needs_proof(&self) -> bool {
-        !self.state().is_proven
-    }
-
-    /// An answer that counts and is not on disk, as far as this process knows.
-    pub(crate) fn unwritten(&self) -> Option<Evidence> {
-        let state = self.state();
-        // An idempotent call is called again.
-        let answer = state.due().filter(|_| self.irreversible && state.written != Written::Yes);
-        answer.cloned()
-    }
-
-    /// The unwritten answer, if nothing else is about to write it. The caller writes it.
-    fn to_write(&self) -> Option<Evidence> {
-        let mut state = self.state();
-        let is_new = self.irreversible && state.written == Written::No;
-        let answer = state.due().filter(|_| is_new).cloned();
-        if answer.is_some() {
-            state.written = Written::Soon;
-        }
-        answer
-    }
-
-    /// Nothing writes the answer any more.
-    pub(crate) fn not_written(&self) {
-        let mut state = self.state();
-        if state.written == Written::Soon {
-            state.written = Written::No;
-        }
-    }
-}
-
-impl State {
-    fn liveness(&self, irreversible: bool) -> Liveness {
-        match self.phase {
-            Phase::Running | Phase::Late => Liveness::Alive,
-            // It can be called again, so nothing depends on what is left of it.
-            Phase::Returned | Phase::CutOff if !irreversible => Liveness::Ended,
-            Phase::Returned | Phase::CutOff if self.is_cut_off() => Liveness::CutOff,
-            Phase::Returned | Phase::CutOff if self.guards > 0 => Liveness::Alive,
-            Phase::NotStarted | Phase::Returned | Phase::CutOff => Liveness::Ended,
-        }
-    }
-
-    /// Keeps an answer. A receipt outranks a refusal, and either outranks ignorance.
-    fn answered(&mut self, evidence: Evidence) {
-        let outranks = match (&self.answer, &evidence) {
-            (Some(Evidence::Applied(_)), _) | (_, Evidence::Unknown(_)) => false,
-            (_, Evidence::Applied(_)) => true,
-            (known, Evidence::NotApplied(_)) => known.is_none(),
-        };
-        if outranks {
-            self.answer = Some(evidence);
-            self.written = Written::No;
-        }
-    }
-
-    /// Returns `true` if something that goes unreported may be running, once the future is gone.
-    fn is_cut_off(&self) -> bool {
-        match self.still_running {
-            Some(StillRunning::Declared) => true,
-            Some(StillRunning::Presumed) => !self.confined,
-            None => self.phase == Phase::CutOff && !self.confined,
-        }
-    }
-
-    /// Returns `true` if a refusal of one part of the call speaks for the whole of it. A future that was dropped or
-    /// panicked says nothing about its part.
-    fn is_refused(&self) -> bool {
-        self.phase == Phase::Returned && !self.is_unsure && self.liveness(true) == Liveness::Ended
-    }
-
-    /// The answer that counts now, and that neither the future nor an outcome in hand will give.
-    fn due(&self) -> Option<&Evidence> {
-        let is_left = match self.phase {
-            Phase::NotStarted | Phase::Running => true,
-            Phase::Late => false,
-            Phase::Returned | Phase::CutOff => self.handles > 0,
-        };
-        self.answer.as_ref().filter(|answer| match answer {
-            _ if is_left => false,
-            Evidence::Applied(_) => true,
-            Evidence::NotApplied(_) => self.is_refused(),
-            Evidence::Unknown(_) => false,
-        })
-    }
-}
-
 /// One call under one permit, for its handles and its guards.
-struct Shared {
+struct SharedCall {
     record: Arc<CallRecord>,
-    lender: Arc<dyn Lender>,
+    permit_check: Arc<dyn PermitCheck>,
     execution_id: Id,
     epoch: u64,
     _worker: Owner,
 }
 
-impl Shared {
+impl SharedCall {
     /// Writes the answer that nothing else in this process will write.
     fn keep_due(&self) {
         if let Some(evidence) = self.record.to_write() {
-            self.lender.keep(self.execution_id, self.epoch, evidence, &self.record);
+            self.permit_check.keep(self.execution_id, self.epoch, evidence, &self.record);
         }
     }
 }
 
 /// A permit, a future or an outcome of a call. As long as there is one, the call is alive, and so is the
 /// lock file.
-pub(crate) struct CallHandle(Arc<Shared>);
+pub(crate) struct CallHandle(Arc<SharedCall>);
 
 impl CallHandle {
     pub(crate) fn new(
         record: Arc<CallRecord>,
-        lender: Arc<dyn Lender>,
+        permit_check: Arc<dyn PermitCheck>,
         execution_id: Id,
         epoch: u64,
         worker: Owner,
     ) -> Self {
         record.state().handles += 1;
-        Self(Arc::new(Shared { record, lender, execution_id, epoch, _worker: worker }))
+        Self(Arc::new(SharedCall { record, permit_check, execution_id, epoch, _worker: worker }))
     }
 
     pub(crate) fn record(&self) -> &CallRecord {
@@ -384,8 +188,8 @@ impl CallHandle {
         self.0.keep_due();
     }
 
-    pub(super) fn lender(&self) -> &dyn Lender {
-        &*self.0.lender
+    pub(super) fn permit_check(&self) -> &dyn PermitCheck {
+        &*self.0.permit_check
     }
 
     pub(crate) fn execution_id(&self) -> Id {
@@ -394,7 +198,7 @@ impl CallHandle {
 
     /// Keeps the store open.
     pub(super) fn open(&self) -> Option<Owner> {
-        self.0.lender.open()
+        self.0.permit_check.open()
     }
 
     pub(crate) fn epoch(&self) -> u64 {
@@ -435,7 +239,7 @@ impl Started {
         let mut state = handle.0.record.state();
         (state.phase, state.confined) = (Phase::Running, confined);
         drop(state);
-        let open = handle.0.lender.open();
+        let open = handle.0.permit_check.open();
         Self { handle, _open: open }
     }
 
@@ -447,15 +251,23 @@ impl Started {
         state.phase = Phase::Returned;
         if !record.irreversible {
             // It may have been called before under the same permit: the last answer counts.
-            return evidence.into();
+            return match evidence {
+                Evidence::Applied(receipt) if receipt.len() > MAX_RECEIPT => {
+                    let why = format!(
+                        "its receipt has more than {MAX_RECEIPT} bytes; return a reference to it"
+                    );
+                    Evidence::Unknown(why).into()
+                }
+                evidence => evidence.into(),
+            };
         }
         state.still_running = state.still_running.max(still_running);
         state.is_unsure |= matches!(evidence, Evidence::Unknown(_)) && accepted.is_none();
         state.answered(evidence.clone());
         let rest = if state.guards > 0 {
-            "a part of the call is still running, although the service answered"
+            "part of the call is still running although the service has answered"
         } else {
-            "a part of the call does not know what came of it, although another answered"
+            "part of the call has an unknown outcome although another part has answered"
         };
         match (&state.answer, accepted) {
             (Some(Evidence::NotApplied(reason)), accepted)
@@ -481,13 +293,4 @@ impl Drop for Started {
             state.phase = Phase::CutOff;
         }
     }
-}
-
-/// Why a call that has answered may still be running; the stronger reason last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum StillRunning {
-    /// It panicked, or its error is that of a task that failed or of a wait that was given up.
-    Presumed,
-    /// The service says so.
-    Declared,
 }

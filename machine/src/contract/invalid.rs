@@ -1,5 +1,10 @@
-use super::Action;
 use crate::{actor::InvalidName, journal::Unportable};
+
+/// The limit of [`Action::MAX_DETAIL_BYTES`](super::Action::MAX_DETAIL_BYTES).
+pub(super) const MAX_DETAIL_BYTES: usize = 256 * 1024;
+
+/// The limit of [`Action::MAX_DETAIL_DEPTH`](super::Action::MAX_DETAIL_DEPTH).
+pub(super) const MAX_DETAIL_DEPTH: usize = 64;
 
 /// Why a contract could not be made. Nothing was stored.
 #[derive(thiserror::Error)]
@@ -11,31 +16,31 @@ pub enum InvalidContract {
     /// The arguments are JSON, but not an object.
     #[error("the arguments are {0}, not an object; pass an object such as {{\"to\": \"bob\"}}")]
     NotAnObject(&'static str),
-    /// The arguments are larger than [`Action::MAX_DETAIL_BYTES`].
+    /// The arguments are larger than [`Action::MAX_DETAIL_BYTES`](super::Action::MAX_DETAIL_BYTES).
     #[error(
         "the arguments are {bytes} bytes long, the limit is {limit}; store the content elsewhere \
          and pass a reference to it",
-        limit = Action::MAX_DETAIL_BYTES
+        limit = MAX_DETAIL_BYTES
     )]
     TooLarge {
         /// Their size as JSON text.
         bytes: usize,
     },
-    /// The arguments are nested deeper than [`Action::MAX_DETAIL_DEPTH`].
+    /// The arguments are nested deeper than [`Action::MAX_DETAIL_DEPTH`](super::Action::MAX_DETAIL_DEPTH).
     #[error(
         "the arguments are nested more than {limit} levels deep; flatten them",
-        limit = Action::MAX_DETAIL_DEPTH
+        limit = MAX_DETAIL_DEPTH
     )]
     TooDeep,
     /// Programs that enable other features of `serde_json` read the arguments differently, or not at
     /// all.
-    #[error("the arguments are not the same in every program: {0}")]
+    #[error("the arguments are not portable: {0}")]
     Unportable(String),
     /// The detail is not that of a tool call.
     #[error("this is not a tool call: {0}")]
     NotACall(&'static str),
     /// The arguments do not fit the tool.
-    #[error("the arguments do not fit `{tool}`: {reason}; pass arguments that do")]
+    #[error("the arguments do not match `{tool}`: {reason}; correct them")]
     Arguments {
         /// The tool.
         tool: String,
@@ -43,7 +48,7 @@ pub enum InvalidContract {
         reason: String,
     },
     /// The contract is for another tool.
-    #[error("the contract is for {found}, not for `{expected}`; use the tool that it is for")]
+    #[error("the contract is for {found}, not for `{expected}`; use the matching tool")]
     OtherTool {
         /// The tool that was asked for.
         expected: String,
@@ -51,7 +56,7 @@ pub enum InvalidContract {
         found: String,
     },
     /// The contract says that the tool is idempotent, and its type says that it is irreversible.
-    #[error("`{tool}` is irreversible, and the contract says otherwise; plan the action again")]
+    #[error("`{tool}` is irreversible, but the contract says otherwise; plan the action again")]
     EffectLowered {
         /// The tool.
         tool: String,
@@ -59,16 +64,18 @@ pub enum InvalidContract {
     /// The tool has another idea of which arguments make the key than when the action was planned, or
     /// than a moment ago.
     #[error(
-        "`{tool}` derives another identity from these arguments than before; make `Tool::identity` a \
-         function of the arguments and of nothing else, the same in every program, and plan the \
-         action again"
+        "`{tool}` derives a different identity from these arguments than \
+         before; make `Tool::identity` depend only on the arguments, and plan the action \
+         again"
     )]
     OtherIdentity {
         /// The tool.
         tool: String,
     },
     /// The action was put behind a gate, so a person decides whether it is done again.
-    #[error("a person had to approve it, so a person decides about another attempt; ask again")]
+    #[error(
+        "it required a person's approval, so only a person can approve another attempt; ask again"
+    )]
     NeedsApproval,
     /// No tool of this name is registered.
     #[error("the tool `{0}` is not registered; add it to the registry")]

@@ -30,13 +30,23 @@ impl IdempotencyKey {
             None => Digest::of(&[identity.as_bytes()]),
             Some(occurrence) => Digest::of(&[identity.as_bytes(), occurrence.as_bytes()]),
         };
-        Self(format!("{}:{}:{digest}", escaped(call.service), escaped(call.method)))
+        Self(format!("{}:{}:{digest}", escape(call.service), escape(call.method)))
     }
 
     /// The common prefix of the keys of a tool: all of a key but its digest.
     #[cfg(feature = "store")]
     pub(super) fn tool_of(service: &str, method: &str) -> String {
-        format!("{}:{}", escaped(service), escaped(method))
+        format!("{}:{}", escape(service), escape(method))
+    }
+
+    /// Returns whether a text has the form of a key.
+    #[cfg(feature = "store")]
+    pub(crate) fn is_form_of(text: &str) -> bool {
+        let is_digest = |digest: &str| {
+            digest.len() == 64
+                && digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        text.rsplit_once(':').is_some_and(|(of, digest)| !of.is_empty() && is_digest(digest))
     }
 
     /// The key as text, for a service that deduplicates too.
@@ -46,8 +56,16 @@ impl IdempotencyKey {
     }
 }
 
+impl Action {
+    /// Its key, if it is irreversible.
+    #[cfg(feature = "store")]
+    pub(crate) fn key(&self) -> IdempotencyKey {
+        IdempotencyKey::of(self)
+    }
+}
+
 /// A name without the separator, so that two tools cannot share a key.
-fn escaped(name: &str) -> Cow<'_, str> {
+fn escape(name: &str) -> Cow<'_, str> {
     if name.contains(['%', ':']) {
         return Cow::Owned(name.replace('%', "%25").replace(':', "%3A"));
     }

@@ -1,78 +1,117 @@
 //! The execution contract: an action, its constraints, its execution, and how it is called and
 //! approved.
 
+mod accessors;
 mod action;
+mod answer;
+mod approval;
 mod call;
+mod call_record;
+mod call_stage;
+mod callable;
 mod callback;
 #[cfg(feature = "store")]
 mod close;
 #[allow(clippy::module_inception)]
 mod contract;
 mod decider;
+mod decision;
 mod effect;
 mod execution_machine;
 mod fact;
+mod fork;
 mod gate;
 mod identity;
 mod in_doubt;
 mod in_flight;
 mod invalid;
+mod invoked;
 mod key;
+mod limits;
+mod origin;
 mod outcome;
 mod permit;
+mod permit_check;
 mod planned;
 mod position;
 mod progress;
 mod question;
+mod refusal;
 #[cfg(feature = "tools")]
 mod registry;
 mod release;
+mod retry;
 mod rollback;
 mod rules;
 mod secret;
+mod shown;
 mod terms;
+mod token;
 mod tool;
+mod tool_call;
+mod tool_spec;
+mod unsettled;
 mod wording;
 
+pub use crate::stored::{ApprovalEnd, Decision};
+pub use crate::{
+    future::BoxFuture,
+    process::{Liveness, Process},
+};
 pub use action::{Action, ActionType};
-pub use call::{Attempt, BoxFuture, Call, Perform, ServiceFn, service_fn};
+pub use answer::{Answer, Applied, NoReceipt, OrRefused, Report};
+#[cfg(feature = "store")]
+pub(crate) use answer::{Answered, text_of};
+pub use approval::ApprovalRequest;
+pub use call::{Attempt, Call, Perform, ServiceFn, service_fn};
+#[cfg(feature = "store")]
+pub(crate) use call_record::CallRecord;
+pub use call_stage::CallStage;
+#[doc(hidden)]
+pub use callable::TypedTool;
+pub use callable::{Callable, Repeatable, ToolAnswer};
 #[cfg(feature = "store")]
 pub use callback::Reporter;
-pub use callback::{Accepted, CallbackToken, Report};
+pub use callback::{Accepted, CallbackToken};
 #[cfg(feature = "store")]
 pub(crate) use close::close;
 pub use contract::Contract;
 pub use decider::{Decider, Decides, Policy};
+#[cfg(feature = "store")]
+pub(crate) use decision::AnsweredGate;
+pub use decision::decision;
 pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
-pub use fact::{CallFact, Evidence, Liveness, Process};
-#[cfg(feature = "store")]
-pub(crate) use gate::Decided;
-pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
+pub use fact::{CallFact, Closing, Evidence};
+pub(crate) use fork::{append, fork};
+pub use gate::{Gate, WholeQuestion};
 #[doc(hidden)]
-pub use identity::{Maker, TypedTool};
-pub(crate) use in_doubt::append;
-pub(crate) use in_doubt::fork;
+pub use identity::Maker;
 pub use in_doubt::{InDoubt, waits_for};
 #[cfg(feature = "store")]
 pub(crate) use in_doubt::{accept, record};
-pub use in_flight::InFlight;
 #[cfg(feature = "store")]
-pub(crate) use in_flight::{CallHandle, CallRecord, Owner};
+pub(crate) use in_flight::CallHandle;
+pub use in_flight::InFlight;
 pub use invalid::InvalidContract;
+#[doc(hidden)]
+pub use invoked::{Invoke, Invoked, invoked, row_of};
 pub use key::IdempotencyKey;
 #[cfg(feature = "store")]
-pub(crate) use outcome::MAX_BYTES;
-pub use outcome::{Answer, Applied, LateCall, NotDone, Outcome, Settled, receipt};
+pub(crate) use limits::{MAX_RECEIPT, bounded, bounded_receipt};
+pub use machine_derive::Tool;
+pub use origin::Origin;
+#[doc(hidden)]
+pub use outcome::reader;
+pub use outcome::{CallError, Outcome, outcome, refusal};
+pub use permit::Permit;
 #[cfg(feature = "store")]
-pub(crate) use outcome::{Answered, bounded};
-#[cfg(feature = "store")]
-pub(crate) use permit::Lender;
-pub use permit::{Permit, Token};
+pub(crate) use permit_check::{Owner, PermitCheck};
 pub use planned::Planned;
 pub use position::{GraphPosition, Mismatch};
 pub use progress::Progress;
 pub use question::Question;
+pub use refusal::{ActionRefusal, Refusal};
 #[cfg(feature = "tools")]
 pub use registry::Registry;
 pub use release::Release;
@@ -81,7 +120,11 @@ pub use rollback::{RollbackPlan, RollbackStep};
 pub(crate) use rules::settled_at;
 pub use secret::Secret;
 pub(crate) use secret::hide_in_contract;
-pub use tool::{Callable, Repeatable, Tool, ToolSpec};
+pub use token::Token;
+pub use tool::Tool;
+pub use tool_call::ToolCall;
+pub use tool_spec::ToolSpec;
+pub use unsettled::{LateCall, Settled, Unsettled, receipt};
 pub use wording::without_arguments;
 #[cfg(feature = "store")]
-pub(crate) use wording::{Extent, Wording, question, visible};
+pub(crate) use wording::{Extent, visible};

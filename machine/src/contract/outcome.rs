@@ -1,311 +1,176 @@
-use std::{
-    any::Any,
-    error::Error,
-    fmt::{self, Display},
-    future::Future,
-    pin::Pin,
-    sync::Mutex,
-    task::{Context, Poll},
-};
+use std::{any::Any, error::Error, fmt};
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{
-    Accepted, AnyExecution, Evidence, Execution, InDoubt,
-    call::BoxFuture,
-    execution::{Completed, Failed, Waiting},
-    in_flight::{CallHandle, Owner, StillRunning},
+    AnyExecution, Callable, Closing, Execution, Progress, execution::Failed, receipt, refusal::read,
 };
-use crate::language::Phrase;
+use crate::{
+    id::Id,
+    journal::canonical,
+    stored::{OutcomeData, OutcomeReader},
+};
 
-/// The answer of a service: evidence that the call took effect, or why there is none.
+/// The outcome of a call that has ended: its receipt, or why there is none.
+pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>::Refusal>>;
+
+/// Why a call did not take effect. It is generic over the refusal, so that a state can hold it. A call in doubt has no
+/// outcome yet.
 ///
-/// `?` turns any other error into [`NotDone::Unknown`], because an error alone does not prove that
-/// nothing happened.
-pub type Answer<R = String> = Result<Applied<R>, NotDone>;
-
-/// The call took effect. The receipt is the response of the remote side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied<R = String>(R);
-
-impl<R> Applied<R> {
-    /// The call took effect, with this receipt.
-    pub fn new(receipt: impl Into<R>) -> Self {
-        Self(receipt.into())
-    }
-}
-
-/// There is no receipt.
+/// ```
+/// use machine::contract::CallError;
 ///
-/// This type does not implement [`Error`](std::error::Error), so that it can be converted from every
-/// type that does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotDone {
-    /// The service can prove that nothing happened: the connection was refused, or the remote side
-    /// rejected the request before it accepted anything. The key is released.
-    NotApplied(String),
-    /// The effect may have taken place, and the call has ended. The execution is in doubt until
-    /// someone settles it.
-    Unknown(String),
-    /// The service has accepted the call and reports its outcome later: see
-    /// [`Call::accepted`](super::Call::accepted). The execution waits for the report.
-    Accepted(Accepted),
-    /// The effect may take place yet: something that the call has started is still running, and nothing
-    /// tells when it ends. The call counts as alive until its process ends.
-    StillRunning(String),
-    /// A task of the call failed, or the service has stopped waiting for a part of it: `?` on tokio's
-    /// `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. As [`StillRunning`](Self::StillRunning), unless the service is
-    /// [confined](super::Perform::CONFINED) to its future.
-    CutOff(String),
+/// let refused = CallError::Refused("the account is closed");
+/// assert_eq!(refused.to_string(), "the account is closed");
+/// let declined = CallError::<String>::Declined { by: "ann".into(), reason: "too dear".into() };
+/// assert_eq!(declined.to_string(), "ann declined it: too dear");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CallError<N = String> {
+    /// The tool refused: provably nothing happened.
+    Refused(N),
+    /// A person declined it.
+    Declined {
+        /// The name of the person.
+        by: String,
+        /// The reason, at most 200 characters; the gate has all of it.
+        reason: String,
+    },
+    /// It was not approved in time, or the approval was not used in time.
+    Expired,
+    /// It was cancelled before it began, or a person found that it did not take effect.
+    Cancelled {
+        /// The name of the person or the program.
+        by: Option<String>,
+        /// The reason.
+        reason: String,
+    },
+    /// Another execution has performed the same irreversible action.
+    AlreadyDone {
+        /// That execution.
+        by: Id,
+    },
+    /// Another execution has the key of the action, with other arguments: nothing was called.
+    Differs {
+        /// That execution.
+        by: Id,
+    },
+    /// The machine has waited long enough for it. It may still take effect: its outcome follows.
+    Overdue {
+        /// The execution.
+        execution: Id,
+    },
+    /// It gave no receipt and may be called again: the tool is idempotent, or its call did not start.
+    Failed(String),
+    /// It must not be made.
+    Invalid(String),
 }
 
-impl NotDone {
-    /// Provably nothing happened, for this reason.
-    pub fn not_applied(reason: impl Display) -> Self {
-        Self::NotApplied(reason.to_string())
-    }
-
-    /// It is unknown whether the call took effect, for this reason. The call has ended.
-    pub fn unknown(reason: impl Display) -> Self {
-        Self::Unknown(reason.to_string())
-    }
-
-    /// Something that the call has started may still be running, for this reason, such as a client
-    /// that the service no longer waits for.
-    pub fn still_running(reason: impl Display) -> Self {
-        Self::StillRunning(reason.to_string())
-    }
-}
-
-impl<E: Error + 'static> From<E> for NotDone {
-    fn from(error: E) -> Self {
-        let mut reason = error.to_string();
-        let mut cut_off = is_given_up(&error);
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            reason = format!("{reason}: {error}");
-            cut_off |= is_given_up(error);
-            cause = error.source();
-        }
-        if cut_off { Self::CutOff(reason) } else { Self::Unknown(reason) }
-    }
-}
-
-/// Returns `true` if an error says that a task has failed or that a wait was given up, so that a part of the call may
-/// still be running.
-#[cfg(feature = "store")]
-fn is_given_up(error: &(dyn Error + 'static)) -> bool {
-    use std::io;
-
-    if is_or_holds::<tokio::time::error::Elapsed>(error)
-        || is_or_holds::<tokio::task::JoinError>(error)
-    {
-        return true;
-    }
-    if let Some(waited) = error.downcast_ref::<std::sync::mpsc::RecvTimeoutError>() {
-        return *waited == std::sync::mpsc::RecvTimeoutError::Timeout;
-    }
-    let Some(error) = error.downcast_ref::<io::Error>() else { return false };
-    match error.get_ref() {
-        // Its source is that of the error inside, and not the error itself.
-        Some(inside) => {
-            let mut inside: Option<&(dyn Error + 'static)> = Some(inside);
-            std::iter::from_fn(|| {
-                let error = inside?;
-                inside = error.source();
-                Some(error)
-            })
-            .any(is_given_up)
-        }
-        // `Elapsed` converts to this; an error of the system has a number, and one of `std` another text.
-        None => {
-            error.kind() == io::ErrorKind::TimedOut
-                && error.raw_os_error().is_none()
-                && error.to_string() == io::ErrorKind::TimedOut.to_string()
-        }
-    }
-}
-
-/// A pointer to an error hands on the source of that error, and not the error itself.
-#[cfg(feature = "store")]
-fn is_or_holds<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
-    error.is::<E>() || error.is::<Box<E>>() || error.is::<std::sync::Arc<E>>()
-}
-
-/// Without a store, nothing is called.
-#[cfg(not(feature = "store"))]
-fn is_given_up(_: &(dyn Error + 'static)) -> bool {
-    false
-}
-
-/// The outcome of a call that used up its permit. Pass it to [`Store::settle`].
-///
-/// [`Store::settle`]: crate::store::Store::settle
-#[must_use = "an outcome that is not settled leaves its execution in doubt"]
-pub struct Outcome {
-    pub(crate) evidence: Evidence,
-    /// The service reports later.
-    pub(crate) accepted: Option<Accepted>,
-    /// The call, if it is still running after its timeout. The lock is never taken: it makes this `Sync`, so
-    /// that an error with it can be passed on.
-    pub(crate) late: Mutex<Option<BoxFuture<'static, Evidence>>>,
-    // Held until the outcome is on disk, and the call has ended.
-    pub(crate) handle: CallHandle,
-    /// Keeps the store open, so that the outcome can be written even if it is dropped.
-    pub(crate) _open: Option<Owner>,
-}
-
-impl Outcome {
-    /// The evidence about the effect. It is unknown if the service has accepted the call and reports later.
-    #[must_use]
-    pub fn evidence(&self) -> &Evidence {
-        &self.evidence
-    }
-}
-
-impl fmt::Debug for Outcome {
+impl<N: fmt::Display> fmt::Display for CallError<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("Outcome");
-        debug.field("execution_id", &self.handle.execution_id()).field("evidence", &self.evidence);
-        debug.finish_non_exhaustive()
-    }
-}
-
-/// An execution after its call.
-#[derive(Debug)]
-#[must_use = "it holds the outcome of the action"]
-pub enum Settled {
-    /// The call took effect. [`receipt`] reads the receipt.
-    Completed(Execution<Completed>),
-    /// Nothing happened; the key is free for another attempt.
-    Failed(Execution<Failed>),
-    /// The service has accepted the call. The execution waits for its [report](crate::store::Store::report).
-    Accepted(Execution<Waiting>),
-    /// Unknown. The execution waits for a person, a status query or a late receipt.
-    InDoubt(InDoubt),
-    /// Unknown so far: the timeout elapsed, and the call is still running. Spawn the [`LateCall`], so that a
-    /// late receipt is recorded.
-    TimedOut(InDoubt, LateCall),
-    /// The timeout elapsed, the worker was fenced or the service reported in the meantime, and the call is still
-    /// running. The execution is returned in its current state. Spawn the [`LateCall`].
-    Fenced(Box<AnyExecution>, LateCall),
-}
-
-/// A call that is still running after its timeout. Spawn it, or wait for it: it ends when the service has
-/// answered and the late evidence is on disk. Its worker counts as alive until then. If it is
-/// dropped, the answer is lost.
-///
-/// The evidence changes no state by itself: [`Store::recover`] settles the execution by it.
-///
-/// [`Store::recover`]: crate::store::Store::recover
-#[must_use = "a late receipt is lost if this is dropped; spawn it"]
-pub struct LateCall(pub(crate) BoxFuture<'static, Result<Evidence, Box<dyn Error + Send + Sync>>>);
-
-impl Future for LateCall {
-    type Output = Result<Evidence, Box<dyn Error + Send + Sync>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(context)
-    }
-}
-
-impl fmt::Debug for LateCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LateCall").finish_non_exhaustive()
-    }
-}
-
-/// The maximum size of a receipt or a reason in bytes. What is longer is cut.
-pub(crate) const MAX_BYTES: usize = 64 * 1024;
-
-/// An answer as evidence.
-pub(crate) struct Answered {
-    pub(crate) evidence: Evidence,
-    /// Why a part of the call may still be running.
-    pub(crate) still_running: Option<StillRunning>,
-    /// The service reports later.
-    pub(crate) accepted: Option<Accepted>,
-}
-
-/// The result of a call whose future has returned.
-pub(crate) struct Returned {
-    pub(crate) evidence: Evidence,
-    pub(crate) accepted: Option<Accepted>,
-}
-
-impl From<Evidence> for Returned {
-    fn from(evidence: Evidence) -> Self {
-        Self { evidence, accepted: None }
-    }
-}
-
-impl Answered {
-    /// The evidence in an answer, or in the panic that came instead.
-    pub(crate) fn of<R: Serialize>(answer: Result<Answer<R>, Box<dyn Any + Send>>) -> Self {
-        let mut accepted = None;
-        let (evidence, still_running) = match answer {
-            Ok(Ok(Applied(receipt))) => (Evidence::Applied(text_of(&receipt)), None),
-            Ok(Err(NotDone::NotApplied(reason))) => (Evidence::NotApplied(bounded(reason)), None),
-            Ok(Err(NotDone::Unknown(reason))) => (Evidence::Unknown(bounded(reason)), None),
-            Ok(Err(NotDone::Accepted(later))) => {
-                let evidence = Evidence::Unknown(later.to_string());
-                accepted = Some(later);
-                (evidence, None)
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Declined { by, reason } => write!(f, "{by} declined it: {reason}"),
+            Self::Expired => f.write_str("it was not approved in time"),
+            Self::Cancelled { by: Some(by), reason } => write!(f, "cancelled by {by}: {reason}"),
+            Self::Cancelled { by: None, reason } => write!(f, "cancelled: {reason}"),
+            Self::AlreadyDone { by } => write!(f, "{by} has already performed it"),
+            Self::Differs { by } => {
+                write!(
+                    f,
+                    "{by} has the key of this action, with other arguments; it was not called"
+                )
             }
-            Ok(Err(NotDone::StillRunning(reason))) => {
-                (Evidence::Unknown(bounded(reason)), Some(StillRunning::Declared))
+            Self::Overdue { execution } => {
+                write!(f, "{execution} has no outcome yet; it may still take effect")
             }
-            Ok(Err(NotDone::CutOff(reason))) => {
-                (Evidence::Unknown(bounded(reason)), Some(StillRunning::Presumed))
-            }
-            Err(_) => {
-                let reason = Phrase::ServicePanicked.english().to_owned();
-                (Evidence::Unknown(reason), Some(StillRunning::Presumed))
-            }
-        };
-        Self { evidence, still_running, accepted }
+            Self::Failed(reason) | Self::Invalid(reason) => f.write_str(reason),
+        }
     }
 }
 
-/// A receipt that is a text as it is, any other as JSON. A receipt that cannot be written proves the
-/// effect all the same.
-fn text_of<R: Serialize>(receipt: &R) -> String {
-    // `Serialize` is the user's code.
-    let written =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| serde_json::to_value(receipt)));
-    bounded(match written {
-        Ok(Ok(serde_json::Value::String(text))) => text,
-        Ok(Ok(value)) => value.to_string(),
-        Ok(Err(error)) => format!("a receipt that cannot be written as JSON: {error}"),
-        Err(_) => "a receipt whose `Serialize` panicked".to_owned(),
+impl<N: fmt::Debug + fmt::Display> Error for CallError<N> {}
+
+/// Reads the outcomes of the calls of a state with this tool.
+#[doc(hidden)]
+#[must_use]
+pub fn reader<T: Callable>() -> OutcomeReader {
+    OutcomeReader { read: outcome_of::<T>, is: is_outcome_of::<T> }
+}
+
+fn outcome_of<T: Callable>(call: &dyn Any) -> serde_json::Result<OutcomeData> {
+    let Some(call) = call.downcast_ref::<AnyExecution>() else { return Ok(None) };
+    match outcome::<T>(call)? {
+        None => Ok(None),
+        Some(Ok(receipt)) => Ok(Some(Ok(serde_json::to_value(receipt)?))),
+        Some(Err(error)) => Ok(Some(Err(serde_json::to_value(error)?))),
+    }
+}
+
+/// Compares values of this program's types: an older program may have written them in another way.
+fn is_outcome_of<T: Callable>(
+    call: &dyn Any,
+    other: Result<&Value, &Value>,
+) -> serde_json::Result<bool> {
+    let Some(actual) = outcome_of::<T>(call)? else { return Ok(false) };
+    Ok(match (actual, other) {
+        (Ok(actual), Ok(other)) => is_same::<T::Receipt>(&actual, other),
+        (Err(actual), Err(other)) => is_same::<CallError<T::Refusal>>(&actual, other),
+        _ => false,
     })
 }
 
-pub(crate) fn bounded(mut text: String) -> String {
-    if text.len() > MAX_BYTES {
-        let bytes = text.len();
-        let mut end = MAX_BYTES;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text = format!("{text}… (cut from {bytes} bytes)");
-    }
-    text
+fn is_same<V: Serialize + DeserializeOwned>(actual: &Value, other: &Value) -> bool {
+    // Read from the text, so that numbers are as they are written.
+    let other = serde_json::from_str::<V>(&other.to_string()).and_then(serde_json::to_value);
+    other.is_ok_and(|other| canonical(&other) == canonical(actual))
 }
 
-/// Reads the receipt of an execution that took effect.
+/// Reads the refusal of the tool of an execution that failed. `None` if the tool gave none: a person said that the
+/// call was not applied, or an idempotent call got no receipt.
 ///
 /// # Errors
 ///
-/// The error of `serde_json`, if it is not a receipt of this type.
-pub fn receipt<R: Serialize + DeserializeOwned>(
-    completed: &Execution<Completed>,
-) -> serde_json::Result<R> {
-    let text = &completed.state().result;
-    // A text such as `5` may be a number, or a text. It is what is written in this way.
-    match serde_json::from_str::<R>(text) {
-        Ok(receipt) if text_of(&receipt) == *text => Ok(receipt),
-        _ => R::deserialize(serde_json::Value::String(text.clone())),
-    }
+/// The error of `serde_json`, if it is not a refusal of this type, or had more than 1 MiB and was cut.
+pub fn refusal<N: DeserializeOwned>(failed: &Execution<Failed>) -> serde_json::Result<Option<N>> {
+    failed.state().refusal.as_ref().map(read).transpose()
+}
+
+/// Reads the outcome of a call. `None` if it has not ended, or is in doubt.
+///
+/// # Errors
+///
+/// The error of `serde_json`, if its receipt or its refusal is of another type, or was cut.
+pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Outcome<T>>> {
+    let error = match call {
+        AnyExecution::Pending(_) | AnyExecution::Running(_) | AnyExecution::Waiting(_) => {
+            return Ok(None);
+        }
+        AnyExecution::Completed(done) => return receipt(done).map(|receipt| Some(Ok(receipt))),
+        AnyExecution::Failed(failed) => {
+            let reason = || failed.state().error.clone();
+            let data = failed.state().refusal.as_ref();
+            let refusal = data.map(|data| T::__refusal(data, &failed.state().error)).transpose()?;
+            match (refusal, Progress::read(failed).denied_by) {
+                (Some(refusal), _) => CallError::Refused(refusal),
+                (None, Some(by)) => CallError::Cancelled { by: Some(by), reason: reason() },
+                (None, None) => CallError::Failed(reason()),
+            }
+        }
+        AnyExecution::Rejected(rejected) => CallError::Invalid(rejected.state().reason.clone()),
+        AnyExecution::Cancelled(cancelled) => {
+            let reason = || cancelled.state().reason.clone();
+            match Progress::read(cancelled).closed {
+                Some(Closing::Declined { by, reason }) => CallError::Declined { by, reason },
+                Some(Closing::Expired) => CallError::Expired,
+                Some(Closing::AlreadyDone { by }) => CallError::AlreadyDone { by },
+                Some(Closing::Cancelled { by }) => CallError::Cancelled { by, reason: reason() },
+                None => CallError::Cancelled { by: None, reason: reason() },
+            }
+        }
+    };
+    Ok(Some(Err(error)))
 }

@@ -1,4 +1,4 @@
-use std::{fmt, fs::File, io, panic::AssertUnwindSafe, sync::Arc, sync::Mutex, time::Duration};
+use std::{fmt, panic::AssertUnwindSafe, sync::Mutex, time::Duration};
 
 use futures_util::{
     FutureExt,
@@ -6,12 +6,11 @@ use futures_util::{
 };
 
 use super::{
-    Attempt, Call, Callable, CallbackToken, Evidence, IdempotencyKey, Outcome, Perform,
-    call::BoxFuture,
-    in_flight::{CallHandle, CallRecord, Owner, Started},
-    outcome::{Answered, Returned},
+    Attempt, Call, Callable, CallbackToken, Evidence, IdempotencyKey, Perform, Token, Unsettled,
+    answer::{Answered, Returned},
+    in_flight::{CallHandle, Started},
 };
-use crate::{clock::Millis, id::Id, language::Phrase};
+use crate::{clock::Millis, future::BoxFuture, id::Id, language::Phrase};
 
 /// The right to perform one irreversible action, once.
 ///
@@ -23,63 +22,6 @@ use crate::{clock::Millis, id::Id, language::Phrase};
 #[must_use = "a permit that is dropped leaves its execution in doubt"]
 pub struct Permit<T> {
     call: Call<T>,
-}
-
-/// The operations that a permit needs from the store that issued it.
-pub(crate) trait Lender: fmt::Debug + Send + Sync {
-    /// Checks that the permit of this execution and epoch is still valid; the error says why not.
-    fn check(&self, execution: Id, epoch: u64) -> BoxFuture<'static, Result<(), String>>;
-
-    /// Ends after this time, counted on a clock that does not stop while the machine is suspended.
-    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
-
-    /// Writes evidence whose future is gone, in the background.
-    fn keep(&self, execution: Id, epoch: u64, evidence: Evidence, record: &Arc<CallRecord>);
-
-    /// Keeps the store open. `None` if it is closed.
-    fn open(&self) -> Option<Owner>;
-
-    /// Another handle of the lock of this process. `None` if there is no file.
-    fn lock(&self) -> io::Result<Option<File>>;
-}
-
-/// A fencing token. Later permits of a store have larger tokens.
-///
-/// Its `Display` has a fixed width, so that tokens also compare as text.
-///
-/// ```
-/// # fn example<T>(call: &machine::contract::Call<T>, highest_seen: machine::contract::Token) {
-/// let is_stale = call.token() < highest_seen;
-/// # }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Token {
-    generation: u64,
-    sequence: u64,
-}
-
-impl Token {
-    pub(crate) fn new(generation: u64, sequence: u64) -> Self {
-        Self { generation, sequence }
-    }
-
-    /// The generation of the store: it rises when a backup is put to use.
-    #[must_use]
-    pub fn generation(self) -> u64 {
-        self.generation
-    }
-
-    /// The sequence number of the journal entry that issued the permit.
-    #[must_use]
-    pub fn sequence(self) -> u64 {
-        self.sequence
-    }
-}
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:020}-{:020}", self.generation, self.sequence)
-    }
 }
 
 impl<T: Callable> Permit<T> {
@@ -102,23 +44,25 @@ impl<T: Callable> Permit<T> {
     /// call itself keeps running, and [`Settled::TimedOut`](super::Settled::TimedOut) hands it out, so that
     /// its late receipt is not lost. A panic makes the outcome unknown.
     // The future has a name, so that a wrong service makes one error, and not one for each `.await`.
-    pub fn call(self, service: impl Perform<T> + 'static) -> BoxFuture<'static, Outcome> {
+    pub fn call(self, service: impl Perform<T> + 'static) -> BoxFuture<'static, Unsettled> {
         Box::pin(self.called(service))
     }
 
-    async fn called<S: Perform<T> + 'static>(self, service: S) -> Outcome {
+    async fn called<S: Perform<T> + 'static>(self, service: S) -> Unsettled {
         let Self { call } = self;
         let (timeout, handle) = (call.timeout, call.handle.clone());
         let outcome = |Returned { evidence, accepted }: Returned, late| {
             let open = handle.open();
-            Outcome { evidence, accepted, late: Mutex::new(late), handle, _open: open }
+            Unsettled { evidence, accepted, late: Mutex::new(late), handle, _open: open }
         };
-        let lender = call.handle.lender();
-        if let Err(reason) = lender.check(call.handle.execution_id(), call.handle.epoch()).await {
-            let reason = format!("it was not started, because the permit is not valid: {reason}");
-            return outcome(Evidence::NotApplied(reason).into(), None);
+        let permit_check = call.handle.permit_check();
+        if let Err(reason) =
+            permit_check.check(call.handle.execution_id(), call.handle.epoch()).await
+        {
+            let reason = format!("not started because the permit is invalid: {reason}");
+            return outcome(Evidence::NotApplied(reason.into()).into(), None);
         }
-        let sleep = timeout.map(|limit| lender.sleep(limit));
+        let sleep = timeout.map(|limit| permit_check.sleep(limit));
         let running: BoxFuture<'static, Returned> = Box::pin(async move {
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.

@@ -27,7 +27,7 @@ impl<T: Callable> Planned<T> {
     ///
     /// [`InvalidContract`] if the contract is for another tool, or its arguments do not fit.
     pub fn new(contract: Contract) -> Result<Self, InvalidContract> {
-        let arguments = T::__read(&contract)?;
+        let arguments = T::__read(contract.action(), contract.effect())?;
         Ok(Self { execution: Execution::new(contract), arguments })
     }
 
@@ -39,7 +39,7 @@ impl<T: Callable> Planned<T> {
     pub fn of(
         execution: Execution<Pending>,
     ) -> Result<Self, Refused<Execution<Pending>, InvalidContract>> {
-        match T::__read(execution.context()) {
+        match T::__read(execution.context().action(), execution.context().effect()) {
             Ok(arguments) => Ok(Self { execution, arguments }),
             Err(reason) => Err(Refused::new(execution, reason)),
         }
@@ -73,7 +73,7 @@ impl<T: Callable> Planned<T> {
 }
 
 impl<T: Tool> Planned<T> {
-    /// Starts the call of a tool that needs no permit, for a program that calls it by itself.
+    /// Starts the call of a tool that needs no permit, for a program that makes the call.
     /// [`Store::perform`](crate::store::Store::perform) starts, calls and ends it.
     pub fn start(self, by: &ToolNode) -> Execution<Running>
     where

@@ -1,10 +1,11 @@
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    AnyExecution, ApprovalEnd, CallFact, Decision, Evidence, Liveness, Process, execution::Status,
-    gate,
+    AnyExecution, ApprovalEnd, CallFact, Closing, Decision, Evidence, Liveness, Process,
+    execution::Status,
 };
 use crate::{
+    actor::{Actor, Human},
     clock::Millis,
     journal::{Digest, Entry, Fact},
     stored::{Durable, Hold, Permitted},
@@ -13,7 +14,7 @@ use crate::{
 /// The progress of an execution, folded from its journal: what the rules of irreversible calls and
 /// of gates, and the views, need to know.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 #[serde(default)]
 pub struct Progress {
     /// The current state.
@@ -22,13 +23,13 @@ pub struct Progress {
     #[serde(skip_serializing_if = "is_false")]
     pub(super) held: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) permit: Option<Permit>,
+    pub(super) permit: Option<PermitRecord>,
     /// Its service has accepted the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) accepted: Option<AcceptedCall>,
+    pub(super) accepted: Option<AcceptedRecord>,
     /// The current verdict on the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) verdict: Option<Verdict>,
+    pub(super) verdict: Option<SettledAs>,
     /// A receipt or a person says that the call took effect.
     #[serde(skip_serializing_if = "is_false")]
     pub(super) applied: bool,
@@ -51,7 +52,7 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) overridden_by: Option<String>,
     /// The answer of a gate.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "gate::read_decision")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_decision")]
     pub(super) decision: Option<Decision>,
     /// The person who answered its question.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,16 +66,19 @@ pub struct Progress {
     /// The end of the approval under which it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) approval_end: Option<ApprovalEnd>,
-    /// It ends without being called.
-    #[serde(skip_serializing_if = "is_false")]
-    pub(super) closed: bool,
+    /// The person who found that it did not take effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) denied_by: Option<String>,
+    /// It ended without a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) closed: Option<Closing>,
     #[serde(skip_serializing_if = "is_false")]
     pub(super) waited: bool,
 }
 
 /// The last permit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Permit {
+pub(super) struct PermitRecord {
     pub(super) worker: String,
     pub(super) process: Process,
     pub(super) epoch: u64,
@@ -85,21 +89,21 @@ pub(super) struct Permit {
 
 /// A call that its service has accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct AcceptedCall {
+pub(super) struct AcceptedRecord {
     pub(super) reference: String,
     pub(super) answer_by: Millis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
+pub(super) enum SettledAs {
     Applied,
     NotApplied,
     Unknown,
 }
 
-/// The longest part of a late text that the summary keeps, in characters.
-const LONGEST: usize = 200;
+/// The longest part of a text that the summary keeps, in characters.
+pub(super) const LONGEST: usize = 200;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
@@ -107,7 +111,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Progress {
-    /// The progress of an execution, with what is not stored yet.
+    /// The progress of an execution, including unstored entries.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Self {
         Self::read(execution)
@@ -156,10 +160,10 @@ impl Progress {
         self.answered_by.as_deref()
     }
 
-    /// It is unknown whether the call took effect, or a receipt that says so waits to be taken.
+    /// It is unknown whether the call took effect, or a receipt waits to be recorded.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
-        self.status == Status::Waiting && self.verdict == Some(Verdict::Unknown)
+        self.status == Status::Waiting && self.verdict == Some(SettledAs::Unknown)
     }
 
     /// It waits for the report of its service, which has accepted the call.
@@ -211,7 +215,7 @@ impl Progress {
         self.receipt.as_deref()
     }
 
-    /// The person who said that it did not take place while that could not be known.
+    /// The person who declared that it did not take effect, without proof.
     #[must_use]
     pub fn overridden_by(&self) -> Option<&str> {
         self.overridden_by.as_deref()
@@ -301,7 +305,7 @@ impl Progress {
                 callback,
                 ..
             } => {
-                self.permit = Some(Permit { worker, process, epoch, expires_at, callback });
+                self.permit = Some(PermitRecord { worker, process, epoch, expires_at, callback });
                 self.verdict = None;
                 if approved_by.is_some() {
                     self.approved_by = approved_by;
@@ -310,14 +314,14 @@ impl Progress {
             }
             CallFact::Accepted { reference, answer_by, .. } => {
                 let reference = reference.chars().take(LONGEST).collect();
-                self.accepted = Some(AcceptedCall { reference, answer_by });
+                self.accepted = Some(AcceptedRecord { reference, answer_by });
             }
             CallFact::Evidence { evidence, late: false, .. } => {
                 self.applied |= matches!(evidence, Evidence::Applied(_));
                 self.verdict = Some(match evidence {
-                    Evidence::Applied(_) => Verdict::Applied,
-                    Evidence::NotApplied(_) => Verdict::NotApplied,
-                    Evidence::Unknown(_) => Verdict::Unknown,
+                    Evidence::Applied(_) => SettledAs::Applied,
+                    Evidence::NotApplied(_) => SettledAs::NotApplied,
+                    Evidence::Unknown(_) => SettledAs::Unknown,
                 });
             }
             CallFact::Evidence { evidence, late: true, .. } => match evidence {
@@ -327,6 +331,7 @@ impl Progress {
                     self.receipt.get_or_insert_with(|| receipt.chars().take(LONGEST).collect());
                 }
                 Evidence::NotApplied(reason) => {
+                    let reason = reason.message();
                     self.refused.get_or_insert_with(|| reason.chars().take(LONGEST).collect());
                 }
                 Evidence::Unknown(_) => {}
@@ -340,7 +345,11 @@ impl Progress {
             CallFact::Parked { worker, .. } => self.parked = Some(worker),
             CallFact::Confirmed { applied, overridden, .. } => {
                 self.applied |= applied;
-                self.verdict = Some(if applied { Verdict::Applied } else { Verdict::NotApplied });
+                self.verdict =
+                    Some(if applied { SettledAs::Applied } else { SettledAs::NotApplied });
+                if !applied && entry.actor.as_deref() == Some(Human::KIND) {
+                    self.denied_by = entry.by.as_deref().map(str::to_owned);
+                }
                 if overridden {
                     self.overridden_by = entry.by.as_deref().map(str::to_owned);
                 }
@@ -355,12 +364,12 @@ impl Progress {
             CallFact::Acknowledged { .. } => {
                 self.acknowledged_by = Some(entry.by.as_deref().unwrap_or_default().to_owned());
             }
-            CallFact::Closed { .. } => self.closed = true,
+            CallFact::Closed { cause, .. } => self.closed = Some(cause),
         }
     }
 
-    /// Evidence that the call took effect holds the key for good, even if it was late.
-    pub(super) fn hold(&self) -> Hold {
+    /// Evidence that the call took effect holds the key permanently, even if it was late.
+    pub(crate) fn hold(&self) -> Hold {
         let given_up = self.has_ended() && self.status != Status::Completed;
         match (self.held, self.applied) {
             (true, true) => Hold::Applied,
@@ -373,12 +382,30 @@ impl Progress {
     /// The permit, as long as its outcome is unknown.
     pub(crate) fn unanswered(&self) -> Option<Permitted> {
         match self.verdict {
-            None | Some(Verdict::Unknown) => self.permit.as_ref().map(|permit| Permitted {
+            None | Some(SettledAs::Unknown) => self.permit.as_ref().map(|permit| Permitted {
                 worker: permit.worker.clone(),
                 expires_at: self.report_by().unwrap_or(permit.expires_at),
                 epoch: permit.epoch,
             }),
-            Some(Verdict::Applied | Verdict::NotApplied) => None,
+            Some(SettledAs::Applied | SettledAs::NotApplied) => None,
         }
     }
+}
+
+/// Reads a decision as a part of a summary.
+fn read_decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decision>, D::Error> {
+    #[derive(Deserialize)]
+    struct WrittenDecision {
+        approved: bool,
+        by: String,
+        at: Millis,
+        expires_at: Option<Millis>,
+    }
+    let written = Option::<WrittenDecision>::deserialize(deserializer)?;
+    Ok(written.map(|WrittenDecision { approved, by, at, expires_at }| Decision {
+        approved,
+        by,
+        at,
+        expires_at,
+    }))
 }

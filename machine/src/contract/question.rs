@@ -3,7 +3,7 @@ use super::{
     waits_for,
 };
 use crate::{
-    __private::who,
+    actor::who::who,
     actor::{GraphRunner, Human},
     clock::Millis,
     id::Id,
@@ -40,7 +40,7 @@ impl Question {
     /// The question. What cannot be seen is escaped.
     #[must_use]
     pub fn text(&self) -> String {
-        // It is the program's own text, in whatever language that asks.
+        // It is the program's own text, in any language.
         waits_for(&self.0, Language::English)
     }
 

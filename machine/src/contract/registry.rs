@@ -4,8 +4,8 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::{
-    Action, Answer, BoxFuture, Call, Contract, InvalidContract, NotDone, Perform, ToolSpec,
-    contract::object, wording::visible,
+    Action, Attempt, BoxFuture, Call, Contract, InvalidContract, NoReceipt, Perform, ToolAnswer,
+    ToolCall, ToolSpec, contract::object, wording::visible,
 };
 use crate::actor::ReasoningNode;
 
@@ -31,7 +31,7 @@ use crate::actor::ReasoningNode;
 /// let actors = Actors::issue("assistant")?;
 /// let reasoner = &actors.reasoning_node;
 /// let refused = registry.contract("email.send", r#"{"cc": "eve"}"#, reasoner).unwrap_err();
-/// assert!(refused.to_string().contains("the arguments do not fit `email.send`"));
+/// assert!(refused.to_string().contains("the arguments do not match `email.send`"));
 /// let contract = registry.contract("email.send", r#"{"to": "bob@example.com"}"#, reasoner)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -47,10 +47,14 @@ struct Registered {
     spec: ToolSpec,
     schema: Option<Validator>,
     function: Function,
+    finder: Option<Finder>,
 }
 
 type Function =
-    Box<dyn for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, Answer<String>> + Send + Sync>;
+    Box<dyn for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, ToolAnswer<Action>> + Send + Sync>;
+
+type Finder =
+    Box<dyn for<'a> Fn(&'a Attempt<Action>) -> BoxFuture<'a, ToolAnswer<Action>> + Send + Sync>;
 
 impl Registry {
     /// A registry without tools.
@@ -60,14 +64,18 @@ impl Registry {
     }
 
     /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, its secrets are those of
-    /// both, and it keeps its schema unless it gets another: adding a tool again never lowers the risk.
+    /// both, it keeps its schema unless it gets another, and it keeps its [finder](Self::finder): adding a tool again
+    /// never lowers the risk.
     ///
     /// # Errors
     ///
     /// [`InvalidContract::InvalidSchema`] if its schema is not a valid JSON Schema.
     pub fn add<F>(&mut self, spec: ToolSpec, function: F) -> Result<(), InvalidContract>
     where
-        F: for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, Answer<String>> + Send + Sync + 'static,
+        F: for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, ToolAnswer<Action>>
+            + Send
+            + Sync
+            + 'static,
     {
         let name = spec.name();
         let known = self.tools.get(&name);
@@ -87,7 +95,28 @@ impl Registry {
             }
         };
         let spec = known.map_or(spec.clone(), |known| spec.raise(known.spec.effect()));
-        self.tools.insert(name, Registered { spec, schema, function: Box::new(function) });
+        let finder = self.tools.remove(&name).and_then(|known| known.finder);
+        self.tools.insert(name, Registered { spec, schema, function: Box::new(function), finder });
+        Ok(())
+    }
+
+    /// Sets how to ask the service of a tool whether an earlier call took effect, so that a crash in the middle of a call
+    /// leaves nothing in doubt. See [`Perform::find`].
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract::UnknownTool`] if the tool was not added.
+    pub fn finder<F>(&mut self, tool: &str, finder: F) -> Result<(), InvalidContract>
+    where
+        F: for<'a> Fn(&'a Attempt<Action>) -> BoxFuture<'a, ToolAnswer<Action>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let Some(registered) = self.tools.get_mut(tool) else {
+            return Err(InvalidContract::UnknownTool(tool.to_owned()));
+        };
+        registered.finder = Some(Box::new(finder));
         Ok(())
     }
 
@@ -108,10 +137,19 @@ impl Registry {
         arguments: &str,
         author: &ReasoningNode,
     ) -> Result<Contract, InvalidContract> {
+        self.call(tool, arguments)?.contract(author)
+    }
+
+    /// A call with its arguments as JSON, as data: for a state that makes it by `#[invoke]`.
+    ///
+    /// # Errors
+    ///
+    /// See [`contract`](Self::contract).
+    pub fn call(&self, tool: &str, arguments: &str) -> Result<ToolCall, InvalidContract> {
         let registered = self.get(tool)?;
-        let contract = Contract::tool_call(&registered.spec, arguments, author)?;
+        let call = ToolCall::new(&registered.spec, arguments)?;
         registered.check(&Value::Object(object(arguments)?))?;
-        Ok(contract)
+        Ok(call)
     }
 
     /// Checks a contract that was loaded against the tools of this program.
@@ -156,19 +194,27 @@ impl Registered {
 
 /// Calls the function of the tool that the action names. An action that does not fit is not called.
 impl Perform<Action> for Registry {
-    async fn perform(&self, call: &Call<Action>) -> Answer<String> {
+    async fn perform(&self, call: &Call<Action>) -> ToolAnswer<Action> {
         let action = call.arguments();
         let Some(tool) = action.tool() else {
             let action_type = action.action_type();
-            return Err(NotDone::not_applied(format!("`{action_type}` is not a tool call")));
+            return Err(NoReceipt::not_applied(format!("`{action_type}` is not a tool call")));
         };
-        let registered = self.get(&tool.name()).map_err(NotDone::not_applied)?;
+        let registered = self.get(&tool.name()).map_err(NoReceipt::not_applied)?;
         if registered.spec.effect().is_irreversible() && !call.is_irreversible() {
             let lowered = InvalidContract::EffectLowered { tool: tool.name() };
-            return Err(NotDone::not_applied(lowered));
+            return Err(NoReceipt::not_applied(lowered));
         }
-        registered.check(&Value::Object(tool.arguments.clone())).map_err(NotDone::not_applied)?;
+        registered.check(&Value::Object(tool.arguments.clone())).map_err(NoReceipt::not_applied)?;
         (registered.function)(call).await
+    }
+
+    async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
+        let name = attempt.arguments().tool_name().unwrap_or_default();
+        match self.tools.get(&name).and_then(|registered| registered.finder.as_ref()) {
+            Some(finder) => finder(attempt).await,
+            None => Err(NoReceipt::unknown(format!("`{name}` cannot be asked"))),
+        }
     }
 }
 

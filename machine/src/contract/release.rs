@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "store")]
+use super::execution;
 use super::{AnyExecution, execution::Status};
 
 /// The release state of an execution behind a gate, as it was when the execution was read.
@@ -27,8 +29,7 @@ impl Release {
     /// use machine::contract::{Action, AnyExecution, Contract, Release, ToolSpec};
     /// use machine::store::Store;
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// let (store, actors) = (Store::memory(), Actors::issue("assistant")?);
     /// let email = ToolSpec::irreversible("email", "send")?;
     /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
@@ -43,14 +44,27 @@ impl Release {
     /// let AnyExecution::Cancelled(refused) = refused else { panic!("it ended with its gate") };
     /// assert_eq!(refused.state().reason, "not approved: wrong address");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Option<Self> {
         execution.context().behind()?;
         let gate = execution.journal().stored().gate.as_deref();
         Self::between(execution.status(), gate.and_then(|gate| gate.parse().ok()))
+    }
+
+    /// The statuses of an execution and of its gate that make it. A gate that is not there has the empty one.
+    #[cfg(feature = "store")]
+    pub(crate) fn statuses(self) -> Vec<(String, String)> {
+        let all = || execution::DEFINITION.states.iter().map(|state| state.name.to_string());
+        let gates = || all().chain([String::new()]);
+        let pairs = all().flat_map(|it| gates().map(move |gate| (it.clone(), gate)));
+        pairs
+            .filter(|(status, gate)| {
+                let status = status.parse().ok();
+                status.and_then(|status| Self::between(status, gate.parse().ok())) == Some(self)
+            })
+            .collect()
     }
 
     /// The release state, from the states of an execution and of its gate; a missing gate is `None`.

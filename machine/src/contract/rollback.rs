@@ -1,12 +1,14 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Action, Contract, Effect, Execution, InvalidContract, execution::Completed};
+use super::{
+    Action, Contract, Effect, Execution, InvalidContract, execution::Completed, terms::Rollback,
+};
 use crate::{
     actor::{GraphRunner, ReasoningNode},
     id::Id,
 };
 
-/// A plan to undo what was done, as data: for each execution that took effect and says how, the action
+/// A compensation plan, as data: for each execution that took effect and declares how to undo it, the action
 /// that undoes it, newest first.
 ///
 /// Undoing is an action like any other: it is planned, approved, and run once.
@@ -96,15 +98,6 @@ impl RollbackStep {
             author,
         )
     }
-}
-
-/// The action that undoes another one, with its effect and limits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Rollback {
-    pub(super) action: Action,
-    pub(super) effect: Effect,
-    pub(super) timeout_ms: Option<u64>,
-    pub(super) settling_ms: u64,
 }
 
 impl Rollback {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    CallFact, Contract, Evidence, Progress, contract::millis, execution::Status, progress::Verdict,
+    CallFact, Contract, Evidence, Progress, execution::Status, progress::SettledAs, terms::millis,
 };
 use crate::{
     actor::{Actor, Human},
@@ -54,7 +54,9 @@ impl Context for Contract {
     fn fold(&self, progress: &mut Progress, entry: &Entry) -> Result<(), Breach> {
         let fact = match &entry.fact {
             Fact::Recorded { .. } => Some(CallFact::of(entry).ok_or_else(|| {
-                Breach::new("its journal has a fact that this program does not know; update it")
+                Breach::new(
+                    "its journal contains a fact unknown to this program; update the program",
+                )
             })?),
             _ => None,
         };
@@ -69,7 +71,7 @@ impl Context for Contract {
         progress.take(entry, fact);
         if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
             if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
-                return Err(Breach::new("its journal names another decider than its contract"));
+                return Err(Breach::new("its journal and its contract name different deciders"));
             }
             progress.approved_by = decider.is_human().then(|| decider.name().to_owned());
         }
@@ -78,16 +80,16 @@ impl Context for Contract {
 
     fn check(&self, progress: &Progress) -> Result<(), Breach> {
         let running = progress.status == Status::Running;
-        if self.is_irreversible() && progress.verdict == Some(Verdict::Unknown) && running {
+        if self.is_irreversible() && progress.verdict == Some(SettledAs::Unknown) && running {
             return Err(Breach::new(
-                "the action is in doubt, so it cannot resume; confirm that it took place, or that \
+                "the action is in doubt, so it cannot resume; confirm that it took effect, or that \
                  it did not",
             ));
         }
         if progress.accepted.is_some() && running {
             return Err(unreported());
         }
-        if matches!(progress.verdict, Some(Verdict::Applied | Verdict::NotApplied))
+        if matches!(progress.verdict, Some(SettledAs::Applied | SettledAs::NotApplied))
             && progress.accepted.is_some()
             && !progress.has_ended()
         {
@@ -98,7 +100,7 @@ impl Context for Contract {
                 "a gate is decided and completed in one commit; use `approve` or `decline`",
             ));
         }
-        if progress.closed && !progress.has_ended() {
+        if progress.closed.is_some() && !progress.has_ended() {
             return Err(Breach::new("an execution is closed in one commit; use `cancel`"));
         }
         Ok(())
@@ -111,7 +113,7 @@ impl Context for Contract {
             key: self.idempotency_key().map(ToString::to_string),
             exclusive: self.is_irreversible(),
             hold: progress.hold(),
-            // A contract's key is derived from its action, so it identifies nothing else.
+            // A contract's key is derived from its action, so it identifies only this action.
             action: self
                 .idempotency_key()
                 .filter(|_| self.is_irreversible())
@@ -137,9 +139,15 @@ impl Context for Contract {
                     identity: call.identity.is_some(),
                     begins: false,
                 }),
-            closed: progress.closed,
+            closed: progress.closed.is_some(),
             contract: true,
-            maker: self.maker(),
+            contradicted: progress.is_contradicted(),
+            acknowledged: progress.acknowledged_by().is_some(),
+            // The worker, which may be alive, or the service, until its limit, can still say what happened.
+            answer_until: (progress.overridden_by().is_some()
+                && !progress.is_applied()
+                && progress.refused().is_none())
+            .then(|| progress.ended_at().unwrap_or(Millis::MAX)),
         }
     }
 }
@@ -152,12 +160,12 @@ impl Progress {
         }
         match fact {
             Fact::Moved { trigger, .. }
-                if self.closed && !matches!(&**trigger, "start" | "cancel") =>
+                if self.closed.is_some() && !matches!(&**trigger, "start" | "cancel") =>
             {
                 Err(Breach::new("it was closed, so it can only be cancelled"))
             }
-            _ if self.closed && call.is_some() => {
-                Err(Breach::new("it was closed, so nothing else can happen to it"))
+            _ if self.closed.is_some() && call.is_some() => {
+                Err(Breach::new("it was closed and can no longer change"))
             }
             _ => Ok(()),
         }
@@ -172,7 +180,7 @@ impl Progress {
     ) -> Result<(), Breach> {
         if let Fact::Moved { to, trigger, .. } = fact {
             match (trigger.as_ref(), to.parse::<Status>()) {
-                ("start", _) if !self.held && !self.closed => {
+                ("start", _) if !self.held && self.closed.is_none() => {
                     return Err(Breach::new(
                         "the action is irreversible and was started without `begin`; start it \
                          through `begin`, which takes the key and issues a permit",
@@ -210,7 +218,7 @@ impl Progress {
                 self.admit_confirmation(*applied, *at, *overridden, settling_time)
             }
             Some(CallFact::Permitted { .. }) if self.permit.is_some() => {
-                Err(Breach::new("it has had its permit; a retry is a new execution"))
+                Err(Breach::new("already permitted once; retry with a new execution"))
             }
             _ => Ok(()),
         }
@@ -223,7 +231,7 @@ impl Progress {
             return Err(Breach::new("no service can report about this call"));
         }
         if !self.is_running_under(epoch) || self.accepted.is_some() || self.applied {
-            return Err(Breach::new("the outcome of the call was recorded before"));
+            return Err(Breach::new("the outcome of the call is already recorded"));
         }
         Ok(())
     }
@@ -233,14 +241,12 @@ impl Progress {
         match (self.verdict, evidence) {
             (None, Evidence::NotApplied(_)) if self.applied => Err(contradiction()),
             (None, _) => Ok(()),
-            (Some(Verdict::Unknown), Evidence::Applied(_)) if self.applied => Ok(()),
-            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.applied => {
+            (Some(SettledAs::Unknown), Evidence::Applied(_)) if self.applied => Ok(()),
+            (Some(SettledAs::Unknown), Evidence::NotApplied(_)) if self.applied => {
                 Err(contradiction())
             }
-            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.is_refused() => Ok(()),
-            _ => {
-                Err(Breach::new("the outcome of the call was recorded before; nothing else counts"))
-            }
+            (Some(SettledAs::Unknown), Evidence::NotApplied(_)) if self.is_refused() => Ok(()),
+            _ => Err(Breach::new("the outcome of the call is already recorded and is final")),
         }
     }
 
@@ -265,11 +271,11 @@ impl Progress {
         }
         match self.ended_at {
             None => Err(Breach::new(
-                "its worker may still be alive; wait until it has ended, or override by name",
+                "its worker may still be alive; wait until it has ended, or override",
             )),
             Some(ended_at) if at < settled_at(ended_at, settling_time) => Err(Breach::new(
-                "the call may still take effect; wait for the settling time of its tool, or \
-                 override by name",
+                "the call may still take effect; wait for the settling time of its tool, \
+                 or override",
             )),
             Some(_) => Ok(()),
         }
@@ -277,19 +283,19 @@ impl Progress {
 
     fn may_end_as(&self, end: Status) -> Result<(), Breach> {
         match (end, self.verdict) {
-            (Status::Completed, Some(Verdict::Applied)) => Ok(()),
+            (Status::Completed, Some(SettledAs::Applied)) => Ok(()),
             (Status::Completed, _) => Err(Breach::new(
                 "an irreversible action can become COMPLETED only with evidence that it took \
-                 place; settle its outcome",
+                 effect; settle its outcome",
             )),
-            (_, Some(Verdict::NotApplied)) => Ok(()),
+            (_, Some(SettledAs::NotApplied)) => Ok(()),
             (_, None) if self.permit.is_none() => Ok(()),
             (_, None) if self.accepted.is_some() => Err(Breach::new(
-                "its service has accepted the call and may carry it out, so this cannot end and release its \
+                "its service has accepted the call and may still carry it out, so it cannot end and release its \
                  key; wait for the report, or `fence` it and settle the doubt",
             )),
             _ => Err(Breach::new(
-                "a permit is unanswered and the action may have taken place, so this cannot end \
+                "a permit is unanswered and the action may have taken effect, so it cannot end \
                  and release its key; settle its outcome, or let `recover` put it in doubt",
             )),
         }
@@ -299,18 +305,20 @@ impl Progress {
     fn admit_response(&self, entry: &Entry) -> Result<(), Breach> {
         let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
         if self.status != Status::Waiting || !by_person {
-            return Err(Breach::new("only a person can answer a question, while it waits"));
+            return Err(Breach::new(
+                "only a person can answer a question, and only while it waits",
+            ));
         }
         if self.awaits_report() {
             return Err(Breach::new("it waits for the report of its service, not for a person"));
         }
         if self.is_in_doubt() {
             return Err(Breach::new(
-                "it is in doubt; confirm that the action took place, or that it did not",
+                "it is in doubt; confirm that the action took effect, or that it did not",
             ));
         }
         if self.answered_by.is_some() {
-            return Err(Breach::new("the question was answered before; resume it"));
+            return Err(Breach::new("the question is already answered; resume it"));
         }
         Ok(())
     }
@@ -322,11 +330,11 @@ impl Progress {
         }
         if !self.is_contradicted() {
             return Err(Breach::new(
-                "no receipt contradicts how it ended, so there is nothing to acknowledge",
+                "no receipt contradicts its outcome, so there is nothing to acknowledge",
             ));
         }
         match &self.acknowledged_by {
-            Some(_) => Err(Breach::new("a person has acknowledged that already")),
+            Some(_) => Err(Breach::new("the contradiction is already acknowledged")),
             None => Ok(()),
         }
     }
@@ -356,14 +364,16 @@ impl Progress {
                 };
             };
             if self.decision.is_some() {
-                return Err(Breach::new("the gate was answered before"));
+                return Err(Breach::new("the gate is already answered"));
             }
             let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
             if self.status != Status::Waiting || !by_person {
-                return Err(Breach::new("only a person can answer a gate, while it waits"));
+                return Err(Breach::new(
+                    "only a person can answer a gate, and only while it waits",
+                ));
             }
             if (*execution, *action) != (approval.execution(), approval.action()) {
-                return Err(Breach::new("the answer is to another question"));
+                return Err(Breach::new("the answer is for a different question"));
             }
             if expires_at.is_some_and(|limit| limit <= *at) {
                 return Err(Breach::new("the gate expired before it was answered"));
@@ -377,36 +387,38 @@ impl Progress {
             let question = contract.action().detail().get("message").and_then(Value::as_str);
             if self.waited || asked != question {
                 return Err(Breach::new(
-                    "a gate asks once, and what its contract says; make it with `Contract::ask`",
+                    "a gate asks the question of its contract, once; create it with `Contract::ask`",
                 ));
             }
         }
         match (&**trigger, decided) {
             ("resume", Some(_)) | ("succeed", Some(true)) | ("reject", Some(false)) => Ok(()),
-            (_, Some(_)) => Err(Breach::new("the gate was answered, and ends as it was answered")),
+            (_, Some(_)) => {
+                Err(Breach::new("the gate is answered and can end only with that answer"))
+            }
             ("resume" | "succeed" | "reject", None) => Err(Breach::new(
-                "a gate completes only by the answer of a person; use `approve` or `decline`",
+                "only a person's answer completes a gate; use `approve` or `decline`",
             )),
             _ => Ok(()),
         }
     }
 }
 
-/// From when on "it did not take place" counts.
+/// The time from which "it did not take effect" counts.
 pub(crate) fn settled_at(ended_at: Millis, settling_time: Duration) -> Millis {
     ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
 }
 
 fn unreported() -> Breach {
     Breach::new(
-        "its service has accepted the call, so it waits for the report and goes on by it; use \
+        "its service has accepted the call, so only its report settles it; use \
          `Store::report`",
     )
 }
 
 fn contradiction() -> Breach {
     Breach::new(
-        "a receipt says that the action took place; confirm that it was applied. To do it again on \
+        "a receipt proves that the action took effect; confirm that it was applied. To repeat it on \
          purpose, plan it with an `occurrence`",
     )
 }

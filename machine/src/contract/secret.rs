@@ -9,12 +9,11 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
 
-use super::Action;
 use crate::journal::{Digest, canonical_whole};
 
-/// An argument of a [`Tool`](super::Tool) that people and models must not read, such as a password. The call
+/// An argument of a [`Tool`](trait@super::Tool) that people and models must not read, such as a password. The call
 /// gets the value; every view, question and prompt shows its digest instead, such as `blake3:5f2a9c01…`, and so does
-/// `Debug`. An approval is for the value itself: one that was changed is not what was approved.
+/// `Debug`. An approval is for the value itself: a changed value is not approved.
 ///
 /// The value is stored as it is, in the file and in what `export` writes. Who can guess a value can compare its
 /// digest, so it protects long random secrets better than short ones.
@@ -35,6 +34,7 @@ use crate::journal::{Digest, canonical_whole};
 ///     const METHOD: &'static str = "set_password";
 ///     type Effect = Irreversible;
 ///     type Receipt = String;
+///     type Refusal = String;
 /// }
 ///
 /// let actors = Actors::issue("assistant")?;
@@ -98,7 +98,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
         // The error of the value would quote it.
         T::deserialize(deserializer)
             .map(Self)
-            .map_err(|_| D::Error::custom("a secret argument is not of the type that it has now"))
+            .map_err(|_| D::Error::custom("a secret argument no longer has its declared type"))
     }
 }
 
@@ -140,9 +140,11 @@ pub(super) fn places(
     let mut places = Vec::new();
     collect(&marked, &mut String::new(), &mut places);
     if places.iter().any(|place| at(arguments, place).is_none()) || has_marked_name(&marked) {
-        return Err("a secret is the name of an entry or is not written as a value of its own; make it the \
-                    value of a field"
-            .to_owned());
+        return Err(
+            "a secret is a map key or is not serialized as a separate value; make it the value \
+                    of a field"
+                .to_owned(),
+        );
     }
     Ok(places)
 }
@@ -202,12 +204,6 @@ fn digest(value: &Value) -> String {
     format!("blake3:{}…", &digest[..8])
 }
 
-/// The arguments of a tool call, or the detail of another action, as views show them.
-pub(super) fn shown_arguments(action: &Action) -> Cow<'_, Map<String, Value>> {
-    let arguments = action.tool().map_or(action.detail(), |call| call.arguments);
-    with_digests(arguments, &action.secrets())
-}
-
 pub(super) fn with_digests<'a>(
     arguments: &'a Map<String, Value>,
     secrets: &[&str],
@@ -253,33 +249,7 @@ pub(super) fn check(secrets: &Value, arguments: &Map<String, Value>) -> Result<(
     let Value::Array(places) = secrets else { return Err("its `secrets` are not a list") };
     let is_place = |place: &Value| place.as_str().is_some_and(|it| at(arguments, it).is_some());
     if places.is_empty() || !places.iter().all(is_place) {
-        return Err("its `secrets` name a place that is not in its arguments");
+        return Err("its `secrets` name a path that is missing from its arguments");
     }
     Ok(())
-}
-
-impl Action {
-    /// Its detail with digests in the places of secrets, as views show it.
-    #[must_use]
-    pub fn shown_detail(&self) -> Map<String, Value> {
-        let mut detail = self.detail().clone();
-        hide(&mut detail);
-        detail
-    }
-
-    /// The places of its secrets in its arguments.
-    pub(crate) fn secrets(&self) -> Vec<&str> {
-        let Some(Value::Array(places)) = self.detail().get("secrets") else { return Vec::new() };
-        places.iter().filter_map(Value::as_str).collect()
-    }
-}
-
-/// Without its secrets, so that they do not get into logs.
-impl fmt::Debug for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Action")
-            .field("action_type", self.action_type())
-            .field("action_detail", &self.shown_detail())
-            .finish()
-    }
 }

@@ -1,16 +1,15 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionType, ApprovalEnd, Decider, Effect, IdempotencyKey, InvalidContract, ToolSpec,
-    contract::millis,
+    Action, ActionType, ApprovalEnd, Decider, Effect, IdempotencyKey, InvalidContract, Origin,
+    ToolSpec,
+    approval::{self, ApprovalRequest},
     decider,
-    gate::{self, Approval},
     identity::Maker,
     key,
-    rollback::Rollback,
 };
 use crate::id::Id;
 
@@ -46,9 +45,9 @@ pub(super) struct Terms {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "gate::read_approval"
+        deserialize_with = "approval::read_approval"
     )]
-    pub(super) approves: Option<Approval>,
+    pub(super) approves: Option<ApprovalRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) retry_of: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "decider::read")]
@@ -56,6 +55,9 @@ pub(super) struct Terms {
     /// The execution that the decision is for, so that a copy of the contract cannot reuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_for: Option<Id>,
+    /// The machine that made it by `#[invoke]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) invoked: Option<Origin>,
     /// The end of the approval under which a policy repeats the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) approval_end: Option<ApprovalEnd>,
@@ -116,6 +118,7 @@ impl Terms {
             retry_of: None,
             decided_by: None,
             decided_for: None,
+            invoked: None,
             approval_end: None,
             rollback: None,
             metadata: Map::new(),
@@ -157,23 +160,36 @@ impl Terms {
     pub(super) fn check(&self) -> Result<(), InvalidContract> {
         let wrong = |what| Err(InvalidContract::Inconsistent(what));
         if self.effect.is_irreversible() && !self.irreversible {
-            return wrong("its tool is irreversible, and it says that it is not");
+            return wrong("its tool is irreversible, but the contract says otherwise");
         }
         if self.key != self.derived_key() {
-            return wrong("its idempotency key is not that of its action");
+            return wrong("its idempotency key does not match its action");
         }
         if self.approves.is_some()
             && (self.irreversible || *self.action.action_type() != ActionType::EcsRequest)
         {
-            return wrong("it asks for an approval, and it is not a question");
+            return wrong("it asks for an approval but is not a question");
         }
         if self.approval_end.is_some() && self.behind.is_some() {
-            return wrong("it is behind a gate, and has the approval of another one");
+            return wrong("it is behind one gate but has the approval of another");
         }
         let decided = [self.decided_by.is_some(), self.decided_for.is_some()];
         if decided != [self.retry_of.is_some(); 2] {
-            return wrong("a retry has a decision, and nothing else has");
+            return wrong("a retry must carry a decision, and no other execution may");
         }
         Ok(())
     }
+}
+
+/// The action that undoes another one, with its effect and limits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Rollback {
+    pub(super) action: Action,
+    pub(super) effect: Effect,
+    pub(super) timeout_ms: Option<u64>,
+    pub(super) settling_ms: u64,
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

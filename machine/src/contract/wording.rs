@@ -3,11 +3,11 @@ use std::{collections::BTreeMap, fmt::Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Action, Contract, secret::shown_arguments};
+use super::{Action, shown::shown_arguments};
 use crate::{
     journal::{Digest, canonical_whole},
     language::{Language, Phrase},
-    legible::Marks,
+    legible::Illegible,
 };
 
 /// The longest text of one argument in a question, in characters.
@@ -29,11 +29,6 @@ pub(crate) enum Extent {
     Short,
     /// All of it.
     Whole,
-}
-
-/// The question to an approver in English, made from nothing but the action and the words of its tool.
-pub(crate) fn question(contract: &Contract, extent: Extent) -> String {
-    Wording::of(contract, extent).text(Language::English)
 }
 
 /// A question to an approver, in any language.
@@ -58,13 +53,13 @@ pub(crate) struct Heading {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     occurrence: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    hidden: Vec<Hidden>,
+    hidden: Vec<HiddenPart>,
 }
 
 /// A part of the action that a question does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Hidden {
+enum HiddenPart {
     /// An argument.
     Argument(String),
     /// So many characters of the name of one.
@@ -76,8 +71,12 @@ enum Hidden {
 }
 
 impl Wording {
-    pub(crate) fn of(contract: &Contract, extent: Extent) -> Self {
-        let action = contract.action();
+    pub(super) fn of(
+        action: &Action,
+        irreversible: bool,
+        worded: &BTreeMap<String, String>,
+        extent: Extent,
+    ) -> Self {
         let call = action.tool();
         let mut shown = String::new();
         match &call {
@@ -89,8 +88,8 @@ impl Wording {
         let (arguments, hidden) = arguments(action, extent);
         let heading = Heading {
             name: shown,
-            irreversible: contract.is_irreversible(),
-            worded: contract.questions().clone(),
+            irreversible,
+            worded: worded.clone(),
             occurrence: call.and_then(|call| call.occurrence).map(str::to_owned),
             hidden,
         };
@@ -205,18 +204,18 @@ pub fn without_arguments(question: &str, language: Language) -> Option<&str> {
     is_digest.then_some(if is_worded { "" } else { first })
 }
 
-fn not_shown(hidden: &[Hidden], language: Language) -> String {
+fn not_shown(hidden: &[HiddenPart], language: Language) -> String {
     let mut text = String::new();
     for (place, part) in hidden.iter().enumerate() {
         let said = match part {
-            Hidden::Argument(name) => name.clone(),
-            Hidden::OfName(count) => language.say(Phrase::HiddenOfName, &[("count", count)]),
-            Hidden::OfValue(count, name) => {
+            HiddenPart::Argument(name) => name.clone(),
+            HiddenPart::OfName(count) => language.say(Phrase::HiddenOfName, &[("count", count)]),
+            HiddenPart::OfValue(count, name) => {
                 language.say(Phrase::HiddenOf, &[("count", count), ("name", name)])
             }
-            Hidden::More(count) => language.say(Phrase::AndMore, &[("count", count)]),
+            HiddenPart::More(count) => language.say(Phrase::AndMore, &[("count", count)]),
         };
-        if place > 0 && !matches!(part, Hidden::More(_)) {
+        if place > 0 && !matches!(part, HiddenPart::More(_)) {
             text.push_str(", ");
         }
         text.push_str(&said);
@@ -237,7 +236,7 @@ pub(super) fn describe(action: &Action, extent: Extent, language: Language, text
 
 /// The arguments of an action, each on a line after a line break, and what of them is hidden. Secrets are
 /// shown by their digests.
-fn arguments(action: &Action, extent: Extent) -> (String, Vec<Hidden>) {
+fn arguments(action: &Action, extent: Extent) -> (String, Vec<HiddenPart>) {
     let arguments = shown_arguments(action);
     // The text must not depend on the features of `serde_json` that other crates enable.
     let mut arguments: Vec<_> = arguments.iter().collect();
@@ -246,25 +245,25 @@ fn arguments(action: &Action, extent: Extent) -> (String, Vec<Hidden>) {
     let mut hidden = Vec::new();
     for (argument, value) in &arguments {
         if extent == Extent::Short && lines.len() > LARGEST {
-            hidden.push(Hidden::Argument(shown_name(argument)));
+            hidden.push(HiddenPart::Argument(shown_name(argument)));
             continue;
         }
         lines.push('\n');
         let of_name = name(argument, extent, &mut lines);
         if of_name > 0 {
-            hidden.push(Hidden::OfName(of_name));
+            hidden.push(HiddenPart::OfName(of_name));
         }
         lines.push_str(": ");
         // As JSON, line breaks are escaped and quotes cannot be forged.
         let of_value = cut(&canonical_whole(value), extent.of(LONGEST), &mut lines);
         if of_value > 0 {
-            hidden.push(Hidden::OfValue(of_value, shown_name(argument)));
+            hidden.push(HiddenPart::OfValue(of_value, shown_name(argument)));
         }
     }
     let more = hidden.len().saturating_sub(NAMED);
     if more > 0 {
         hidden.truncate(NAMED);
-        hidden.push(Hidden::More(more));
+        hidden.push(HiddenPart::More(more));
     }
     (lines, hidden)
 }
@@ -310,9 +309,9 @@ fn cut(value: &str, longest: usize, text: &mut String) -> usize {
 }
 
 /// Writes text so that it shows what it is: characters that cannot be seen, and those that look like
-/// others, are escaped. See [`Marks`].
+/// others, are escaped. See [`Illegible`].
 pub(crate) fn visible(text: &str, out: &mut String) {
-    let marks = Marks::of(text);
+    let marks = Illegible::of(text);
     for (number, character) in text.chars().enumerate() {
         if marks.has(number) {
             let _ = write!(out, "{}", character.escape_unicode());
@@ -327,7 +326,7 @@ mod tests {
     use super::visible;
 
     #[test]
-    fn what_cannot_be_seen_is_escaped() {
+    fn invisible_characters_are_escaped() {
         for (text, shown) in [
             ("bob@example.com", "bob@example.com"),
             ("会议 invitation", "会议 invitation"),

@@ -4,7 +4,7 @@ use super::Text;
 
 /// The audience of a field: each audience sees what those before it see, and more.
 ///
-/// `#[audience(human)]` on a field of a state, or on an item of a payload, says so; a field without a
+/// `#[audience(human)]` on a field of a state, or on an item of a payload, declares it; a field without a
 /// mark is [`Internal`](Self::Internal). [`view`](crate::view) has each of them as a type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(

@@ -9,6 +9,7 @@ use core::fmt;
 use super::{Definition, Field, StateDef, Text};
 
 mod edges;
+mod invocation;
 
 /// The differences between a definition of a machine and the one that stored data were written under.
 ///
@@ -88,12 +89,12 @@ impl Definition {
     pub fn compare(&self, newer: &Self) -> Comparison {
         let mut changes = Changes::default();
         if self.name != newer.name {
-            let text = format!("`{}` is another machine than `{}`", newer.name, self.name);
+            let text = format!("`{}` and `{}` are different machines", newer.name, self.name);
             changes.refuse(None, text);
         } else if self.version > newer.version {
-            // The program is the older one; what it lacks is not for it to add.
+            // The program is the older one, so nothing is missing from it.
             let text = format!(
-                "the data are of version {}, and this program has version {}: use the newer program",
+                "the data has version {}, but this program has version {}: use the newer program",
                 self.version, newer.version
             );
             changes.refuse(None, text);
@@ -108,7 +109,7 @@ impl Definition {
         Comparison { changes: changes.0 }
     }
 
-    /// The state of `newer` that takes over what is in one of this definition's states.
+    /// The state of `newer` that takes over machines in one of this definition's states.
     #[must_use]
     pub fn successor(&self, state: usize, newer: &Self) -> Option<usize> {
         let name = &self.states[state].name;
@@ -154,7 +155,7 @@ impl Changes {
             self.allow(format!("version {from} became version {to}"));
         }
         if older.context != newer.context {
-            let text = format!("the context was {} and is {}", name(older), name(newer));
+            let text = format!("the context changed from {} to {}", name(older), name(newer));
             if newer.upgrades.iter().any(|step| (from..to).contains(step)) {
                 self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
@@ -186,7 +187,7 @@ impl Changes {
                     Some(name),
                     format!(
                         "state `{name}` was removed: keep it until no machine is in it, or write \
-                         `#[was = \"{name}\"]` on the state that takes its machines over"
+                         `#[was = \"{name}\"]` on the state that replaces it"
                     ),
                 );
                 continue;
@@ -197,6 +198,7 @@ impl Changes {
                 self.allow(format!("state `{name}` was renamed to `{}`", successor.name));
             }
             self.data(older, state, newer, successor);
+            self.invocation(state, successor);
             if successor.terminal != state.terminal {
                 let now = if successor.terminal { "now" } else { "no longer" };
                 self.allow(format!("state `{}` is {now} terminal", successor.name));
@@ -240,7 +242,7 @@ impl Changes {
                     let was = removed.iter().find(|removed| removed.ty == field.ty);
                     let was = was.and_then(|was| pair(was, field));
                     let text = format!(
-                        "field `{}` was added, and is neither an `Option` nor has a serde default",
+                        "field `{}` was added, but is not an `Option` and has no serde default",
                         field.name
                     );
                     incompatible.push((text, was));
@@ -248,7 +250,7 @@ impl Changes {
                 Some(before) => {
                     if before.ty != field.ty {
                         let text = format!(
-                            "field `{}` was `{}` and is `{}`",
+                            "field `{}` changed from `{}` to `{}`",
                             field.name, before.ty, field.ty
                         );
                         incompatible.push((text, None));

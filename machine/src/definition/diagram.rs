@@ -30,8 +30,15 @@ impl Definition {
         });
         let ends = self.states.iter().filter(|state| state.terminal);
         let ends = ends.map(|state| format!("    {} --> [*]\n", mermaid_text(&state.label)));
+        let notes = self.states.iter().filter_map(|state| {
+            // The text of a note ends at a colon.
+            let note = mermaid_text(&state.invocation.as_ref()?.label().to_string());
+            let note = note.replace(':', "#58;");
+            Some(format!("    note right of {}: {note}\n", mermaid_text(&state.label)))
+        });
         once(String::from("stateDiagram-v2\n"))
             .chain(once(start))
+            .chain(notes)
             .chain(moves)
             .chain(ends)
             .collect()
@@ -51,7 +58,14 @@ impl Definition {
             let lines = if state.terminal { 2 } else { 1 };
             let width = if index == self.initial { 2 } else { 1 };
             let name = dot_name(&state.label);
-            format!("    {name} [peripheries={lines}, penwidth={width}]\n")
+            let label = match &state.invocation {
+                None => String::new(),
+                Some(invocation) => {
+                    let note = dot_text(&invocation.label().to_string());
+                    format!(", label=\"{}\\n{note}\"", dot_text(&state.label))
+                }
+            };
+            format!("    {name} [peripheries={lines}, penwidth={width}{label}]\n")
         });
         let moves = self.edges.iter().map(|edge| {
             let name = |state: usize| dot_name(&self.states[state].label);
@@ -63,7 +77,7 @@ impl Definition {
         once(head).chain(states).chain(moves).chain(once(String::from("}\n"))).collect()
     }
 
-    /// The machine as an `<svg>` element, which takes its colours from where it stands.
+    /// The machine as an `<svg>` element, which inherits its colours.
     ///
     /// ```
     /// use machine::contract::execution;
@@ -82,6 +96,7 @@ impl Definition {
     pub fn diagram(&self) -> machine_diagram::Diagram {
         let nodes = self.states.iter().enumerate().map(|(index, state)| machine_diagram::Node {
             label: state.label.clone().into_owned(),
+            note: state.invocation.as_ref().map(|invocation| invocation.label().to_string()),
             initial: index == self.initial,
             terminal: state.terminal,
         });
@@ -112,7 +127,12 @@ fn mermaid_text(label: &str) -> String {
 
 /// A name of DOT in quotation marks: without them it could be a keyword.
 fn dot_name(name: &str) -> String {
-    let mut text = String::from("\"");
+    format!("\"{}\"", dot_text(name))
+}
+
+/// Text inside quotation marks.
+fn dot_text(name: &str) -> String {
+    let mut text = String::new();
     for character in name.chars() {
         match character {
             '\\' => text.push_str("\\\\"),
@@ -123,6 +143,5 @@ fn dot_name(name: &str) -> String {
             other => text.push(other),
         }
     }
-    text.push('"');
     text
 }

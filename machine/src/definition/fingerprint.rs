@@ -1,7 +1,7 @@
 use core::fmt;
 
 use super::{
-    Edge, Field, Mark, StateDef, Text,
+    Edge, Field, Invocation, Mark, StateDef, Text,
     rows::{slice, string},
 };
 
@@ -39,6 +39,9 @@ impl Fingerprint {
             hash = number(hash, states[i].stable as usize * 2 + states[i].terminal as usize);
             hash = fields(hash, slice(&states[i].fields));
             hash = texts(hash, slice(&states[i].was));
+            if let Some(invocation) = &states[i].invocation {
+                hash = invoked(hash, invocation);
+            }
             i += 1;
         }
         let mut i = 0;
@@ -48,9 +51,12 @@ impl Fingerprint {
             hash = fields(hash, slice(&edges[i].payload));
             hash = number(hash, edges[i].deadline.is_some() as usize);
             hash = texts(hash, slice(&edges[i].actors));
-            // Most moves compute nothing, and are what they were before this counted.
+            // Most moves compute nothing, and keep the fingerprint that they had before this counted.
             if !slice(&edges[i].computed).is_empty() {
                 hash = texts(hash, slice(&edges[i].computed));
+            }
+            if edges[i].detach {
+                hash = number(hash, 1);
             }
             hash = texts(hash, slice(&edges[i].was));
             i += 1;
@@ -80,6 +86,23 @@ const fn fields(mut hash: u64, fields: &[Field]) -> u64 {
         i += 1;
     }
     hash
+}
+
+/// Approval and times count for the next entry only, so they are left out.
+const fn invoked(hash: u64, invocation: &Invocation) -> u64 {
+    let Invocation { name, service, method, .. } = invocation;
+    let mut hash = text(text(text(hash, string(name)), string(service)), string(method));
+    hash = number(hash, invocation.irreversible as usize * 2 + invocation.set as usize);
+    hash = some_text(some_text(hash, &invocation.done), &invocation.failed);
+    texts(some_text(hash, &invocation.each), slice(&invocation.was))
+}
+
+#[allow(clippy::ref_option, reason = "it is const")]
+const fn some_text(hash: u64, some: &Option<Text>) -> u64 {
+    match some {
+        Some(some) => text(number(hash, 1), string(some)),
+        None => number(hash, 0),
+    }
 }
 
 const fn texts(mut hash: u64, texts: &[Text]) -> u64 {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, Mark, StateDef, Text};
 
-/// A definition that was read and is not one: an index out of range, a name twice.
+/// A malformed definition: an index out of range, a duplicate name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InvalidDefinition(String);
 
@@ -19,7 +19,7 @@ impl core::error::Error for InvalidDefinition {}
 
 /// A definition as parsed from JSON, before its indices are checked.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedDefinition {
     name: Text,
     #[serde(default)]
     docs: Text,
@@ -46,9 +46,10 @@ fn first() -> u32 {
 
 impl<'de> Deserialize<'de> for Definition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let unchecked = Unchecked::deserialize(deserializer)?;
+        let unchecked = UncheckedDefinition::deserialize(deserializer)?;
         unchecked.check().map_err(de::Error::custom)?;
-        let Unchecked { name, docs, version, context, states, edges, initial, .. } = unchecked;
+        let UncheckedDefinition { name, docs, version, context, states, edges, initial, .. } =
+            unchecked;
         let (actors, groups, upgrades) = (unchecked.actors, unchecked.groups, unchecked.upgrades);
         let marks = unchecked.marks;
         Ok(Self {
@@ -75,7 +76,7 @@ impl<'de> Deserialize<'de> for Definition {
     }
 }
 
-impl Unchecked {
+impl UncheckedDefinition {
     fn check(&self) -> Result<(), InvalidDefinition> {
         let Self { name, states, edges, groups, .. } = self;
         let wrong = |reason: String| {
@@ -87,7 +88,7 @@ impl Unchecked {
             if index < states.len() {
                 return Ok(());
             }
-            wrong(format!("{what} is state {index}, and there are {} states", states.len()))
+            wrong(format!("{what} is state {index}, but there are {} states", states.len()))
         };
         if self.version == 0 {
             return wrong(String::from("its version is 0, and versions start at 1"));

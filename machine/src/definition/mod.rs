@@ -1,4 +1,4 @@
-//! The one table: what a machine is, as plain data.
+//! The definition of a machine, as plain data: the one table.
 
 mod audience;
 mod compare;
@@ -6,6 +6,7 @@ mod diagram;
 mod fingerprint;
 #[cfg(feature = "store")]
 mod fit;
+mod invocation;
 #[cfg(feature = "durable")]
 mod json;
 mod moves;
@@ -20,6 +21,7 @@ pub use compare::{Change, Comparison};
 pub use fingerprint::Fingerprint;
 #[cfg(feature = "store")]
 pub(crate) use fit::Fit;
+pub use invocation::{ApprovalDef, Invocation};
 #[cfg(feature = "durable")]
 pub use json::InvalidDefinition;
 pub use moves::Move;

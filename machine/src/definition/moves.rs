@@ -3,7 +3,7 @@ use core::fmt;
 use super::{Definition, Edge, Field, StateDef, Text};
 use crate::actor::Actor;
 
-/// A legal move: what a trigger does in one state.
+/// A legal move: the effect of a trigger in one state.
 ///
 /// Most moves have one edge. A choice has one for each state that it can lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

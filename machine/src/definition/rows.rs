@@ -5,8 +5,8 @@ use alloc::borrow::Cow;
 
 pub use super::Audience;
 use super::{
-    ActorDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Mark, Rows, StateDef,
-    Text,
+    ActorDef, ApprovalDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Invocation,
+    Mark, Rows, StateDef, Text,
 };
 pub use crate::actor::Actor;
 use crate::actor::Category;
@@ -26,6 +26,46 @@ pub struct StateRow {
     pub was: &'static [Text],
     /// See [`StateDef::upgrades`].
     pub upgrades: &'static [u32],
+    /// See [`StateDef::invocation`].
+    pub invocation: Option<InvocationRow>,
+}
+
+/// The parts of an invocation.
+#[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the attribute")]
+pub struct InvocationRow {
+    /// See [`Invocation::name`].
+    pub name: &'static str,
+    /// See [`Invocation::tool`].
+    pub tool: &'static str,
+    /// See [`Invocation::service`].
+    pub service: &'static str,
+    /// See [`Invocation::method`].
+    pub method: &'static str,
+    /// See [`Invocation::irreversible`].
+    pub irreversible: bool,
+    /// See [`Invocation::set`].
+    pub set: bool,
+    /// Each call has to be approved.
+    pub approve: bool,
+    /// The function that says which calls have to be approved.
+    pub approve_when: Option<&'static str>,
+    /// See [`Invocation::unattended`].
+    pub unattended: bool,
+    /// See [`Invocation::adopt`].
+    pub adopt: bool,
+    /// See [`Invocation::expires`].
+    pub expires: Option<&'static str>,
+    /// See [`Invocation::within`].
+    pub within: Option<&'static str>,
+    /// See [`Invocation::done`].
+    pub done: Option<&'static str>,
+    /// See [`Invocation::failed`].
+    pub failed: Option<&'static str>,
+    /// See [`Invocation::each`].
+    pub each: Option<&'static str>,
+    /// See [`Invocation::was`].
+    pub was: &'static [Text],
 }
 
 /// The optional parts of an edge. One without any of them is [`edge`].
@@ -43,13 +83,42 @@ pub struct EdgeRow {
     pub deadline: Option<(&'static str, Option<usize>)>,
     /// See [`Edge::computed`].
     pub computed: &'static [Text],
+    /// See [`Edge::detach`].
+    pub detach: bool,
     /// See [`Edge::was`].
     pub was: &'static [Text],
 }
 
 /// Nothing of it.
-pub const STATE: StateRow =
-    StateRow { docs: "", stable: false, terminal: false, fields: &[], was: &[], upgrades: &[] };
+pub const STATE: StateRow = StateRow {
+    docs: "",
+    stable: false,
+    terminal: false,
+    fields: &[],
+    was: &[],
+    upgrades: &[],
+    invocation: None,
+};
+
+/// Nothing of it.
+pub const INVOCATION: InvocationRow = InvocationRow {
+    name: "",
+    tool: "",
+    service: "",
+    method: "",
+    irreversible: false,
+    set: false,
+    approve: false,
+    approve_when: None,
+    unattended: false,
+    adopt: false,
+    expires: None,
+    within: None,
+    done: None,
+    failed: None,
+    each: None,
+    was: &[],
+};
 
 /// Nothing of it.
 pub const EDGE: EdgeRow = EdgeRow {
@@ -59,6 +128,7 @@ pub const EDGE: EdgeRow = EdgeRow {
     when: None,
     deadline: None,
     computed: &[],
+    detach: false,
     was: &[],
 };
 
@@ -77,7 +147,7 @@ pub const fn end(name: &'static str, label: &'static str) -> StateDef {
 /// A state.
 #[must_use]
 pub const fn state_with(name: &'static str, label: &'static str, row: StateRow) -> StateDef {
-    let StateRow { docs, stable, terminal, fields, was, upgrades } = row;
+    let StateRow { docs, stable, terminal, fields, was, upgrades, invocation } = row;
     StateDef {
         name: Cow::Borrowed(name),
         label: Cow::Borrowed(label),
@@ -87,6 +157,34 @@ pub const fn state_with(name: &'static str, label: &'static str, row: StateRow) 
         fields: Cow::Borrowed(fields),
         was: Cow::Borrowed(was),
         upgrades: Cow::Borrowed(upgrades),
+        invocation: match invocation {
+            Some(row) => Some(invocation_of(row)),
+            None => None,
+        },
+    }
+}
+
+const fn invocation_of(row: InvocationRow) -> Invocation {
+    Invocation {
+        name: Cow::Borrowed(row.name),
+        tool: Cow::Borrowed(row.tool),
+        service: Cow::Borrowed(row.service),
+        method: Cow::Borrowed(row.method),
+        irreversible: row.irreversible,
+        set: row.set,
+        approval: match (row.approve, row.approve_when) {
+            (_, Some(function)) => ApprovalDef::When(Cow::Borrowed(function)),
+            (true, None) => ApprovalDef::Always,
+            (false, None) => ApprovalDef::Never,
+        },
+        unattended: row.unattended,
+        adopt: row.adopt,
+        expires: text_or_none(row.expires),
+        within: text_or_none(row.within),
+        done: text_or_none(row.done),
+        failed: text_or_none(row.failed),
+        each: text_or_none(row.each),
+        was: Cow::Borrowed(row.was),
     }
 }
 
@@ -99,7 +197,7 @@ pub const fn edge(from: usize, trigger: &'static str, to: usize) -> Edge {
 /// An edge.
 #[must_use]
 pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeRow) -> Edge {
-    let EdgeRow { payload, actors, guard, when, deadline, computed, was } = row;
+    let EdgeRow { payload, actors, guard, when, deadline, computed, detach, was } = row;
     Edge {
         from,
         trigger: Cow::Borrowed(trigger),
@@ -113,6 +211,7 @@ pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeR
             None => None,
         },
         computed: Cow::Borrowed(computed),
+        detach,
         was: Cow::Borrowed(was),
     }
 }

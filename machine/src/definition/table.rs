@@ -1,7 +1,7 @@
 use alloc::borrow::Cow;
 use core::fmt;
 
-use super::{Audience, Fingerprint, Mark, Move};
+use super::{Audience, Fingerprint, Invocation, Mark, Move};
 use crate::actor::{Actor, Category};
 
 /// Text of a definition: in the program for one that `#[machine]` wrote, on the heap for one that
@@ -65,7 +65,7 @@ pub struct Definition {
     pub groups: Rows<GroupDef>,
     /// Changes when a name, an older name, a field, its audience, an edge, an actor, the context's
     /// type, the version, whether there is a deadline, or [which fields a move computes](Edge::computed)
-    /// changes. Docs, guards, conditions and durations do not count: what stored data mean does not depend on
+    /// changes, or the tool, the form or a trigger of an invocation. Docs, guards, conditions and durations do not count: what stored data mean does not depend on
     /// them.
     #[cfg_attr(feature = "durable", serde(skip))]
     pub fingerprint: Fingerprint,
@@ -98,6 +98,9 @@ pub struct StateDef {
     /// The versions from which an upgrade function leads one version further.
     #[cfg_attr(feature = "durable", serde(default))]
     pub upgrades: Rows<u32>,
+    /// The calls that it makes when it is entered.
+    #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub invocation: Option<Invocation>,
 }
 
 /// A field of a state, or an item of a payload.
@@ -151,6 +154,10 @@ pub struct Edge {
     /// for, and the rest have the values that they had in the source.
     #[cfg_attr(feature = "durable", serde(default))]
     pub computed: Rows<Text>,
+    /// It leaves the calls of its state under way. Without it, a move out of the state waits for those that are
+    /// irreversible and have begun.
+    #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "core::ops::Not::not"))]
+    pub detach: bool,
     /// The names that the trigger had before.
     #[cfg_attr(feature = "durable", serde(default))]
     pub was: Rows<Text>,
@@ -207,12 +214,16 @@ impl Edge {
         self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
     }
 
-    /// The label of the edge in a drawing: `retry`, or `retry [failures < 3]` for one of a choice.
+    /// The label of the edge in a drawing: `retry`, `retry [failures < 3]` for one of a choice, and `pause / detach` for one
+    /// that leaves calls under way.
     #[must_use]
     pub fn label(&self) -> impl fmt::Display + use<'_> {
-        fmt::from_fn(move |f| match &self.when {
-            None => f.write_str(&self.trigger),
-            Some(when) => write!(f, "{} [{when}]", self.trigger),
+        fmt::from_fn(move |f| {
+            f.write_str(&self.trigger)?;
+            if let Some(when) = &self.when {
+                write!(f, " [{when}]")?;
+            }
+            if self.detach { f.write_str(" / detach") } else { Ok(()) }
         })
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::{
-    contract::{CallbackToken, MAX_BYTES, Report},
+    contract::{CallbackToken, Evidence, MAX_RECEIPT, Refusal, Report, text_of},
     effects::report::{ReportError, Reported},
     id::Id,
     store::handle::Store,
@@ -19,8 +19,8 @@ pub struct AcceptedCall {
 }
 
 impl AcceptedCall {
-    /// The size of the largest receipt as JSON, and of the longest reason, in bytes. A longer one would be cut.
-    pub const LARGEST: usize = MAX_BYTES;
+    /// The size of the largest receipt or refusal as JSON, in bytes. A longer one would be cut.
+    pub const LARGEST: usize = MAX_RECEIPT;
 
     /// The name of the tool, such as `deploy.start`.
     #[must_use]
@@ -28,13 +28,17 @@ impl AcceptedCall {
         self.tool.as_deref()
     }
 
-    /// Records a report, and settles by it what it settles.
+    /// Records a report, and settles the executions that it settles.
     ///
     /// # Errors
     ///
     /// [`ReportError`]
-    pub async fn report(&self, report: Report<Value>) -> Result<Reported, ReportError> {
-        self.store.take_report(self.id, report, &self.token).await
+    pub async fn report(&self, report: Report<Value, Refusal>) -> Result<Reported, ReportError> {
+        let evidence = match report {
+            Report::Applied(receipt) => Evidence::Applied(text_of(&receipt)),
+            Report::NotApplied(refusal) => Evidence::NotApplied(refusal),
+        };
+        self.store.take_report(self.id, evidence, &self.token).await
     }
 }
 

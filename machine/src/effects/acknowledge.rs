@@ -1,29 +1,30 @@
 use crate::{
-    __private::who,
     actor::Human,
+    actor::who::who,
     contract::{AnyExecution, CallFact, append},
-    effects::{act::Act, retry::Retry},
-    store::{error::CommitError, handle::Store},
+    effects::{act::Act, error::EffectError, retry::Retry},
+    store::handle::Store,
 };
 
 impl Store {
     /// Records that a person has seen that a receipt contradicts the end of an execution, and has dealt with
-    /// it: it needs no attention any more, until another receipt arrives. Its label stays CONTRADICTED.
+    /// it: it needs no attention until another receipt arrives. Its label stays CONTRADICTED.
     ///
     /// # Errors
     ///
-    /// [`CommitError::Refused`] if nothing contradicts its end, or a person has acknowledged it already;
-    /// [`CommitError::Conflict`] if it has changed since it was loaded.
+    /// [`CommitError::Refused`](crate::store::CommitError::Refused) if nothing contradicts its end, or a person has acknowledged it already;
+    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it has changed since it was loaded.
     pub async fn acknowledge(
         &self,
         mut contradicted: AnyExecution,
         by: &Human,
-    ) -> Result<AnyExecution, CommitError> {
+    ) -> Result<AnyExecution, EffectError> {
         let act = Act::new(by, "acknowledge", &[contradicted.id()], "");
         let fact = CallFact::Acknowledged { at: self.now() };
         append(&mut contradicted, who(by), fact);
-        let batch = self.batch().act(act).commit(&mut contradicted);
-        batch.write_with(Retry::default()).await?;
+        let batch = self.batch().act(Some(act.clone())).commit(&mut contradicted);
+        let written = batch.write_with(Retry::default()).await;
+        self.log_refusal([act], written).await?;
         Ok(contradicted)
     }
 }
@@ -35,11 +36,12 @@ mod tests {
     use crate::{
         actor::{Actor, Actors},
         contract::{Contract, Evidence, Execution, Progress, ToolSpec},
+        observe::{NextStep, Observer},
         store::Query,
-        view::{Label, NextStep, Observer},
+        view::Label,
     };
 
-    /// D5: before, what is contradicted needed attention for ever.
+    /// A contradiction that was acknowledged no longer needs attention.
     #[test]
     fn another_receipt_needs_another_acknowledgement() {
         let actors = Actors::issue("mailer").unwrap();
@@ -61,7 +63,7 @@ mod tests {
             let concerns = async || {
                 let all = Query::new();
                 let found = observer.attention::<crate::view::Human>(&all);
-                found.await.unwrap().concerns
+                found.await.unwrap().concerns.clone()
             };
             let refused = store.acknowledge(load().await, &ann).await.unwrap_err();
             assert!(refused.to_string().contains("nothing to acknowledge"), "{refused}");
@@ -82,9 +84,9 @@ mod tests {
                 assert_eq!(concerns().await, []);
                 assert_eq!(observer.next(id).await.unwrap(), []);
                 let again = store.acknowledge(seen, by).await.unwrap_err();
-                assert!(again.to_string().contains("acknowledged that already"), "{again}");
+                assert!(again.to_string().contains("is already acknowledged"), "{again}");
                 let late = store.acknowledge(stale, by).await.unwrap_err();
-                assert!(matches!(late, CommitError::Conflict { .. }), "{late}");
+                assert!(late.is_conflict(), "{late}");
             }
             drop(permit);
         });

@@ -4,13 +4,16 @@ use std::fmt::Display;
 
 use crate::{
     actor::{Actor, Human},
+    effects::error::EffectError,
     id::Id,
-    store::{
-        error::{CommitError, Unavailable},
-        handle::Store,
-        operation::NewOperation,
-    },
+    store::{error::CommitError, handle::Store, operation::NewOperation},
+    typed::Refused,
 };
+
+/// The findings of a person about an execution in doubt.
+pub(crate) const CONFIRM_APPLIED: &str = "confirm applied";
+pub(crate) const CONFIRM_NOT_APPLIED: &str = "confirm not applied";
+pub(crate) const OVERRIDE_NOT_APPLIED: &str = "override not applied";
 
 /// An operator's action on a machine. The batch that performs it also writes its line of the operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,19 +60,43 @@ impl Store {
         NewOperation { by, via: self.via, operation, machines, detail, outcome }
     }
 
-    /// Logs an act that was refused, and so wrote nothing.
-    pub(crate) async fn refuse(&self, act: Act, reason: impl Display) -> Result<u64, Unavailable> {
-        self.operation(self.line(act, Some(format!("refused: {reason}")))).await
+    /// The line of an act, for the batch that performs it.
+    pub(crate) fn line_done(&self, act: Act) -> NewOperation {
+        self.line(act, Some("done".to_owned()))
     }
 
-    /// Logs these acts if the error is a refusal.
-    pub(crate) async fn refuse_all(&self, acts: Vec<Act>, error: &CommitError) {
-        if matches!(error, CommitError::Unavailable(_)) {
-            return;
-        }
+    /// Logs acts whose result is a refusal, which wrote nothing. A batch writes the lines of acts that are done.
+    pub(crate) async fn log_refusal<T, E: ActError>(
+        &self,
+        acts: impl IntoIterator<Item = Act, IntoIter: Send>,
+        done: Result<T, E>,
+    ) -> Result<T, E> {
+        let outcome = match &done {
+            Err(error) if error.is_refusal() => format!("refused: {error}"),
+            _ => return done,
+        };
         for act in acts {
             // The caller learns of the refusal in any case.
-            let _ = self.refuse(act, error).await;
+            let _ = self.operation(self.line(act, Some(outcome.clone()))).await;
         }
+        done
+    }
+}
+
+/// An error of an act.
+pub(crate) trait ActError: Display {
+    /// Returns whether the operator log keeps it: the act was refused, rather than impossible now.
+    fn is_refusal(&self) -> bool;
+}
+
+impl ActError for EffectError {
+    fn is_refusal(&self) -> bool {
+        !matches!(self, Self::Commit(CommitError::Unavailable(_)))
+    }
+}
+
+impl<M, E: ActError> ActError for Refused<M, E> {
+    fn is_refusal(&self) -> bool {
+        self.reason.is_refusal()
     }
 }

@@ -1,25 +1,27 @@
 use std::sync::Arc;
 
 use crate::{
-    __private::who,
     actor::ToolNode,
+    actor::who::who,
     clock::Millis,
     contract::{
-        ApprovalEnd, Attempt, BoxFuture, CallFact, CallHandle, CallRecord, Callable, CallbackToken,
-        Execution, Permit, Planned, Token, append, execution::Running, fork,
+        ApprovalEnd, Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Execution,
+        Owner, Permit, Planned, Token, append, execution::Running, fork,
     },
     effects::{
-        change::{Change, Fork, finished},
+        change::{Fork, ForkChange, finished},
+        error::EffectError,
         gate_state::GateState,
-        permit_check::StoreLender,
+        permit_check::StorePermitCheck,
         retry::Retry,
     },
+    future::BoxFuture,
     id::Id,
     store::{
         backend::Condition,
         error::{CommitError, Unavailable},
         handle::Store,
-        process::host,
+        process::{host, lock_file},
     },
     stored::Durable,
     typed::Refused,
@@ -32,10 +34,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The planned execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`],
-    /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it;
-    /// [`CommitError::Declined`] if a person declined the action, and no one has approved it since;
-    /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other keys
+    /// The planned execution, unchanged, with [`EffectError::Deferred`], [`EffectError::NeverRuns`],
+    /// [`EffectError::NotApproved`] and [`EffectError::ApprovalExpired`] if its gate does not allow it;
+    /// [`EffectError::Declined`] if a person declined the action, and no one has approved it since;
+    /// [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this program makes other keys
     /// for the tool than the one that used it before;
     /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
     /// completed the action or holds the key; [`CommitError::Conflict`] if another caller began
@@ -47,7 +49,7 @@ impl Store {
         &self,
         planned: impl Into<Planned<T>>,
         by: &ToolNode,
-    ) -> Result<Begun<T>, Refused<Planned<T>, CommitError>> {
+    ) -> Result<Begun<T>, Refused<Planned<T>, EffectError>> {
         let mut begin = Begin::new(planned.into(), by);
         let written = self.batch().begin(&mut begin).write_with(Retry::default()).await;
         finished(written, begin.finish())
@@ -103,14 +105,14 @@ impl<'a, T: Callable> Begin<'a, T> {
         &mut self,
         store: &Store,
         approved: &[(Id, Approved)],
-    ) -> Result<Begun<T>, CommitError> {
+    ) -> Result<Begun<T>, EffectError> {
         let planned = self.fork.before.execution();
         let (id, contract) = (planned.id(), planned.context());
         if planned.journal().version() == 0 {
-            return Err(CommitError::NeverStored { id });
+            return Err(EffectError::Commit(CommitError::NeverStored { id }));
         }
         if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
-            store.trust_attempts(id, key).await?;
+            store.check_attempts(id, key).await?;
             self.condition = store.not_declined(id, contract).await?;
             store.trust_identity::<T>(contract).await?;
         }
@@ -126,8 +128,8 @@ impl<'a, T: Callable> Begin<'a, T> {
         };
         let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
         let callback = callback.map_err(Unavailable::other)?;
-        let arguments =
-            T::__read(contract).map_err(|source| CommitError::Contract { id, source })?;
+        let arguments = T::__read(contract.action(), contract.effect())
+            .map_err(|source| EffectError::Contract { id, source })?;
         let attempt = Attempt::new(arguments, id, contract);
         let timeout = contract.timeout();
         // Register the worker before the permit is on disk, so that no one finds the permit without
@@ -148,12 +150,12 @@ impl<'a, T: Callable> Begin<'a, T> {
     }
 }
 
-impl<T: Callable> Change for Begin<'_, T> {
+impl<T: Callable> ForkChange for Begin<'_, T> {
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
         approved: &'a [(Id, Approved)],
-    ) -> BoxFuture<'a, Result<(), CommitError>> {
+    ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             if self.fork.next.is_none() {
                 self.fork.next = Some(self.start(store, approved).await?);
@@ -237,13 +239,13 @@ impl Store {
         &self,
         id: Id,
         irreversible: bool,
-    ) -> Result<Arc<CallRecord>, CommitError> {
-        let worker = self.inner.worker.clone();
-        if worker.observes() {
+    ) -> Result<Arc<CallRecord>, EffectError> {
+        if self.inner.worker.observes() {
             return Err(Unavailable::read_only().into());
         }
-        let record = self.run(move || worker.begin(id, irreversible)).await?;
-        record.map_err(|error| CommitError::Lock(error.to_string()))
+        let calls = Arc::clone(&self.effects().calls);
+        let record = self.run(move || calls.begin(id, irreversible)).await?;
+        record.map_err(|error| EffectError::Lock(lock_file::failure(&error)))
     }
 
     /// The handle of a registered call, for its permit.
@@ -253,8 +255,8 @@ impl Store {
         running: &Execution<Running>,
         by: &ToolNode,
     ) -> CallHandle {
-        let lender = Arc::new(StoreLender::new(self, by));
+        let permit_check = Arc::new(StorePermitCheck::new(self, by));
         let (id, epoch) = (running.id(), running.journal().epoch());
-        CallHandle::new(record, lender, id, epoch, self.inner.worker.clone())
+        CallHandle::new(record, permit_check, id, epoch, Arc::clone(&self.effects().calls) as Owner)
     }
 }

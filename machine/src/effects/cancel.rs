@@ -1,13 +1,13 @@
 use crate::{
-    __private::who,
     actor::ToolNode,
+    actor::who::who,
     contract::{
-        Execution, close,
+        Closing, Execution, close,
         execution::{Cancelled, Pending},
         fork,
     },
-    effects::retry::Retry,
-    store::{error::CommitError, handle::Store},
+    effects::{act::Act, error::EffectError},
+    store::handle::Store,
     typed::Refused,
 };
 
@@ -18,22 +18,30 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Conflict`] if it was begun in the meantime.
+    /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was begun in the meantime.
     pub async fn cancel(
         &self,
         pending: Execution<Pending>,
         reason: &str,
         by: &ToolNode,
-    ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, CommitError>> {
-        let mut cancelled = close(fork(&pending), reason, who(by), by);
-        let batch = self.batch();
-        let batch = match pending.journal().version() {
-            0 => batch.create(&mut cancelled),
-            _ => batch.commit(&mut cancelled),
+    ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
+        self.cancel_as(pending, reason, by, None).await
+    }
+
+    /// Cancels an execution for a person. The caller logs a refusal.
+    pub(crate) async fn cancel_as(
+        &self,
+        pending: Execution<Pending>,
+        reason: &str,
+        by: &ToolNode,
+        act: Option<Act>,
+    ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
+        let person = act.as_ref().map(|act| act.by.clone());
+        let cause = match person {
+            Some(by) => Closing::Cancelled { by: Some(by) },
+            None => Closing::cancelled(who(by)),
         };
-        match batch.write_with(Retry::default()).await {
-            Ok(()) => Ok(cancelled),
-            Err(error) => Err(Refused::new(pending, error)),
-        }
+        let cancelled = close(fork(&pending), (reason, cause), who(by), by);
+        self.advance(pending, cancelled, act).await
     }
 }

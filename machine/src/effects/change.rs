@@ -1,24 +1,24 @@
 //! Changes of the library's own executions: each moves a copy, and commits the copy.
 
 use crate::{
-    contract::BoxFuture,
-    effects::{act::Act, batch::Batch, begin::Approved, gate_state::GateState, retry::Retry},
+    effects::{act::Act, begin::Approved, error::EffectError, gate_state::GateState, retry::Retry},
+    future::BoxFuture,
     id::Id,
-    store::{backend::Condition, error::CommitError, handle::Store},
+    store::{backend::Condition, handle::Store},
     stored::Durable,
     typed::Refused,
 };
 
-/// A part of a [`Batch`] that moves a copy of its machine. If nothing is written, the copy is dropped, and the
+/// A part of a [`Batch`](crate::effects::Batch) that moves a copy of its machine. If nothing is written, the copy is dropped, and the
 /// original was never touched.
-pub(crate) trait Change: Send {
+pub(crate) trait ForkChange: Send {
     /// Makes the copy, unless there is one from an earlier try. `approved` are the gates that the same batch
     /// approves.
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
         approved: &'a [(Id, Approved)],
-    ) -> BoxFuture<'a, Result<(), CommitError>>;
+    ) -> BoxFuture<'a, Result<(), EffectError>>;
 
     /// The copy, or the original if there is no copy yet.
     fn machine(&mut self) -> &mut dyn Durable;
@@ -53,8 +53,8 @@ pub(crate) trait Change: Send {
     fn explain<'a>(
         &'a mut self,
         _store: &'a Store,
-        error: CommitError,
-    ) -> BoxFuture<'a, CommitError> {
+        error: EffectError,
+    ) -> BoxFuture<'a, EffectError> {
         Box::pin(async { error })
     }
 }
@@ -94,15 +94,19 @@ impl<B, A> Fork<B, A> {
 }
 
 impl Store {
-    /// Commits `next` and logs the act. Tries an indeterminate commit again, which finds out whether it was
-    /// written. Returns `before`, untouched, if it was not.
+    /// Commits `next` with the line of the act. Tries an indeterminate commit again, which finds out whether it
+    /// was written. Returns `before`, untouched, if it was not.
     pub(crate) async fn advance<B, A: Durable>(
         &self,
         before: B,
         mut next: A,
         act: Option<Act>,
-    ) -> Result<A, Refused<B, CommitError>> {
-        let batch = act.into_iter().fold(self.batch(), Batch::act).commit(&mut next);
+    ) -> Result<A, Refused<B, EffectError>> {
+        let batch = self.batch().act(act);
+        let batch = match next.journal().stored().version {
+            0 => batch.create(&mut next),
+            _ => batch.commit(&mut next),
+        };
         match batch.write_with(Retry::default()).await {
             Ok(()) => Ok(next),
             Err(error) => Err(Refused::new(before, error)),
@@ -112,9 +116,9 @@ impl Store {
 
 /// The result of a batch with this change.
 pub(crate) fn finished<B, A>(
-    written: Result<(), CommitError>,
+    written: Result<(), EffectError>,
     change: Result<A, B>,
-) -> Result<A, Refused<B, CommitError>> {
+) -> Result<A, Refused<B, EffectError>> {
     match (change, written) {
         (Ok(after), _) => Ok(after),
         (Err(before), Err(error)) => Err(Refused::new(before, error)),

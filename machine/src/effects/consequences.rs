@@ -1,51 +1,63 @@
-//! Executions that end because of what a batch writes: in the same batch, for every writer.
+//! Executions that end as a consequence of a batch: in the same batch, for every writer.
 
 use serde_json::Value;
 
 use crate::{
-    __private::{Who, who},
-    actor::{Actor, EcsNode, GraphRunner, Human},
+    actor::who::{Who, who},
+    actor::{EcsNode, GraphRunner, Human},
     contract::{
-        AnyExecution, Execution, Gate, bounded, close,
+        AnyExecution, Closing, Execution, Gate, bounded, close,
         execution::{self, Cancelled, Status},
     },
-    effects::leave::Left,
+    effects::{
+        error::EffectError,
+        leave::{Left, WaitsFor},
+    },
     id::Id,
     store::{
-        backend::{Child, Condition, Found},
-        error::{CommitError, LoadError},
+        backend::{Child, Condition, FoundRow, MovedChild, Row},
+        error::LoadError,
         handle::Store,
         write::prepare::Prepared,
     },
+    stored::Hold,
 };
 
 /// The executions that end with a batch, and what must hold when it is written.
 #[derive(Default)]
-pub(crate) struct Consequences {
+pub(crate) struct BatchConsequences {
     pub(crate) ended: Vec<Execution<Cancelled>>,
     pub(crate) conditions: Vec<Condition>,
-    /// Executions that are left out if another commit came first: a call that begins, and a gate that is answered.
+    /// Executions that are left out if another commit came first: a call that begins, and a gate that is answered. One
+    /// that the table made does not yield: then the batch is decided again.
     pub(crate) yielding: Vec<Id>,
+    /// Calls that are no longer a part of an invocation.
+    pub(crate) let_go: Vec<MovedChild>,
 }
 
 /// The machine that ends with an execution.
 enum Ends<'a> {
     /// The action of a gate that ended without an approval. It never runs.
-    Action { id: Id, gate: Id, answered_by: Option<&'a str> },
+    Action { id: Id, gate: Id, answered_by: Option<&'a str>, cause: Closing },
     /// The gate of an action that was cancelled before it began: nothing is left to approve.
     Gate { id: Id, action: Id },
 }
 
 impl<'a> Ends<'a> {
-    fn of(Prepared { write, index, .. }: &'a Prepared) -> Option<Self> {
+    fn of(Prepared { write, index, stored, .. }: &'a Prepared) -> Option<Self> {
         let row = &write.row;
         if let (true, Some(gate)) = (index.closed, index.behind) {
             return Some(Self::Gate { id: gate, action: row.id });
         }
         let approves = index.approves.as_ref()?;
         let is_refused = row.ended && row.status.parse() != Ok(Status::Completed);
+        if !is_refused {
+            return None;
+        }
         let answered_by = approves.decision.as_ref().map(|decision| &*decision.by);
-        is_refused.then_some(Self::Action { id: approves.execution, gate: row.id, answered_by })
+        let trigger = stored.summary.last_trigger.as_deref();
+        let cause = Closing::of_gate(approves.decision.as_ref(), &reason_of(row), trigger);
+        Some(Self::Action { id: approves.execution, gate: row.id, answered_by, cause })
     }
 
     fn id(&self) -> Id {
@@ -56,14 +68,14 @@ impl<'a> Ends<'a> {
 }
 
 impl Store {
-    /// Adds to a batch what ends with it. One that cannot be read keeps nothing else from ending.
+    /// Adds to a batch the executions that end with it. An unreadable one does not keep others from ending.
     pub(crate) async fn consequences(
         &self,
         left: &[Left],
         batch: &mut Vec<Prepared>,
         commit_id: i64,
-    ) -> Result<Consequences, CommitError> {
-        let mut found = Consequences::default();
+    ) -> Result<BatchConsequences, EffectError> {
+        let mut found = BatchConsequences::default();
         for left in left {
             self.end_calls(left, batch, &mut found, commit_id).await?;
         }
@@ -76,10 +88,8 @@ impl Store {
                 continue;
             }
             let yields = matches!(ends, Ends::Gate { .. });
-            let row = &written.write.row;
-            let state: Value = serde_json::from_str(&row.state).unwrap_or_default();
-            let reason = state["reason"].as_str().unwrap_or(&row.status);
-            let Some(machine) = self.end_with(&ends, reason).await? else { continue };
+            let reason = reason_of(&written.write.row);
+            let Some(machine) = self.end_with(&ends, &reason).await? else { continue };
             if yields {
                 found.yielding.push(machine.id());
             }
@@ -92,9 +102,9 @@ impl Store {
         &self,
         mut machine: Execution<Cancelled>,
         batch: &mut Vec<Prepared>,
-        found: &mut Consequences,
+        found: &mut BatchConsequences,
         commit_id: i64,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         batch.extend(self.prepare(&mut machine, false, commit_id)?);
         found.ended.push(machine);
         Ok(())
@@ -104,15 +114,17 @@ impl Store {
         &self,
         ends: &Ends<'_>,
         reason: &str,
-    ) -> Result<Option<Execution<Cancelled>>, CommitError> {
+    ) -> Result<Option<Execution<Cancelled>>, EffectError> {
         Ok(match (ends, self.readable(ends.id()).await?) {
-            (Ends::Action { gate, answered_by, .. }, Some(AnyExecution::Pending(pending)))
-                if pending.context().behind() == Some(*gate) =>
-            {
+            (
+                Ends::Action { gate, answered_by, cause, .. },
+                Some(AnyExecution::Pending(pending)),
+            ) if pending.context().behind() == Some(*gate) => {
                 // The name in the decision was valid when it was recorded.
                 let person = answered_by.and_then(|name| Human::new(name).ok());
                 let by = person.as_ref().map_or(who(&EcsNode::STORE), who);
-                Some(close(pending, &format!("not approved: {reason}"), by, &EcsNode::STORE))
+                let reason = format!("not approved: {reason}");
+                Some(close(pending, (&reason, cause.clone()), by, &EcsNode::STORE))
             }
             (Ends::Gate { action, .. }, Some(any)) => Gate::narrow(any)
                 .ok()
@@ -122,15 +134,20 @@ impl Store {
         })
     }
 
-    /// Ends the calls of a state that a person has left, as far as they have not begun.
+    /// Ends the calls of a state that was left, as far as they have not begun. Those that the table made and that can be
+    /// repeated are let go; for others, the move waits or detaches them.
     async fn end_calls(
         &self,
         left: &Left,
         batch: &mut Vec<Prepared>,
-        found: &mut Consequences,
+        found: &mut BatchConsequences,
         commit_id: i64,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         if left.is_retried && self.has_moved(left).await? {
+            return Ok(());
+        }
+        self.let_go(left, batch, found, commit_id).await?;
+        if !left.by_person {
             return Ok(());
         }
         // A call that cannot be read cannot begin either, so it does not keep a person from moving the machine.
@@ -141,19 +158,8 @@ impl Store {
             if is_in(batch, *id) {
                 continue;
             }
-            // It may have begun since the list was read.
-            let Some(AnyExecution::Pending(pending)) = self.readable(*id).await? else { continue };
-            if let Some(gate) = pending.context().behind().filter(|gate| !is_in(batch, *gate)) {
-                let ends = Ends::Gate { id: gate, action: *id };
-                if let Some(gate) = self.end_with(&ends, &left.reason).await? {
-                    found.yielding.push(gate.id());
-                    self.add(gate, batch, found, commit_id)?;
-                }
-            }
-            let person = Who { kind: Human::KIND, name: left.name.as_deref() };
             found.yielding.push(*id);
-            let ended = close(pending, &left.reason, person, &EcsNode::STORE);
-            self.add(ended, batch, found, commit_id)?;
+            self.end_call(*id, left, batch, found, commit_id).await?;
         }
         if children.iter().all(Result::is_ok) {
             found.conditions.push(Condition::NoOtherChild {
@@ -166,20 +172,83 @@ impl Store {
         Ok(())
     }
 
+    /// The calls that the table made for the state that was left.
+    async fn let_go(
+        &self,
+        left: &Left,
+        batch: &mut Vec<Prepared>,
+        found: &mut BatchConsequences,
+        commit_id: i64,
+    ) -> Result<(), EffectError> {
+        let parent = left.machine;
+        if let Some(since) = left.since {
+            for call in self.inner.backend.calls(parent, since).await?.into_iter().flatten() {
+                if call.has_ended || call.hold == Hold::Held {
+                    continue;
+                }
+                if call.status.parse() == Ok(Status::Pending) {
+                    self.end_call(call.id, left, batch, found, commit_id).await?;
+                    // It has begun since it was read: the next entry joins it.
+                    if !is_in(batch, call.id) {
+                        continue;
+                    }
+                }
+                let (child, position) = (call.id, None);
+                found.let_go.push(MovedChild { child, parent, since: call.since, position });
+            }
+        }
+        if let Some(waits) = left.waits {
+            let since = left.since.filter(|_| waits == WaitsFor::State);
+            found.conditions.push(Condition::NoCallUnderWay { parent, since, except: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// Ends a call that has not begun, with its gate.
+    async fn end_call(
+        &self,
+        id: Id,
+        left: &Left,
+        batch: &mut Vec<Prepared>,
+        found: &mut BatchConsequences,
+        commit_id: i64,
+    ) -> Result<(), EffectError> {
+        // It may have begun since it was read.
+        let Some(AnyExecution::Pending(pending)) = self.readable(id).await? else { return Ok(()) };
+        if let Some(gate) = pending.context().behind().filter(|gate| !is_in(batch, *gate)) {
+            let ends = Ends::Gate { id: gate, action: id };
+            if let Some(gate) = self.end_with(&ends, &left.reason).await? {
+                if found.yielding.contains(&id) {
+                    found.yielding.push(gate.id());
+                }
+                self.add(gate, batch, found, commit_id)?;
+            }
+        }
+        let by = Who { kind: left.kind, name: left.name.as_deref() };
+        let ended = close(pending, (&left.reason, Closing::cancelled(by)), by, &EcsNode::STORE);
+        self.add(ended, batch, found, commit_id)
+    }
+
     /// Returns whether an earlier try, whose answer was lost, has written the move.
-    async fn has_moved(&self, left: &Left) -> Result<bool, CommitError> {
-        let row = self.inner.backend.rows(vec![left.machine]).await?.pop();
-        Ok(matches!(row, Some(Found::Row(row, _)) if row.version > left.version))
+    async fn has_moved(&self, left: &Left) -> Result<bool, EffectError> {
+        let found = self.found(left.machine).await?;
+        Ok(matches!(found, FoundRow::Row(row, _) if row.version > left.version))
     }
 
     /// An execution; `None` if it cannot be read.
-    async fn readable(&self, id: Id) -> Result<Option<AnyExecution>, CommitError> {
+    async fn readable(&self, id: Id) -> Result<Option<AnyExecution>, EffectError> {
         match Box::pin(self.load::<AnyExecution>(id)).await {
             Ok(execution) => Ok(Some(execution)),
             Err(LoadError::Unavailable(error)) => Err(error.into()),
             Err(_) => Ok(None),
         }
     }
+}
+
+/// The reason in the state of an execution that ended; otherwise its status.
+fn reason_of(row: &Row) -> String {
+    let state: Value = serde_json::from_str(&row.state).unwrap_or_default();
+    state["reason"].as_str().unwrap_or(&row.status).to_owned()
 }
 
 /// Returns whether the batch writes this machine already.

@@ -3,14 +3,16 @@ use tracing::field::display;
 use crate::{
     actor::Human,
     contract::{
-        BoxFuture, Decided, Decision, Extent, Gate, WholeQuestion, Wording,
+        AnsweredGate, Decision, Extent, Gate, WholeQuestion,
         execution::{self, Status},
     },
     effects::{
         act::Act,
         begin::Approved,
-        change::{Change, Fork},
+        change::{Fork, ForkChange},
+        error::EffectError,
     },
+    future::BoxFuture,
     id::Id,
     journal::Digest,
     language::Language,
@@ -34,13 +36,13 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Decide {
-    fork: Fork<Gate, Decided>,
-    answer: Answer,
+    fork: Fork<Gate, AnsweredGate>,
+    answer: GateAnswer,
     by: Human,
 }
 
 #[derive(Debug)]
-enum Answer {
+enum GateAnswer {
     /// With the digest of the question that was shown.
     Approve(Digest),
     /// With the reason.
@@ -51,13 +53,13 @@ impl Decide {
     /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question).
     #[must_use]
     pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
-        Self { fork: Fork::new(gate), answer: Answer::Approve(shown), by: by.clone() }
+        Self { fork: Fork::new(gate), answer: GateAnswer::Approve(shown), by: by.clone() }
     }
 
     /// Will decline, for this reason.
     #[must_use]
     pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
-        let answer = Answer::Decline(crate::contract::bounded(reason.to_owned()));
+        let answer = GateAnswer::Decline(crate::contract::bounded(reason.to_owned()));
         Self { fork: Fork::new(gate), answer, by: by.clone() }
     }
 
@@ -68,17 +70,17 @@ impl Decide {
     /// The gate, if it was not.
     #[allow(clippy::result_large_err, reason = "the gate comes back")]
     pub fn finish(self) -> Result<Decision, Gate> {
-        self.fork.finish().map(|decided| decided.decision())
+        self.fork.finish().map(|decided| decided.decision)
     }
 
-    async fn record(&self, store: &Store) -> Result<Decided, CommitError> {
+    async fn record(&self, store: &Store) -> Result<AnsweredGate, EffectError> {
         let gate = &self.fork.before;
         let (id, now) = (gate.id(), store.now());
         if gate.execution().journal().version() == 0 {
-            return Err(CommitError::NeverStored { id });
+            return Err(EffectError::Commit(CommitError::NeverStored { id }));
         }
         if let Some(at) = gate.expires_at().filter(|at| *at <= now) {
-            return Err(CommitError::GateExpired { id, at });
+            return Err(EffectError::GateExpired { id, at });
         }
         store.is_unchanged(gate, &self.answer).await?;
         telemetry::Resuming {
@@ -89,19 +91,19 @@ impl Decide {
         }
         .emit();
         let reason = match &self.answer {
-            Answer::Approve(_) => None,
-            Answer::Decline(reason) => Some(&**reason),
+            GateAnswer::Approve(_) => None,
+            GateAnswer::Decline(reason) => Some(&**reason),
         };
         Ok(gate.decided(reason, &self.by, now))
     }
 }
 
-impl Change for Decide {
+impl ForkChange for Decide {
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
         _: &'a [(Id, Approved)],
-    ) -> BoxFuture<'a, Result<(), CommitError>> {
+    ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             if self.fork.next.is_none() {
                 let recorded = self.record(store).await;
@@ -118,7 +120,7 @@ impl Change for Decide {
 
     fn machine(&mut self) -> &mut dyn Durable {
         match &mut self.fork.next {
-            Some(decided) => decided.machine(),
+            Some(decided) => &mut decided.gate,
             None => self.fork.before.machine(),
         }
     }
@@ -126,15 +128,15 @@ impl Change for Decide {
     fn approval(&self) -> Option<(Id, Approved)> {
         let gate = &self.fork.before;
         let id = gate.id();
-        let is_approved = matches!(self.answer, Answer::Approve(_));
-        let by = crate::__private::who(&self.by).name.unwrap_or_default();
+        let is_approved = matches!(self.answer, GateAnswer::Approve(_));
+        let by = crate::actor::who::who(&self.by).name.unwrap_or_default();
         is_approved.then(|| (id, Approved::new(id, by, gate.expires_at())))
     }
 
     fn act(&self) -> Option<Act> {
         let (operation, reason) = match &self.answer {
-            Answer::Approve(_) => ("approve", ""),
-            Answer::Decline(reason) => ("decline", &**reason),
+            GateAnswer::Approve(_) => ("approve", ""),
+            GateAnswer::Decline(reason) => ("decline", &**reason),
         };
         Some(Act::new(&self.by, operation, &[self.fork.before.id()], reason))
     }
@@ -151,12 +153,12 @@ impl Change for Decide {
     fn explain<'a>(
         &'a mut self,
         store: &'a Store,
-        error: CommitError,
-    ) -> BoxFuture<'a, CommitError> {
+        error: EffectError,
+    ) -> BoxFuture<'a, EffectError> {
         let id = self.fork.before.id();
         Box::pin(async move {
             match error {
-                CommitError::Conflict { id: of } if of == id => {
+                EffectError::Commit(CommitError::Conflict { id: of }) if of == id => {
                     store.decided_by_another(id, error).await
                 }
                 error => error,
@@ -167,19 +169,19 @@ impl Change for Decide {
 
 impl Store {
     /// Refuses an answer that the gate cannot have.
-    async fn is_unchanged(&self, gate: &Gate, answer: &Answer) -> Result<(), CommitError> {
+    async fn is_unchanged(&self, gate: &Gate, answer: &GateAnswer) -> Result<(), EffectError> {
         match answer {
-            Answer::Approve(shown) => {
+            GateAnswer::Approve(shown) => {
                 let (behind, _) = self.approvable(gate).await?;
-                let whole = Wording::of(behind.context(), Extent::Whole);
+                let whole = behind.context().wording(Extent::Whole);
                 let whole = WholeQuestion::new(&whole, Language::English);
                 if whole.digest == *shown {
                     Ok(())
                 } else {
-                    Err(CommitError::NotShown { id: gate.id() })
+                    Err(EffectError::NotShown { id: gate.id() })
                 }
             }
-            Answer::Decline(_) => self.behind(gate).await.map(drop),
+            GateAnswer::Decline(_) => self.behind(gate).await.map(drop),
         }
     }
 }

@@ -1,14 +1,10 @@
 //! Actions that a person declined.
 
 use crate::{
-    contract::{Approval, Contract, Decider, Decision, Progress},
+    contract::{ApprovalRequest, Contract, Decider, Decision, Progress},
+    effects::error::EffectError,
     id::Id,
-    store::{
-        backend::Condition,
-        error::{CommitError, LoadError},
-        handle::Store,
-        read::query::Query,
-    },
+    store::{backend::Condition, error::LoadError, handle::Store, read::query::Query},
 };
 
 impl Store {
@@ -19,7 +15,7 @@ impl Store {
         &self,
         id: Id,
         contract: &Contract,
-    ) -> Result<Option<Condition>, CommitError> {
+    ) -> Result<Option<Condition>, EffectError> {
         let by_person = contract.decided_by().is_some_and(Decider::is_human);
         if !contract.is_irreversible() || contract.behind().is_some() || by_person {
             return Ok(None);
@@ -28,31 +24,28 @@ impl Store {
         let after = self.inner.backend.newest().await?;
         match self.newest_answer(id, contract).await? {
             Some((gate, Decision { approved: false, by, at, .. })) => {
-                Err(CommitError::Declined { id, gate, by, at })
+                Err(EffectError::Declined { id, gate, by, at })
             }
             _ => Ok(Some(Condition::NoNewAnswer { id, key: key.to_string(), after })),
         }
     }
 
     /// The newest answer of a person to a question about this action, with its gate. One that is pruned or
-    /// cannot be read stops nothing else.
+    /// cannot be read does not stop the rest.
     async fn newest_answer(
         &self,
         id: Id,
         contract: &Contract,
-    ) -> Result<Option<(Id, Decision)>, CommitError> {
-        let unavailable = |source| match source {
-            LoadError::Unavailable(error) => CommitError::Unavailable(error),
-            source => CommitError::Gate { id, source: Box::new(source) },
-        };
+    ) -> Result<Option<(Id, Decision)>, EffectError> {
+        let unread = |error: LoadError| EffectError::unread(id, error);
         let Some(key) = contract.idempotency_key() else { return Ok(None) };
-        let mut query = Query::new().key(key.as_str()).gated();
+        let mut next = Some(Query::new().key(key.as_str()).gated());
         let mut newest: Option<(Id, Decision)> = None;
-        loop {
-            let page = self.list(&query).await.map_err(unavailable)?;
+        while let Some(query) = next {
+            let page = self.list(&query).await.map_err(unread)?;
             let lines = page.items.into_iter().flatten();
             let gates: Vec<Id> = lines.filter_map(|line| line.behind).collect();
-            let loaded = self.executions(gates.clone()).await.map_err(unavailable)?;
+            let loaded = self.executions(gates.clone()).await.map_err(unread)?;
             for (gate, loaded) in gates.iter().zip(loaded) {
                 let loaded = match loaded {
                     Ok(loaded) => loaded,
@@ -61,23 +54,21 @@ impl Store {
                 };
                 let Some(decision) = Progress::of(&loaded).decision().cloned() else { continue };
                 // A yes is for this action only, and until it ends; a no is for everything under the key.
-                let about = loaded.context().approves().map(Approval::action);
+                let about = loaded.context().approves().map(ApprovalRequest::action);
                 let is_for_this = about == Some(contract.action().digest());
                 if decision.approved
                     && !(is_for_this && decision.expires_at.is_none_or(|at| at > self.now()))
                 {
                     continue;
                 }
-                // Of two at the same time, the one that declines.
+                // Of two simultaneous answers, the one that declines.
                 let order = |decision: &Decision| (decision.at, !decision.approved);
                 if newest.as_ref().is_none_or(|(_, known)| order(known) < order(&decision)) {
                     newest = Some((*gate, decision));
                 }
             }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => return Ok(newest),
-            }
+            next = page.next.map(|next| query.after(next));
         }
+        Ok(newest)
     }
 }

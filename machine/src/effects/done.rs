@@ -1,4 +1,4 @@
-//! Executions whose action another one has already done, or may be doing.
+//! Executions whose action another execution has performed or may be performing.
 
 use std::fmt;
 
@@ -6,6 +6,7 @@ use crate::{
     actor::Category,
     clock::{Millis, length},
     contract::{AnyExecution, Progress},
+    effects::error::{EffectError, StateError},
     id::Id,
     language::Language,
     store::{
@@ -38,7 +39,7 @@ pub struct Done {
 
 impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has already done the same", self.by)?;
+        write!(f, "{} has already performed the same action", self.by)?;
         if self.at.is_some() {
             write!(f, " {} ago", length(self.ago_ms, Language::English))?;
         }
@@ -56,13 +57,13 @@ impl fmt::Display for Done {
 impl Store {
     /// Refuses to resume a machine if another execution has done what it is for: its own action or, of a gate,
     /// the action behind it.
-    pub(crate) async fn not_done(&self, id: Id, index: &Index) -> Result<(), LoadError> {
+    pub(crate) async fn not_done(&self, id: Id, index: &Index) -> Result<(), StateError> {
         let key = match (&index.approves, &index.key) {
             (Some(approves), _) => match self.load::<AnyExecution>(approves.execution).await {
                 Ok(action) => self.key_for(&action).await?,
                 // It was stored without the action, so it lets nothing run.
                 Err(LoadError::NotFound { .. }) => KeyState::Free,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             },
             (None, Some(key)) if index.exclusive && index.contract => {
                 self.key_but(id, key.clone()).await?
@@ -71,7 +72,7 @@ impl Store {
         };
         match key {
             KeyState::Applied { by } => {
-                Err(LoadError::AlreadyDone { id, done: self.done(by).await? })
+                Err(StateError::AlreadyDone { id, done: self.done(by).await? })
             }
             KeyState::Held { .. } | KeyState::Free => Ok(()),
         }
@@ -129,19 +130,21 @@ impl Store {
         };
         Ok(Some(if is_in_doubt {
             format!(
-                "{by} has tried the same, and is in doubt: if it took place, this never runs; confirm {by} \
+                "{by} attempted the same action and is in doubt: if it took effect, this one never runs; confirm {by} \
                  first"
             )
         } else {
-            format!("{by} is doing the same now: if it takes place, this never runs")
+            format!(
+                "{by} is performing the same action now: if it takes effect, this one never runs"
+            )
         }))
     }
 }
 
 /// A key that cannot be read is not free.
-pub(crate) fn not_trusted(id: Id, error: LoadError) -> CommitError {
+pub(crate) fn not_trusted(id: Id, error: LoadError) -> EffectError {
     match error {
         LoadError::Unavailable(error) => error.into(),
-        error => CommitError::BrokenAttempt { id, reason: error.to_string() },
+        error => EffectError::Commit(CommitError::BrokenAttempt { id, reason: error.to_string() }),
     }
 }

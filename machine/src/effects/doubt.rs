@@ -1,24 +1,27 @@
 use futures_util::future::{Either, select};
+use std::sync::Arc;
 
 use crate::{
-    __private::{Who, who},
+    actor::who::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
     clock::Millis,
     contract::{
-        Answered, AnyExecution, Attempt, BoxFuture, CallFact, Callable, Evidence, Execution,
-        InDoubt, Liveness, Perform, Progress, Settled, bounded,
+        Answered, AnyExecution, Attempt, CallFact, Callable, Evidence, Execution, InDoubt, Perform,
+        Progress, Refusal, Settled, bounded, bounded_receipt,
         execution::{Completed, Failed},
         settled_at,
     },
-    effects::{act::Act, batch::Batch},
+    effects::{
+        act::{Act, CONFIRM_APPLIED, CONFIRM_NOT_APPLIED, OVERRIDE_NOT_APPLIED},
+        error::{EffectError, StateError},
+        spans,
+    },
+    future::BoxFuture,
     id::Id,
     journal::{Fact, Pass},
-    store::{
-        error::{CommitError, LoadError},
-        handle::Store,
-    },
+    process::Liveness,
+    store::{error::CommitError, handle::Store},
     stored::Durable,
-    telemetry,
     typed::Refused,
 };
 
@@ -27,14 +30,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The errors of [`load`](Self::load), and [`LoadError::NotInDoubt`].
-    pub async fn in_doubt(&self, id: Id) -> Result<InDoubt, LoadError> {
+    /// The errors of [`load`](Self::load), and [`StateError::NotInDoubt`].
+    pub async fn in_doubt(&self, id: Id) -> Result<InDoubt, StateError> {
         let any: AnyExecution = self.load(id).await?;
-        InDoubt::narrow(any).map_err(|_| LoadError::NotInDoubt { id })
+        InDoubt::narrow(any).map_err(|_| StateError::NotInDoubt { id })
     }
 
-    /// Shuts out the worker of a running execution, on request, and puts the execution in doubt: its
-    /// permit is no longer valid, and what it answers is late evidence.
+    /// Fences the worker of a running execution, on request, and puts the execution in doubt: its
+    /// permit is no longer valid, and its answer is late evidence.
     ///
     /// This stops a worker that has not started its call. One that is in its call may still finish
     /// it, so the execution stays in doubt until that is known. An execution that waits for the report of its
@@ -42,13 +45,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::NotRunning`] if nothing is being called, and those of [`load`](Self::load).
+    /// [`StateError::NotRunning`] if nothing is being called, and those of [`load`](Self::load).
     pub async fn fence(
         &self,
         id: Id,
         reason: &str,
         by: &GraphRunner,
-    ) -> Result<InDoubt, LoadError> {
+    ) -> Result<InDoubt, StateError> {
         self.fence_as(id, reason, by, None).await
     }
 
@@ -59,7 +62,7 @@ impl Store {
         reason: &str,
         by: &GraphRunner,
         act: Option<Act>,
-    ) -> Result<InDoubt, LoadError> {
+    ) -> Result<InDoubt, StateError> {
         loop {
             let reason = bounded(reason.to_owned());
             let mut doubt = match self.load::<AnyExecution>(id).await? {
@@ -72,16 +75,20 @@ impl Store {
                 }
                 other => {
                     let found = other.status().definition().label.as_ref();
-                    return Err(LoadError::NotRunning { id, found: found.to_owned() });
+                    return Err(StateError::NotRunning { id, found: found.to_owned() });
                 }
             };
-            let batch = act.iter().cloned().fold(self.batch(), Batch::act);
-            match batch.commit(doubt.machine_mut()).write_events().await {
-                Ok(_) => return Ok(doubt),
-                // Its worker answered, or another process parked it: look again.
-                Err(CommitError::Conflict { .. }) => {}
-                Err(CommitError::Unavailable(error)) => return Err(error.into()),
-                Err(error) => return Err(LoadError::NotParked { id, source: Box::new(error) }),
+            let batch = self.batch().act(act.clone()).commit(doubt.machine_mut());
+            match batch.write().await {
+                Ok(()) => return Ok(doubt),
+                // Its worker answered, or another process parked it: reload.
+                Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
+                Err(EffectError::Commit(CommitError::Unavailable(error))) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    return Err(StateError::NotParked { id, source: Box::new(error.into()) });
+                }
             }
         }
     }
@@ -98,9 +105,11 @@ impl Store {
         doubt: InDoubt,
         receipt: &str,
         by: &Human,
-    ) -> Result<Execution<Completed>, Refused<InDoubt, CommitError>> {
-        let act = Act::new(by, "confirm applied", &[doubt.execution().id()], receipt);
-        self.applied(doubt, bounded(receipt.to_owned()), who(by), Some(act)).await
+    ) -> Result<Execution<Completed>, Refused<InDoubt, EffectError>> {
+        let act = Act::new(by, CONFIRM_APPLIED, &[doubt.execution().id()], receipt);
+        let receipt = bounded_receipt(receipt.to_owned());
+        let settled = self.applied(doubt, receipt, who(by), Some(act.clone())).await;
+        self.log_refusal([act], settled).await
     }
 
     /// Settles an execution in doubt: a person found out that the action did not take effect. The
@@ -108,8 +117,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::WorkerAlive`] and [`CommitError::WorkerUnknown`]
-    /// if the worker has not ended, and [`CommitError::NotSettled`] if the call can still take effect:
+    /// The unchanged execution, with [`EffectError::WorkerAlive`] and [`EffectError::WorkerUnknown`]
+    /// if the worker has not ended, and [`EffectError::NotSettled`] if the call can still take effect:
     /// wait, or [`override_not_applied`](Self::override_not_applied). [`CommitError::Refused`] if a
     /// receipt says that it took effect. [`CommitError::Conflict`] if it was settled otherwise.
     pub async fn confirm_not_applied(
@@ -117,24 +126,21 @@ impl Store {
         doubt: InDoubt,
         reason: &str,
         by: &Human,
-    ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
+    ) -> Result<Execution<Failed>, Refused<InDoubt, EffectError>> {
         // The person looked before this call, however long the store takes for it.
-        let act = Act::new(by, "confirm not applied", &[doubt.execution().id()], reason);
-        match self.may_be_freed(doubt, self.now()).await {
-            Ok(doubt) => {
-                let reason = bounded(reason.to_owned());
-                self.not_applied(doubt, reason, who(by), false, Some(act)).await
-            }
-            Err(refused) => {
-                self.refuse_all(vec![act], &refused.reason).await;
-                Err(refused)
-            }
-        }
+        let act = Act::new(by, CONFIRM_NOT_APPLIED, &[doubt.execution().id()], reason);
+        let settled = async {
+            let doubt = self.may_be_freed(doubt, self.now()).await?;
+            let reason = bounded(reason.to_owned());
+            self.not_applied(doubt, reason.into(), who(by), false, Some(act.clone())).await
+        };
+        let settled = settled.await;
+        self.log_refusal([act], settled).await
     }
 
     /// Settles an execution as not applied before that can be known: a person takes responsibility, by name,
     /// for freeing the key although the worker may be alive or the call may not have settled. If the action
-    /// takes effect after all, every view says so. A receipt cannot be overridden.
+    /// takes effect after all, every view reports it. A receipt cannot be overridden.
     ///
     /// # Errors
     ///
@@ -145,14 +151,17 @@ impl Store {
         doubt: InDoubt,
         reason: &str,
         by: &Human,
-    ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
+    ) -> Result<Execution<Failed>, Refused<InDoubt, EffectError>> {
         // A receipt that this process has outranks the person: then there is a conflict.
-        let act = Act::new(by, "override not applied", &[doubt.execution().id()], reason);
-        if let Err(error) = self.write_answers(doubt.execution().id()).await {
-            self.refuse_all(vec![act], &error).await;
-            return Err(Refused::new(doubt, error));
-        }
-        self.not_applied(doubt, bounded(reason.to_owned()), who(by), true, Some(act)).await
+        let act = Act::new(by, OVERRIDE_NOT_APPLIED, &[doubt.execution().id()], reason);
+        let settled = match self.write_answers(doubt.execution().id()).await {
+            Ok(()) => {
+                let reason = bounded(reason.to_owned());
+                self.not_applied(doubt, reason.into(), who(by), true, Some(act.clone())).await
+            }
+            Err(error) => Err(Refused::new(doubt, error)),
+        };
+        self.log_refusal([act], settled).await
     }
 
     /// Asks the service whether the action took effect ([`Perform::find`]), for at most the timeout of
@@ -167,24 +176,24 @@ impl Store {
         doubt: InDoubt,
         service: &'a impl Perform<T>,
         by: &'a ToolNode,
-    ) -> BoxFuture<'a, Result<Settled, Refused<InDoubt, CommitError>>> {
+    ) -> BoxFuture<'a, Result<Settled, Refused<InDoubt, EffectError>>> {
         Box::pin(async move {
-            let span = telemetry::ask_service(doubt.execution());
-            telemetry::asked(span, self.service_asked::<T>(doubt, service, by)).await
+            let span = spans::ask_service(doubt.execution());
+            spans::record_query(span, self.query_service::<T>(doubt, service, by)).await
         })
     }
 
-    async fn service_asked<T: Callable>(
+    async fn query_service<T: Callable>(
         &self,
         doubt: InDoubt,
         service: &impl Perform<T>,
         by: &ToolNode,
-    ) -> Result<Settled, Refused<InDoubt, CommitError>> {
+    ) -> Result<Settled, Refused<InDoubt, EffectError>> {
         let (id, contract) = (doubt.execution().id(), doubt.execution().context());
-        let arguments = match T::__read(contract) {
+        let arguments = match T::__read(contract.action(), contract.effect()) {
             Ok(arguments) => arguments,
             Err(error) => {
-                return Err(Refused::new(doubt, CommitError::Contract { id, source: error }));
+                return Err(Refused::new(doubt, EffectError::Contract { id, source: error }));
             }
         };
         let attempt = Attempt::new(arguments, id, contract);
@@ -226,7 +235,7 @@ impl Store {
         receipt: String,
         by: Who<'_>,
         act: Option<Act>,
-    ) -> Result<Execution<Completed>, Refused<InDoubt, CommitError>> {
+    ) -> Result<Execution<Completed>, Refused<InDoubt, EffectError>> {
         let fact = CallFact::Confirmed {
             applied: true,
             reason: receipt.clone(),
@@ -239,22 +248,34 @@ impl Store {
     async fn not_applied(
         &self,
         doubt: InDoubt,
-        reason: String,
+        refusal: Refusal,
         by: Who<'_>,
         overridden: bool,
         act: Option<Act>,
-    ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
-        let (at, text) = (self.now(), reason.clone());
+    ) -> Result<Execution<Failed>, Refused<InDoubt, EffectError>> {
+        let (at, reason) = (self.now(), refusal.message.clone());
         let fact = CallFact::Confirmed { applied: false, reason, at, overridden };
-        self.settle_doubt(doubt, (by, fact), act, |doubt| doubt.not_applied(text)).await
+        self.settle_doubt(doubt, (by, fact), act, |doubt| doubt.not_applied(refusal)).await
     }
 
-    /// Settles an execution by what the worker itself said, late. `None` if it said nothing that
+    /// The refusal that came late. The summary has the beginning of its text only.
+    pub(crate) async fn late_refusal(&self, id: Id, progress: &Progress) -> Option<Refusal> {
+        let known = progress.refused()?;
+        let history = self.history(id).await.ok();
+        let mut facts = history.iter().flat_map(|it| it.entries.iter().filter_map(CallFact::of));
+        let refused = |fact| match fact {
+            CallFact::Evidence { evidence: Evidence::NotApplied(refusal), .. } => Some(refusal),
+            _ => None,
+        };
+        facts.find_map(refused).or_else(|| Some(known.into()))
+    }
+
+    /// Settles an execution by the late answer of its own worker. `None` if no answer
     /// proves anything.
     pub(crate) async fn by_late_evidence(
         &self,
         doubt: InDoubt,
-    ) -> Result<Result<AnyExecution, InDoubt>, Refused<InDoubt, CommitError>> {
+    ) -> Result<Result<AnyExecution, InDoubt>, Refused<InDoubt, EffectError>> {
         let progress = doubt.progress();
         let Some((_, epoch)) = progress.permit() else { return Ok(Err(doubt)) };
         let by = who(&GraphRunner::STORE);
@@ -276,12 +297,15 @@ impl Store {
                 self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.applied(receipt)).await?;
             return Ok(Ok(done.into()));
         }
-        let refused = progress.refused().filter(|_| progress.is_refused());
-        let Some(reason) = refused.map(str::to_owned) else { return Ok(Err(doubt)) };
-        let evidence = Evidence::NotApplied(reason.clone());
+        if !progress.is_refused() {
+            return Ok(Err(doubt));
+        }
+        let id = doubt.execution().id();
+        let Some(refusal) = self.late_refusal(id, &progress).await else { return Ok(Err(doubt)) };
+        let evidence = Evidence::NotApplied(refusal.clone());
         let fact = CallFact::Evidence { epoch, evidence, late: false };
         let failed =
-            self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.not_applied(reason)).await?;
+            self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.not_applied(refusal)).await?;
         Ok(Ok(failed.into()))
     }
 
@@ -291,7 +315,7 @@ impl Store {
         (by, fact): (Who<'_>, CallFact),
         act: Option<Act>,
         settle: impl FnOnce(InDoubt) -> M,
-    ) -> Result<M, Refused<InDoubt, CommitError>> {
+    ) -> Result<M, Refused<InDoubt, EffectError>> {
         let mut next = doubt.fork();
         next.append(by, fact);
         self.advance(doubt, settle(next), act).await
@@ -303,7 +327,7 @@ impl Store {
         &self,
         doubt: InDoubt,
         known_at: Millis,
-    ) -> Result<InDoubt, Refused<InDoubt, CommitError>> {
+    ) -> Result<InDoubt, Refused<InDoubt, EffectError>> {
         let id = doubt.execution().id();
         if doubt.progress().is_applied() || doubt.progress().is_refused() {
             return Ok(doubt);
@@ -319,13 +343,13 @@ impl Store {
                 let process = progress.process().cloned();
                 // Another process sees only that the process is alive, and what that one has recorded.
                 let reason = match progress.worker() {
-                    Liveness::CutOff => CommitError::CutOff { id, process },
-                    _ => CommitError::WorkerAlive { id, process },
+                    Liveness::CutOff => EffectError::CutOff { id, process },
+                    _ => EffectError::WorkerAlive { id, process },
                 };
                 return Err(Refused::new(doubt, reason));
             }
             Ok((doubt, Liveness::Unknown)) => {
-                return Err(Refused::new(doubt, CommitError::WorkerUnknown { id }));
+                return Err(Refused::new(doubt, EffectError::WorkerUnknown { id }));
             }
             Err(refused) => return Err(refused),
         };
@@ -334,7 +358,7 @@ impl Store {
         let until = settled_at(ended_at.unwrap_or(known_at), settling_time);
         if known_at < until {
             let left_ms = until.saturating_sub(self.now()).max(0).unsigned_abs();
-            return Err(Refused::new(doubt, CommitError::NotSettled { id, left_ms }));
+            return Err(Refused::new(doubt, EffectError::NotSettled { id, left_ms }));
         }
         Ok(doubt)
     }
@@ -345,18 +369,14 @@ impl Store {
     pub(crate) async fn observe(
         &self,
         mut doubt: InDoubt,
-    ) -> Result<(InDoubt, Liveness), Refused<InDoubt, CommitError>> {
+    ) -> Result<(InDoubt, Liveness), Refused<InDoubt, EffectError>> {
         if doubt.progress().ended_at().is_some() {
             return Ok((doubt, Liveness::Ended));
         }
         let id = doubt.execution().id();
         let liveness = match self.liveness(doubt.machine_mut()).await {
             Ok(liveness) => liveness,
-            Err(LoadError::Unavailable(error)) => return Err(Refused::new(doubt, error.into())),
-            Err(error) => {
-                let reason = CommitError::Gate { id, source: Box::new(error) };
-                return Err(Refused::new(doubt, reason));
-            }
+            Err(error) => return Err(Refused::new(doubt, EffectError::unread(id, error))),
         };
         let at = self.now();
         let found = match liveness {
@@ -369,7 +389,7 @@ impl Store {
         let Some(found) = found else { return Ok((doubt, liveness)) };
         let mut next = doubt.fork();
         next.append(who(&GraphRunner::STORE), found);
-        match self.commit(next.machine_mut()).await {
+        match self.batch().commit(next.machine_mut()).write().await {
             Ok(()) => Ok((next, liveness)),
             Err(error) => Err(Refused::new(doubt, error)),
         }
@@ -395,15 +415,15 @@ impl Store {
     pub(crate) fn liveness(
         &self,
         execution: &dyn Durable,
-    ) -> impl Future<Output = Result<Liveness, LoadError>> + Send + use<> {
+    ) -> impl Future<Output = Result<Liveness, StateError>> + Send + use<> {
         let progress = crate::contract::Progress::read(execution);
         let name = progress.permit().map(|(name, _)| name.to_owned());
         let (store, id) = (self.clone(), execution.journal().id());
         async move {
             let Some(name) = name else { return Ok(Liveness::Unknown) };
-            let worker = store.inner.worker.clone();
-            let liveness = store.run(move || worker.liveness(&name, id)).await?;
-            liveness.map_err(|error| LoadError::Lock(error.to_string()))
+            let calls = Arc::clone(&store.effects().calls);
+            let liveness = store.run(move || calls.liveness(&name, id)).await?;
+            liveness.map_err(|error| StateError::Lock(error.to_string()))
         }
     }
 }

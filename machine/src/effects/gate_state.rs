@@ -1,15 +1,11 @@
 use crate::{
     clock::Millis,
     contract::{AnyExecution, execution::Status},
-    effects::begin::Approved,
+    effects::{begin::Approved, error::EffectError},
     id::Id,
     journal::Digest,
-    store::{
-        error::{CommitError, LoadError},
-        handle::Store,
-        write::prepare::Prepared,
-    },
-    stored::{Approves, Durable, Index},
+    store::{error::CommitError, handle::Store, write::prepare::Prepared},
+    stored::{Approves, Durable, Index, Requirement},
 };
 
 /// A gate, as the action behind it sees it.
@@ -17,6 +13,8 @@ use crate::{
 pub(crate) struct GateState {
     gate: Id,
     status: Status,
+    /// The digest of its newest entry.
+    digest: Digest,
     approves: Option<Approves>,
 }
 
@@ -26,13 +24,14 @@ impl GateState {
         let found = batch.iter().find(|it| it.write.row.id == gate && it.index.contract)?;
         // The statuses of a contract are those of `Execution`.
         let status = found.write.row.status.parse().unwrap_or(Status::Pending);
-        Some(Self { gate, status, approves: found.index.approves.clone() })
+        let (digest, approves) = (found.stored.head, found.index.approves.clone());
+        Some(Self { gate, status, digest, approves })
     }
 
     fn of(gate: &AnyExecution) -> Result<Self, crate::stored::Breach> {
-        let part = &gate.journal().stored().summary.context;
-        let Index { approves, .. } = gate.__rules().__fold(part, &[])?.after;
-        Ok(Self { gate: gate.id(), status: gate.status(), approves })
+        let stored = gate.journal().stored();
+        let Index { approves, .. } = gate.__rules().__fold(&stored.summary.context, &[])?.after;
+        Ok(Self { gate: gate.id(), status: gate.status(), digest: stored.head, approves })
     }
 
     pub(crate) fn gate(&self) -> Id {
@@ -46,15 +45,15 @@ impl GateState {
     }
 
     /// Refuses, unless a person approved this execution and this exact action, and the approval has not expired.
-    /// Returns when it does. A gate that is COMPLETED cannot change any more; an execution leaves PENDING once, so
-    /// an approval is used once.
+    /// Returns what must still hold when the execution is written. A COMPLETED gate is final; an execution leaves
+    /// PENDING once, so an approval is used once.
     pub(crate) fn opens(
         &self,
         id: Id,
         action: Option<Digest>,
         now: Millis,
-    ) -> Result<Option<Millis>, CommitError> {
-        let Self { gate, status, approves } = self;
+    ) -> Result<Requirement, EffectError> {
+        let Self { gate, status, digest, approves } = self;
         let gate = *gate;
         match *status {
             Status::Completed => {
@@ -62,19 +61,24 @@ impl GateState {
                     .as_ref()
                     .filter(|approves| approves.execution == id)
                     .filter(|approves| Some(approves.action) == action)
-                    .ok_or(CommitError::OtherAction { id, gate })?;
+                    .ok_or(EffectError::OtherAction { id, gate })?;
                 let decision = approves.decision.as_ref().filter(|decision| decision.approved);
-                let decision = decision.ok_or(CommitError::NotApproved { id, gate })?;
+                let decision = decision.ok_or(EffectError::NotApproved { id, gate })?;
                 match decision.expires_at {
-                    Some(at) if at <= now => Err(CommitError::ApprovalExpired { id, gate, at }),
-                    expires_at => Ok(expires_at),
+                    Some(at) if at <= now => Err(EffectError::ApprovalExpired { id, gate, at }),
+                    not_after => Ok(Requirement {
+                        machine: gate,
+                        state: Some(status.to_string()),
+                        digest: Some(*digest),
+                        not_after,
+                    }),
                 }
             }
             status @ (Status::Failed | Status::Rejected | Status::Cancelled) => {
-                Err(CommitError::NeverRuns { id, gate, status })
+                Err(EffectError::NeverRuns { id, gate, status })
             }
             status @ (Status::Pending | Status::Running | Status::Waiting) => {
-                Err(CommitError::Deferred { id, gate, status })
+                Err(EffectError::Deferred { id, gate, status })
             }
         }
     }
@@ -82,11 +86,11 @@ impl GateState {
 
 impl Store {
     /// The gate of an execution. A stored gate is verified like every machine.
-    pub(crate) async fn gate_state(&self, id: Id, gate: Id) -> Result<GateState, CommitError> {
+    pub(crate) async fn gate_state(&self, id: Id, gate: Id) -> Result<GateState, EffectError> {
         match self.load::<AnyExecution>(gate).await {
-            Ok(gate) => GateState::of(&gate).map_err(|breach| CommitError::Refused { id, breach }),
-            Err(LoadError::Unavailable(error)) => Err(error.into()),
-            Err(error) => Err(CommitError::Gate { id, source: Box::new(error) }),
+            Ok(gate) => GateState::of(&gate)
+                .map_err(|breach| EffectError::Commit(CommitError::Refused { id, breach })),
+            Err(error) => Err(EffectError::unread(id, error)),
         }
     }
 }

@@ -1,13 +1,20 @@
 use crate::{
     actor::{GraphRunner, Human},
     contract::{
-        AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress, Wording,
+        AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress,
         execution::{Cancelled, Pending, Status},
-        question,
     },
-    effects::{change::finished, decide::Decide, done::not_trusted, retry::Retry},
+    effects::{
+        act::Act,
+        change::finished,
+        decide::Decide,
+        done::not_trusted,
+        error::{EffectError, StateError},
+        retry::Retry,
+    },
     id::Id,
     journal::Digest,
+    language::Language,
     store::{
         error::{CommitError, LoadError},
         handle::Store,
@@ -17,16 +24,16 @@ use crate::{
 };
 
 /// Why an execution is not a gate that waits for its answer.
-fn answered(id: Id, other: &AnyExecution) -> LoadError {
+fn answered(id: Id, other: &AnyExecution) -> StateError {
     if let Some(Decision { approved, by, at, .. }) = Progress::of(other).decision().cloned() {
-        return LoadError::AlreadyDecided { id, approved, by, at };
+        return StateError::AlreadyDecided { id, approved, by, at };
     }
     let label = &other.status().definition().label;
     let found = match other {
         AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
         _ => label.to_string(),
     };
-    LoadError::NotAGate { id, found }
+    StateError::NotAGate { id, found }
 }
 
 impl Store {
@@ -35,7 +42,7 @@ impl Store {
     /// # Errors
     ///
     /// The errors of [`create`](Self::create).
-    pub async fn plan<T: Callable>(&self, planned: &mut Planned<T>) -> Result<(), CommitError> {
+    pub async fn plan<T: Callable>(&self, planned: &mut Planned<T>) -> Result<(), EffectError> {
         self.batch().create(planned.machine()).write().await
     }
 
@@ -51,8 +58,7 @@ impl Store {
     /// use machine::contract::{Action, Applied, Contract, Settled, ToolSpec, service_fn};
     /// use machine::store::Store;
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// let actors = Actors::issue("assistant")?;
     /// let store = Store::memory();
     /// let email = ToolSpec::irreversible("email", "send")?;
@@ -70,14 +76,13 @@ impl Store {
     /// let settled = store.perform(mail, smtp, &actors.tool_node).await?;
     /// assert!(matches!(settled, Settled::Completed(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub async fn ask<T: Callable>(
         &self,
         gate: &mut Gate,
         planned: &mut Planned<T>,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         self.batch().create(gate.machine()).create(planned.machine()).write().await
     }
 
@@ -85,53 +90,53 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::OtherState`] if it is not PENDING, [`LoadError::Contract`] if it is for another
+    /// [`StateError::OtherState`] if it is not PENDING, [`StateError::Contract`] if it is for another
     /// tool, or its arguments do not fit; and those of [`load`](Self::load).
-    pub async fn planned<T: Callable>(&self, id: Id) -> Result<Planned<T>, LoadError> {
+    pub async fn planned<T: Callable>(&self, id: Id) -> Result<Planned<T>, StateError> {
         let pending = self.resume::<Pending>(id).await?;
         Planned::of(pending)
-            .map_err(|refused| LoadError::Contract { id, source: Box::new(refused.reason) })
+            .map_err(|refused| StateError::Contract { id, source: Box::new(refused.reason) })
     }
 
     /// Loads a gate that waits for its answer.
     ///
     /// # Errors
     ///
-    /// [`LoadError::AlreadyDecided`] if it was answered, with who did; [`LoadError::NotAGate`] if it
+    /// [`StateError::AlreadyDecided`] if it was answered, with who did; [`StateError::NotAGate`] if it
     /// is another machine, or one that no longer waits; and those of [`load`](Self::load).
-    pub async fn gate(&self, id: Id) -> Result<Gate, LoadError> {
+    pub async fn gate(&self, id: Id) -> Result<Gate, StateError> {
         let any: AnyExecution = self.load(id).await?;
         let gate = match Gate::narrow(any) {
             Ok(gate) => gate,
             Err(other) => return Err(answered(id, &other)),
         };
         let whole = match self.load::<AnyExecution>(gate.approval().execution()).await {
-            Ok(behind) => Some(Wording::of(behind.context(), Extent::Whole)),
+            Ok(behind) => Some(behind.context().wording(Extent::Whole)),
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             Err(_) => None,
         };
         Ok(gate.with_whole(whole))
     }
 
-    /// Approves what a gate asks for: the execution behind it may run, once. The answer and the end of
+    /// Approves a gate: the execution behind it may run, once. The answer and the end of
     /// the gate are one batch. `shown` is the digest of the [whole question](Gate::whole_question), which
     /// the person has seen.
     ///
     /// # Errors
     ///
-    /// The unchanged gate, with [`CommitError::AlreadyDecided`] if another person answered first, with
-    /// that person's name; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
-    /// the one that it asks for; [`CommitError::GateDone`] if another execution has done that; [`CommitError::NotShown`] if the digest is that of another text.
+    /// The unchanged gate, with [`EffectError::AlreadyDecided`] if another person answered first, with
+    /// that person's name; [`EffectError::GateExpired`]; [`EffectError::GateChanged`] if the action behind it is not
+    /// the one that it asks for; [`EffectError::GateDone`] if another execution has done that; [`EffectError::NotShown`] if the digest is that of another text.
     pub async fn approve(
         &self,
         gate: Gate,
         shown: Digest,
         by: &Human,
-    ) -> Result<Decision, Refused<Gate, CommitError>> {
+    ) -> Result<Decision, Refused<Gate, EffectError>> {
         self.decide(Decide::approve(gate, shown, by)).await
     }
 
-    /// Declines what a gate asks for: the execution behind it never runs. The same batch ends it as
+    /// Declines a gate: the execution behind it never runs. The same batch ends it as
     /// CANCELLED, with the reason.
     ///
     /// # Errors
@@ -142,22 +147,22 @@ impl Store {
         gate: Gate,
         reason: &str,
         by: &Human,
-    ) -> Result<Decision, Refused<Gate, CommitError>> {
+    ) -> Result<Decision, Refused<Gate, EffectError>> {
         self.decide(Decide::decline(gate, reason, by)).await
     }
 
-    async fn decide(&self, mut decide: Decide) -> Result<Decision, Refused<Gate, CommitError>> {
+    async fn decide(&self, mut decide: Decide) -> Result<Decision, Refused<Gate, EffectError>> {
         let written = self.batch().decide(&mut decide).write_with(Retry::default()).await;
         finished(written, decide.finish())
     }
 
     /// Returns an error that names the earlier decision, if there is one; otherwise the error unchanged.
-    pub(crate) async fn decided_by_another(&self, id: Id, error: CommitError) -> CommitError {
+    pub(crate) async fn decided_by_another(&self, id: Id, error: EffectError) -> EffectError {
         match self.gate(id).await {
-            Err(LoadError::AlreadyDecided { id, approved, by, at }) => {
-                CommitError::AlreadyDecided { id, approved, by, at }
+            Err(StateError::AlreadyDecided { id, approved, by, at }) => {
+                EffectError::AlreadyDecided { id, approved, by, at }
             }
-            Err(LoadError::NotAGate { id, found }) => CommitError::GateEnded { id, found },
+            Err(StateError::NotAGate { id, found }) => EffectError::GateEnded { id, found },
             _ => error,
         }
     }
@@ -167,19 +172,19 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged gate, with [`CommitError::NotDue`] if it can still be answered, and
-    /// [`CommitError::AlreadyDecided`].
+    /// The unchanged gate, with [`EffectError::NotDue`] if it can still be answered, and
+    /// [`EffectError::AlreadyDecided`].
     pub async fn expire(
         &self,
         gate: Gate,
         by: &GraphRunner,
-    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+    ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
         let id = gate.id();
         if gate.expires_at().is_none_or(|at| at > self.now()) {
-            return Err(Refused::new(gate, CommitError::NotDue { id }));
+            return Err(Refused::new(gate, EffectError::NotDue { id }));
         }
         let ended = gate.fork().timeout(by);
-        self.end_gate(gate, ended).await
+        self.end_gate(gate, ended, None).await
     }
 
     /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind it
@@ -187,25 +192,40 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged gate, with [`CommitError::AlreadyDecided`].
+    /// The unchanged gate, with [`EffectError::AlreadyDecided`].
     pub async fn withdraw(
         &self,
         gate: Gate,
         reason: &str,
         by: &GraphRunner,
-    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+    ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
+        self.withdraw_as(gate, reason, by, None).await
+    }
+
+    /// Withdraws a gate for a person. The caller logs a refusal.
+    pub(crate) async fn withdraw_as(
+        &self,
+        gate: Gate,
+        reason: &str,
+        by: &GraphRunner,
+        act: Option<Act>,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
         let reason = crate::contract::bounded(reason.to_owned());
         let ended = gate.fork().cancel(reason, by);
-        self.end_gate(gate, ended).await
+        self.end_gate(gate, ended, act).await
     }
 
     async fn end_gate(
         &self,
         gate: Gate,
         ended: Execution<Cancelled>,
-    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
-        match self.advance(gate, ended, None).await {
-            Err(Refused { machine: gate, reason: reason @ CommitError::Conflict { .. } }) => {
+        act: Option<Act>,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
+        match self.advance(gate, ended, act).await {
+            Err(Refused {
+                machine: gate,
+                reason: reason @ EffectError::Commit(CommitError::Conflict { .. }),
+            }) => {
                 let reason = self.decided_by_another(gate.id(), reason).await;
                 Err(Refused::new(gate, reason))
             }
@@ -226,13 +246,13 @@ pub(crate) struct Standing {
 impl Store {
     /// Checks whether a gate can still be approved, and whether that calls for caution.
     pub(crate) async fn standing(&self, gate: &Gate) -> Result<Standing, LoadError> {
-        let stale = |error: CommitError| Standing { stale: Some(error.to_string()), caution: None };
+        let stale = |error: EffectError| Standing { stale: Some(error.to_string()), caution: None };
         if let Some(at) = gate.expires_at().filter(|at| *at <= self.now()) {
-            return Ok(stale(CommitError::GateExpired { id: gate.id(), at }));
+            return Ok(stale(EffectError::GateExpired { id: gate.id(), at }));
         }
         match self.approvable(gate).await {
             Ok((_, key)) => Ok(Standing { stale: None, caution: self.caution(key).await? }),
-            Err(CommitError::Unavailable(error)) => Err(error.into()),
+            Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error.into()),
             Err(error) => Ok(stale(error)),
         }
     }
@@ -241,16 +261,16 @@ impl Store {
     pub(crate) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
         let gate = match self.gate(id).await {
             Ok(gate) => gate,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(StateError::Load(LoadError::Unavailable(error))) => return Err(error.into()),
             Err(_) => return Ok(None),
         };
         Ok(self.standing(&gate).await?.stale.is_none().then_some(gate))
     }
 
     /// The execution behind a gate, if it is still the one that it asks for.
-    pub(crate) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, CommitError> {
+    pub(crate) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, EffectError> {
         let (id, approval) = (gate.id(), gate.approval());
-        let changed = |reason: String| CommitError::GateChanged { id, reason };
+        let changed = |reason: String| EffectError::GateChanged { id, reason };
         let execution = approval.execution();
         let behind: AnyExecution = match self.load(execution).await {
             Ok(behind) => behind,
@@ -261,10 +281,10 @@ impl Store {
             return Err(changed(format!("{execution} does not wait for it")));
         }
         if behind.context().action().digest() != approval.action() {
-            return Err(changed(format!("the action of {execution} is another one")));
+            return Err(changed(format!("{execution} has a different action")));
         }
-        if question(behind.context(), Extent::Short) != gate.question() {
-            return Err(changed("its question is not the one that its action makes".to_owned()));
+        if behind.context().question_in(Language::English) != gate.question() {
+            return Err(changed("its question does not match its action".to_owned()));
         }
         if behind.status() != Status::Pending {
             let label = &behind.status().definition().label;
@@ -278,13 +298,13 @@ impl Store {
     pub(crate) async fn approvable(
         &self,
         gate: &Gate,
-    ) -> Result<(AnyExecution, KeyState), CommitError> {
+    ) -> Result<(AnyExecution, KeyState), EffectError> {
         let (id, behind) = (gate.id(), self.behind(gate).await?);
         let trusted = |error| not_trusted(id, error);
         match self.key_for(&behind).await.map_err(trusted)? {
             KeyState::Applied { by } => {
                 let done = self.done(by).await.map_err(trusted)?;
-                Err(CommitError::GateDone { id, done })
+                Err(EffectError::GateDone { id, done })
             }
             key => Ok((behind, key)),
         }

@@ -6,18 +6,15 @@ use std::{
 };
 
 #[cfg(feature = "worker")]
-use crate::store::{backend::Batch, error::Unavailable};
+use crate::store::{backend::WriteBatch, error::Unavailable};
 use crate::{
     contract::{Action, AnyExecution, Callable, Contract, IdempotencyKey, Maker, visible},
     id::{Id, shortened_to},
+    stored::Durable,
 };
 use crate::{
-    store::{
-        backend::Attempts,
-        error::{CommitError, LoadError},
-        handle::Store,
-        write::prepare::Prepared,
-    },
+    effects::error::EffectError,
+    store::{backend::Attempts, error::LoadError, handle::Store, write::prepare::Prepared},
     telemetry,
 };
 
@@ -41,7 +38,7 @@ impl Identities {
         compared.get(of).map(|compared| compared.upto)
     }
 
-    /// Of these attempts, those that are not its own.
+    /// The attempts among these that are not its own.
     fn others(&self, of: &(TypeId, String), tokens: impl Iterator<Item = u64>) -> HashSet<u64> {
         let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = compared.get(of).map(|compared| &compared.own);
@@ -80,15 +77,14 @@ impl Store {
         if tools.is_empty() {
             return Ok(());
         }
-        let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let batch = Batch { tools: tools.to_vec(), ..Batch::new(commit_id, self.now()) };
+        let batch = WriteBatch { tools: tools.to_vec(), ..self.new_batch() };
         // Nothing in it can be rejected.
         self.inner.backend.apply(batch).await.map(drop)
     }
 
     /// Checks that this program derives the keys of a tool that are stored.
     #[cfg(feature = "worker")]
-    pub(crate) async fn compare_keys<T: Callable>(&self) -> Result<(), CommitError> {
+    pub(crate) async fn compare_keys<T: Callable>(&self) -> Result<(), EffectError> {
         match T::__tool().filter(|tool| tool.irreversible().is_some()) {
             Some(tool) => self.compare_attempts(&tool.keys(), Maker::of::<T>()).await,
             None => Ok(()),
@@ -96,9 +92,13 @@ impl Store {
     }
 
     /// Compares the keys of a tool before an action that this program made is stored.
-    pub(crate) async fn trust_plan(&self, ready: &Prepared) -> Result<(), CommitError> {
+    pub(crate) async fn trust_plan(
+        &self,
+        ready: &Prepared,
+        maker: Option<Maker>,
+    ) -> Result<(), EffectError> {
         let (row, index) = (&ready.write.row, &ready.index);
-        match (&row.key, index.maker) {
+        match (&row.key, maker) {
             (Some(key), Some(maker)) if ready.write.expected.is_none() && index.exclusive => {
                 self.compare_attempts(tool_of(key), maker).await
             }
@@ -110,7 +110,7 @@ impl Store {
     pub(crate) async fn trust_identity<T: Callable>(
         &self,
         contract: &Contract,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         match made::<T>(contract) {
             Some((tool, maker)) => self.compare_attempts(tool, maker).await,
             None => Ok(()),
@@ -121,15 +121,15 @@ impl Store {
     pub(crate) fn made_attempt<T: Callable>(&self, id: Id, contract: &Contract, token: u64) {
         if let Some((tool, maker)) = made::<T>(contract) {
             let of = (maker.type_id(), tool.to_owned());
-            self.inner.identities.testifies(of.clone(), id, contract);
-            self.inner.identities.made(of, token);
+            self.effects().identities.testifies(of.clone(), id, contract);
+            self.effects().identities.made(of, token);
         }
     }
 
     /// Only those are compared that others have made since the last time: another program may have
     /// started with an empty file, like this one.
-    async fn compare_attempts(&self, tool: &str, maker: Maker) -> Result<(), CommitError> {
-        let identities = &self.inner.identities;
+    async fn compare_attempts(&self, tool: &str, maker: Maker) -> Result<(), EffectError> {
+        let identities = &self.effects().identities;
         let of = (maker.type_id(), tool.to_owned());
         if let Some(witness) = identities.witness(&of) {
             let (id, contract) = &*witness;
@@ -170,6 +170,11 @@ impl Store {
     }
 }
 
+/// The maker of the action of an execution, if this program made it.
+pub(crate) fn maker_of(machine: &dyn Durable) -> Option<Maker> {
+    machine.__rules().__any().downcast_ref().and_then(Contract::maker)
+}
+
 /// The prefix of the tool's keys, and how this program derives them, if it does.
 fn made<T: Callable>(contract: &Contract) -> Option<(&str, Maker)> {
     let key = contract.idempotency_key().filter(|_| contract.is_irreversible())?;
@@ -189,15 +194,16 @@ fn tool_of(key: &str) -> &str {
 }
 
 /// Compares the key of an earlier execution with the one that this program makes.
-fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), CommitError> {
+fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), EffectError> {
     let (Some(tool), Some(key)) = (contract.action().tool_name(), contract.idempotency_key())
     else {
         return Ok(());
     };
     // Arguments that this program cannot read say nothing, nor do those with which its code panics.
-    let remade = catch_unwind(AssertUnwindSafe(|| maker.remake(contract))).unwrap_or(Ok(None));
-    match remade.map_err(|source| CommitError::Contract { id, source })? {
-        Some(made) if made.key() != *key => Err(CommitError::OtherIdentity {
+    let remade =
+        catch_unwind(AssertUnwindSafe(|| maker.remake(contract.action()))).unwrap_or(Ok(None));
+    match remade.map_err(|source| EffectError::Contract { id, source })? {
+        Some(made) if made.key() != *key => Err(EffectError::OtherIdentity {
             tool,
             by: id,
             stored: described(contract.action(), key),
@@ -210,7 +216,7 @@ fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), CommitError>
 /// An identity and the key that it makes, for people.
 fn described(action: &Action, key: &IdempotencyKey) -> String {
     if !action.secrets().is_empty() {
-        return format!("an identity that may have secrets, with the key {key}");
+        return format!("an identity that may contain secrets, with the key {key}");
     }
     let identity = action.identity().map_or_else(
         || "no identity (all arguments)".to_owned(),

@@ -2,13 +2,14 @@ use std::collections::HashMap;
 
 use crate::{
     contract::{AnyExecution, IdempotencyKey, execution},
+    effects::error::EffectError,
     id::Id,
     store::{
-        backend::{Attempts, Found},
+        backend::{Attempts, FoundRow},
         error::{CommitError, LoadError},
         handle::Store,
         read::query::Query,
-        write::attempt::{Attempt, CONTRACTS},
+        write::attempt::{CONTRACTS, KeyAttempt},
     },
     stored::{Durable, Hold},
     telemetry,
@@ -21,25 +22,28 @@ impl Store {
     /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
     /// is decided by the attempts alone, in the transaction that takes it; this shows whether
     /// an attempt was removed.
-    pub(crate) async fn trust_attempts(
+    pub(crate) async fn check_attempts(
         &self,
         id: Id,
         key: &IdempotencyKey,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         for _ in 0..LOOKS {
             match self.difference(id, key).await {
                 Ok(None) => return Ok(()),
                 Ok(Some((by, version, reason))) => {
                     // Rows and attempts change together: if the row is still the same, no commit came
                     // between the two reads.
-                    let row = self.inner.backend.rows(vec![by]).await?.pop();
-                    if matches!(row, Some(Found::Row(row, _)) if row.version == version) {
-                        return Err(CommitError::BrokenAttempt { id, reason });
+                    let found = self.found(by).await?;
+                    if matches!(found, FoundRow::Row(row, _) if row.version == version) {
+                        return Err(EffectError::Commit(CommitError::BrokenAttempt { id, reason }));
                     }
                 }
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => {
-                    return Err(CommitError::BrokenAttempt { id, reason: error.to_string() });
+                    return Err(EffectError::Commit(CommitError::BrokenAttempt {
+                        id,
+                        reason: error.to_string(),
+                    }));
                 }
             }
         }
@@ -54,13 +58,13 @@ impl Store {
         key: &IdempotencyKey,
     ) -> Result<Option<(Id, u64, String)>, LoadError> {
         let name = execution::DEFINITION.name.as_ref();
-        let mut query = Query::new().machine(name).key(key.as_str());
+        let mut next = Some(Query::new().machine(name).key(key.as_str()));
         let mut holds: HashMap<Id, (Hold, u64)> = HashMap::new();
-        loop {
-            let (rows, next) = self.rows(&query, true).await?;
+        while let Some(query) = next {
+            let (rows, after) = self.rows(&query, true).await?;
             let definitions = self.definitions_of(&rows).await?;
             for (_, found) in rows {
-                if matches!(&found, Found::Row(row, _) if row.id == id) {
+                if matches!(&found, FoundRow::Row(row, _) if row.id == id) {
                     continue;
                 }
                 // A row that was changed says nothing, and does not keep others from the key.
@@ -78,16 +82,13 @@ impl Store {
                     holds.insert(execution.id(), (hold, execution.journal().version()));
                 }
             }
-            match next {
-                Some(next) => query = query.after(next),
-                None => break,
-            }
+            next = after.map(|after| query.after(after));
         }
         if holds.is_empty() {
             return Ok(None);
         }
         let attempts = self.inner.backend.attempts(Attempts::OfKey(key.to_string())).await?;
-        let mut newest: HashMap<Id, Attempt> = HashMap::new();
+        let mut newest: HashMap<Id, KeyAttempt> = HashMap::new();
         for attempt in attempts {
             let attempt = attempt.map_err(LoadError::from)?;
             if attempt.space == CONTRACTS {
@@ -98,8 +99,7 @@ impl Store {
             .into_iter()
             .find(|(by, (hold, _))| newest.get(by).is_none_or(|attempt| attempt.hold != *hold));
         Ok(missing.map(|(by, (hold, version))| {
-            let reason =
-                format!("{by} says `{hold:?}` of its key, and its attempt does not say so");
+            let reason = format!("{by} records `{hold:?}` for its key, but its attempt does not");
             (by, version, reason)
         }))
     }

@@ -7,19 +7,18 @@ use backon::{BackoffBuilder, Retryable};
 use tracing::field::display;
 
 use crate::{
-    __private::who,
     actor::ToolNode,
+    actor::who::who,
     clock::Clock,
     contract::{
-        Attempt, BoxFuture, CallHandle, Callable, Evidence, Execution, Liveness, Outcome, Perform,
-        Permit, Planned, Progress, Repeatable, Settled, append, execution::Running,
+        Attempt, CallHandle, Callable, Evidence, Execution, Perform, Permit, Planned, Progress,
+        Repeatable, Settled, Unsettled, append, execution::Running,
     },
-    effects::begin::Begun,
+    effects::{begin::Begun, error::EffectError, spans},
+    future::BoxFuture,
     journal::{Fact, Pass},
-    store::{
-        error::{CommitError, LoadError},
-        handle::Store,
-    },
+    process::Liveness,
+    store::handle::Store,
     stored::Durable,
     telemetry,
 };
@@ -56,6 +55,7 @@ impl Store {
     ///     const METHOD: &'static str = "deploy";
     ///     type Effect = Irreversible;
     ///     type Receipt = String;
+    ///     type Refusal = String;
     /// }
     ///
     /// struct Cluster;
@@ -66,8 +66,7 @@ impl Store {
     ///     }
     /// }
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// let actors = Actors::issue("release")?;
     /// let store = Store::memory();
     /// let contract = Contract::of(&Deploy { version: 17 }, &actors.reasoning_node)?;
@@ -79,8 +78,7 @@ impl Store {
     ///     other => panic!("{other:?}"),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub fn perform<'a, T: Callable>(
         &'a self,
@@ -90,13 +88,13 @@ impl Store {
     ) -> Performing<'a, T> {
         let planned = planned.into();
         Box::pin(async move {
-            let (span, service) = telemetry::call(planned.execution(), false, service);
+            let (span, service) = spans::call(planned.execution(), false, service);
             let performed = async {
                 let (running, permit) = self.begun(planned, by).await?;
                 let outcome = permit.call(service).await;
                 self.end(running, outcome, by).await
             };
-            telemetry::performed(span, performed).await
+            spans::record_call(span, performed).await
         })
     }
 
@@ -126,7 +124,7 @@ impl Store {
     ) -> Performing<'a, T> {
         let planned = planned.into();
         Box::pin(async move {
-            let (span, service) = telemetry::call(planned.execution(), false, service);
+            let (span, service) = spans::call(planned.execution(), false, service);
             let performed = async {
                 let (running, permit) = self.begun(planned, by).await?;
                 let outcome = if running.context().is_irreversible() {
@@ -137,7 +135,7 @@ impl Store {
                 };
                 self.end(running, outcome, by).await
             };
-            telemetry::performed(span, performed).await
+            spans::record_call(span, performed).await
         })
     }
 
@@ -148,7 +146,7 @@ impl Store {
         permit: Permit<T>,
         service: Arc<impl Perform<T> + 'static>,
         delays: impl BackoffBuilder,
-    ) -> Outcome {
+    ) -> Unsettled {
         // Between two calls it is alive, too.
         let handle = permit.handle();
         let mut first = Some(permit);
@@ -159,7 +157,7 @@ impl Store {
             async move {
                 let outcome = match permit {
                     Ok(permit) => permit.call(service).await,
-                    Err(outcome) => outcome,
+                    Err(outcome) => *outcome,
                 };
                 match outcome.evidence() {
                     Evidence::Applied(_) => Ok(outcome),
@@ -168,9 +166,9 @@ impl Store {
             }
         };
         let (id, mut attempt) = (display(running.id()), 0);
-        let notify = |outcome: &Outcome, delay: Duration| {
+        let notify = |outcome: &Unsettled, delay: Duration| {
             attempt += 1;
-            let evidence = telemetry::evidence_class(outcome.evidence());
+            let evidence = spans::class_of(outcome.evidence());
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
             telemetry::CallRetried { id: id.clone(), attempt, evidence, delay_ms }.emit();
         };
@@ -184,14 +182,15 @@ impl Store {
     fn another<T: Callable>(
         running: &Execution<Running>,
         handle: CallHandle,
-    ) -> Result<Permit<T>, Outcome> {
+    ) -> Result<Permit<T>, Box<Unsettled>> {
         let contract = running.context();
-        let arguments = match T::__read(contract) {
+        let arguments = match T::__read(contract.action(), contract.effect()) {
             Ok(arguments) => arguments,
             Err(error) => {
-                let evidence = Evidence::NotApplied(error.to_string());
+                let evidence = Evidence::NotApplied(error.to_string().into());
                 let (accepted, late) = (None, Mutex::default());
-                return Err(Outcome { evidence, accepted, late, handle, _open: None });
+                let refused = Unsettled { evidence, accepted, late, handle, _open: None };
+                return Err(Box::new(refused));
             }
         };
         let attempt = Attempt::new(arguments, running.id(), contract);
@@ -212,8 +211,8 @@ impl Store {
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
         Box::pin(async move {
-            let (span, service) = telemetry::call(&running, true, service);
-            telemetry::performed(span, self.performed_again(running, service, by)).await
+            let (span, service) = spans::call(&running, true, service);
+            spans::record_call(span, self.performed_again(running, service, by)).await
         })
     }
 
@@ -224,22 +223,19 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Settled, PerformError<T>> {
         let id = running.id();
-        let not_resumed = |source: CommitError| PerformError::NotResumed { source };
+        let not_resumed = |source: EffectError| PerformError::NotResumed { source };
         if running.context().is_irreversible() || Progress::read(&running).permit().is_none() {
-            return Err(not_resumed(CommitError::NotInterrupted { id }));
+            return Err(not_resumed(EffectError::NotInterrupted { id }));
         }
         match self.liveness(&running).await {
             Ok(Liveness::Alive) if !self.is_overdue(&Progress::read(&running)) => {
-                return Err(not_resumed(CommitError::NotInterrupted { id }));
+                return Err(not_resumed(EffectError::NotInterrupted { id }));
             }
             Ok(_) => {}
-            Err(LoadError::Unavailable(error)) => return Err(not_resumed(error.into())),
-            Err(error) => {
-                return Err(not_resumed(CommitError::Gate { id, source: Box::new(error) }));
-            }
+            Err(error) => return Err(not_resumed(EffectError::unread(id, error))),
         }
-        let arguments = T::__read(running.context())
-            .map_err(|source| not_resumed(CommitError::Contract { id, source }))?;
+        let arguments = T::__read(running.context().action(), running.context().effect())
+            .map_err(|source| not_resumed(EffectError::Contract { id, source }))?;
         let attempt = Attempt::new(arguments, id, running.context());
         let record = self.call_record(id, false).await.map_err(not_resumed)?;
         let journal = running.__journal_mut(Pass::new());
@@ -249,7 +245,7 @@ impl Store {
         journal.append(Some(who(by)), fenced);
         let (fact, expires_at) = self.permitted(&running, None, None);
         append(&mut running, who(by), fact);
-        if let Err(error) = self.commit(&mut running).await {
+        if let Err(error) = self.batch().commit(&mut running).write().await {
             record.prove();
             return Err(not_resumed(error));
         }
@@ -264,7 +260,7 @@ impl Store {
     async fn end<T: Callable>(
         &self,
         running: Execution<Running>,
-        outcome: Outcome,
+        outcome: Unsettled,
         by: &ToolNode,
     ) -> Result<Settled, PerformError<T>> {
         self.settle(running, outcome, by).await.map_err(|refused| {
@@ -285,45 +281,39 @@ pub type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PerformError<T: Callable> {
-    /// It was not begun, and nothing was called.
+    /// It has not begun, and nothing was called.
     #[error("{source}")]
     NotBegun {
         /// The execution, unchanged.
         planned: Box<Planned<T>>,
-        /// Why not.
-        source: CommitError,
+        /// The reason.
+        source: EffectError,
     },
     /// It was called, and its outcome is not on disk.
     #[error("{source}")]
     NotSettled {
         /// The execution and the outcome. Settle it again.
-        at_stake: Box<(Execution<Running>, Outcome)>,
-        /// Why not.
-        source: CommitError,
+        at_stake: Box<(Execution<Running>, Unsettled)>,
+        /// The reason.
+        source: EffectError,
     },
     /// It was not run again.
     #[error("{source}")]
     NotResumed {
-        /// Why not.
-        source: CommitError,
+        /// The reason.
+        source: EffectError,
     },
 }
 
 impl<T: Callable> PerformError<T> {
     /// Why the store refused.
     #[must_use]
-    pub fn reason(&self) -> &CommitError {
+    pub fn reason(&self) -> &EffectError {
         match self {
             Self::NotBegun { source, .. }
             | Self::NotSettled { source, .. }
             | Self::NotResumed { source } => source,
         }
-    }
-}
-
-impl<T: Callable> std::fmt::Debug for PerformError<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        crate::debug::write(self, f)
     }
 }
 

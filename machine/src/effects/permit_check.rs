@@ -8,10 +8,11 @@ use std::{
 };
 
 use crate::{
-    __private::who,
     actor::ToolNode,
+    actor::who::who,
     clock::Clock,
-    contract::{AnyExecution, BoxFuture, CallRecord, Evidence, Lender, Owner, Progress},
+    contract::{AnyExecution, CallRecord, Evidence, Owner, PermitCheck, Progress},
+    future::BoxFuture,
     id::Id,
     store::{
         backend::Attempts,
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// The store, as a permit uses it. It does not keep the store open.
-pub(crate) struct StoreLender {
+pub(crate) struct StorePermitCheck {
     store: Weak<Inner>,
     /// Calls have time limits also if it was closed.
     clock: Arc<dyn Clock>,
@@ -30,7 +31,7 @@ pub(crate) struct StoreLender {
     by: ToolNode,
 }
 
-impl StoreLender {
+impl StorePermitCheck {
     pub(crate) fn new(store: &Store, by: &ToolNode) -> Self {
         Self {
             store: Arc::downgrade(&store.inner),
@@ -44,7 +45,7 @@ impl StoreLender {
     }
 }
 
-impl Lender for StoreLender {
+impl PermitCheck for StorePermitCheck {
     fn check(&self, execution: Id, epoch: u64) -> BoxFuture<'static, Result<(), String>> {
         let store = self.store();
         Box::pin(async move {
@@ -66,13 +67,13 @@ impl Lender for StoreLender {
             if !contract.is_irreversible() {
                 let used = attempts.iter().any(|attempt| attempt.space == CONTRACTS);
                 return if used {
-                    Err("it is irreversible in this store, and its contract says otherwise".into())
+                    Err("it is irreversible in this store, but its contract says otherwise".into())
                 } else {
                     Ok(())
                 };
             }
             match key_state(&attempts, CONTRACTS, execution) {
-                KeyState::Applied { by } => Err(format!("{by} has already done it")),
+                KeyState::Applied { by } => Err(format!("{by} has already performed it")),
                 KeyState::Free | KeyState::Held { .. } => Ok(()),
             }
         })
@@ -115,9 +116,9 @@ impl Lender for StoreLender {
     }
 }
 
-impl fmt::Debug for StoreLender {
+impl fmt::Debug for StorePermitCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoreLender").finish_non_exhaustive()
+        f.debug_struct("StorePermitCheck").finish_non_exhaustive()
     }
 }
 

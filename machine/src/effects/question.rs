@@ -1,12 +1,14 @@
 use crate::{
     actor::Human,
     contract::{AnyExecution, CallFact, GraphPosition, Progress, Question, bounded},
-    effects::{act::Act, resume::at_position, retry::Retry},
-    id::Id,
-    store::{
-        error::{CommitError, LoadError},
-        handle::Store,
+    effects::{
+        act::Act,
+        error::{EffectError, StateError},
+        resume::at_position,
+        retry::Retry,
     },
+    id::Id,
+    store::{error::LoadError, handle::Store},
     typed::Refused,
 };
 
@@ -15,13 +17,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::NotAQuestion`] if it does not wait, is a gate, is in doubt, or waits for the report of its service; and those of
+    /// [`StateError::NotAQuestion`] if it does not wait, is a gate, is in doubt, or waits for the report of its service; and those of
     /// [`load`](Self::load).
-    pub async fn question(&self, id: Id) -> Result<Question, LoadError> {
+    pub async fn question(&self, id: Id) -> Result<Question, StateError> {
         let any: AnyExecution = self.load(id).await?;
         Question::narrow(any).map_err(|other| {
             let _ = at_position(id, GraphPosition::ResumeBegins, other.status());
-            LoadError::NotAQuestion { id, found: not_a_question(&other) }
+            StateError::NotAQuestion { id, found: not_a_question(&other) }
         })
     }
 
@@ -30,16 +32,15 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged question, with [`CommitError::Refused`] if it was already answered, and
-    /// [`CommitError::Conflict`] if it was changed in the meantime.
+    /// The unchanged question, with [`CommitError::Refused`](crate::store::CommitError::Refused) if it was already answered, and
+    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was changed in the meantime.
     ///
     /// ```
     /// use machine::actor::{Actors, Human};
     /// use machine::contract::{AnyExecution, Contract, Execution};
     /// use machine::store::Store;
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let store = Store::memory();
     /// let actors = Actors::issue("assistant")?;
     /// let asked = Contract::ecs_request("Which port?", &actors.reasoning_node)?;
@@ -54,23 +55,23 @@ impl Store {
     /// let AnyExecution::Completed(done) = done else { panic!("it has its answer") };
     /// assert_eq!(done.state().result, "8080");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub async fn respond(
         &self,
         question: Question,
         response: &str,
         by: &Human,
-    ) -> Result<Question, Refused<Question, CommitError>> {
+    ) -> Result<Question, Refused<Question, EffectError>> {
         let mut next = question.fork();
         next.record(bounded(response.to_owned()), by, self.now());
         let act = Act::new(by, "respond", &[question.id()], "");
-        let batch = self.batch().act(act).commit(next.machine());
-        match batch.write_with(Retry::default()).await {
+        let batch = self.batch().act(Some(act.clone())).commit(next.machine());
+        let written = match batch.write_with(Retry::default()).await {
             Ok(()) => Ok(next),
             Err(reason) => Err(Refused::new(question, reason)),
-        }
+        };
+        self.log_refusal([act], written).await
     }
 
     /// The answer, which only the journal has.

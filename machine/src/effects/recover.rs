@@ -3,14 +3,19 @@ use std::collections::HashSet;
 use tracing::Instrument;
 
 use crate::{
-    __private::who,
     actor::GraphRunner,
+    actor::who::who,
     contract::{
-        AnyExecution, Execution, InDoubt, Liveness, Progress,
+        AnyExecution, Execution, InDoubt, Progress,
         execution::{self, Running, Status},
+    },
+    effects::{
+        error::{EffectError, StateError},
+        spans,
     },
     id::Id,
     language::Phrase,
+    process::Liveness,
     store::{
         backend::Attempts,
         error::{CommitError, LoadError, Unavailable},
@@ -34,7 +39,7 @@ pub struct Recovered {
     /// them again.
     pub interrupted: Vec<Execution<Running>>,
     /// The executions that cannot be read, and why. The id is missing if that cannot be read either.
-    pub failed: Vec<(Option<Id>, LoadError)>,
+    pub failed: Vec<(Option<Id>, StateError)>,
 }
 
 impl Store {
@@ -46,23 +51,23 @@ impl Store {
     /// not reported in time. The worker is fenced first (epoch + 1), so
     /// that a late answer changes no state. Evidence that arrived late settles an execution in doubt.
     /// Returns all executions in doubt, including those parked earlier. One that cannot be read does
-    /// not keep the others from being recovered.
+    /// not prevent the recovery of others.
     ///
     /// # Errors
     ///
     /// [`CommitError::Unavailable`] if the storage cannot do it now. Executions parked until then
     /// stay parked.
-    pub async fn recover(&self) -> Result<Recovered, CommitError> {
+    pub async fn recover(&self) -> Result<Recovered, EffectError> {
         let span = telemetry::Recover {}.span();
         let result = self.recovered().instrument(span.clone()).await;
         match &result {
-            Ok(recovered) => telemetry::recovered(&span, recovered),
+            Ok(recovered) => spans::recovered(&span, recovered),
             Err(error) => telemetry::failed(&span, error.class()),
         }
         result
     }
 
-    async fn recovered(&self) -> Result<Recovered, CommitError> {
+    async fn recovered(&self) -> Result<Recovered, EffectError> {
         let mut recovered = Recovered::default();
         // Before the attempts are read: what these workers wrote is among them.
         let worker = self.inner.worker.clone();
@@ -74,20 +79,20 @@ impl Store {
                 Ok(candidate) if candidate.space == CONTRACTS => candidate,
                 Ok(_) => continue,
                 Err(broken) => {
-                    recovered.failed.push((broken.id, broken.into()));
+                    recovered.failed.push((broken.id, LoadError::from(broken).into()));
                     continue;
                 }
             };
             match self.take_over(candidate.by).await? {
-                Ok(Found::InDoubt(doubt)) => {
+                Ok(UnansweredCall::InDoubt(doubt)) => {
                     if doubt.progress().ended_at().is_none() {
                         unobserved.extend(candidate.worker.clone());
                     }
                     recovered.in_doubt.push(doubt);
                 }
-                Ok(Found::Settled(settled)) => recovered.settled.push(settled),
-                Ok(Found::Running) => unobserved.extend(candidate.worker.clone()),
-                Ok(Found::Other) => {}
+                Ok(UnansweredCall::Settled(settled)) => recovered.settled.push(settled),
+                Ok(UnansweredCall::Running) => unobserved.extend(candidate.worker.clone()),
+                Ok(UnansweredCall::Other) => {}
                 Err(error) => {
                     unobserved.extend(candidate.worker.clone());
                     recovered.failed.push((Some(candidate.by), error));
@@ -103,7 +108,10 @@ impl Store {
 
     /// Parks an execution if its worker is gone or overdue, or if its service has not reported in time, and
     /// settles it if one of them answered late.
-    pub(crate) async fn take_over(&self, id: Id) -> Result<Result<Found, LoadError>, CommitError> {
+    pub(crate) async fn take_over(
+        &self,
+        id: Id,
+    ) -> Result<Result<UnansweredCall, StateError>, EffectError> {
         loop {
             self.write_answers(id).await?;
             let running = match self.load::<AnyExecution>(id).await {
@@ -111,18 +119,15 @@ impl Store {
                 // Parked before, or settled in the meantime.
                 Ok(AnyExecution::Waiting(waiting)) if Progress::read(&waiting).awaits_report() => {
                     if !self.is_overdue(&Progress::read(&waiting)) {
-                        return Ok(Ok(Found::Other));
+                        return Ok(Ok(UnansweredCall::Other));
                     }
-                    let reason = "its service accepted it, and did not report in time";
+                    let reason = "its service accepted it but did not report in time";
                     let mut doubt = self.unreported(waiting, reason, &GraphRunner::STORE);
-                    match self.commit(doubt.machine_mut()).await {
-                        Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
+                    let parked = self.batch().commit(doubt.machine_mut()).write().await;
+                    match unless_overtaken(id, parked)? {
+                        Some(parked) => return Ok(parked.map(|()| UnansweredCall::InDoubt(doubt))),
                         // It reported, or another process parked it: retry.
-                        Err(CommitError::Conflict { .. }) => continue,
-                        Err(error @ CommitError::Unavailable(_)) => return Err(error),
-                        Err(error) => {
-                            return Ok(Err(LoadError::NotParked { id, source: Box::new(error) }));
-                        }
+                        None => continue,
                     }
                 }
                 Ok(other) => match InDoubt::narrow(other) {
@@ -130,22 +135,22 @@ impl Store {
                         Some(found) => return Ok(found),
                         None => continue,
                     },
-                    Err(_) => return Ok(Ok(Found::Other)),
+                    Err(_) => return Ok(Ok(UnansweredCall::Other)),
                 },
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                Err(error) => return Ok(Err(error)),
+                Err(error) => return Ok(Err(error.into())),
             };
             let progress = Progress::read(&running);
             let overdue = self.is_overdue(&progress);
             let liveness = match self.liveness(&running).await {
                 Ok(liveness) => liveness,
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(StateError::Load(LoadError::Unavailable(error))) => return Err(error.into()),
                 Err(error) => return Ok(Err(error)),
             };
             // Evidence that came although the future of the call was gone.
             let is_answered = progress.is_applied() || progress.is_refused();
             if liveness == Liveness::Alive && !overdue && !is_answered {
-                return Ok(Ok(Found::Running));
+                return Ok(Ok(UnansweredCall::Running));
             }
             let worker = progress.permit().map(|(worker, _)| worker);
             let is_own = worker == Some(self.inner.worker.name());
@@ -159,23 +164,20 @@ impl Store {
             };
             let reason = reason.english();
             let mut doubt = self.park(running, reason, liveness, &GraphRunner::STORE);
-            match self.commit(doubt.machine_mut()).await {
+            let parked = self.batch().commit(doubt.machine_mut()).write().await;
+            match unless_overtaken(id, parked)? {
                 // Settled by it in the next round.
-                Ok(()) if is_answered || doubt.progress().is_refused() => {}
-                Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
+                Some(Ok(())) if is_answered || doubt.progress().is_refused() => {}
+                Some(parked) => return Ok(parked.map(|()| UnansweredCall::InDoubt(doubt))),
                 // Its worker answered, or another process parked it: retry.
-                Err(CommitError::Conflict { .. }) => {}
-                Err(error @ CommitError::Unavailable(_)) => return Err(error),
-                Err(error) => {
-                    return Ok(Err(LoadError::NotParked { id, source: Box::new(error) }));
-                }
+                None => {}
             }
         }
     }
 
-    /// Writes what the calls of this process have answered, and what is not on disk yet.
-    pub(crate) async fn write_answers(&self, id: Id) -> Result<(), CommitError> {
-        let unwritten = self.inner.worker.unwritten(id);
+    /// Writes the answers of this process's calls that are not on disk yet.
+    pub(crate) async fn write_answers(&self, id: Id) -> Result<(), EffectError> {
+        let unwritten = self.effects().calls.unwritten(id);
         if unwritten.is_empty() {
             return Ok(());
         }
@@ -197,28 +199,25 @@ impl Store {
     async fn look_again(
         &self,
         doubt: InDoubt,
-    ) -> Result<Option<Result<Found, LoadError>>, CommitError> {
+    ) -> Result<Option<Result<UnansweredCall, StateError>>, EffectError> {
         let id = doubt.execution().id();
-        let failed = |refused: Refused<InDoubt, CommitError>| match refused.reason {
-            CommitError::Conflict { .. } => Ok(None),
-            error @ CommitError::Unavailable(_) => Err(error),
-            error => Ok(Some(Err(LoadError::NotParked { id, source: Box::new(error) }))),
-        };
+        let failed =
+            |refused: Refused<InDoubt, EffectError>| unless_overtaken(id, Err(refused.reason));
         // A refusal that the service reported counts when the call has ended.
         let observed = match self.by_late_evidence(doubt).await {
-            Ok(Ok(settled)) => return Ok(Some(Ok(Found::Settled(settled)))),
+            Ok(Ok(settled)) => return Ok(Some(Ok(UnansweredCall::Settled(settled)))),
             Ok(Err(doubt)) => self.observe(doubt).await,
             Err(refused) => return failed(refused),
         };
         match observed {
             Ok((doubt, _)) if doubt.progress().is_refused() => {
                 match self.by_late_evidence(doubt).await {
-                    Ok(Ok(settled)) => Ok(Some(Ok(Found::Settled(settled)))),
-                    Ok(Err(doubt)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
+                    Ok(Ok(settled)) => Ok(Some(Ok(UnansweredCall::Settled(settled)))),
+                    Ok(Err(doubt)) => Ok(Some(Ok(UnansweredCall::InDoubt(doubt)))),
                     Err(refused) => failed(refused),
                 }
             }
-            Ok((doubt, _)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
+            Ok((doubt, _)) => Ok(Some(Ok(UnansweredCall::InDoubt(doubt)))),
             Err(refused) => failed(refused),
         }
     }
@@ -233,15 +232,15 @@ impl Store {
         &self,
         recovered: &mut Recovered,
         unobserved: &mut HashSet<String>,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         let name = execution::DEFINITION.name.as_ref();
-        let mut query = Query::new().machine(name).status(Status::Running.as_str());
-        loop {
+        let mut next = Some(Query::new().machine(name).status(Status::Running.as_str()).live());
+        while let Some(query) = next {
             let page = match self.load_all::<AnyExecution>(&query).await {
                 Ok(page) => page,
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => {
-                    recovered.failed.push((None, error));
+                    recovered.failed.push((None, error.into()));
                     return Ok(());
                 }
             };
@@ -265,16 +264,14 @@ impl Store {
                     Err(error) => recovered.failed.push((Some(running.id()), error)),
                 }
             }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => return Ok(()),
-            }
+            next = page.next.map(|next| query.after(next));
         }
+        Ok(())
     }
 }
 
 impl Store {
-    /// Removes the lock files of workers that have ended, and that nothing refers to any more.
+    /// Removes the lock files of ended workers that are no longer referenced.
     pub(crate) async fn remove_lock_files(&self) -> Result<(), Unavailable> {
         let worker = self.inner.worker.clone();
         // Before anything is read: what these workers wrote is among it.
@@ -282,12 +279,13 @@ impl Store {
         if ended.is_empty() {
             return Ok(());
         }
-        let mut needed: HashSet<String> = self.inner.backend.holders().await?.into_iter().collect();
+        let mut needed: HashSet<String> =
+            self.inner.backend.lease_holders().await?.into_iter().collect();
         let attempts = self.inner.backend.attempts(Attempts::Unanswered).await?;
         needed.extend(attempts.into_iter().flatten().filter_map(|attempt| attempt.worker));
         let name = execution::DEFINITION.name.as_ref();
-        let mut query = Query::new().machine(name).status(Status::Running.as_str());
-        loop {
+        let mut next = Some(Query::new().machine(name).status(Status::Running.as_str()).live());
+        while let Some(query) = next {
             let page = match self.load_all::<AnyExecution>(&query).await {
                 Ok(page) => page,
                 Err(LoadError::Unavailable(error)) => return Err(error),
@@ -296,10 +294,7 @@ impl Store {
             for running in page.items.iter().flatten() {
                 needed.extend(Progress::of(running).permit().map(|(worker, _)| worker.to_owned()));
             }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => break,
-            }
+            next = page.next.map(|next| query.after(next));
         }
         let worker = self.inner.worker.clone();
         let unneeded = ended.into_iter().filter(move |name| !needed.contains(name));
@@ -307,9 +302,22 @@ impl Store {
     }
 }
 
+/// The result of a commit of an execution in doubt; `None` if another commit came first.
+fn unless_overtaken<T>(
+    id: Id,
+    written: Result<T, EffectError>,
+) -> Result<Option<Result<T, StateError>>, EffectError> {
+    match written {
+        Ok(written) => Ok(Some(Ok(written))),
+        Err(EffectError::Commit(CommitError::Conflict { .. })) => Ok(None),
+        Err(error @ EffectError::Commit(CommitError::Unavailable(_))) => Err(error),
+        Err(error) => Ok(Some(Err(StateError::NotParked { id, source: Box::new(error.into()) }))),
+    }
+}
+
 /// The current state of an execution without an answer.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-pub(crate) enum Found {
+pub(crate) enum UnansweredCall {
     InDoubt(InDoubt),
     Settled(AnyExecution),
     /// Its worker is alive, and in time.

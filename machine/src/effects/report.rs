@@ -1,11 +1,11 @@
 use crate::{
-    __private::Who,
     actor::GraphRunner,
+    actor::who::Who,
     contract::{
         Answer, Answered, AnyExecution, CallFact, Callable, CallbackToken, Evidence, Execution,
-        InDoubt, InvalidContract, Progress, Report, Reporter, append, execution::Waiting,
+        InDoubt, InvalidContract, Progress, Refusal, Report, Reporter, append, execution::Waiting,
     },
-    effects::{recover::Found, retry::Retry},
+    effects::{error::EffectError, recover::UnansweredCall, retry::Retry},
     id::Id,
     store::{
         error::{CommitError, LoadError},
@@ -15,10 +15,10 @@ use crate::{
 
 /// The most evidence about one execution that reports add to. The first report of either kind is kept in any
 /// case, so that a holder of the token cannot fill the file.
-const MOST: usize = 16;
+const MAX_EVIDENCE: usize = 16;
 
 impl Store {
-    /// Takes what a service reports about a call that it has accepted
+    /// Accepts the report of a service about a call that it has accepted
     /// ([`Call::accepted`](crate::contract::Call::accepted)), and settles the execution by it: COMPLETED, or FAILED with
     /// the reason, and its key is free.
     ///
@@ -56,6 +56,7 @@ impl Store {
     ///     const METHOD: &'static str = "deploy";
     ///     type Effect = AnswersLater;
     ///     type Receipt = String;
+    ///     type Refusal = String;
     /// }
     ///
     /// struct Cluster;
@@ -71,8 +72,7 @@ impl Store {
     /// # static TOKEN: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     /// # let sent = || TOKEN.get().unwrap().clone();
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// let actors = Actors::issue("release")?;
     /// let store = Store::memory();
     /// let contract = Contract::of(&Deploy { version: 17 }, &actors.reasoning_node)?;
@@ -88,25 +88,25 @@ impl Store {
     /// let Reported::Settled(AnyExecution::Completed(done)) = reported else { panic!("{reported:?}") };
     /// assert_eq!(done.state().result, "version 17 is live");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub async fn report<T: Callable>(
         &self,
         id: Id,
-        report: Report<T::Receipt>,
+        report: Report<T::Receipt, T::Refusal>,
         by: &impl Reporter,
     ) -> Result<Reported, ReportError> {
         let execution = match by.__token() {
             Some(token) => self.call_of(id, token).await?,
             None => self.load(id).await?,
         };
-        T::__read(execution.context())
+        T::__read(execution.context().action(), execution.context().effect())
             .map_err(|source| ReportError::Contract { id, source: Box::new(source) })?;
-        self.take_report(id, report, by).await
+        let evidence = Answered::of(Ok(Answer::from(report))).evidence;
+        self.take_report(id, evidence, by).await
     }
 
-    /// The execution of the call that this token is for. Why there is none is not said: whoever has no token
+    /// The execution of the call that this token is for. The error gives no reason: a caller without a token
     /// learns nothing.
     pub(crate) async fn call_of(
         &self,
@@ -129,14 +129,13 @@ impl Store {
         }
     }
 
-    /// Records a report, and settles by it what it settles.
-    pub(crate) async fn take_report<R: serde::Serialize>(
+    /// Records a report, and settles the executions that it settles.
+    pub(crate) async fn take_report(
         &self,
         id: Id,
-        report: Report<R>,
+        evidence: Evidence,
         by: &impl Reporter,
     ) -> Result<Reported, ReportError> {
-        let evidence = Answered::of(Ok(Answer::from(report))).evidence;
         let mut retry = Retry::patient();
         loop {
             let current: AnyExecution = self.load(id).await?;
@@ -152,15 +151,15 @@ impl Store {
                 Evidence::Applied(_) => !progress.is_applied(),
                 _ => progress.refused().is_none(),
             };
-            if known.len() >= MOST && !is_first {
+            if known.len() >= MAX_EVIDENCE && !is_first {
                 return Err(ReportError::TooMany { id });
             }
             let (mut next, settles) = reported(current, &evidence, epoch, by.__who());
-            match self.commit(&mut next).await {
+            match self.batch().commit(&mut next).write().await {
                 Ok(()) if settles => return Ok(Reported::Settled(next)),
                 Ok(()) => return Ok(self.settled_by_report(next).await),
-                // The first one wins: look again.
-                Err(CommitError::Conflict { .. }) => {}
+                // The first one wins: reload.
+                Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
                 Err(error) => {
                     if let Some(error) = retry.after(error) {
                         return Err(error.into());
@@ -170,14 +169,14 @@ impl Store {
         }
     }
 
-    /// An execution with a report that settles nothing by itself: it may settle a doubt.
+    /// An execution with a report that does not settle it, but may settle a doubt.
     async fn settled_by_report(&self, kept: AnyExecution) -> Reported {
         if !Progress::of(&kept).is_in_doubt() {
             return Reported::Kept(kept);
         }
         match self.take_over(kept.id()).await {
-            Ok(Ok(Found::Settled(settled))) => Reported::Settled(settled),
-            Ok(Ok(Found::InDoubt(doubt))) => Reported::Kept(doubt.into_execution().into()),
+            Ok(Ok(UnansweredCall::Settled(settled))) => Reported::Settled(settled),
+            Ok(Ok(UnansweredCall::InDoubt(doubt))) => Reported::Kept(doubt.into_execution().into()),
             // It is on disk, and `recover` settles by it.
             _ => Reported::Kept(kept),
         }
@@ -233,9 +232,10 @@ fn reported(
             let running = waiting.resume(library);
             let ended = match evidence {
                 Evidence::Applied(receipt) => running.succeed(receipt.clone(), library).into(),
-                Evidence::NotApplied(reason) | Evidence::Unknown(reason) => {
-                    running.fail(reason.clone(), library).into()
+                Evidence::NotApplied(Refusal { message, data }) => {
+                    running.fail(message.clone(), data.clone(), library).into()
                 }
+                Evidence::Unknown(reason) => running.fail(reason.clone(), None, library).into(),
             };
             (ended, true)
         }
@@ -270,7 +270,7 @@ pub enum ReportError {
     },
     /// The service of the execution does not report.
     #[error(
-        "{id} has no call that a service reports about; that takes a tool whose effect is `AnswersLater`, and a \
+        "{id} has no call to report about; reports need a tool whose effect is `AnswersLater` and a \
          call that has begun"
     )]
     NoCallback {
@@ -282,13 +282,11 @@ pub enum ReportError {
     Contract {
         /// The execution.
         id: Id,
-        /// Why not.
+        /// The reason.
         source: Box<InvalidContract>,
     },
     /// Too many different reports.
-    #[error(
-        "{id} has {MOST} different pieces of evidence already; this one adds nothing, and was not kept"
-    )]
+    #[error("{id} already has {MAX_EVIDENCE} different pieces of evidence; this one was not kept")]
     TooMany {
         /// The execution.
         id: Id,
@@ -298,7 +296,7 @@ pub enum ReportError {
     Load(#[from] LoadError),
     /// It is not on disk.
     #[error(transparent)]
-    Commit(#[from] CommitError),
+    Commit(#[from] EffectError),
 }
 
 impl ReportError {
@@ -307,7 +305,7 @@ impl ReportError {
     pub fn unavailable(&self) -> Option<&crate::store::Unavailable> {
         match self {
             Self::Load(LoadError::Unavailable(error))
-            | Self::Commit(CommitError::Unavailable(error)) => Some(error),
+            | Self::Commit(EffectError::Commit(CommitError::Unavailable(error))) => Some(error),
             _ => None,
         }
     }

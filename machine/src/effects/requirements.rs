@@ -1,16 +1,28 @@
 //! Requirements of a batch: open gates, and the parents of retries.
 
 use crate::{
-    clock::Millis,
-    contract::ApprovalEnd,
-    effects::gate_state::GateState,
-    id::Id,
+    contract::{ApprovalEnd, execution},
+    definition::Definition,
+    effects::{error::EffectError, gate_state::GateState},
     store::{
+        backend::NewChild,
         error::{CommitError, LoadError},
         handle::Store,
         write::prepare::Prepared,
     },
+    stored::{Breach, Durable, Hold, Index, Requirement},
 };
+
+/// Refuses a machine that no program of this store may write as it is.
+pub(crate) fn may_be_stored(machine: &dyn Durable, ready: &Prepared) -> Result<(), EffectError> {
+    let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
+    check_kind(machine.definition(), &ready.index)
+        .map_err(|breach| CommitError::Refused { id, breach })?;
+    if is_new && machine.journal().is_imported() {
+        check_import(machine, &ready.index)?;
+    }
+    Ok(())
+}
 
 impl Store {
     /// A machine decides itself what follows when one of its children fails, and does not see an attempt that is
@@ -18,41 +30,81 @@ impl Store {
     pub(crate) async fn joins_parent(
         &self,
         ready: &Prepared,
-        children: &[(Id, Id)],
-    ) -> Result<(), CommitError> {
+        children: &[NewChild],
+    ) -> Result<(), EffectError> {
         let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
         let Some(failed) = ready.index.retry_of.filter(|_| is_new) else { return Ok(()) };
         match self.inner.backend.parent(failed).await?.map_err(LoadError::from) {
-            Ok(Some(parent)) if !children.contains(&(id, parent)) => {
-                Err(CommitError::OfParent { id: failed, parent })
+            Ok(Some(parent))
+                if !children.iter().any(|it| (it.child, it.parent) == (id, parent)) =>
+            {
+                Err(EffectError::OfParent { id: failed, parent })
             }
             Ok(_) => Ok(()),
-            Err(source) => Err(CommitError::Gate { id, source: Box::new(source) }),
+            Err(error) => Err(EffectError::unread(id, error)),
         }
     }
 
     /// Refuses a machine that leaves its initial state without the approval that it needs. The gate may be
-    /// answered by the same batch; `known` is one that was loaded for this batch. Returns the gate, and when its
-    /// approval ends.
+    /// answered by the same batch; `known` is one that was loaded for this batch. Returns what must hold of the gate
+    /// when the machine is written.
     pub(crate) async fn gate_is_open(
         &self,
         ready: &Prepared,
         batch: &[Prepared],
         known: Option<GateState>,
-    ) -> Result<Option<(Id, Millis)>, CommitError> {
+    ) -> Result<Option<Requirement>, EffectError> {
         let (id, now) = (ready.write.row.id, self.now());
         // An execution that a policy repeats has no gate; it is bound by the end of the original approval.
-        let end = ready.approval_end.map(|ApprovalEnd { gate, at, .. }| (gate, at));
-        if let Some((gate, at)) = end.filter(|(_, at)| *at <= now) {
-            return Err(CommitError::ApprovalExpired { id, gate, at });
+        if let Some(ApprovalEnd { gate, at }) = ready.approval_end.filter(|end| end.at <= now) {
+            return Err(EffectError::ApprovalExpired { id, gate, at });
         }
+        let end = ready.approval_end.map(|ApprovalEnd { gate, at }| Requirement {
+            machine: gate,
+            state: None,
+            digest: None,
+            not_after: Some(at),
+        });
         let Some(gate) = ready.gate else { return Ok(end) };
         let known = known.filter(|known| known.gate() == gate);
         let state = match GateState::in_batch(gate, batch).or(known) {
             Some(state) => state,
             None => self.gate_state(id, gate).await?,
         };
-        let expires_at = state.opens(id, ready.index.call, now)?;
-        Ok(expires_at.map(|at| (gate, at)).or(end))
+        let open = state.opens(id, ready.index.call, now)?;
+        // A limit of an earlier approval is not later.
+        Ok(Some(Requirement {
+            not_after: open.not_after.or(end.and_then(|it| it.not_after)),
+            ..open
+        }))
     }
+}
+
+/// The name `execution` and contracts belong to the machine of this library: no other machine moves
+/// its executions.
+fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
+    let is_own = definition.fingerprint == execution::DEFINITION.fingerprint;
+    if definition.name == execution::DEFINITION.name && !is_own {
+        return Err(Breach::new("the name `execution` is reserved; rename this machine"));
+    }
+    if after.contract && !is_own {
+        return Err(Breach::new(
+            "a `Contract` is only for the library's `Execution`; give this machine \
+             its own context",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses imported machines that could act: data can be imported into several stores, each of which could
+/// perform an irreversible action, and no actor gave an answer that was read from data.
+fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), EffectError> {
+    let has_ended = machine.definition().states[machine.state_index()].terminal;
+    let is_answered = after.approves.as_ref().is_some_and(|gate| gate.decision.is_some());
+    let is_approved = after.is_approved && !has_ended;
+    let is_open = after.exclusive && after.hold == Hold::Free && !after.closed;
+    if is_answered || is_approved || is_open {
+        return Err(EffectError::Imported { id: machine.journal().id() });
+    }
+    Ok(())
 }

@@ -10,12 +10,15 @@ use crate::{
         execution::{self, Status},
     },
     definition::Definition,
-    effects::act::Act,
+    effects::{
+        act::Act,
+        error::{EffectError, StateError},
+    },
     id::Id,
     store::{
-        error::{CommitError, LoadError},
+        error::LoadError,
         handle::Store,
-        read::query::{Line, Query},
+        read::query::{MachineLine, Query},
     },
     stored::{Durable, Index, Restore, VerifyError},
     telemetry,
@@ -71,7 +74,7 @@ pub struct Resumed {
 #[non_exhaustive]
 pub enum ResumeWarning {
     /// Another number of machines waited than the program says it resumes.
-    #[error("the caller resumes {resuming} of the session, and {waiting} waited")]
+    #[error("the caller resumes {resuming} of the session, but {waiting} were waiting")]
     Number {
         /// The number that the program says it resumes.
         resuming: usize,
@@ -112,9 +115,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The errors of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`],
-    /// [`LoadError::AwaitsReport`] and [`LoadError::AlreadyDone`].
-    pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
+    /// The errors of [`load`](Self::load), [`StateError::OtherState`], [`StateError::InDoubt`],
+    /// [`StateError::AwaitsReport`] and [`StateError::AlreadyDone`].
+    pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, StateError>
     where
         S: State<Any: Restore>,
     {
@@ -125,8 +128,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The errors of [`resume`](Self::resume), and [`LoadError::Expired`].
-    pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, LoadError>
+    /// The errors of [`resume`](Self::resume), and [`StateError::Expired`].
+    pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, StateError>
     where
         S: State<Any: Restore>,
     {
@@ -135,7 +138,7 @@ impl Store {
         let (found, wanted) = (machine.state_index(), S::INDEX);
         if found != wanted {
             is_resumed(id, definition, (found, wanted));
-            return Err(LoadError::OtherState {
+            return Err(StateError::OtherState {
                 id,
                 expected: &definition.states[wanted].label,
                 found: &definition.states[found].label,
@@ -144,7 +147,7 @@ impl Store {
         }
         let waits = Waits::of(&machine)?;
         self.before_resume(&waits, checks).await?;
-        S::narrow(machine).map_err(|_| LoadError::NotFound { id })
+        Ok(S::narrow(machine).map_err(|_| LoadError::NotFound { id })?)
     }
 
     /// Resumes a question with its stored answer. A [question to a
@@ -153,14 +156,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged question, with [`CommitError::Unanswered`] if no one has answered it,
-    /// [`CommitError::NotResumed`] if another execution has completed its action, and
-    /// [`CommitError::Conflict`] if it was changed in the meantime.
+    /// The unchanged question, with [`EffectError::Unanswered`] if no one has answered it,
+    /// [`EffectError::NotResumed`] if another execution has completed its action, and
+    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was changed in the meantime.
     pub async fn proceed(
         &self,
         question: Question,
         by: &GraphRunner,
-    ) -> Result<AnyExecution, Refused<Question, CommitError>> {
+    ) -> Result<AnyExecution, Refused<Question, EffectError>> {
         self.proceed_with(question, Resume::default(), by).await.map(|resumed| resumed.execution)
     }
 
@@ -180,49 +183,46 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The errors of [`proceed`](Self::proceed), and [`CommitError::NotResumed`] if it has waited longer than the
+    /// The errors of [`proceed`](Self::proceed), and [`EffectError::NotResumed`] if it has waited longer than the
     /// limit.
     pub async fn proceed_with(
         &self,
         question: Question,
         checks: Resume,
         by: &GraphRunner,
-    ) -> Result<Resumed, Refused<Question, CommitError>> {
+    ) -> Result<Resumed, Refused<Question, EffectError>> {
         self.proceed_as(question, checks, by, None).await
     }
 
-    /// Resumes a question, for a person.
+    /// Resumes a question for a person. The caller logs a refusal.
     pub(crate) async fn proceed_as(
         &self,
         question: Question,
         checks: Resume,
         by: &GraphRunner,
         act: Option<Act>,
-    ) -> Result<Resumed, Refused<Question, CommitError>> {
+    ) -> Result<Resumed, Refused<Question, EffectError>> {
         let id = question.id();
-        let waits = Waits::of(question.execution()).map_err(LoadError::from);
+        let waits = Waits::of(question.execution()).map_err(StateError::from);
         let is_answered = question.answered_by().is_some();
         let checked = async {
             if !is_answered {
-                return Err(CommitError::Unanswered { id });
+                return Err(EffectError::Unanswered { id });
             }
             let not_resumed = |error| match error {
-                LoadError::Unavailable(error) => CommitError::Unavailable(error),
-                source => CommitError::NotResumed { source: Box::new(source) },
+                StateError::Load(LoadError::Unavailable(error)) => error.into(),
+                source => EffectError::NotResumed { source: Box::new(source) },
             };
             let (age_ms, warnings) = self
                 .before_resume(&waits.map_err(not_resumed)?, checks)
                 .await
                 .map_err(not_resumed)?;
-            let response = self.response(id).await.map_err(not_resumed)?;
-            Ok((age_ms, warnings, response.ok_or(CommitError::Unanswered { id })?))
+            let response = self.response(id).await.map_err(|error| not_resumed(error.into()))?;
+            Ok((age_ms, warnings, response.ok_or(EffectError::Unanswered { id })?))
         };
         let (age_ms, mut warnings, response) = match checked.await {
             Ok(checked) => checked,
-            Err(reason) => {
-                self.refuse_all(act.into_iter().collect(), &reason).await;
-                return Err(Refused::new(question, reason));
-            }
+            Err(reason) => return Err(Refused::new(question, reason)),
         };
         let next = question.fork().proceed(response, by);
         match self.advance(question, next, act).await {
@@ -235,8 +235,8 @@ impl Store {
                 Ok(Resumed { execution, age_ms, warnings })
             }
             Err(refused) => {
-                if let (CommitError::Conflict { .. }, Ok(now)) =
-                    (&refused.reason, self.load::<AnyExecution>(id).await)
+                if refused.reason.is_conflict()
+                    && let Ok(now) = self.load::<AnyExecution>(id).await
                 {
                     let _ = at_position(id, GraphPosition::ResumeBegins, now.status());
                 }
@@ -246,19 +246,19 @@ impl Store {
     }
 
     /// Refuses a question that has waited for too long.
-    pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), LoadError> {
+    pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), StateError> {
         let entered_at = question.execution().journal().summary().entered_at;
         self.age(question.id(), entered_at, checks).map(drop)
     }
 
     /// The time that a machine has waited, in milliseconds, if it is within the limit.
-    fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, LoadError> {
+    fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, StateError> {
         // If the clock went back, the age is 0.
         let age_ms = u64::try_from(self.now().saturating_sub(entered_at)).unwrap_or(0);
         match checks.max_age {
             Some(limit) if Duration::from_millis(age_ms) > limit => {
                 let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-                Err(LoadError::Expired { id, age_ms, limit_ms })
+                Err(StateError::Expired { id, age_ms, limit_ms })
             }
             _ => Ok(age_ms),
         }
@@ -269,15 +269,15 @@ impl Store {
         &self,
         waits: &Waits,
         checks: Resume,
-    ) -> Result<(u64, Vec<ResumeWarning>), LoadError> {
+    ) -> Result<(u64, Vec<ResumeWarning>), StateError> {
         let Waits { id, definition, state, entered_at, index, awaits_report } = waits;
         let id = *id;
         // An idempotent call that was interrupted may simply run again.
         if index.permit.is_some() && index.exclusive {
             return Err(if *awaits_report {
-                LoadError::AwaitsReport { id }
+                StateError::AwaitsReport { id }
             } else {
-                LoadError::InDoubt { id }
+                StateError::InDoubt { id }
             });
         }
         let age_ms = self.age(id, *entered_at, checks)?;
@@ -307,19 +307,17 @@ impl Store {
     ) -> Result<Option<ResumeWarning>, LoadError> {
         let session = index.session.as_deref();
         let kind = definition.name();
-        let mut query = Query::new().machine(kind).status(&*definition.states[*state].name);
+        let mut query = Query::new().machine(kind).status(&*definition.states[*state].name).live();
         if let Some(session) = session {
             query = query.session(session);
         }
         let mut waiting = 0;
-        loop {
+        let mut next = Some(query);
+        while let Some(query) = next {
             let page = self.list(&query).await?;
-            let of_session = |line: &&Line| line.session.as_deref() == session;
+            let of_session = |line: &&MachineLine| line.session.as_deref() == session;
             waiting += page.items.iter().flatten().filter(of_session).count();
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => break,
-            }
+            next = page.next.map(|next| query.after(next));
         }
         if resuming == waiting {
             return Ok(None);

@@ -1,51 +1,113 @@
 use crate::{
-    contract::{AnyExecution, Progress, execution::Status},
+    contract::{
+        AnyExecution, Contract, Decider, Progress,
+        execution::{self, Status},
+    },
+    effects::act::Act,
     id::Id,
-    store::{error::LoadError, handle::Store, read::query::Query},
+    store::{
+        backend::{Condition, OtherAttempts},
+        error::LoadError,
+        handle::Store,
+        read::query::Query,
+    },
+    stored::Durable,
 };
 
-/// Another attempt at the same action, because of which an execution is not retried.
+/// Why a person does not retry an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OtherAttempt {
-    /// It has not ended.
+pub(crate) enum NotRetried {
+    /// It has not failed.
+    NotFailed,
+    /// It is a child of this machine, which decides what follows.
+    OfParent(Id),
+    /// Another attempt at the same action has not ended.
     Open(Id),
-    /// It took effect.
+    /// Another attempt took effect.
     Applied(Id),
-    /// It failed later.
+    /// Another attempt failed later.
     Newer(Id),
 }
 
+/// A new execution that tries another one again because a person decided so.
+#[derive(Debug)]
+pub(crate) struct DecidedRetry<'a> {
+    id: Id,
+    of: Id,
+    contract: &'a Contract,
+    by: &'a str,
+}
+
+impl<'a> DecidedRetry<'a> {
+    /// `None` if the machine is something else. What a policy decides is not an act of a person.
+    pub(crate) fn of(machine: &'a dyn Durable) -> Option<Self> {
+        let contract: &Contract = machine.__rules().__any().downcast_ref()?;
+        let by = contract.decided_by().filter(|by| by.is_human()).map(Decider::name)?;
+        Some(Self { id: machine.journal().id(), of: contract.retry_of()?, contract, by })
+    }
+
+    /// Its line of the operator log.
+    pub(crate) fn act(&self) -> Act {
+        let (by, machines) = (self.by.to_owned(), vec![self.of]);
+        Act { by, operation: "retry", machines, detail: String::new() }
+    }
+
+    /// What must hold when a person retries a failed execution: the condition of [`Store::not_retried`], which was
+    /// asked before. An action without a key may have any number of attempts.
+    pub(crate) fn condition(&self) -> Option<Condition> {
+        let attempts = OtherAttempts {
+            of: self.of,
+            key: self.contract.idempotency_key()?.to_string(),
+            machine: execution::DEFINITION.name.to_string(),
+            done: Status::Completed.to_string(),
+            failed: Status::Failed.to_string(),
+        };
+        Some(Condition::OnlyAttempt { id: self.id, attempts })
+    }
+}
+
 impl Store {
-    /// Finds an attempt that keeps a person from retrying an execution. For a retry by a program, the key
-    /// decides when it begins.
-    pub(crate) async fn other_attempt(
+    /// The reason for which a person cannot retry an execution; the condition of the command and of all views. A
+    /// program may have several attempts that wait: of these, the key decides which one begins.
+    pub(crate) async fn not_retried(
         &self,
-        id: Id,
-        key: &str,
-    ) -> Result<Option<OtherAttempt>, LoadError> {
-        let mut query = Query::new().key(key);
+        execution: &AnyExecution,
+    ) -> Result<Option<NotRetried>, LoadError> {
+        let id = execution.id();
+        if let Some(parent) = self.parent(id).await? {
+            return Ok(Some(NotRetried::OfParent(parent)));
+        }
+        if execution.status() != Status::Failed {
+            return Ok(Some(NotRetried::NotFailed));
+        }
+        match execution.context().idempotency_key() {
+            Some(key) => self.other_attempt(id, key.as_str()).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn other_attempt(&self, id: Id, key: &str) -> Result<Option<NotRetried>, LoadError> {
+        let mut next = Some(Query::new().key(key));
         let mut found = None;
-        loop {
+        while let Some(query) = next {
             let page = self.load_all::<AnyExecution>(&query).await?;
             let others = page.items.iter().flatten().filter(|other| other.id() != id);
             for other in others {
                 match other.status() {
                     status if !status.definition().terminal => {
-                        return Ok(Some(OtherAttempt::Open(other.id())));
+                        return Ok(Some(NotRetried::Open(other.id())));
                     }
                     status if status == Status::Completed || Progress::of(other).is_applied() => {
-                        found = Some(OtherAttempt::Applied(other.id()));
+                        found = Some(NotRetried::Applied(other.id()));
                     }
                     Status::Failed if other.id() > id => {
-                        found.get_or_insert(OtherAttempt::Newer(other.id()));
+                        found.get_or_insert(NotRetried::Newer(other.id()));
                     }
                     _ => {}
                 }
             }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => return Ok(found),
-            }
+            next = page.next.map(|next| query.after(next));
         }
+        Ok(found)
     }
 }

@@ -1,7 +1,10 @@
-use crate::store::error::{CommitError, Unavailable};
+use crate::{
+    effects::error::EffectError,
+    store::error::{CommitError, Unavailable},
+};
 
 /// The maximum number of tries of a commit.
-const MOST: usize = 6;
+const MAX_TRIES: usize = 6;
 
 /// Decides whether a commit is tried again. Commits are idempotent, so retrying an indeterminate one is safe.
 #[derive(Debug, Default)]
@@ -21,14 +24,16 @@ impl Retry {
     }
 
     /// `None` if the commit should be tried again after this error, otherwise what to say.
-    pub(crate) fn after(&mut self, error: CommitError) -> Option<CommitError> {
-        let CommitError::Unavailable(error) = error else { return Some(error) };
+    pub(crate) fn after(&mut self, error: EffectError) -> Option<EffectError> {
+        let EffectError::Commit(CommitError::Unavailable(error)) = error else {
+            return Some(error);
+        };
         self.failed += 1;
         let again = self.patient && error.is_busy() || error.is_indeterminate();
         if error.is_indeterminate() {
             self.open.get_or_insert(error.clone());
         }
-        if again && self.failed < MOST {
+        if again && self.failed < MAX_TRIES {
             return None;
         }
         Some(self.open.take().unwrap_or(error).into())

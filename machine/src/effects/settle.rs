@@ -1,19 +1,22 @@
 use std::sync::PoisonError;
 
 use crate::{
-    __private::{Who, who},
     actor::ToolNode,
+    actor::who::{Who, who},
     contract::{
-        AnyExecution, BoxFuture, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall,
-        Liveness, Outcome, Progress, Settled, accept, append, execution::Running, fork, record,
+        AnyExecution, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall, Progress,
+        Refusal, Settled, Unsettled, accept, append, execution::Running, fork, record,
     },
     effects::{
         begin::Approved,
-        change::{Change, Fork, finished},
+        change::{Fork, ForkChange, finished},
+        error::EffectError,
         retry::Retry,
-        superseded::Overtaken,
+        superseded::Superseded,
     },
+    future::BoxFuture,
     id::Id,
+    process::Liveness,
     store::{
         error::{CommitError, LoadError},
         handle::Store,
@@ -30,15 +33,15 @@ impl Store {
     /// # Errors
     ///
     /// Why it is not on disk, with the unchanged execution and outcome, so that no receipt is lost:
-    /// settle again. [`CommitError::Fenced`] if the worker was fenced; the evidence was kept as late,
+    /// settle again. [`EffectError::Fenced`] if the worker was fenced; the evidence was kept as late,
     /// and [`recover`](Self::recover) settles the execution by it.
-    /// [`CommitError::OtherOutcome`] if the outcome belongs to another execution.
+    /// [`EffectError::OtherOutcome`] if the outcome belongs to another execution.
     pub async fn settle(
         &self,
         running: Execution<Running>,
-        outcome: Outcome,
+        outcome: Unsettled,
         by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+    ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
         let (mut running, mut outcome) = (running, outcome);
         // Another commit succeeded for each lost round, so this terminates.
         loop {
@@ -51,23 +54,28 @@ impl Store {
             };
             let id = running.id();
             let reason = match error {
-                CommitError::Conflict { .. } => match self.overtaken(id, &outcome).await {
-                    Ok(Overtaken::Settled(settled)) => return Ok(settled),
-                    Ok(Overtaken::Reported(current)) => {
+                EffectError::Commit(CommitError::Conflict { .. }) => match self
+                    .overtaken(id, &outcome)
+                    .await
+                {
+                    Ok(Superseded::Settled(settled)) => return Ok(settled),
+                    Ok(Superseded::Reported(current)) => {
                         running = current;
                         continue;
                     }
-                    Ok(Overtaken::Ended(current)) => match self.late(&mut outcome, by) {
+                    Ok(Superseded::Ended(current)) => match self.late(&mut outcome, by) {
                         Some(late) => return Ok(Settled::Fenced(Box::new(current.into()), late)),
                         None => return self.reported_first(current, running, outcome, by).await,
                     },
-                    Ok(Overtaken::Fenced(current)) => match self.late(&mut outcome, by) {
+                    Ok(Superseded::Fenced(current)) => match self.late(&mut outcome, by) {
                         Some(late) => return Ok(Settled::Fenced(current, late)),
                         None => return self.fenced(running, outcome, by).await,
                     },
-                    Err(error) => unsettled(id, outcome.evidence(), error),
+                    Err(error) => receipt_at_risk(id, outcome.evidence(), error),
                 },
-                error @ CommitError::Unavailable(_) => unsettled(id, outcome.evidence(), error),
+                error @ EffectError::Commit(CommitError::Unavailable(_)) => {
+                    receipt_at_risk(id, outcome.evidence(), error)
+                }
                 error => error,
             };
             return Err(Refused::new((running, outcome), reason));
@@ -77,9 +85,9 @@ impl Store {
     async fn settled_once(
         &self,
         running: Execution<Running>,
-        outcome: Outcome,
+        outcome: Unsettled,
         by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+    ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
         let mut settle = Settle::new(running, outcome, by);
         let written = self.batch().settle(&mut settle).write_with(Retry::patient()).await;
         finished(written, settle.finish())
@@ -93,12 +101,11 @@ impl Store {
         evidence: &Evidence,
         call: &CallRecord,
         by: Who<'_>,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         loop {
             let mut current: AnyExecution = match self.load(id).await {
                 Ok(current) => current,
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
+                Err(error) => return Err(EffectError::unread(id, error)),
             };
             if !self.has_evidence(id, epoch, evidence).await? {
                 let evidence = evidence.clone();
@@ -120,9 +127,9 @@ impl Store {
                 // Settled again after an answer that was lost.
                 return Ok(());
             }
-            match self.commit(&mut current).await {
+            match self.batch().commit(&mut current).write().await {
                 // Another commit succeeded for each lost round, so this terminates.
-                Err(CommitError::Conflict { .. }) => {}
+                Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.evidence_written(id, call, evidence, liveness);
@@ -140,14 +147,14 @@ impl Store {
         evidence: &Evidence,
         call: &CallRecord,
         by: Who<'_>,
-    ) -> Result<(), CommitError> {
+    ) -> Result<(), EffectError> {
         let mut retry = Retry::patient();
         loop {
             let Err(error) = self.keep_late(id, epoch, evidence, call, by).await else {
                 return Ok(());
             };
             if let Some(error) = retry.after(error) {
-                return Err(unsettled(id, evidence, error));
+                return Err(receipt_at_risk(id, evidence, error));
             }
         }
     }
@@ -160,9 +167,9 @@ impl Store {
         evidence: &Evidence,
         liveness: Liveness,
     ) {
-        call.written(evidence, liveness);
+        call.mark_written(evidence, liveness);
         if !call.needs_proof() {
-            self.inner.worker.forget(id);
+            self.effects().calls.forget(id);
         }
     }
 
@@ -171,7 +178,7 @@ impl Store {
         id: Id,
         epoch: u64,
         evidence: &Evidence,
-    ) -> Result<bool, CommitError> {
+    ) -> Result<bool, EffectError> {
         let is_this = |fact: CallFact| match fact {
             CallFact::Evidence { epoch: of, evidence: known, .. } => {
                 of == epoch && known == *evidence
@@ -187,7 +194,7 @@ impl Store {
     }
 
     /// Takes over a call that is still running after its timeout, if it is.
-    fn late(&self, outcome: &mut Outcome, by: &ToolNode) -> Option<LateCall> {
+    fn late(&self, outcome: &mut Unsettled, by: &ToolNode) -> Option<LateCall> {
         let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take()?;
         let handle = outcome.handle.clone();
         handle.is_late();
@@ -201,21 +208,21 @@ impl Store {
     }
 }
 
-pub(crate) fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> CommitError {
+pub(crate) fn receipt_at_risk(id: Id, evidence: &Evidence, source: EffectError) -> EffectError {
     let at_stake = match evidence {
-        Evidence::Applied(receipt) => format!("it took place, with the receipt {receipt:?}"),
-        Evidence::NotApplied(reason) => format!("it did not take place: {reason}"),
-        Evidence::Unknown(reason) => format!("it may have taken place: {reason}"),
+        Evidence::Applied(receipt) => format!("it took effect, with the receipt {receipt:?}"),
+        Evidence::NotApplied(reason) => format!("it did not take effect: {reason}"),
+        Evidence::Unknown(reason) => format!("it may have taken effect: {reason}"),
     };
-    CommitError::Unsettled { id, at_stake, source: Box::new(source) }
+    EffectError::Unsettled { id, at_stake, source: Box::new(source) }
 }
 
 /// The outcome of a call, as a part of a [`Batch`](crate::effects::Batch). See [`Store::settle`].
 ///
 /// ```
-/// # use machine::{actor::ToolNode, contract::{Execution, Outcome, Settled, execution::Running}};
+/// # use machine::{actor::ToolNode, contract::{Execution, Unsettled, Settled, execution::Running}};
 /// # use machine::{effects::Settle, store::{CommitError, Store}, stored::Durable};
-/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Outcome, by: &ToolNode) -> Result<(), CommitError> {
+/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Unsettled, by: &ToolNode) -> Result<(), CommitError> {
 /// let mut settle = Settle::new(running, outcome, by);
 /// store.batch().commit(order).settle(&mut settle).write().await?;
 /// if let Ok(Settled::Completed(sent)) = settle.finish() {
@@ -226,7 +233,7 @@ pub(crate) fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> Com
 /// ```
 #[derive(Debug)]
 pub struct Settle<'a> {
-    fork: Fork<(Execution<Running>, Outcome), Settled>,
+    fork: Fork<(Execution<Running>, Unsettled), Settled>,
     /// The call, if it is still running after its timeout.
     late: Option<LateCall>,
     by: &'a ToolNode,
@@ -235,7 +242,7 @@ pub struct Settle<'a> {
 impl<'a> Settle<'a> {
     /// Will record this outcome.
     #[must_use]
-    pub fn new(running: Execution<Running>, outcome: Outcome, by: &'a ToolNode) -> Self {
+    pub fn new(running: Execution<Running>, outcome: Unsettled, by: &'a ToolNode) -> Self {
         Self { fork: Fork::new((running, outcome)), late: None, by }
     }
 
@@ -245,7 +252,7 @@ impl<'a> Settle<'a> {
     ///
     /// The execution and the outcome, if it was not.
     #[allow(clippy::result_large_err, reason = "the receipt comes back")]
-    pub fn finish(self) -> Result<Settled, (Execution<Running>, Outcome)> {
+    pub fn finish(self) -> Result<Settled, (Execution<Running>, Unsettled)> {
         self.fork.finish().map(|settled| match (settled, self.late) {
             (Settled::InDoubt(doubt), Some(late)) => Settled::TimedOut(doubt, late),
             (settled, _) => settled,
@@ -253,20 +260,24 @@ impl<'a> Settle<'a> {
     }
 }
 
-impl Change for Settle<'_> {
+impl ForkChange for Settle<'_> {
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
         _: &'a [(Id, Approved)],
-    ) -> BoxFuture<'a, Result<(), CommitError>> {
+    ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             let (running, outcome) = &self.fork.before;
             let (id, of) = (running.id(), outcome.handle.execution_id());
             if of != id {
-                return Err(CommitError::OtherOutcome { id, of });
+                return Err(EffectError::OtherOutcome { id, of });
             }
             if self.fork.next.is_none() {
-                self.fork.next = Some(settled(store, fork(running), outcome, self.by));
+                let refused = match outcome.accepted {
+                    Some(_) => store.late_refusal(id, &Progress::read(running)).await,
+                    None => None,
+                };
+                self.fork.next = Some(settled(store, fork(running), outcome, refused, self.by));
             }
             Ok(())
         })
@@ -311,18 +322,19 @@ impl Change for Settle<'_> {
 fn settled(
     store: &Store,
     mut running: Execution<Running>,
-    outcome: &Outcome,
+    outcome: &Unsettled,
+    refused: Option<Refusal>,
     by: &ToolNode,
 ) -> Settled {
-    let Outcome { evidence, accepted, handle, .. } = outcome;
+    let Unsettled { evidence, accepted, handle, .. } = outcome;
     let epoch = handle.epoch();
     if let Some(accepted) = accepted {
         // The service may have reported before this.
-        let Some(reason) = Progress::read(&running).refused().map(str::to_owned) else {
+        let Some(refusal) = refused else {
             return Settled::Accepted(accept(running, epoch, accepted, store.now(), by));
         };
-        record(&mut running, epoch, Evidence::NotApplied(reason.clone()), by);
-        return Settled::Failed(running.fail(reason, by));
+        record(&mut running, epoch, Evidence::NotApplied(refusal.clone()), by);
+        return Settled::Failed(running.fail(refusal.message, refusal.data, by));
     }
     match evidence {
         Evidence::Unknown(reason) if running.context().is_irreversible() => {
@@ -333,9 +345,13 @@ fn settled(
             record(&mut running, epoch, evidence.clone(), by);
             Settled::Completed(running.succeed(receipt.clone(), by))
         }
-        Evidence::NotApplied(reason) | Evidence::Unknown(reason) => {
+        Evidence::NotApplied(Refusal { message, data }) => {
             record(&mut running, epoch, evidence.clone(), by);
-            Settled::Failed(running.fail(reason.clone(), by))
+            Settled::Failed(running.fail(message.clone(), data.clone(), by))
+        }
+        Evidence::Unknown(reason) => {
+            record(&mut running, epoch, evidence.clone(), by);
+            Settled::Failed(running.fail(reason.clone(), None, by))
         }
     }
 }

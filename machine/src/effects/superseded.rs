@@ -1,12 +1,13 @@
 use crate::{
-    __private::who,
     actor::ToolNode,
+    actor::who::who,
     contract::{
-        AnyExecution, CallFact, Evidence, Execution, InDoubt, Liveness, Outcome, Progress, Settled,
+        AnyExecution, CallFact, Evidence, Execution, InDoubt, Progress, Settled, Unsettled,
         execution::{Completed, Running},
     },
-    effects::settle::unsettled,
+    effects::{error::EffectError, settle::receipt_at_risk},
     id::Id,
+    process::Liveness,
     store::{
         error::{CommitError, LoadError},
         handle::Store,
@@ -16,7 +17,7 @@ use crate::{
 
 /// The commit that superseded an outcome.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-pub(crate) enum Overtaken {
+pub(crate) enum Superseded {
     /// The outcome itself.
     Settled(Settled),
     /// A fence; the execution in its current state.
@@ -28,16 +29,16 @@ pub(crate) enum Overtaken {
 }
 
 impl Store {
-    /// Keeps what a call has answered after its service had reported a receipt.
+    /// Records the answer of a call whose service had already reported a receipt.
     pub(crate) async fn reported_first(
         &self,
         current: Execution<Completed>,
         running: Execution<Running>,
-        outcome: Outcome,
+        outcome: Unsettled,
         by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+    ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
         let id = running.id();
-        let Outcome { evidence, handle, .. } = &outcome;
+        let Unsettled { evidence, handle, .. } = &outcome;
         if let Evidence::Unknown(_) = evidence {
             self.evidence_written(id, handle.record(), evidence, Liveness::Ended);
             return Ok(Settled::Completed(current));
@@ -45,7 +46,7 @@ impl Store {
         match self.keep_late(id, handle.epoch(), evidence, handle.record(), who(by)).await {
             Ok(()) => Ok(Settled::Completed(current)),
             Err(error) => {
-                let reason = unsettled(id, outcome.evidence(), error);
+                let reason = receipt_at_risk(id, outcome.evidence(), error);
                 Err(Refused::new((running, outcome), reason))
             }
         }
@@ -55,15 +56,15 @@ impl Store {
     pub(crate) async fn fenced(
         &self,
         running: Execution<Running>,
-        outcome: Outcome,
+        outcome: Unsettled,
         by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+    ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
         let id = running.id();
-        let Outcome { evidence, handle, .. } = &outcome;
+        let Unsettled { evidence, handle, .. } = &outcome;
         let kept = self.keep_late(id, handle.epoch(), evidence, handle.record(), who(by)).await;
         let reason = match kept {
-            Ok(()) => CommitError::Fenced { id },
-            Err(error) => unsettled(id, outcome.evidence(), error),
+            Ok(()) => EffectError::Fenced { id },
+            Err(error) => receipt_at_risk(id, outcome.evidence(), error),
         };
         Err(Refused::new((running, outcome), reason))
     }
@@ -73,16 +74,13 @@ impl Store {
     pub(crate) async fn overtaken(
         &self,
         id: Id,
-        outcome: &Outcome,
-    ) -> Result<Overtaken, CommitError> {
+        outcome: &Unsettled,
+    ) -> Result<Superseded, EffectError> {
         let (epoch, evidence) = (outcome.handle.epoch(), outcome.evidence());
-        let unreadable = |error| match error {
-            LoadError::Unavailable(error) => CommitError::Unavailable(error),
-            error => CommitError::Gate { id, source: Box::new(error) },
-        };
+        let unreadable = |error: LoadError| EffectError::unread(id, error);
         let current: AnyExecution = self.load(id).await.map_err(unreadable)?;
         if current.journal().epoch() > epoch {
-            return Ok(Overtaken::Fenced(Box::new(current)));
+            return Ok(Superseded::Fenced(Box::new(current)));
         }
         let history = self.history(id).await.map_err(unreadable)?;
         let is_this = |fact: CallFact| match fact {
@@ -95,25 +93,25 @@ impl Store {
         let settled = history.entries.iter().filter_map(CallFact::of).any(is_this);
         match current {
             AnyExecution::Completed(done) if settled => {
-                Ok(Overtaken::Settled(Settled::Completed(done)))
+                Ok(Superseded::Settled(Settled::Completed(done)))
             }
             AnyExecution::Failed(failed) if settled => {
-                Ok(Overtaken::Settled(Settled::Failed(failed)))
+                Ok(Superseded::Settled(Settled::Failed(failed)))
             }
             AnyExecution::Waiting(waiting)
                 if settled && Progress::read(&waiting).awaits_report() =>
             {
-                Ok(Overtaken::Settled(Settled::Accepted(waiting)))
+                Ok(Superseded::Settled(Settled::Accepted(waiting)))
             }
             other if settled => match InDoubt::narrow(other) {
-                Ok(doubt) => Ok(Overtaken::Settled(Settled::InDoubt(doubt))),
-                Err(_) => Err(CommitError::Conflict { id }),
+                Ok(doubt) => Ok(Superseded::Settled(Settled::InDoubt(doubt))),
+                Err(_) => Err(EffectError::Commit(CommitError::Conflict { id })),
             },
             AnyExecution::Running(running) if Progress::read(&running).is_running_under(epoch) => {
-                Ok(Overtaken::Reported(running))
+                Ok(Superseded::Reported(running))
             }
-            AnyExecution::Completed(done) => Ok(Overtaken::Ended(done)),
-            _ => Err(CommitError::Conflict { id }),
+            AnyExecution::Completed(done) => Ok(Superseded::Ended(done)),
+            _ => Err(EffectError::Commit(CommitError::Conflict { id })),
         }
     }
 }

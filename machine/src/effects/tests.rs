@@ -4,11 +4,19 @@
 
 use std::{path::Path, sync::Arc};
 
+use serde_json::Map;
+
 use crate::{
     actor::{Actors, Human},
-    contract::{Action, Contract, Gate, ToolSpec},
-    operate::Operator,
-    store::{CommitError, OpenOptions, Operation, Store, memory::Memory},
+    contract::{Action, Contract, Execution, Gate, ToolSpec},
+    effects::error::EffectError,
+    operate::{Operator, SendOptions},
+    store::{OpenOptions, Operation, Store, memory::Memory},
+};
+#[cfg(all(feature = "sqlite", feature = "worker"))]
+use crate::{
+    store::{self, Message, Prune},
+    worker::Worker,
 };
 
 fn actors() -> Actors {
@@ -98,18 +106,187 @@ fn an_approval_is_one_transaction_with_its_line_of_the_operator_log() {
     });
 }
 
+/// A machine of a program, which takes its events from people.
+#[crate::machine(durable)]
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Parcel {
+    #[initial]
+    #[stable]
+    #[on(ship => Shipped, by = Human)]
+    #[on(cancel => Lost, by = Human)]
+    Packed,
+    #[terminal]
+    Shipped,
+    #[terminal]
+    Lost,
+}
+
+/// Acts on one machine: each is made on a fresh machine, and is one batch.
+#[cfg(all(feature = "sqlite", feature = "worker"))]
 #[test]
-fn a_refusal_is_one_line_whoever_calls() {
+fn an_act_on_one_machine_is_one_transaction_with_its_line_of_the_operator_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let store = Store::sqlite(&file).await.unwrap();
+        let (actors, ann) = (actors(), ann());
+        let operator = Operator::new(&store, &actors, &ann, "office");
+        let own = async || {
+            let mut parcel = Parcel::new();
+            store.create(&mut parcel).await.unwrap();
+            parcel.id()
+        };
+        let question = async || {
+            let asked = Contract::ecs_request("Which port?", &actors.reasoning_node).unwrap();
+            let running = Execution::new(asked).start(&actors.ecs_node);
+            let mut waiting = running.suspend("Which port?".to_owned(), &actors.ecs_node);
+            store.create(&mut waiting).await.unwrap();
+            waiting.id()
+        };
+        for act in ["gate", "pending", "question", "own", "send", "requeue"] {
+            let id = match act {
+                "gate" => asked(&store, &actors).await.id(),
+                "pending" => asked(&store, &actors).await.approval().execution(),
+                "question" => question().await,
+                _ => own().await,
+            };
+            if act == "requeue" {
+                let message = Message::from_json("{}", &ann).unwrap();
+                store.send(id, &message.with_correlation("form").unwrap()).await.unwrap();
+                let worker =
+                    Worker::new(&store, Actors::issue("shop").unwrap()).machine::<AnyParcel>();
+                worker.run_until_idle().await.unwrap();
+            }
+            let before = transactions(&file);
+            match act {
+                "send" => {
+                    let options = SendOptions::default();
+                    drop(operator.send(id, "ship", Map::new(), options).await.unwrap());
+                }
+                "requeue" => operator.requeue(&[id], &["form".to_owned()]).await.unwrap(),
+                _ => drop(operator.cancel(&[id], Some("not needed")).await.unwrap()),
+            }
+            assert_eq!(transactions(&file) - before, 1, "{act}");
+            let operation = if matches!(act, "send" | "requeue") { act } else { "cancel" };
+            let line = log(&store).await.swap_remove(0);
+            assert_eq!((&*line.operation, &*line.machines), (operation, &[id][..]), "{act}");
+            assert_eq!(line.outcome.as_deref(), Some("done"), "{act}");
+        }
+    });
+}
+
+/// Acts of several steps are logged before they begin, because a crash can come in between.
+#[test]
+fn an_act_on_several_machines_is_logged_before_it_begins() {
+    pollster::block_on(async {
+        let options = OpenOptions::new();
+        let memory = Arc::new(Memory::new(options.settings()));
+        let store = options.store(Arc::<Memory>::clone(&memory), None, false);
+        let (actors, ann) = (actors(), ann());
+        let ids = [asked(&store, &actors).await.id(), asked(&store, &actors).await.id()];
+        memory.uses();
+        Operator::new(&store, &actors, &ann, "office").cancel(&ids, None).await.unwrap();
+        assert_eq!(memory.uses().1, 4);
+        let log = log(&store).await;
+        assert_eq!((&*log[0].machines, log[0].outcome.as_deref()), (&ids[..], Some("done")));
+        assert_eq!(log.len(), 1);
+    });
+}
+
+/// A message that the machine has is refused, as a whole: no line says that it was sent.
+#[test]
+fn a_message_that_is_sent_twice_is_one_line_that_is_done() {
+    pollster::block_on(async {
+        let (store, actors, ann) = (Store::memory(), actors(), ann());
+        let mut parcel = Parcel::new();
+        store.create(&mut parcel).await.unwrap();
+        let operator = Operator::new(&store, &actors, &ann, "office");
+        let (id, correlation) = (parcel.id(), || Some("form".to_owned()));
+        let options = || SendOptions { correlation: correlation(), ..SendOptions::default() };
+        let send = async || operator.send(id, "ship", Map::new(), options()).await;
+        send().await.unwrap();
+        let refused = send().await.unwrap_err().to_string();
+        assert!(refused.contains("nothing was sent"), "{refused}");
+        let outcomes: Vec<_> =
+            log(&store).await.into_iter().map(|it| it.outcome.unwrap()).collect();
+        assert_eq!(outcomes, [format!("refused: {refused}"), "done".to_owned()]);
+    });
+}
+
+#[test]
+fn a_refusal_is_one_line() {
     pollster::block_on(async {
         let (store, actors, ann) = (Store::memory(), actors(), ann());
         let id = asked(&store, &actors).await.id();
         let [first, second] = [store.gate(id).await.unwrap(), store.gate(id).await.unwrap()];
         drop(store.decline(first, "wrong address", &ann).await.unwrap());
         let refused = store.decline(second, "too late", &ann).await.unwrap_err();
-        assert!(matches!(refused.reason, CommitError::AlreadyDecided { .. }), "{refused:?}");
+        assert!(matches!(refused.reason, EffectError::AlreadyDecided { .. }), "{refused:?}");
         let log = log(&store).await;
         let outcomes: Vec<_> = log.iter().map(|line| line.outcome.clone().unwrap()).collect();
         assert_eq!(outcomes, [format!("refused: {}", refused.reason), "done".to_owned()]);
         assert_eq!(log[1].detail, "wrong address");
+    });
+}
+
+/// What a program does for a person through the store leaves the same line as through an operator.
+#[cfg(all(feature = "sqlite", feature = "worker"))]
+#[test]
+fn a_message_and_a_pruning_of_a_person_are_logged() {
+    pollster::block_on(async {
+        let (store, ann) = (Store::memory(), ann());
+        let (mut parcel, mut other) = (Parcel::new(), Parcel::new());
+        store.create(&mut parcel).await.unwrap();
+        store.create(&mut other).await.unwrap();
+        let id = parcel.id();
+        let ship = Message::from_json(r#"{"trigger": "ship"}"#, &ann).unwrap();
+        let ship = ship.with_correlation("form-17").unwrap();
+        let cancel = Message::from_json(r#"{"trigger": "cancel"}"#, &ann).unwrap();
+        let cancel = cancel.with_correlation("form-17").unwrap();
+        let newest = async || {
+            let line = log(&store).await.swap_remove(0);
+            (line.via, line.operation, line.machines, line.detail, line.outcome.unwrap())
+        };
+        let line = |operation: &str, machines, detail: &str, outcome: String| {
+            let texts = ["program", operation, detail].map(str::to_owned);
+            let [via, operation, detail] = texts;
+            (via, operation, machines, detail, outcome)
+        };
+        let count = async || log(&store).await.len();
+
+        assert_eq!(store.send(id, &ship).await.unwrap(), store::Sent::Queued);
+        assert_eq!(newest().await, line("send", vec![id], "ship", "done".to_owned()));
+        assert_eq!(store.send(id, &ship).await.unwrap(), store::Sent::Duplicate);
+        assert_eq!(count().await, 1);
+        let refused = store.send(id, &cancel).await.unwrap_err();
+        let outcome = format!("refused: {refused}");
+        assert_eq!(newest().await, line("send", vec![id], "cancel", outcome));
+
+        // A program is not a person.
+        let actors = actors();
+        let audit = Message::from_json(r#"{"trigger": "audit"}"#, &actors.graph_runner).unwrap();
+        store.send(id, &audit).await.unwrap();
+        assert_eq!(count().await, 2);
+
+        // A message to a machine that has ended is kept, set aside.
+        let ended = other.ship(&ann);
+        let of = ended.id();
+        store.commit(&mut { ended }).await.unwrap();
+        let refused = store.send(of, &ship).await.unwrap_err();
+        let outcome = format!("refused: {refused}");
+        assert_eq!(newest().await, line("send", vec![of], "ship", outcome));
+        assert_eq!(store.inbox(of).await.unwrap().len(), 1);
+
+        // The newest machine is kept.
+        store.create(&mut Parcel::new()).await.unwrap();
+        let all = Prune::ended_before(store.now() + 60_000);
+        assert_eq!(store.prune(&all.clone().dry_run(), &ann, |_| {}).await.unwrap().machines, 1);
+        assert_eq!(count().await, 3);
+        assert!(store.load::<AnyParcel>(of).await.is_ok());
+        assert_eq!(store.prune(&all, &ann, |_| {}).await.unwrap().machines, 1);
+        assert_eq!(newest().await, line("prune", Vec::new(), "", "done".to_owned()));
+        assert_eq!(count().await, 4);
+        assert!(store.load::<AnyParcel>(of).await.is_err_and(|error| error.is_not_found()));
+        assert!(store.load::<AnyParcel>(id).await.is_ok());
     });
 }

@@ -11,6 +11,13 @@ pub(crate) fn canonical(value: &Value) -> String {
     text_of(value, plain_number)
 }
 
+/// Like [`canonical`], for an object.
+pub(crate) fn canonical_object(map: &Map<String, Value>) -> String {
+    let mut text = String::with_capacity(USUAL);
+    write_object(map, &mut text);
+    text
+}
+
 /// Like [`canonical`], with whole numbers written as integers: models write both `1` and `1.0` for the same value.
 pub(crate) fn canonical_whole(value: &Value) -> String {
     text_of(value, whole_number)
@@ -142,7 +149,8 @@ pub(crate) fn plain_numbers(mut value: Value) -> Value {
     value
 }
 
-fn make_plain(value: &mut Value) {
+/// Like [`plain_numbers`], in place.
+pub(crate) fn make_plain(value: &mut Value) {
     match value {
         Value::Number(number) => *number = plain_number(number),
         Value::Array(items) => items.iter_mut().for_each(make_plain),
@@ -158,11 +166,16 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
 }
 
 /// The number of nested arrays and objects.
-pub(crate) fn depth(value: &Value) -> usize {
+fn depth(value: &Value) -> usize {
     let deepest = match value {
         Value::Array(items) => items.iter().map(depth).max(),
-        Value::Object(map) => map.values().map(depth).max(),
+        Value::Object(map) => return depth_of_object(map),
         _ => return 0,
     };
     1 + deepest.unwrap_or(0)
+}
+
+/// Like [`depth`], for an object.
+pub(crate) fn depth_of_object(map: &Map<String, Value>) -> usize {
+    1 + map.values().map(depth).max().unwrap_or(0)
 }

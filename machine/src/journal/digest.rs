@@ -62,7 +62,7 @@ impl DigestKey {
 /// The longest input that is digested without an allocation, in bytes: nearly every journal entry and most rows fit.
 const SHORT: usize = 1024;
 
-/// Writes a part to the front, and returns what is behind it.
+/// Writes a part at the front, and returns the rest.
 fn put<'a>(bytes: &'a mut [u8], part: &[u8]) -> &'a mut [u8] {
     let (front, rest) = bytes.split_at_mut(part.len());
     front.copy_from_slice(part);

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Digest, DigestKey, Due, Fact, Kind, Line, canonical, canonical::write_object};
+use super::{Digest, DigestKey, Due, EntryKind, Fact, Line, canonical, canonical::write_object};
 use crate::{
     clock::Millis,
     definition::{Definition, Fingerprint},
@@ -23,7 +23,7 @@ pub struct Entry {
     /// The name of the actor, such as `mailer` or `ann@example.com`; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Box<str>>,
-    /// The definition that the entry was written under: what was legal then stays legal history.
+    /// The definition that the entry was written under: history that was legal then stays legal.
     pub definition: Fingerprint,
     /// The fact that the entry records.
     pub fact: Fact,
@@ -34,11 +34,13 @@ pub struct Entry {
 
 /// The part of a line beyond its columns.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Body {
+struct LineBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     payload: Map<String, Value>,
+    #[serde(default)]
+    stays: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deadlines: Vec<Due>,
 }
@@ -58,23 +60,23 @@ impl Entry {
     ) -> Result<Line, String> {
         let (kind, edge, body) = match &self.fact {
             Fact::Created { deadlines, .. } => {
-                (Kind::Created, None, self.body(&Map::new(), deadlines)?)
+                (EntryKind::Created, None, self.body(&Map::new(), deadlines, false)?)
             }
-            Fact::Moved { from, to, trigger, payload, deadlines } => {
+            Fact::Moved { from, to, trigger, stays, payload, deadlines } => {
                 let edge = definition.state(from).zip(definition.state(to));
                 let edge = edge.and_then(|(from, to)| definition.edge_index(from, trigger, to));
                 let edge = edge.and_then(|edge| u32::try_from(edge).ok()).ok_or_else(|| {
                     format!("`{from}` -{trigger}-> `{to}` is not a transition of its definition")
                 })?;
-                (Kind::Moved, Some(edge), self.body(payload, deadlines)?)
+                (EntryKind::Moved, Some(edge), self.body(payload, deadlines, *stays)?)
             }
             Fact::Fenced { epoch, reason } => {
                 let body = self.facts(json!({ "epoch": epoch, "reason": reason }));
-                (Kind::Fenced, None, Some(body))
+                (EntryKind::Fenced, None, Some(body))
             }
             Fact::Recorded { name, data } => {
                 let body = self.facts(json!({ "name": name, "data": data }));
-                (Kind::Recorded, None, Some(body))
+                (EntryKind::Recorded, None, Some(body))
             }
         };
         let mut line = Line {
@@ -102,27 +104,29 @@ impl Entry {
             |error: serde_json::Error| format!("entry {number} is unreadable: {error}");
         let text = body.as_deref().unwrap_or("{}");
         let (fact, by) = match kind {
-            Kind::Created => {
-                let Body { deadlines, by, .. } = serde_json::from_str(text).map_err(unreadable)?;
+            EntryKind::Created => {
+                let LineBody { deadlines, by, .. } =
+                    serde_json::from_str(text).map_err(unreadable)?;
                 let state = definition.states[definition.initial].name.clone();
                 (Fact::Created { machine: definition.name.clone(), state, deadlines }, by)
             }
-            Kind::Moved => {
+            EntryKind::Moved => {
                 let edge = edge.and_then(|edge| definition.edges.get(edge as usize));
                 let edge =
                     edge.ok_or_else(|| format!("entry {number} has an unknown transition"))?;
-                let Body { payload, deadlines, by } =
+                let LineBody { payload, deadlines, by, stays } =
                     serde_json::from_str(text).map_err(unreadable)?;
                 let fact = Fact::Moved {
                     from: definition.states[edge.from].name.clone(),
                     to: definition.states[edge.to].name.clone(),
                     trigger: edge.trigger.clone(),
+                    stays,
                     payload,
                     deadlines,
                 };
                 (fact, by)
             }
-            Kind::Fenced => {
+            EntryKind::Fenced => {
                 #[derive(Deserialize)]
                 struct Fenced {
                     #[serde(default)]
@@ -134,7 +138,7 @@ impl Entry {
                     serde_json::from_str(text).map_err(unreadable)?;
                 (Fact::Fenced { epoch, reason }, by)
             }
-            Kind::Recorded => {
+            EntryKind::Recorded => {
                 #[derive(Deserialize)]
                 struct Recorded {
                     #[serde(default)]
@@ -149,13 +153,14 @@ impl Entry {
         Ok(Self { number, at, actor, by, definition: fingerprint, fact, digest: Some(digest) })
     }
 
-    /// Actor, payload and deadlines as canonical text; nothing if there are none.
+    /// Actor, payload, deadlines and whether it stays, as canonical text; nothing if there is none of it.
     fn body(
         &self,
         payload: &Map<String, Value>,
         deadlines: &[Due],
+        stays: bool,
     ) -> Result<Option<String>, String> {
-        if self.by.is_none() && payload.is_empty() && deadlines.is_empty() {
+        if self.by.is_none() && payload.is_empty() && deadlines.is_empty() && !stays {
             return Ok(None);
         }
         let mut text = String::with_capacity(64);
@@ -172,6 +177,9 @@ impl Entry {
         if !payload.is_empty() {
             text.push_str(if text.len() > 1 { ",\"payload\":" } else { "\"payload\":" });
             write_object(payload, &mut text);
+        }
+        if stays {
+            text.push_str(if text.len() > 1 { ",\"stays\":true" } else { "\"stays\":true" });
         }
         text.push('}');
         Ok(Some(text))

@@ -61,6 +61,9 @@ pub enum Fact {
         to: Cow<'static, str>,
         /// The trigger.
         trigger: Cow<'static, str>,
+        /// It stayed in its state (`=> Self`), which is no entry: nothing started again.
+        #[serde(default, skip_serializing_if = "is_false")]
+        stays: bool,
         /// The payload from the caller, by name.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         payload: Map<String, Value>,
@@ -73,7 +76,7 @@ pub enum Fact {
     Fenced {
         /// The new epoch.
         epoch: u64,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A fact of another module, such as a permit or evidence of
@@ -84,4 +87,9 @@ pub enum Fact {
         /// The fact, as the module writes it.
         data: Value,
     },
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_false(given: &bool) -> bool {
+    !given
 }

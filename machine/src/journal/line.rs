@@ -14,7 +14,7 @@ pub(crate) struct Line {
     pub(crate) actor: Option<Cow<'static, str>>,
     /// The definition that the entry was written under.
     pub(crate) definition: Fingerprint,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
     /// The edge of the definition, if it is a transition.
     pub(crate) edge: Option<u32>,
     /// Everything beyond the columns, as canonical JSON.
@@ -25,14 +25,14 @@ pub(crate) struct Line {
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     Created = 0,
     Moved = 1,
     Fenced = 2,
     Recorded = 3,
 }
 
-impl Kind {
+impl EntryKind {
     /// The kind with this number.
     pub(crate) fn from_number(number: i64) -> Option<Self> {
         [Self::Created, Self::Moved, Self::Fenced, Self::Recorded]
@@ -48,7 +48,7 @@ pub(crate) struct LineRef<'a> {
     pub(crate) at: Millis,
     pub(crate) actor: Option<&'a str>,
     pub(crate) definition: Fingerprint,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
     pub(crate) edge: Option<u32>,
     pub(crate) body: Option<&'a str>,
     pub(crate) digest: Digest,

@@ -2,7 +2,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{Digest, Due, Entry, Fact, Payload, Summary};
 use crate::{
-    __private::Who,
+    actor::who::Who,
     clock::{self, Millis},
     definition::{Definition, Edge, Fingerprint},
     id::Id,
@@ -14,7 +14,7 @@ use crate::{
 pub struct Journal {
     id: Id,
     definition: Fingerprint,
-    stored: Stored,
+    stored: StoredState,
     epoch: u64,
     /// The entries that are not stored yet.
     entries: Vec<Entry>,
@@ -27,7 +27,7 @@ pub struct Journal {
 
 /// The state of a machine on disk.
 #[derive(Debug, Clone)]
-pub(crate) struct Stored {
+pub(crate) struct StoredState {
     /// The number of entries; 0 if the machine was never stored.
     pub(crate) version: u64,
     pub(crate) epoch: u64,
@@ -65,7 +65,7 @@ impl Pass {
     }
 }
 
-impl Stored {
+impl StoredState {
     pub(crate) const NEVER: Self = Self {
         version: 0,
         epoch: 0,
@@ -89,7 +89,7 @@ impl Journal {
         let mut journal = Self {
             id,
             definition: definition.fingerprint,
-            stored: Stored::NEVER,
+            stored: StoredState::NEVER,
             epoch: 0,
             entries: Vec::new(),
             older: Vec::new(),
@@ -107,7 +107,7 @@ impl Journal {
     }
 
     /// The journal of a machine that a store has.
-    pub(crate) fn of_stored(id: Id, definition: Fingerprint, stored: Stored) -> Self {
+    pub(crate) fn of_stored(id: Id, definition: Fingerprint, stored: StoredState) -> Self {
         let (entries, older) = (Vec::new(), Vec::new());
         let epoch = stored.epoch;
         Self { id, definition, epoch, stored, entries, older, unwritable: None, imported: false }
@@ -121,7 +121,7 @@ impl Journal {
         entries: Vec<Entry>,
         older: Vec<Arc<Definition>>,
     ) -> Self {
-        let stored = Stored::NEVER;
+        let stored = StoredState::NEVER;
         Self { id, definition, stored, epoch, entries, older, unwritable: None, imported: true }
     }
 
@@ -137,42 +137,48 @@ impl Journal {
         }
     }
 
-    /// Records the transition along an edge of the definition, and the deadlines that it starts.
+    /// Records the transition along an edge of the definition, and the deadlines that it starts; `None` if
+    /// it stays in its state.
     pub(crate) fn moved(
         &mut self,
         definition: &'static Definition,
         edge: usize,
         by: Option<Who<'_>>,
         payload: Payload,
-        started: &[(usize, Option<Deadline>)],
+        started: Option<&[(usize, Option<Deadline>)]>,
     ) {
         let edge = &definition.edges[edge];
         let (payload, error) = payload.finish();
         if let Some(error) = error {
             self.unwritable.get_or_insert(error);
         }
-        let mut deadlines = self.kept(definition, edge);
-        start(definition, &mut deadlines, started);
+        let stays = started.is_none();
+        let mut deadlines = self.kept(definition, edge, stays);
+        start(definition, &mut deadlines, started.unwrap_or_default());
         let fact = Fact::Moved {
             from: definition.states[edge.from].name.clone(),
             to: definition.states[edge.to].name.clone(),
             trigger: edge.trigger.clone(),
+            stays,
             payload,
             deadlines,
         };
         self.append(by, fact);
     }
 
-    /// The deadlines that keep running along this edge: those of the groups that it stays in.
-    fn kept(&self, definition: &Definition, edge: &Edge) -> Vec<Due> {
+    /// The deadlines that keep running along this edge: those of the groups that it stays in and, if it
+    /// stays in its state, those of the state. The one that fires it is over.
+    fn kept(&self, definition: &Definition, edge: &Edge, stays: bool) -> Vec<Due> {
         let mut kept = Vec::new();
-        for due in self.deadlines() {
-            let Some(group) = group_of(definition, due) else { continue };
-            let members = &definition.groups[group].states;
-            if members.contains(&edge.from) && members.contains(&edge.to) {
-                let mut leaving = definition.leaving(edge.to);
-                let paused = !leaving.any(|after| fires(definition, after, due));
-                kept.push(Due { paused, ..due.clone() });
+        for due in self.deadlines().iter().filter(|due| !fires(definition, edge, due)) {
+            let fires_later =
+                definition.leaving(edge.to).any(|after| fires(definition, after, due));
+            match group_of(definition, due).map(|group| &definition.groups[group].states) {
+                Some(members) if members.contains(&edge.from) && members.contains(&edge.to) => {
+                    kept.push(Due { paused: !fires_later, ..due.clone() });
+                }
+                None if stays && fires_later => kept.push(due.clone()),
+                _ => {}
             }
         }
         kept
@@ -295,7 +301,7 @@ impl Journal {
     }
 
     /// The state on disk.
-    pub(crate) fn stored(&self) -> &Stored {
+    pub(crate) fn stored(&self) -> &StoredState {
         &self.stored
     }
 
@@ -314,7 +320,7 @@ impl Journal {
     }
 
     /// Everything up to here is on disk.
-    pub(crate) fn mark_stored(&mut self, stored: Stored) {
+    pub(crate) fn mark_stored(&mut self, stored: StoredState) {
         self.entries.clear();
         self.older.clear();
         self.stored = stored;

@@ -6,13 +6,14 @@ mod digest;
 mod entry;
 mod fact;
 mod line;
-mod log;
-mod payload;
+pub(crate) mod log;
+pub(crate) mod payload;
 mod portable;
 mod summary;
 
 pub(crate) use canonical::{
-    canonical, canonical_whole, canonical_whole_object, depth, plain_numbers,
+    canonical, canonical_object, canonical_whole, canonical_whole_object, depth_of_object,
+    make_plain, plain_numbers,
 };
 pub use digest::Digest;
 pub(crate) use digest::DigestKey;
@@ -20,12 +21,11 @@ pub use entry::Entry;
 pub use fact::{Due, Fact};
 #[cfg(feature = "store")]
 pub(crate) use line::LineRef;
-pub(crate) use line::{Kind, Line};
+pub(crate) use line::{EntryKind, Line};
 pub use log::Journal;
-#[doc(hidden)]
-pub use log::Pass;
+pub(crate) use log::Pass;
 #[cfg(feature = "store")]
-pub(crate) use log::{Fixed, Stored};
-pub use payload::Payload;
+pub(crate) use log::{Fixed, StoredState};
+pub(crate) use payload::Payload;
 pub(crate) use portable::{Unportable, check_object, check_text, check_written};
 pub use summary::Summary;

@@ -11,12 +11,14 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Adds an item. If it cannot be written as JSON, the commit fails, not the transition:
+    /// Adds an item. One that is null is left out: a payload without an item of its transition has it as null.
+    /// If an item cannot be written as JSON, the commit fails, not the transition:
     /// transitions are pure and cannot fail.
     #[doc(hidden)]
     #[must_use]
     pub fn __with(mut self, name: &str, item: &impl Serialize) -> Self {
         match serde_json::to_value(item) {
+            Ok(Value::Null) => {}
             Ok(value) if is_too_deep(&value) => {
                 self.error = Some(format!("`{name}` is nested too deeply to be read back"));
             }

@@ -1,4 +1,4 @@
-//! JSON that every program reads alike, whatever features of `serde_json` it enables.
+//! Portable JSON: every program reads it alike, with any features of `serde_json`.
 
 use std::sync::LazyLock;
 
@@ -12,12 +12,12 @@ const PRIVATE: &str = "$serde_json::private::";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unportable {
     #[error(
-        "the number {0} is too large for a float of 64 bits, so other programs cannot read it; pass \
-         it as text"
+        "the number {0} does not fit a 64-bit float, so other programs cannot read it; pass it \
+         as a string"
     )]
     Number(String),
     #[error(
-        "the member name `{0}` is one that `serde_json` uses itself, so other programs read another \
+        "the member name `{0}` is reserved by `serde_json`, so other programs would read a different \
          value; rename it"
     )]
     Name(String),

@@ -19,6 +19,9 @@ pub struct Summary {
     pub updated_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
+    /// The number of the entry with which it came into its state; creation is 0. Staying is no entry.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub entered: u64,
     /// The number of transitions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transitions: u64,
@@ -54,6 +57,7 @@ impl Summary {
         created_at: 0,
         updated_at: 0,
         entered_at: 0,
+        entered: 0,
         transitions: 0,
         last_trigger: None,
         last_actor: None,
@@ -70,8 +74,10 @@ impl Summary {
                 (self.created_at, self.entered_at) = (entry.at, entry.at);
                 self.deadlines.clone_from(deadlines);
             }
-            Fact::Moved { trigger, deadlines, .. } => {
-                self.entered_at = entry.at;
+            Fact::Moved { trigger, stays, deadlines, .. } => {
+                if !stays {
+                    (self.entered_at, self.entered) = (entry.at, entry.number);
+                }
                 self.transitions += 1;
                 self.last_trigger = Some(trigger.clone());
                 self.last_actor.clone_from(&entry.actor);

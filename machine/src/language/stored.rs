@@ -24,7 +24,7 @@ const STORED: &[Phrase] = &[
     Phrase::NotReported,
 ];
 
-/// The lines that a stored question can have besides its arguments.
+/// The lines that a stored question can have in addition to its arguments.
 const LINES: &[Phrase] = &[
     Phrase::Allow,
     Phrase::Tool,
@@ -32,6 +32,7 @@ const LINES: &[Phrase] = &[
     Phrase::NotShown,
     Phrase::ActionDigest,
     Phrase::InDoubt,
+    Phrase::Accepted,
 ];
 
 impl Language {
@@ -97,17 +98,17 @@ mod tests {
     #[test]
     fn only_the_texts_of_the_library_are_translated() {
         let chinese = |text: &str| Language::Chinese.stored(text).into_owned();
-        assert_eq!(chinese("nobody answered in time"), "无人在规定时间内答复");
+        assert_eq!(chinese("not answered in time"), "无人在规定时间内答复");
         assert_eq!(chinese("not approved: declined"), "未获批准：已拒绝");
         assert_eq!(chinese("not approved: wrong address"), "未获批准：wrong address");
         assert_eq!(chinese("SMTP connection refused"), "SMTP connection refused");
-        let question = "Allow email.send? It cannot be taken back.\nto: \"bob\"\n[action 0123]";
+        let question = "Allow email.send? This cannot be undone.\nto: \"bob\"\n[action 0123]";
         assert_eq!(
             Language::Chinese.stored_question(question),
             "是否允许 email.send？ 此操作无法撤回。\nto: \"bob\"\n[操作 0123]"
         );
         assert_eq!(Language::English.stored_question(question), question);
-        let doubt = "Did this take place: email.send? It is in doubt: no answer in time.";
+        let doubt = "Did this take effect: email.send? It is in doubt: no answer in time.";
         assert_eq!(
             Language::Chinese.stored_question(doubt),
             "该操作是否已经执行：email.send？结果存疑：未在规定时间内得到答复。"

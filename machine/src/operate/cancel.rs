@@ -1,11 +1,18 @@
 use serde::Serialize;
 use serde_json::Map;
 
-use super::{Draft, Error, Operator, SentMessage};
+use super::{Draft, Error, Operator, SentMessage, operator::distinct};
 use crate::{
-    contract::{AnyExecution, Progress, execution},
+    contract::{
+        AnyExecution, Progress,
+        execution::{self, Pending},
+        fork,
+    },
+    effects::act::Act,
     id::Id,
     language::Phrase,
+    store::error::CommitError,
+    typed::State,
 };
 
 /// A machine that was cancelled, or will be.
@@ -51,6 +58,10 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn cancel(&self, ids: &[Id], reason: Option<&str>) -> Result<Vec<Cancelled>, Error> {
+        let ids = &*distinct(ids);
+        if let [id] = ids {
+            return Ok(vec![self.cancel_one(*id, reason).await?]);
+        }
         let reason = reason.unwrap_or(Phrase::Cancelled.english());
         let plans = self.plans(ids, reason).await;
         let plans = self.checked("cancel", ids, reason, plans).await?;
@@ -69,7 +80,7 @@ impl Operator<'_> {
                             Plan::Gate(_, execution) => ended.push(*execution),
                             Plan::Question(_) | Plan::Own(..) => {}
                         }
-                        self.apply(plan, reason).await
+                        self.apply(plan, reason, None).await
                     }
                 };
                 cancelled.push(applied.map_err(|error| error.after(&ids[..done]))?);
@@ -88,7 +99,9 @@ impl Operator<'_> {
         let reason = reason.unwrap_or(Phrase::Cancelled.english());
         let plan = self.plan(id, reason).await;
         let plan = self.checked("cancel", &[id], reason, plan).await?;
-        self.logged("cancel", &[id], reason, self.apply(plan, reason)).await
+        let act = self.act("cancel", &[id], reason);
+        let cancelled = self.apply(plan, reason, Some(act)).await;
+        self.checked("cancel", &[id], reason, cancelled).await
     }
 
     async fn plans(&self, ids: &[Id], reason: &str) -> Result<Vec<Plan>, Error> {
@@ -115,7 +128,7 @@ impl Operator<'_> {
         match self.store.load::<AnyExecution>(id).await? {
             AnyExecution::Pending(pending) => Ok(Plan::Pending(id, pending.context().behind())),
             any if Progress::of(&any).is_in_doubt() => Err(Error::refused(format!(
-                "{id} is in doubt, so it cannot be cancelled; find out whether it took place, then \
+                "{id} is in doubt, so it cannot be cancelled; check whether it took effect, then \
                  `confirm {id} 'applied|not-applied' --as NAME`"
             ))),
             any if Progress::of(&any).awaits_report() => Err(Error::refused(format!(
@@ -127,7 +140,7 @@ impl Operator<'_> {
                 None => Plan::Question(id),
             }),
             AnyExecution::Running(_) => Err(Error::refused(format!(
-                "{id} is running; wait for its end, or `fence {id} --as NAME` to shut its worker out"
+                "{id} is running; wait until it ends, or `fence {id} --as NAME` to fence its worker"
             ))),
             any => Err(Error::refused(format!(
                 "{id} is {}, so there is nothing to cancel",
@@ -136,26 +149,31 @@ impl Operator<'_> {
         }
     }
 
-    async fn apply(&self, plan: Plan, reason: &str) -> Result<Cancelled, Error> {
+    /// Carries out a plan, in one batch with the line of the act.
+    async fn apply(&self, plan: Plan, reason: &str, act: Option<Act>) -> Result<Cancelled, Error> {
         let (store, actors) = (&self.store, self.actors);
         let id = match plan {
             Plan::Own(id, draft) => {
-                let accepted = draft.send(store, None, self.by).await?;
+                let accepted = draft.send(self, None, act).await?;
                 return Ok(Cancelled { id, how: Cancellation::Message(accepted) });
             }
             Plan::Pending(id, _) => {
-                let pending = store.resume::<execution::Pending>(id).await?;
-                drop(store.cancel(pending, reason, &actors.tool_node).await?);
+                // Not `resume`, which refuses what another execution has done: that never runs, and is only cancelled.
+                let pending = Pending::narrow(store.load(id).await?)
+                    .map_err(|_| CommitError::Conflict { id })?;
+                drop(store.cancel_as(pending, reason, &actors.tool_node, act).await?);
                 id
             }
             Plan::Gate(id, _) => {
-                drop(store.withdraw(store.gate(id).await?, reason, &actors.graph_runner).await?);
+                let gate = store.gate(id).await?;
+                drop(store.withdraw_as(gate, reason, &actors.graph_runner, act).await?);
                 id
             }
             Plan::Question(id) => {
-                let waiting = store.resume::<execution::Waiting>(id).await?;
-                let mut cancelled = waiting.cancel(reason.to_owned(), &actors.graph_runner);
-                store.commit(&mut cancelled).await?;
+                let question = store.question(id).await?;
+                let ended =
+                    fork(question.execution()).cancel(reason.to_owned(), &actors.graph_runner);
+                drop(store.advance(question, ended, act).await?);
                 id
             }
         };

@@ -1,9 +1,13 @@
 use super::{Error, Operator};
 use crate::{
     contract::{CallFact, InDoubt},
+    effects::{
+        act::{CONFIRM_APPLIED, CONFIRM_NOT_APPLIED, OVERRIDE_NOT_APPLIED},
+        error::{EffectError, StateError},
+    },
     id::Id,
-    store::{CommitError, LoadError},
-    view::line::OneLine,
+    line::OneLine,
+    store::LoadError,
 };
 
 /// The finding of a person about an action in doubt.
@@ -17,21 +21,33 @@ pub enum Finding<'a> {
     Overridden(Option<&'a str>),
 }
 
+impl Finding<'_> {
+    /// The act, and its detail for the operator log.
+    fn act(&self) -> (&'static str, &str) {
+        match self {
+            Self::Applied(receipt) => (CONFIRM_APPLIED, applied(*receipt)),
+            Self::NotApplied(reason) => (CONFIRM_NOT_APPLIED, not_applied(*reason)),
+            Self::Overridden(reason) => (OVERRIDE_NOT_APPLIED, not_applied(*reason)),
+        }
+    }
+}
+
 impl Operator<'_> {
-    /// The execution in doubt with this id.
+    /// The execution in doubt with this id, of which a person has found something.
     ///
     /// # Errors
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
-    pub async fn in_doubt(&self, id: Id) -> Result<InDoubt, Error> {
+    pub async fn in_doubt(&self, id: Id, finding: Finding<'_>) -> Result<InDoubt, Error> {
         let doubt = self.doubtful(id).await;
-        self.checked("confirm", &[id], "", doubt).await
+        let (operation, detail) = finding.act();
+        self.checked(operation, &[id], detail, doubt).await
     }
 
     async fn doubtful(&self, id: Id) -> Result<InDoubt, Error> {
         self.is_execution("confirm", id).await?;
         let doubt = match self.store.in_doubt(id).await {
-            Err(LoadError::NotInDoubt { id }) => Err(self.not_in_doubt(id).await),
+            Err(StateError::NotInDoubt { id }) => Err(self.not_in_doubt(id).await),
             doubt => doubt.map_err(Error::from),
         };
         self.or_instead(id, doubt).await
@@ -45,11 +61,11 @@ impl Operator<'_> {
         };
         match confirmed {
             Some((by, applied)) => Error::refused(format!(
-                "{id} is not in doubt: {} has already confirmed that it {}; look at it with `show {id}`",
+                "{id} is not in doubt: {} has already confirmed that it {}; see `show {id}`",
                 OneLine(&by),
-                if applied { "took place" } else { "did not take place" },
+                if applied { "took effect" } else { "did not take effect" },
             )),
-            None => LoadError::NotInDoubt { id }.into(),
+            None => StateError::NotInDoubt { id }.into(),
         }
     }
 
@@ -66,13 +82,13 @@ impl Operator<'_> {
         }))
     }
 
-    /// The execution was changed since the person looked at it.
+    /// The execution has changed since the person viewed it.
     async fn faster(&self, id: Id) -> Error {
         match self.store.in_doubt(id).await {
-            Err(LoadError::NotInDoubt { id }) => self.not_in_doubt(id).await,
+            Err(StateError::NotInDoubt { id }) => self.not_in_doubt(id).await,
             Ok(_) => Error::refused(format!(
-                "{id} has changed since you looked at it, and is still in doubt; nothing was confirmed; \
-                 look again with `show {id}`"
+                "{id} has changed since you viewed it and is still in doubt; nothing was confirmed; \
+                 review it with `show {id}`"
             )),
             Err(error) => error.into(),
         }
@@ -87,8 +103,7 @@ impl Operator<'_> {
         let id = doubt.execution().id();
         let settled = match finding {
             Finding::Applied(receipt) => {
-                let receipt = receipt.unwrap_or("a person found that it took place");
-                self.store.confirm_applied(doubt, receipt, self.by).await.map(drop)
+                self.store.confirm_applied(doubt, applied(receipt), self.by).await.map(drop)
             }
             Finding::NotApplied(reason) => {
                 let reason = not_applied(reason);
@@ -100,21 +115,25 @@ impl Operator<'_> {
             }
         };
         let Err(refused) = settled else { return Ok(()) };
-        if matches!(refused.reason, CommitError::Conflict { .. }) {
+        if refused.reason.is_conflict() {
             return Err(self.faster(id).await);
         }
         let early = matches!(
             refused.reason,
-            CommitError::WorkerAlive { .. }
-                | CommitError::CutOff { .. }
-                | CommitError::WorkerUnknown { .. }
-                | CommitError::NotSettled { .. }
+            EffectError::WorkerAlive { .. }
+                | EffectError::CutOff { .. }
+                | EffectError::WorkerUnknown { .. }
+                | EffectError::NotSettled { .. }
         );
         let error = Error::from(refused.reason);
         Err(if early { error.hint("`--override` does so") } else { error })
     }
 }
 
+fn applied(receipt: Option<&str>) -> &str {
+    receipt.unwrap_or("a person found that it took effect")
+}
+
 fn not_applied(reason: Option<&str>) -> &str {
-    reason.unwrap_or("a person found that it did not take place")
+    reason.unwrap_or("a person found that it did not take effect")
 }

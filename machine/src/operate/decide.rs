@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Error, Operator};
+use super::{Error, Operator, operator::distinct};
 use crate::{
     contract::{Decision, Gate},
     effects::{Batch, Decide, retry::Retry},
@@ -33,6 +33,7 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn gates(&self, operation: &'static str, ids: &[Id]) -> Result<Vec<Gate>, Error> {
+        let ids = &*distinct(ids);
         let mut gates = Vec::with_capacity(ids.len());
         for id in ids {
             let gate = self.gate(operation, *id).await;
@@ -60,7 +61,7 @@ impl Operator<'_> {
         let answers = gates.into_iter().map(|(gate, shown)| {
             // The digest of no text: the store refuses it, unless there is a reason that comes first.
             let shown = shown.unwrap_or(Digest::ZERO);
-            (asked(&gate), Decide::approve(gate, shown, self.by))
+            (ids_of(&gate), Decide::approve(gate, shown, self.by))
         });
         self.decide(answers.collect()).await
     }
@@ -77,7 +78,7 @@ impl Operator<'_> {
     ) -> Result<Vec<Decided>, Error> {
         let reason = reason.unwrap_or(Phrase::Declined.english());
         let answers = gates.into_iter().map(|gate| {
-            let asked = asked(&gate);
+            let asked = ids_of(&gate);
             (asked, Decide::decline(gate, reason, self.by))
         });
         self.decide(answers.collect()).await
@@ -97,6 +98,6 @@ impl Operator<'_> {
 }
 
 /// A gate, and the execution that it guards.
-fn asked(gate: &Gate) -> (Id, Id) {
+fn ids_of(gate: &Gate) -> (Id, Id) {
     (gate.id(), gate.approval().execution())
 }

@@ -2,10 +2,14 @@ use std::{error, fmt};
 
 use crate::{
     contract::InvalidContract,
+    effects::{
+        act::ActError,
+        error::{EffectError, StateError},
+    },
     id::Id,
+    line::OneLine,
     store::{CommitError, InvalidMessage, LoadError, SendError, Unavailable},
     typed::Refused,
-    view::line::OneLine,
 };
 
 /// The reason why an act failed. Its `Display` is for people: text from the file cannot break out of its
@@ -29,7 +33,7 @@ pub enum ErrorKind {
     NotFound,
     /// Nothing has the name of a kind, a state or a session.
     Unknown,
-    /// The storage cannot do it now.
+    /// The storage is unavailable.
     Unavailable,
 }
 
@@ -40,12 +44,12 @@ impl Error {
         self.kind
     }
 
-    /// It is refused, and nothing was changed.
+    /// Refused, and nothing was changed.
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Refused, text: text.into(), source: None }
     }
 
-    /// The request makes no sense, whatever the machine.
+    /// The request is invalid for any machine.
     pub(super) fn invalid(text: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Invalid, text: text.into(), source: None }
     }
@@ -55,7 +59,7 @@ impl Error {
         Self { kind: ErrorKind::Payload, text: text.into(), source: None }
     }
 
-    /// Nothing has this name; the text has those that there are.
+    /// Nothing has this name; the text lists the existing names.
     pub(super) fn unknown(text: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Unknown, text: text.into(), source: None }
     }
@@ -80,7 +84,7 @@ impl Error {
     #[must_use]
     pub fn not_shown(&self) -> Option<Id> {
         match self.source.as_ref()?.downcast_ref()? {
-            CommitError::NotShown { id } => Some(*id),
+            EffectError::NotShown { id } => Some(*id),
             _ => None,
         }
     }
@@ -111,6 +115,13 @@ impl Error {
     }
 }
 
+/// Requests for unknown machines are not logged.
+impl ActError for Error {
+    fn is_refusal(&self) -> bool {
+        matches!(self.kind, ErrorKind::Refused | ErrorKind::Invalid | ErrorKind::Payload)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -133,9 +144,16 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
-                Self::of(ErrorKind::NotFound, error)
-            }
+            error if error.is_not_found() => Self::of(ErrorKind::NotFound, error),
+            error => Self::of(ErrorKind::Refused, error),
+        }
+    }
+}
+
+impl From<StateError> for Error {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Load(error) => error.into(),
             error => Self::of(ErrorKind::Refused, error),
         }
     }
@@ -143,15 +161,21 @@ impl From<LoadError> for Error {
 
 impl From<CommitError> for Error {
     fn from(error: CommitError) -> Self {
+        EffectError::from(error).into()
+    }
+}
+
+impl From<EffectError> for Error {
+    fn from(error: EffectError) -> Self {
         match error {
-            CommitError::Unavailable(error) => error.into(),
+            EffectError::Commit(CommitError::Unavailable(error)) => error.into(),
             error => Self::of(ErrorKind::Refused, error),
         }
     }
 }
 
-impl<M: fmt::Debug> From<Refused<M, CommitError>> for Error {
-    fn from(refused: Refused<M, CommitError>) -> Self {
+impl<M: fmt::Debug> From<Refused<M, EffectError>> for Error {
+    fn from(refused: Refused<M, EffectError>) -> Self {
         refused.reason.into()
     }
 }

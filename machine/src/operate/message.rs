@@ -5,9 +5,12 @@ use super::{Error, Operator};
 use crate::{
     actor::{Actor, Human},
     definition::{Definition, Edge, Fit, Move},
+    effects::act::Act,
     id::{Id, shortened},
-    store::{Message, Received, Sent, Store},
-    view::{Language, line::OneLine, misfit},
+    line::OneLine,
+    observe::misfit,
+    store::{Message, Received, SendError, Sent, Store},
+    view::Language,
 };
 
 /// A message that the stored definition of its machine allows.
@@ -29,7 +32,7 @@ pub(super) struct Draft {
 pub struct SendOptions {
     /// The correlation id of the message; by default a new one.
     pub correlation: Option<String>,
-    /// The number of transitions that the machine had when the person looked at it. If it has moved on, nothing is sent.
+    /// The number of transitions that the machine had when the person viewed it. If it has moved on, nothing is sent.
     pub seen: Option<u64>,
     /// It is an answer to a question that will come.
     pub early: bool,
@@ -48,7 +51,7 @@ pub struct SentMessage {
 
 impl Operator<'_> {
     /// Sends a machine one of its events, for its program to apply. `seen` is the number of transitions that
-    /// the machine had when the person looked at it. `early` is for an answer to a question that will come.
+    /// the machine had when the person viewed it. `early` allows an answer to a future question.
     ///
     /// # Errors
     ///
@@ -58,17 +61,48 @@ impl Operator<'_> {
         id: Id,
         trigger: &str,
         payload: Map<String, Value>,
+        options: SendOptions,
+    ) -> Result<SentMessage, Error> {
+        self.send_parsed(id, trigger, Ok(payload), options).await
+    }
+
+    /// Like [`send`](Self::send), with the payload as the text that the person wrote.
+    ///
+    /// # Errors
+    ///
+    /// Also for a text that is not a JSON object.
+    pub async fn send_text(
+        &self,
+        id: Id,
+        trigger: &str,
+        payload: &str,
+        options: SendOptions,
+    ) -> Result<SentMessage, Error> {
+        let payload = serde_json::from_str(payload)
+            .map_err(|error| Error::invalid(format!("the payload is not a JSON object: {error}")));
+        self.send_parsed(id, trigger, payload, options).await
+    }
+
+    async fn send_parsed(
+        &self,
+        id: Id,
+        trigger: &str,
+        payload: Result<Map<String, Value>, Error>,
         SendOptions { correlation, seen, early }: SendOptions,
     ) -> Result<SentMessage, Error> {
-        let draft = Draft::new(&self.store, id, trigger, payload, early).await;
+        let draft = match payload {
+            Ok(payload) => Draft::new(&self.store, id, trigger, payload, early).await,
+            // A request about an unknown machine is not logged.
+            Err(error) => self.store.observed_one(id).await.map_err(Error::from).and(Err(error)),
+        };
         let draft = draft.and_then(|draft| match seen {
             // It was never shown to anybody.
             Some(seen) if seen > draft.transitions => Err(Error::refused(format!(
-                "{id} has not made {seen} transitions yet, only {}; nothing was sent; look with `show {id}`",
+                "{id} has not made {seen} transitions yet, only {}; nothing was sent; see `show {id}`",
                 draft.transitions
             ))),
             Some(seen) if seen != draft.transitions => Err(Error::refused(format!(
-                "{id} has moved on since you looked at it; nothing was sent; look again"
+                "{id} has moved on since you viewed it; nothing was sent; review it and try again"
             ))),
             _ => Ok(draft),
         });
@@ -76,8 +110,9 @@ impl Operator<'_> {
         // An answer is to the question that the person has seen. A state that does not wait is left at any
         // moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));
-        let send = draft.send(&self.store, correlation, self.by);
-        self.logged("send", &[id], trigger, send).await
+        let act = self.act("send", &[id], trigger);
+        let sent = draft.send(self, correlation, Some(act)).await;
+        self.checked("send", &[id], trigger, sent).await
     }
 }
 
@@ -98,7 +133,7 @@ impl Draft {
         let (state, label) = observed.state();
         let state = written.successor(state, newest);
         if observed.has_ended() {
-            return Err(Error::refused(format!("{id} is {label}, so it takes no more messages")));
+            return Err(Error::refused(format!("{id} is {label}, so it accepts no more messages")));
         }
         let shown = shortened(trigger);
         let is_taken = match newest.fit(state, trigger, Human::KIND) {
@@ -113,7 +148,7 @@ impl Draft {
             }
             Fit::Unknown => {
                 return Err(Error::refused(format!(
-                    "no state of `{}` takes `{shown}`; {}",
+                    "no state of `{}` accepts `{shown}`; {}",
                     OneLine(&newest.name),
                     legal(newest, state)
                 )));
@@ -129,13 +164,14 @@ impl Draft {
         let is_answer = edges.all(|edge| newest.states[edge.from].stable);
         if !is_taken && is_answer && !early {
             return Err(Error::refused(format!(
-                "{label} does not take `{shown}`; sent now, it would answer a later question, which you have not seen; \
+                "{label} does not accept `{shown}`; sent now, it would answer a later question that you have not seen; \
                  {}, or allow it with `early`",
                 legal(newest, state)
             )));
         }
-        let warning = (!is_taken)
-            .then(|| format!("{label} does not take `{shown}`, so it waits for a state that does"));
+        let warning = (!is_taken).then(|| {
+            format!("{label} does not accept `{shown}`, so it waits for a state that does")
+        });
         let mut body = payload;
         body.insert("trigger".to_owned(), trigger.into());
         Ok(Self {
@@ -150,11 +186,11 @@ impl Draft {
 
     pub(super) async fn send(
         self,
-        store: &Store,
+        Operator { store, by, .. }: &Operator<'_>,
         correlation: Option<String>,
-        by: &Human,
+        act: Option<Act>,
     ) -> Result<SentMessage, Error> {
-        let mut message = Message::new(&self.body, by)?;
+        let mut message = Message::new(&self.body, *by)?;
         if let Some(seen) = self.seen {
             message = message.unless_moved(seen);
         }
@@ -163,15 +199,23 @@ impl Draft {
         }
         if let Some(answer) = self.other_answer(store, message.correlation()).await? {
             return Err(Error::refused(format!(
-                "{} has already answered {} with `{}`, and its program has not applied that yet; nothing \
-                 was sent; look at it with `show {}`",
+                "{} has already answered {} with `{}`, but its program has not applied that yet; nothing \
+                 was sent; see `show {}`",
                 sender(&answer),
                 self.id,
                 OneLine(&answer.trigger().unwrap_or_default()),
                 self.id
             )));
         }
-        if store.send(self.id, &message).await? == Sent::Duplicate {
+        let line = act.map(|act| store.line_done(act));
+        let writes_nothing = line.is_some();
+        let sent = match store.send_as(self.id, &message, line).await {
+            Err(SendError::Ended { id }) if writes_nothing => {
+                return Err(Error::refused(format!("{id} has ended; nothing was sent")));
+            }
+            sent => sent?,
+        };
+        if sent == Sent::Duplicate {
             return Err(Error::refused(format!(
                 "{} has a message `{}` already; nothing was sent",
                 self.id,
@@ -179,10 +223,10 @@ impl Draft {
             )));
         }
         let correlation = message.correlation().to_owned();
-        // Both were sent at the same time. What was sent stays sent, whatever this finds out.
+        // Both were sent at the same time. A message that was sent stays sent, even if this fails.
         let warning = match self.other_answer(store, &correlation).await.ok().flatten() {
             Some(first) => Some(format!(
-                "{} was faster with `{}`, so this is applied only if that is not",
+                "{} answered first with `{}`; this applies only if that one is rejected",
                 sender(&first),
                 OneLine(&first.trigger().unwrap_or_default())
             )),
@@ -191,7 +235,7 @@ impl Draft {
         Ok(SentMessage { correlation, warning })
     }
 
-    /// The first answer to the same question, if it is not this one.
+    /// The first answer to the same question, if different from this one.
     async fn other_answer(
         &self,
         store: &Store,
@@ -227,9 +271,9 @@ fn legal(definition: &Definition, state: Option<usize>) -> String {
     ever.sort();
     ever.dedup();
     if ever.is_empty() {
-        return "no move of it is for people".to_owned();
+        return "none of its moves is for people".to_owned();
     }
-    format!("no move is for people now; later, {}", ever.join(", "))
+    format!("people can send nothing now; later, {}", ever.join(", "))
 }
 
 fn actors(edge: &Edge) -> String {

@@ -1,16 +1,22 @@
 use std::future::Future;
 
-use super::{Error, ErrorKind};
+use super::Error;
 use crate::{
     actor::{Actors, Human},
     contract::{
         Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress, execution::Failed,
     },
-    effects::{act::Act, retries::OtherAttempt},
+    effects::{
+        Batch,
+        act::Act,
+        error::{EffectError, StateError},
+        retries::{DecidedRetry, NotRetried},
+    },
     id::Id,
-    store::{CommitError, LoadError, Store},
+    line::OneLine,
+    store::{Store, error::CommitError},
     typed::State,
-    view::{Label, line::OneLine},
+    view::Label,
 };
 
 /// A person who acts on the machines of a store. Every act leaves a line in the operator log, also one that is refused.
@@ -21,8 +27,7 @@ use crate::{
 /// use machine::operate::Operator;
 /// use machine::store::Store;
 ///
-/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-/// # runtime.block_on(async {
+/// # pollster::block_on(async {
 /// let (store, actors) = (Store::memory(), Actors::issue("office")?);
 /// let email = ToolSpec::irreversible("email", "send")?;
 /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
@@ -36,8 +41,7 @@ use crate::{
 /// let line = store.operations(1, None).await?.items.pop().unwrap()?;
 /// assert_eq!((&*line.by, &*line.via, &*line.operation), ("ann@example.com", "office", "decline"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
 /// ```
 #[derive(Debug)]
 pub struct Operator<'a> {
@@ -61,20 +65,24 @@ impl<'a> Operator<'a> {
     pub async fn retry(&self, id: Id) -> Result<Id, Error> {
         let failed = self.failed(id).await;
         let failed = self.checked("retry", &[id], "", failed).await?;
-        // If another retry came first, the store refuses this one: the key is taken.
         let contract = Contract::retry(&failed, self.by);
         let mut again = Planned::<Action>::from(Execution::new(contract));
-        let batch = self.store.batch().act(self.act("retry", &[id], ""));
-        let written = batch.create(again.machine()).write_events().await;
-        let again = written.map(|_| again.id()).map_err(|error| match error {
-            CommitError::AlreadyDone { by, .. } => Error::refused(format!(
-                "{by} has already done what {} was to do, so there is nothing to try again; \
-                 look at it with `show {by}`",
-                if by == id { "it".to_owned() } else { id.to_string() }
-            )),
-            error => error.into(),
-        });
-        self.checked("retry", &[id], "", again).await
+        // The batch logs it, and is refused if another attempt came first.
+        let condition = DecidedRetry::of(&*again.machine()).and_then(|retry| retry.condition());
+        let batch = condition.into_iter().fold(self.store.batch(), Batch::on_condition);
+        match batch.create(again.machine()).write().await {
+            Ok(()) => Ok(again.id()),
+            Err(EffectError::Commit(CommitError::AlreadyDone { by, .. })) => {
+                Err(Error::refused(already_done(by)))
+            }
+            Err(EffectError::Commit(CommitError::OtherAttempt { by, .. })) => {
+                let refused = self.failed_execution(id).await.err();
+                Err(refused.unwrap_or_else(|| {
+                    Error::refused(format!("{by}, another attempt at the same action, came first"))
+                }))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The execution to try again.
@@ -91,28 +99,24 @@ impl<'a> Operator<'a> {
     async fn failed_execution(&self, id: Id) -> Result<Execution<Failed>, Error> {
         let execution = self.store.load::<AnyExecution>(id).await?;
         let label = Label::of(&execution);
-        if let Some(parent) = self.store.parent(id).await? {
-            return Err(CommitError::OfParent { id, parent }.into());
-        }
-        if let Some(key) = execution.context().idempotency_key() {
-            match self.store.other_attempt(id, key.as_str()).await? {
-                Some(OtherAttempt::Open(open)) => {
-                    return Err(Error::refused(format!(
-                        "{open} is another attempt at the same action, and has not ended"
-                    )));
-                }
-                Some(OtherAttempt::Newer(newer)) => {
-                    return Err(Error::refused(format!(
-                        "{newer} is a newer attempt at the same action; try that one again"
-                    )));
-                }
-                // The store refuses what took effect, and says by which execution.
-                Some(OtherAttempt::Applied(_)) | None => {}
+        let not_failed = || format!("{id} is {label}, not FAILED, so it cannot be retried");
+        let reason = match self.store.not_retried(&execution).await? {
+            Some(NotRetried::OfParent(parent)) => {
+                return Err(EffectError::OfParent { id, parent }.into());
             }
-        }
-        Failed::narrow(execution).map_err(|_| {
-            Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
-        })
+            Some(NotRetried::Open(open)) => {
+                format!("{open} is another attempt at the same action and has not ended")
+            }
+            Some(NotRetried::Newer(newer)) => {
+                format!("{newer} is a newer attempt at the same action; retry that one")
+            }
+            Some(NotRetried::Applied(by)) => already_done(by),
+            Some(NotRetried::NotFailed) => not_failed(),
+            None => {
+                return Failed::narrow(execution).map_err(|_| Error::refused(not_failed()));
+            }
+        };
+        Err(Error::refused(reason))
     }
 
     /// Records that a person has seen and dealt with a contradiction.
@@ -126,7 +130,7 @@ impl<'a> Operator<'a> {
         let contradicted = self.store.load::<AnyExecution>(id).await?;
         if let Some(by) = Progress::of(&contradicted).acknowledged_by() {
             let error = Error::refused(format!(
-                "{} has already acknowledged that {id} is contradicted; look at it with `show {id}`",
+                "{} has already acknowledged that {id} is contradicted; see `show {id}`",
                 OneLine(by)
             ));
             return self.checked("acknowledge", &[id], "", Err(error)).await;
@@ -135,7 +139,7 @@ impl<'a> Operator<'a> {
         self.or_instead(id, acknowledged.map_err(Error::from)).await
     }
 
-    /// Shuts out the worker of a call, which puts the call in doubt.
+    /// Fences the worker of a call, which puts the call in doubt.
     ///
     /// # Errors
     ///
@@ -147,14 +151,14 @@ impl<'a> Operator<'a> {
         let act = self.act("fence", &[id], reason);
         let fenced = self.store.fence_as(id, reason, &self.actors.graph_runner, Some(act)).await;
         let fenced = fenced.map_err(|error| match error {
-            LoadError::NotRunning { id, found } => not_in_flight(id, &found),
+            StateError::NotRunning { id, found } => not_in_flight(id, &found),
             error => error.into(),
         });
         let fenced = self.or_instead(id, fenced).await;
         self.checked("fence", &[id], reason, fenced).await
     }
 
-    /// The call whose worker is to be shut out, or whose service has accepted it and not reported.
+    /// The call whose worker is to be fenced, or whose service has accepted it and not reported.
     ///
     /// # Errors
     ///
@@ -182,7 +186,7 @@ impl<'a> Operator<'a> {
         Act::new(self.by, operation, machines, detail)
     }
 
-    /// Logs an act that was refused. Requests for unknown machines are not logged.
+    /// Logs an act that was refused.
     pub(super) async fn checked<T>(
         &self,
         operation: &'static str,
@@ -190,15 +194,7 @@ impl<'a> Operator<'a> {
         detail: &str,
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
-        match checked {
-            Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Payload) => {
-                let act = self.act(operation, machines, detail);
-                // The person learns of the refusal in any case.
-                let _ = self.store.refuse(act, &error).await;
-                Err(error)
-            }
-            checked => checked,
-        }
+        self.store.log_refusal([self.act(operation, machines, detail)], checked).await
     }
 
     /// Writes an act into the operator log before it begins, so that a crash in between is visible, and its outcome after.
@@ -223,10 +219,25 @@ impl<'a> Operator<'a> {
 }
 
 /// The default reason.
-const SHUT_OUT: &str = "its worker was shut out";
+const SHUT_OUT: &str = "its worker was fenced";
+
+fn already_done(by: Id) -> String {
+    format!("{by} has already performed this action, so there is nothing to retry; see `show {by}`")
+}
 
 fn not_in_flight(id: Id, found: &str) -> Error {
     Error::refused(format!(
-        "{id} is {found}, and is not an irreversible call in flight, so there is no worker to shut out"
+        "{id} is {found}, and is not an irreversible call in flight, so there is no worker to fence"
     ))
+}
+
+/// Machines that are named twice, once.
+pub(super) fn distinct(ids: &[Id]) -> Vec<Id> {
+    let mut distinct = Vec::with_capacity(ids.len());
+    for id in ids {
+        if !distinct.contains(id) {
+            distinct.push(*id);
+        }
+    }
+    distinct
 }

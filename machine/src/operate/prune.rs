@@ -14,8 +14,9 @@ impl Operator<'_> {
         detail: &str,
         progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Error> {
-        let pruned =
-            async { self.store.prune(prune, self.by, progress).await.map_err(Error::from) };
+        let pruned = async {
+            self.store.prune_unlogged(prune, self.by, progress).await.map_err(Error::from)
+        };
         self.logged("prune", &[], detail, pruned).await
     }
 }

@@ -1,20 +1,27 @@
-use super::{Error, Operator};
+use super::{Error, Operator, operator::distinct};
 use crate::{
     id::{Id, shortened},
+    line::OneLine,
+    observe::NextStep,
     store::{Received, SetAside},
-    view::{NextStep, line::OneLine},
 };
 
 impl Operator<'_> {
-    /// Returns to the workers what they set aside. All are checked before anything is changed.
+    /// Returns work that was set aside to the workers. All are checked before anything is changed.
     ///
     /// # Errors
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn requeue(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
+        let ids = &*distinct(ids);
         let checked = self.set_aside(ids, messages).await;
         self.checked("requeue", ids, "", checked).await?;
         let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        if let [id] = ids {
+            let line = self.store.line_done(self.act("requeue", ids, ""));
+            let requeued = self.store.requeue_as(*id, &messages, Some(line)).await;
+            return self.checked("requeue", ids, "", requeued.map_err(Error::from)).await;
+        }
         self.logged("requeue", ids, "", async {
             for (done, id) in ids.iter().enumerate() {
                 let requeued = self.store.requeue(*id, &messages).await;
@@ -44,7 +51,7 @@ impl Operator<'_> {
         if machine.has_ended() {
             let (_, label) = machine.state();
             return Err(Error::refused(format!(
-                "{id} is {}, which is never left, so workers try nothing of it again",
+                "{id} is {}, which is terminal, so workers retry nothing of it",
                 OneLine(label)
             )));
         }
@@ -62,7 +69,7 @@ impl Operator<'_> {
                     format!("the message `{shown}` to {id} is {}, not set aside", message.status)
                 }
                 None => {
-                    format!("{id} has no message `{shown}`; `show {id}` has those that there are")
+                    format!("{id} has no message `{shown}`; `show {id}` lists its messages")
                 }
             }));
         }
@@ -73,7 +80,7 @@ impl Operator<'_> {
         let aside = aside.into_iter().filter(|message| !machine.has_moved_since(message));
         let messages: Vec<_> = aside.map(|message| message.correlation.clone()).collect();
         Err(Error::refused(if messages.is_empty() {
-            format!("nothing of it was set aside, so {id} has nothing to try again")
+            format!("nothing of {id} was set aside, so there is nothing to requeue")
         } else {
             let step = NextStep::Requeue { id, messages }.to_string();
             format!("only messages to {id} were set aside; name them: `{}`", OneLine(&step))

@@ -6,18 +6,18 @@ use crate::{
 };
 
 impl Operator<'_> {
-    /// The question that waits with this id.
+    /// The question that waits with this id, for this act: `respond` or `continue`.
     ///
     /// # Errors
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
-    pub async fn question(&self, id: Id) -> Result<Question, Error> {
-        let question = self.asked(id).await;
-        self.checked("respond", &[id], "", question).await
+    pub async fn question(&self, operation: &'static str, id: Id) -> Result<Question, Error> {
+        let question = self.load_question(operation, id).await;
+        self.checked(operation, &[id], "", question).await
     }
 
-    async fn asked(&self, id: Id) -> Result<Question, Error> {
-        self.is_execution("respond", id).await?;
+    async fn load_question(&self, operation: &str, id: Id) -> Result<Question, Error> {
+        self.is_execution(operation, id).await?;
         let question = self.store.question(id).await.map_err(Error::from);
         self.or_instead(id, question).await
     }
@@ -38,7 +38,8 @@ impl Operator<'_> {
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn respond(&self, question: Question, response: &str) -> Result<Question, Error> {
         if response.is_empty() {
-            return Err(Error::invalid("the response is empty; give an answer"));
+            let empty = Err(Error::invalid("the response is empty; give an answer"));
+            return self.checked("respond", &[question.id()], "", empty).await;
         }
         let stored = self.store.respond(question, response, self.by).await;
         stored.map_err(|refused| refused.reason.into())
@@ -53,7 +54,7 @@ impl Operator<'_> {
         let id = question.id();
         let act = self.act("continue", &[id], "");
         let by = &self.actors.graph_runner;
-        let resumed = self.store.proceed_as(question, checks, by, Some(act)).await;
-        resumed.map_err(|refused| refused.reason.into())
+        let resumed = self.store.proceed_as(question, checks, by, Some(act.clone())).await;
+        self.store.log_refusal([act], resumed).await.map_err(|refused| refused.reason.into())
     }
 }

@@ -2,10 +2,12 @@ use std::collections::BTreeSet;
 
 use super::Error;
 use crate::{
-    contract::{Release, execution},
+    contract::{CallStage, IdempotencyKey, Release, execution},
     id::shortened,
+    line::OneLine,
+    observe::{Attention, Observer, Overview},
     store::{LoadError, Page, Query},
-    view::{self, Attention, Label, Observer, Overview, line::OneLine},
+    view::{self, Label, View},
 };
 
 /// A choice of machines, by the names that people see.
@@ -21,6 +23,8 @@ pub struct Wanted<'a> {
     pub key: Option<&'a str>,
     /// The state of the gates of executions.
     pub release: Option<Release>,
+    /// The stage of a call that a machine made by entering its state.
+    pub calls: Option<CallStage>,
 }
 
 /// A query for the chosen machines.
@@ -29,6 +33,7 @@ pub struct Selection {
     query: Query,
     /// A label can say more than the name of the state.
     state: Option<String>,
+    calls: Option<CallStage>,
 }
 
 /// The most names in an error.
@@ -39,7 +44,7 @@ impl Wanted<'_> {
     ///
     /// # Errors
     ///
-    /// Names that nothing in the store has: a typo would look as if there were no machines.
+    /// Names that nothing in the store has: a typo would look as if there were no machines; and a key that is none.
     pub async fn select(&self, observer: &Observer, mut query: Query) -> Result<Selection, Error> {
         let known = States::of(observer).await?;
         if let Some(machine) = self.machine {
@@ -54,17 +59,27 @@ impl Wanted<'_> {
             query = query.session(session);
         }
         if let Some(key) = self.key {
+            if !IdempotencyKey::is_form_of(key) {
+                return Err(Error::invalid(format!(
+                    "`{}` is not an idempotency key, which ends with a colon and 64 hexadecimal digits; \
+                     `show ID --audience diagnostic` shows the key of an execution",
+                    shortened(key)
+                )));
+            }
             query = query.key(key);
         }
         if let Some(release) = self.release {
             if self.machine.is_some_and(|kind| kind != execution::DEFINITION.name) {
                 return Err(Error::refused(
-                    "only executions of the library have gates; leave out `machine` or `release`",
+                    "only executions of the library have gates; omit `machine` or `release`",
                 ));
             }
             query = query.release(release);
         }
-        Ok(Selection { query, state: self.state.map(str::to_owned) })
+        if let Some(stage) = self.calls {
+            query = query.calls(stage);
+        }
+        Ok(Selection { query, state: self.state.map(str::to_owned), calls: self.calls })
     }
 }
 
@@ -77,7 +92,7 @@ impl Selection {
     pub async fn list<A: view::Audience>(
         &self,
         observer: &Observer,
-    ) -> Result<Page<Result<Overview<A>, LoadError>>, LoadError> {
+    ) -> Result<Page<Result<View<Overview<A>>, LoadError>>, LoadError> {
         let limit = self.query.page_limit();
         let (mut query, mut items) = (self.query.clone(), Vec::new());
         loop {
@@ -103,14 +118,17 @@ impl Selection {
     pub async fn attention<A: view::Audience>(
         &self,
         observer: &Observer,
-    ) -> Result<Attention<A>, LoadError> {
-        let mut attention = observer.attention::<A>(&self.query).await?;
+    ) -> Result<View<Attention<A>>, LoadError> {
+        let mut attention = observer.attention::<A>(&self.query).await?.into_inner();
         attention.concerns.retain(|one| match (&one.status, &one.label) {
-            (Some(status), Some(label)) => self.has(status, label),
+            (Some(status), Some(label)) => {
+                let has_call = |stage| one.calls.as_ref().is_some_and(|calls| calls.has(stage));
+                self.has(status, label) && self.calls.is_none_or(has_call)
+            }
             // The state of what cannot be read is unknown.
             _ => true,
         });
-        Ok(attention)
+        Ok(View::new(attention))
     }
 
     fn has(&self, status: &str, label: &str) -> bool {
@@ -138,7 +156,7 @@ pub async fn ended_in(
         (false, _) => Ok(found),
         (true, false) => Ok(BTreeSet::from([wanted.to_owned()])),
         (true, true) => {
-            let what = format!("no machine ends in a state `{}`", shortened(wanted));
+            let what = format!("no machine has a terminal state `{}`", shortened(wanted));
             Err(none(&what, names.into_iter()))
         }
     }
@@ -172,7 +190,7 @@ pub async fn has_session(observer: &Observer, session: &str) -> Result<(), Error
 /// The states of the machines of a store: kind, name and label of each.
 struct States {
     all: BTreeSet<(String, String, String)>,
-    /// Kind and name of those that machines end in.
+    /// Kind and name of terminal states.
     ends: BTreeSet<(String, String)>,
     /// A definition cannot be read, so there may be others.
     is_whole: bool,
@@ -211,7 +229,7 @@ impl States {
             return Ok(());
         }
         let kinds = self.all.iter().map(|(kind, ..)| kind.clone());
-        Err(none(&format!("there is no kind `{}`", shortened(machine)), kinds))
+        Err(none(&format!("unknown kind `{}`", shortened(machine)), kinds))
     }
 
     /// The names of the states that are meant.
@@ -229,7 +247,7 @@ impl States {
         }
         let of = machine.map(|kind| format!(" of `{}`", OneLine(kind))).unwrap_or_default();
         let labels = of_kind().map(|(.., label)| label.clone());
-        Err(none(&format!("there is no state `{}`{of}", shortened(wanted)), labels))
+        Err(none(&format!("unknown state `{}`{of}", shortened(wanted)), labels))
     }
 }
 
@@ -246,7 +264,7 @@ fn none(what: &str, names: impl Iterator<Item = String>) -> Error {
     names.truncate(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     Error::unknown(match &*names {
-        [] => format!("{what}; there is none"),
-        names => format!("{what}; there are {}{more}", names.join(", ")),
+        [] => format!("{what}; none exist"),
+        names => format!("{what}; known: {}{more}", names.join(", ")),
     })
 }

@@ -1,9 +1,8 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
 pub(crate) mod backend;
-pub mod blocking;
 #[cfg(test)]
-mod conformance;
+pub(crate) mod conformance;
 pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod inbox;
@@ -15,7 +14,7 @@ pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 mod open;
 pub(crate) mod operation;
-mod options;
+pub(crate) mod options;
 pub(crate) mod process;
 pub(crate) mod read;
 #[cfg(feature = "sqlite")]
@@ -39,17 +38,20 @@ pub use inbox::{
 };
 pub use integrity::{
     check::{Blocked, Check, CheckedMachine, CheckedTool},
-    verify::{Problem, Progress, Report},
+    verify::{Problem, VerifyProgress, VerifyReport},
 };
 pub use operation::Operation;
 pub use options::OpenOptions;
 pub use read::{
     cursor::{Cursor, InvalidCursor},
     failing::Failing,
-    query::{Line, Page, Query},
+    query::{MachineLine, Page, Query},
     sessions::{SessionCursor, SessionLine},
     subscribe::{Committed, InvalidPosition, Position, Subscription},
 };
+#[cfg(all(feature = "sqlite", feature = "failpoints"))]
+#[doc(hidden)]
+pub use sqlite::cost;
 pub use upkeep::{
     backup::{Backup, BackupError, BackupProgress},
     prune::Prune,

@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc};
 use futures_channel::oneshot;
 
 use crate::store::{
-    backend::Settings,
+    backend::StoreSettings,
     error::{OpenError, Unavailable},
     handle::Store,
-    integrity::check::{Check, Read},
+    integrity::check::{Check, ReadAs},
     options::OpenOptions,
     sqlite::{self, Sqlite},
 };
@@ -21,7 +21,7 @@ pub(crate) struct FileOptions {
 }
 
 impl OpenOptions {
-    /// Opens files although the program cannot read all of their machines, to look at them.
+    /// Opens files although the program cannot read all of their machines, for inspection.
     #[must_use]
     pub fn with_misfits(mut self) -> Self {
         self.file.with_misfits = true;
@@ -34,16 +34,14 @@ impl OpenOptions {
     /// ```
     /// use machine::store::{OpenError, OpenOptions};
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("agnet.db");
     /// let refused = OpenOptions::new().must_exist().sqlite(&file).await;
     /// assert!(matches!(refused, Err(OpenError::CannotOpen { .. })));
     /// assert!(!file.exists());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     #[must_use]
     pub fn must_exist(mut self) -> Self {
@@ -76,8 +74,7 @@ impl OpenOptions {
     /// use machine::contract::AnyExecution;
     /// use machine::store::{OpenOptions, Query, Store};
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("agent.db");
     /// # Store::sqlite(&file).await?.close().await?;
@@ -86,8 +83,7 @@ impl OpenOptions {
     ///     println!("{} waits since {}", line.id, line.updated_at);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     ///
     /// # Errors
@@ -101,7 +97,7 @@ impl OpenOptions {
     async fn open(
         &self,
         path: &Path,
-        open: fn(&Path, Settings) -> Result<Sqlite, OpenError>,
+        open: fn(&Path, StoreSettings) -> Result<Sqlite, OpenError>,
         observes: bool,
     ) -> Result<Store, OpenError> {
         let (path, settings) = (path.to_owned(), self.settings());
@@ -109,7 +105,7 @@ impl OpenOptions {
         let path = sqlite.path().to_owned();
         let store = self.store(Arc::new(sqlite), Some(path.clone()), observes);
         if !self.file.with_misfits {
-            let check = store.misfits(&self.declared, Read::All).await?;
+            let check = store.misfits(&self.declared, ReadAs::All).await?;
             if !check.is_clean() {
                 return Err(OpenError::Incompatible { path, check: Box::new(check) });
             }
@@ -127,16 +123,14 @@ impl OpenOptions {
     /// use machine::contract::AnyExecution;
     /// use machine::store::{OpenOptions, Store};
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let folder = tempfile::tempdir()?;
     /// # let file = folder.path().join("agent.db");
     /// # Store::sqlite(&file).await?.close().await?;
     /// let check = OpenOptions::new().machine::<AnyExecution>().check(&file).await?;
     /// assert!(check.is_clean(), "{check}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey},
     store::{
-        backend::{Applied, Batch},
+        backend::{AppliedBatch, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         read::query::Page,
@@ -32,7 +32,7 @@ pub struct Operation {
     /// More about it, at most 1 KiB, without payloads and secrets.
     pub detail: String,
     /// The outcome, at most 1 KiB. `None` while it runs, and if it was interrupted: then it may have
-    /// taken effect or not, and the journals of the machines say so.
+    /// taken effect or not; the journals of the machines tell which.
     pub outcome: Option<String>,
 }
 
@@ -154,9 +154,8 @@ impl Store {
         self.log(Logged::Ended { number, outcome }).await.map(drop)
     }
 
-    async fn log(&self, logged: Logged) -> Result<Applied, Unavailable> {
-        let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let batch = Batch { log: vec![logged], ..Batch::new(commit_id, self.now()) };
+    async fn log(&self, logged: Logged) -> Result<AppliedBatch, Unavailable> {
+        let batch = WriteBatch { log: vec![logged], ..self.new_batch() };
         Ok(self.inner.backend.apply(batch).await?.unwrap_or_default())
     }
 }

@@ -1,17 +1,19 @@
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use crate::{
     clock::{Clock, SystemClock},
-    contract::Tool,
-    effects::identity::Identities,
     journal::DigestKey,
     store::{
-        backend::{Backend, Settings},
+        backend::{Backend, StoreSettings},
         handle::{Inner, PROGRAM, Store},
         integrity::declared::Declared,
         memory::Memory,
-        process::worker::Worker,
-        read::definitions::Definitions,
+        process::worker_lock::WorkerLock,
+        read::definitions::DefinitionCache,
     },
     stored::Restore,
 };
@@ -87,36 +89,6 @@ impl OpenOptions {
         self
     }
 
-    /// Declares a tool that the program has. The arguments of its calls are stored data, too:
-    /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments the type of the
-    /// tool cannot read, and lists them.
-    ///
-    /// ```
-    /// use machine::contract::{Idempotent, Tool};
-    /// use machine::store::OpenOptions;
-    /// use serde::{Deserialize, Serialize};
-    ///
-    /// #[derive(Serialize, Deserialize)]
-    /// struct ReadFile {
-    ///     path: String,
-    /// }
-    ///
-    /// impl Tool for ReadFile {
-    ///     const SERVICE: &'static str = "files";
-    ///     const METHOD: &'static str = "read";
-    ///     type Effect = Idempotent;
-    ///     type Receipt = String;
-    /// }
-    ///
-    /// let options = OpenOptions::new().tool::<ReadFile>();
-    /// # drop(options);
-    /// ```
-    #[must_use]
-    pub fn tool<T: Tool>(mut self) -> Self {
-        self.declared.tool::<T>();
-        self
-    }
-
     /// Neither a machine nor a tool was declared.
     #[must_use]
     pub fn declares_nothing(&self) -> bool {
@@ -148,9 +120,9 @@ impl OpenOptions {
         self.store(backend, path, false)
     }
 
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> StoreSettings {
         let busy_ms = u64::try_from(self.busy_timeout.as_millis()).unwrap_or(u64::MAX);
-        Settings { key: self.key, busy_ms }
+        StoreSettings { key: self.key, busy_ms }
     }
 
     pub(crate) fn store(
@@ -165,12 +137,12 @@ impl OpenOptions {
                 backend,
                 key: self.key,
                 clock: Arc::clone(&self.clock),
-                worker: Arc::new(Worker::new(path, observes)),
-                definitions: Definitions::default(),
-                identities: Identities::default(),
+                worker: Arc::new(WorkerLock::new(path, observes)),
+                definitions: DefinitionCache::default(),
                 declared: self.declared.clone(),
-                broken: crate::store::read::broken::Broken::default(),
-                commits: std::sync::OnceLock::new(),
+                broken: crate::store::read::broken::BrokenScan::default(),
+                attached: OnceLock::new(),
+                commits: OnceLock::new(),
             }),
             via: PROGRAM,
         }

@@ -23,7 +23,7 @@ use crate::{definition::Mark, id::Id, journal::Entry};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the context of a durable machine",
-    label = "this type does not say what it asks of stores",
+    label = "this type does not implement `Context`",
     note = "write `impl machine::stored::Context for {Self} {{ type Summary = (); }}`; it asks nothing by default"
 )]
 pub trait Context: Send + Sync + 'static {
@@ -50,16 +50,16 @@ pub trait Context: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If a rule of this context forbids the entry: what is wrong with it, and how to fix it.
+    /// The violation and its fix, if a rule of this context forbids the entry.
     fn fold(&self, _summary: &mut Self::Summary, _entry: &Entry) -> Result<(), Breach> {
         Ok(())
     }
 
-    /// Checks what a commit leaves behind.
+    /// Checks the state that a commit leaves.
     ///
     /// # Errors
     ///
-    /// If a rule of this context forbids it: what is wrong, and how to fix it.
+    /// The violation and its fix, if a rule of this context forbids it.
     fn check(&self, _summary: &Self::Summary) -> Result<(), Breach> {
         Ok(())
     }
@@ -102,7 +102,7 @@ impl Context for () {
 pub struct Breach(pub(crate) String);
 
 impl Breach {
-    /// A breach with this message: what is wrong, and how to fix it.
+    /// A breach with this message: the violation and its fix.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }

@@ -2,7 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Data, Rules};
 use crate::{
-    __private::Who,
+    actor::who::Who,
     definition::Definition,
     id::Id,
     journal::{Journal, Payload},
@@ -12,7 +12,7 @@ use crate::{
 /// The data of a durable machine in every state. It is boxed once, at creation, so that a
 /// transition moves only a few words and allocates only for the journal.
 ///
-/// Its fields are private: nothing but a transition changes the journal.
+/// Its fields are private: only a transition changes the journal.
 #[derive(Debug)]
 pub struct Core<C> {
     journal: Journal,
@@ -86,7 +86,19 @@ impl<C> Core<C> {
         payload: Payload,
         started: &[(usize, Option<Deadline>)],
     ) {
-        self.journal.moved(definition, edge, by, payload, started);
+        self.journal.moved(definition, edge, by, payload, Some(started));
+    }
+
+    /// Records a transition that stays in its state, which starts no deadline.
+    #[doc(hidden)]
+    pub fn __stayed(
+        &mut self,
+        definition: &'static Definition,
+        edge: usize,
+        by: Option<Who<'_>>,
+        payload: Payload,
+    ) {
+        self.journal.moved(definition, edge, by, payload, None);
     }
 
     /// The context as JSON text.

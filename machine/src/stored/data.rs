@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 /// [`Contract`](crate::contract::Contract) is read through its checks only.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be stored: serde does not both write and read it",
+    message = "`{Self}` cannot be stored: it does not implement both `Serialize` and `Deserialize`",
     label = "a store writes this and reads it back",
     note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`"
 )]
@@ -18,12 +18,27 @@ pub trait Data: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Data for T {
     fn __to_text(&self) -> serde_json::Result<String> {
-        crate::__private::encode(self)
+        encode(self)
     }
 
     fn __of_text(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
+}
+
+/// The value as JSON text that can be read back. A value that cannot be read back, such as NaN,
+/// must not reach the disk.
+///
+/// # Errors
+///
+/// The error of `serde_json`.
+pub fn encode<T: serde::Serialize + serde::de::DeserializeOwned>(
+    value: &T,
+) -> serde_json::Result<String> {
+    let text = serde_json::to_string(value)?;
+    crate::journal::check_written(&text).map_err(serde::ser::Error::custom)?;
+    serde_json::from_str::<T>(&text)?;
+    Ok(text)
 }
 
 /// Reads data. A state without fields is stored as `null`: a type that has got fields since, all of them
@@ -40,7 +55,7 @@ pub fn read<T>(text: &str, read: impl Fn(&str) -> serde_json::Result<T>) -> serd
 /// The type of a field, or of an item of a payload, in a durable machine.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be stored: serde does not both write and read it",
+    message = "`{Self}` cannot be stored: it does not implement both `Serialize` and `Deserialize`",
     label = "a store writes this and reads it back",
     note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`; another machine is not \
             data: keep its `Id`, and make it a child"

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Rules, Unread, Verified};
+use super::{Entered, OutcomeReader, Rules, Unread, Verified};
 use crate::{
     clock::Millis,
     definition::Definition,
@@ -33,6 +33,13 @@ pub trait Durable: Send {
     /// The context as JSON text.
     #[doc(hidden)]
     fn __context_text(&self) -> Result<Arc<str>, serde_json::Error>;
+
+    /// The consequences of entering the current state. A store calls it in each try of the batch that enters the
+    /// state or creates the machine, and never again.
+    #[doc(hidden)]
+    fn __entered(&self) -> Entered {
+        Entered::default()
+    }
 }
 
 /// An erased machine that can be loaded from storage. `#[machine(durable)]` implements it.
@@ -41,7 +48,7 @@ pub trait Durable: Send {
     label = "this cannot be loaded from a store",
     note = "declare the machine with `#[machine(durable)]`, and name its erased form, such as `AnyOrder`"
 )]
-pub trait Restore: Durable + Sized {
+pub trait Restore: Durable + Sized + 'static {
     /// The definition of the machine.
     const DEFINITION: &'static Definition;
 
@@ -51,6 +58,13 @@ pub trait Restore: Durable + Sized {
         let state = self.state_index();
         let reason = Illegal::__deadline(Self::DEFINITION, state, trigger, Reason::NoDeadline);
         Err(Refused { machine: self, reason })
+    }
+
+    /// Reads the outcomes of the calls of a state; `None` if it makes none.
+    #[doc(hidden)]
+    #[must_use]
+    fn __outcomes(_state: usize) -> Option<OutcomeReader> {
+        None
     }
 
     /// Makes the machine from a verified record.

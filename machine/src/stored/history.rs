@@ -41,6 +41,8 @@ pub(crate) struct Newest {
     /// The state, as an index into it.
     pub(crate) state: usize,
     pub(crate) data: Value,
+    /// The number of the entry that came into it.
+    pub(crate) entered: u64,
 }
 
 impl History {
@@ -58,7 +60,8 @@ impl History {
         // A state that cannot be written as JSON cannot be committed.
         let data = machine.__state_text().and_then(|text| serde_json::from_str(&text));
         let state = machine.state_index();
-        history.newest = data.ok().map(|data| Newest { definition, state, data });
+        let entered = journal.summary().entered;
+        history.newest = data.ok().map(|data| Newest { definition, state, data, entered });
         Some(history)
     }
 

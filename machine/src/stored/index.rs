@@ -1,8 +1,8 @@
 use crate::{
     clock::Millis,
-    contract::{ApprovalEnd, Decision, Maker},
     id::Id,
     journal::Digest,
+    stored::{ApprovalEnd, Decision},
 };
 
 /// The part of a machine that a store indexes, projected from its context and summary.
@@ -38,7 +38,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Index {
     /// The session of the machine. Fixed at creation.
     pub session: Option<String>,
@@ -47,7 +47,7 @@ pub struct Index {
     /// The machines of a context share their keys with machines of the same name; no machine can
     /// take a key of execution contracts.
     pub key: Option<String>,
-    /// The machine is not created if what its key protects took place.
+    /// The machine is not created if the action that its key protects took effect.
     pub exclusive: bool,
     /// The hold of the machine on its key.
     pub hold: Hold,
@@ -69,12 +69,24 @@ pub struct Index {
     pub(crate) contract: bool,
     /// The tool that it calls, which must not become less risky, nor derive other keys.
     pub(crate) tool: Option<ToolUse>,
-    /// The maker of its action, if this program made it.
-    pub(crate) maker: Option<Maker>,
-    /// The execution that this one repeats.
+    /// It ended otherwise than its evidence says.
+    pub(crate) contradicted: bool,
+    /// A person has dealt with that.
+    pub(crate) acknowledged: bool,
+    /// Until when a call that a person has overridden can still be answered.
+    pub(crate) answer_until: Option<Millis>,
+    /// The execution that this one retries.
     pub(crate) retry_of: Option<Id>,
-    /// It ends without being called, so it needs neither its key nor its gate.
+    /// It ended without a call, so it needs neither its key nor its gate.
     pub(crate) closed: bool,
+}
+
+#[cfg(feature = "store")]
+impl Index {
+    /// It ended otherwise than its evidence says, and no person has acknowledged that.
+    pub(crate) fn needs_acknowledgement(&self) -> bool {
+        self.contradicted && !self.acknowledged
+    }
 }
 
 /// The execution and the action that a gate approves, and its answer.
@@ -103,11 +115,11 @@ pub enum Hold {
     /// It never took the key.
     #[default]
     Free = 0,
-    /// It holds the key: what the key protects may be taking place.
+    /// It holds the key: the protected action may be in progress.
     Held = 1,
-    /// The effect that the key protects took place. This is final.
+    /// The action that the key protects took effect. This is final.
     Applied = 2,
-    /// It gave the key back, because nothing took place.
+    /// It released the key, because nothing took effect.
     Released = 3,
 }
 

@@ -1,41 +1,55 @@
-//! Machines as data: what a store keeps of them, and how data from outside become machines again.
+//! Machines as data: their stored form, and the verification that turns data from outside into machines again.
 
+mod approval;
+#[cfg(feature = "store")]
+mod call_state;
 mod context;
 mod core;
-mod data;
+pub(crate) mod data;
 mod durable;
+mod entered;
 mod history;
 mod index;
-mod rules;
+mod outcomes;
+pub(crate) mod rules;
 mod unread;
 mod unverified;
 mod upgrade;
-mod verify;
+pub(crate) mod verify;
 
+pub use approval::{ApprovalEnd, Decision};
+#[cfg(feature = "store")]
+pub(crate) use call_state::CallState;
 pub use context::{Breach, Context};
+// Errors of the compiler name it by this path.
 #[doc(hidden)]
 pub use core::Core;
 #[doc(hidden)]
 pub use data::{Data, ReadFromData, Stored, read};
 pub use durable::{Durable, Restore};
+#[doc(hidden)]
+pub use entered::Entered;
+#[cfg(feature = "store")]
+pub(crate) use entered::Requirement;
+pub(crate) use entered::{EnteredCall, NewCall};
 pub use history::History;
 pub(crate) use history::Newest;
 pub(crate) use index::{Approves, ToolUse};
 pub use index::{Hold, Index, Permitted};
+#[doc(hidden)]
+pub use outcomes::{OutcomeData, OutcomeReader};
+pub(crate) use rules::Rules;
 #[cfg(feature = "store")]
 pub(crate) use rules::fold;
 #[cfg(feature = "store")]
 pub(crate) use rules::fold_some;
-#[doc(hidden)]
-pub use rules::{Folded, Rules};
-pub use unread::Part;
+pub use unread::StoredPart;
 #[doc(hidden)]
 pub use unread::Unread;
 pub use unverified::{Record, Unverified};
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
-#[doc(hidden)]
-pub use verify::Parts;
+pub(crate) use verify::Verified;
+pub use verify::VerifyError;
 #[cfg(feature = "store")]
-pub(crate) use verify::{Known, Walk, check_id, check_machine, successor};
-pub use verify::{Verified, VerifyError};
+pub(crate) use verify::{KnownDefinitions, Walk, check_id, check_machine, successor};

@@ -1,3 +1,5 @@
+use std::any::Any;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,6 +19,9 @@ pub trait Rules {
     fn __id(&self) -> Option<Id>;
 
     fn __format(&self) -> u32;
+
+    /// The context, of any type.
+    fn __any(&self) -> &dyn Any;
 
     /// Adds entries to the part of the context, checks them, and projects what stores index.
     fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach>;
@@ -48,6 +53,10 @@ impl<C: Context> Rules for C {
 
     fn __format(&self) -> u32 {
         C::FORMAT
+    }
+
+    fn __any(&self) -> &dyn Any {
+        self
     }
 
     fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach> {

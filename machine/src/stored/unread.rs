@@ -9,14 +9,14 @@ use crate::id::Id;
 /// A part of the stored data of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum StoredPart {
     /// The context, which all states share.
     Context,
     /// The fields of the state.
     State,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for StoredPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Context => "the context",
@@ -29,13 +29,13 @@ impl fmt::Display for Part {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Unread {
-    part: Part,
+    part: StoredPart,
     source: Error,
 }
 
 impl Unread {
     pub(super) fn of_context(source: Error) -> Self {
-        Self { part: Part::Context, source }
+        Self { part: StoredPart::Context, source }
     }
 
     /// No state has this index.
@@ -52,6 +52,6 @@ impl Unread {
 /// The context has its error where it is read; every other one is of the state.
 impl From<Error> for Unread {
     fn from(source: Error) -> Self {
-        Self { part: Part::State, source }
+        Self { part: StoredPart::State, source }
     }
 }

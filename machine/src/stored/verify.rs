@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Error;
 
-use super::{Breach, Core, Durable, Part, Unread, Unverified};
+use super::{Breach, Core, Durable, StoredPart, Unread, Unverified};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -123,7 +123,7 @@ pub enum VerifyError {
         /// The machine's id.
         id: Id,
         /// The part that does not match.
-        part: Part,
+        part: StoredPart,
         /// The deserialization error.
         source: serde_json::Error,
     },
@@ -149,7 +149,7 @@ pub(crate) fn replay(
     let record = &claim.record;
     let id = record.id;
     check_machine(own, id, &record.machine)?;
-    let known = Known { own, older: &claim.definitions };
+    let known = KnownDefinitions { own, older: &claim.definitions };
     let entries = claim.journal.iter().map(|entry| entry.definition);
     for found in entries.chain([record.fingerprint]) {
         if known.get(found).is_none() {
@@ -190,7 +190,7 @@ pub(crate) fn check_machine(
 /// of these data.
 pub(crate) fn successor(
     own: &'static Definition,
-    known: &Known<'_>,
+    known: &KnownDefinitions<'_>,
     id: Id,
     fingerprint: Fingerprint,
     state: usize,
@@ -241,12 +241,12 @@ fn contradiction(
 }
 
 /// The definitions with which a journal can be read.
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownDefinitions<'a> {
     pub(crate) own: &'a Definition,
     pub(crate) older: &'a [Arc<Definition>],
 }
 
-impl Known<'_> {
+impl KnownDefinitions<'_> {
     pub(crate) fn get(&self, fingerprint: Fingerprint) -> Option<&Definition> {
         if fingerprint == self.own.fingerprint {
             return Some(self.own);
@@ -258,12 +258,12 @@ impl Known<'_> {
 
 /// The position of a replay: a state of a definition.
 #[derive(Clone, Copy)]
-struct Position<'a> {
+struct ReplayPosition<'a> {
     definition: &'a Definition,
     state: usize,
 }
 
-impl<'a> Position<'a> {
+impl<'a> ReplayPosition<'a> {
     /// The equivalent position under another definition.
     fn under(self, definition: &'a Definition) -> Result<Self, String> {
         if definition.fingerprint == self.definition.fingerprint {
@@ -298,15 +298,15 @@ impl Walk {
         Self { machine, position: None, epoch: 0, at: i64::MIN, number: 0, head: Digest::ZERO }
     }
 
-    fn position<'a>(&self, known: &'a Known<'_>) -> Option<Position<'a>> {
+    fn position<'a>(&self, known: &'a KnownDefinitions<'_>) -> Option<ReplayPosition<'a>> {
         let (fingerprint, state) = self.position?;
-        known.get(fingerprint).map(|definition| Position { definition, state })
+        known.get(fingerprint).map(|definition| ReplayPosition { definition, state })
     }
 
     /// Follows the next entry, if it is legal.
     pub(crate) fn step(
         &mut self,
-        known: &Known<'_>,
+        known: &KnownDefinitions<'_>,
         entry: &Entry,
         key: &DigestKey,
     ) -> Result<(), String> {
@@ -335,7 +335,7 @@ impl Walk {
     /// the record is what the journal leads to.
     pub(crate) fn finish(
         &self,
-        known: &Known<'_>,
+        known: &KnownDefinitions<'_>,
         fingerprint: Fingerprint,
         status: &str,
         epoch: u64,
@@ -343,7 +343,7 @@ impl Walk {
         let position = self.position(known).ok_or("it has no journal")?;
         let definition = known.get(fingerprint);
         let definition = definition.ok_or("it was written under an unknown definition")?;
-        let Position { state, .. } = position.under(definition)?;
+        let ReplayPosition { state, .. } = position.under(definition)?;
         let reached = &definition.states[state].name;
         if status != *reached {
             return Err(format!("it claims `{status}`, but its journal ends in `{reached}`"));
@@ -359,10 +359,10 @@ impl Walk {
 fn follow<'a>(
     entry: &Entry,
     definition: &'a Definition,
-    here: Option<Position<'a>>,
+    here: Option<ReplayPosition<'a>>,
     of: &str,
     epoch: &mut u64,
-) -> Result<Position<'a>, String> {
+) -> Result<ReplayPosition<'a>, String> {
     match (&entry.fact, here) {
         (Fact::Created { state: initial, machine, .. }, None) => {
             if machine != of {
@@ -371,11 +371,11 @@ fn follow<'a>(
             if *initial != definition.states[definition.initial].name {
                 return Err(format!("it was created as `{initial}`, which is not initial"));
             }
-            Ok(Position { definition, state: definition.initial })
+            Ok(ReplayPosition { definition, state: definition.initial })
         }
         (Fact::Created { .. }, Some(_)) => Err("it was created twice".to_owned()),
         (_, None) => Err("its journal does not start with its creation".to_owned()),
-        (Fact::Moved { from, to, trigger, .. }, Some(Position { state, .. })) => {
+        (Fact::Moved { from, to, trigger, stays, .. }, Some(ReplayPosition { state, .. })) => {
             let step = || format!("`{from}` -{trigger}-> `{to}`");
             let target = definition.state(to);
             let edge = target
@@ -388,7 +388,10 @@ fn follow<'a>(
             if !edge.is_for_kind(actor) {
                 return Err(format!("`{actor}` may not take {}", step()));
             }
-            Ok(Position { definition, state: edge.to })
+            if *stays && from != to {
+                return Err(format!("{} does not stay in its state", step()));
+            }
+            Ok(ReplayPosition { definition, state: edge.to })
         }
         (Fact::Fenced { epoch: raised, .. }, Some(here)) => {
             if *raised != *epoch + 1 {

@@ -3,7 +3,7 @@
 /// A field of spans and events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Field {
+pub struct SignalField {
     /// The name, such as `machine.id`.
     pub name: &'static str,
     /// The meaning of the value, with its unit.
@@ -18,8 +18,8 @@ macro_rules! fields {
         )*
 
         /// All fields of [`SIGNALS`](super::SIGNALS), by name.
-        pub static FIELDS: &[Field] =
-            &[$( Field { name: $name, meaning: $meaning.trim_ascii() } ),*];
+        pub static FIELDS: &[SignalField] =
+            &[$( SignalField { name: $name, meaning: $meaning.trim_ascii() } ),*];
     };
 }
 
@@ -44,7 +44,7 @@ fields! {
     BATCH_SIZE = "machine.batch.size";
     /// The number of the call, from 1.
     CALL_ATTEMPT = "machine.call.attempt";
-    /// What the service proved: `applied`, `not_applied` or `unknown`.
+    /// The evidence of the service: `applied`, `not_applied` or `unknown`.
     EVIDENCE = "machine.call.evidence";
     /// The contract says that the action is irreversible.
     IRREVERSIBLE = "machine.call.irreversible";
@@ -58,11 +58,11 @@ fields! {
     CHECKPOINT_FRAMES = "machine.checkpoint.frames";
     /// The mode, as a number of SQLite: 0 passive, 1 full, 2 restart, 3 truncate.
     CHECKPOINT_MODE = "machine.checkpoint.mode";
-    /// How long until the next try, in milliseconds. Absent if only a message wakes the machine.
+    /// The time until the next try, in milliseconds. Absent if only a message wakes the machine.
     DELAY_MS = "machine.delay_ms";
-    /// A person found that the action took place.
+    /// A person found that the action took effect.
     APPLIED = "machine.doubt.applied";
-    /// Whether the call can still take effect: `alive`, `cut_off`, `ended` or `unknown`.
+    /// The liveness of the call, which can take effect unless it has ended: `alive`, `cut_off`, `ended` or `unknown`.
     LIVENESS = "machine.doubt.worker";
     /// The fencing epoch of the machine.
     EPOCH = "machine.epoch";
@@ -88,7 +88,7 @@ fields! {
     RECOVERED_INTERRUPTED = "machine.recover.interrupted";
     /// The number of executions that were settled by late evidence.
     RECOVERED_SETTLED = "machine.recover.settled";
-    /// How long the machine has waited, from when it entered its state, in milliseconds.
+    /// The time that the machine has waited since it entered its state, in milliseconds.
     AGE_MS = "machine.resume.age_ms";
     /// The number of machines that the program says it resumes.
     RESUMING = "machine.resume.resuming";
@@ -100,7 +100,7 @@ fields! {
     FROM = "machine.state.from";
     /// The target state.
     TO = "machine.state.to";
-    /// What the storage, or the worker with it, was about to do.
+    /// The operation of the storage, or of the worker, that failed.
     OPERATION = "machine.storage.operation";
     /// The trigger of the transition.
     TRIGGER = "machine.trigger";
@@ -114,11 +114,11 @@ fields! {
     GRACE_MS = "machine.worker.grace_ms";
     /// The number of machines that the worker is driving.
     MACHINES = "machine.worker.machines";
-    /// What no live worker has: `handler`, `tool`, `move`, `sender` or `definition`.
+    /// The part that no live worker has: `handler`, `tool`, `move`, `sender` or `definition`.
     NEEDED = "machine.worker.needed";
     /// Its name: that of the kind, the tool, the trigger, or the kind of the sender.
     NEEDED_NAME = "machine.worker.needed.name";
-    /// What the worker does: `look`, `state`, `deadline` or `message`.
+    /// The task of the worker: `look`, `state`, `deadline` or `message`.
     STEP = "machine.worker.step";
     /// The name of the definition.
     MESSAGING_DESTINATION = "messaging.destination.name";

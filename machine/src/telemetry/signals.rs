@@ -3,14 +3,13 @@
 use tracing::field::DisplayValue;
 
 use super::{
-    Signal,
-    call::{SpanName, ToolName},
-    field,
-    signal::signals,
+    Signal, field,
+    name::{SpanName, ToolName},
+    signal::{member, signals},
 };
 use crate::{actor::Category, id::Id};
 
-/// Commits, and what they wrote.
+/// Commits and their writes.
 pub(super) const STORE: &str = "machine::store";
 /// Calls of tools.
 pub(super) const CALL: &str = "machine::call";
@@ -27,7 +26,7 @@ pub(super) const FACT: &str = "machine::fact";
 /// The file, and the threads of the store.
 pub(super) const STORAGE: &str = "machine::storage";
 
-type Shown<T> = DisplayValue<T>;
+type Displayed<T> = DisplayValue<T>;
 
 signals! {
     /// A batch is written, from its checks to the answer.
@@ -40,34 +39,26 @@ signals! {
 
     /// A new machine is on disk.
     event Created<'a> = "machine.created", STORE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         state: &'a str => STATE,
-        actor: Shown<Category> => ACTOR,
-        version: u64 => VERSION,
+        actor, version,
     }
 
     /// A transition is on disk. There is one event for each.
     event Transition<'a> = "machine.transition", STORE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         from: &'a str => FROM,
         to: &'a str => TO,
         trigger: &'a str => TRIGGER,
-        actor: Shown<Category> => ACTOR,
-        version: u64 => VERSION,
+        actor, version,
     }
 
-    /// A worker was fenced: what it answers from now on is late.
-    event Fenced = "machine.fenced", STORE, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        epoch: u64 => EPOCH,
-    }
+    /// A worker was fenced: its answers from now on are late.
+    event Fenced = "machine.fenced", STORE, WARN { kind, id, epoch }
 
     /// A program resumes another number of machines than wait.
     event ResumeMismatch = "machine.resume.mismatch", STORE, WARN {
-        kind: &'static str => KIND,
+        kind,
         resuming: u64 => RESUMING,
         waiting: u64 => WAITING,
     }
@@ -75,28 +66,26 @@ signals! {
     /// A machine that waits is about to be resumed, or a gate to be answered.
     event Resuming<'a> = "machine.resume", STORE, INFO {
         kind: &'a str => KIND,
-        id: Shown<Id> => ID,
+        id,
         state: &'a str => STATE,
         age_ms: u64 => AGE_MS,
     }
 
     /// An execution is not in the state that belongs to where the graph is.
     event PositionMismatch = "machine.graph.mismatch", STORE, WARN {
-        id: Shown<Id> => ID,
+        id,
         position: &'static str => POSITION,
         state: &'static str => STATE,
     }
 
     /// A machine was skipped, because it cannot be read.
-    event Skipped = "machine.skipped", STORE, ERROR {
-        error: &'static str => ERROR_TYPE,
-    }
+    event Skipped = "machine.skipped", STORE, ERROR { error }
 
-    /// A tool is called: from the start of its execution to the settled outcome. If the call goes on after its timeout, the span ends with the call.
+    /// A tool is called: from the start of its execution to the settled outcome. If the call continues after its timeout, the span ends with the call.
     span ExecuteTool<'a> = "execute_tool", CALL, INFO {
-        name: Shown<SpanName<'a>> => OTEL_NAME,
-        tool: Shown<ToolName<'a>> => GEN_AI_TOOL,
-        id: Shown<Id> => GEN_AI_CALL_ID,
+        name: Displayed<SpanName<'a>> => OTEL_NAME,
+        tool: Displayed<ToolName<'a>> => GEN_AI_TOOL,
+        id: Displayed<Id> => GEN_AI_CALL_ID,
         irreversible: bool => IRREVERSIBLE,
         resumed: bool => RESUMED,
     }
@@ -109,72 +98,47 @@ signals! {
 
     /// A service is asked for the outcome of a call that is in doubt.
     span AskService<'a> = "machine.ask_service", CALL, INFO {
-        name: Shown<SpanName<'a>> => OTEL_NAME,
-        tool: Shown<ToolName<'a>> => GEN_AI_TOOL,
-        id: Shown<Id> => GEN_AI_CALL_ID,
+        name: Displayed<SpanName<'a>> => OTEL_NAME,
+        tool: Displayed<ToolName<'a>> => GEN_AI_TOOL,
+        id: Displayed<Id> => GEN_AI_CALL_ID,
     }
     fixed { OTEL_KIND = "internal", }
     later { OUTCOME, ERROR_TYPE, OTEL_STATUS, }
 
     /// The permit for a call is on disk.
-    event CallBegun = "machine.call.begun", CALL, DEBUG {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        epoch: u64 => EPOCH,
-    }
+    event CallBegun = "machine.call.begun", CALL, DEBUG { kind, id, epoch }
 
-    /// The answer of a service is on disk, or that there is none.
-    event CallAnswered = "machine.call.answered", CALL, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        epoch: u64 => EPOCH,
-        evidence: &'static str => EVIDENCE,
-    }
+    /// The answer of a service, or its absence, is on disk.
+    event CallAnswered = "machine.call.answered", CALL, INFO { kind, id, epoch, evidence }
 
     /// A service has accepted a call, and reports its outcome later.
-    event CallAccepted = "machine.call.accepted", CALL, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        epoch: u64 => EPOCH,
-    }
+    event CallAccepted = "machine.call.accepted", CALL, INFO { kind, id, epoch }
 
-    /// Late evidence is on disk. It changes no state by itself.
-    event CallLate = "machine.call.late", CALL, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        epoch: u64 => EPOCH,
-        evidence: &'static str => EVIDENCE,
-    }
+    /// Late evidence is on disk. It changes no state.
+    event CallLate = "machine.call.late", CALL, WARN { kind, id, epoch, evidence }
 
     /// An idempotent call gave no receipt, and is made again after the delay.
     event CallRetried = "machine.call.retried", CALL, WARN {
-        id: Shown<Id> => ID,
+        id,
         attempt: u64 => CALL_ATTEMPT,
-        evidence: &'static str => EVIDENCE,
+        evidence,
         delay_ms: u64 => DELAY_MS,
     }
 
-    /// The timeout of a call has passed, and it goes on.
-    event CallTimedOut = "machine.call.timed_out", CALL, WARN {
-        id: Shown<Id> => ID,
-    }
+    /// `?` made the refusal of a tool, whose type is the error, an unknown outcome: use `.or_refused()?`.
+    event RefusalUnknown = "machine.call.refusal_unknown", CALL, WARN { error }
+
+    /// The timeout of a call has passed, and the call continues.
+    event CallTimedOut = "machine.call.timed_out", CALL, WARN { id }
 
     /// An execution ends without a call.
-    event CallClosed = "machine.call.closed", CALL, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event CallClosed = "machine.call.closed", CALL, INFO { kind, id }
 
     /// An outcome is not on disk. The worker tries again until it is.
-    event CallUnsettled = "machine.call.unsettled", CALL, ERROR {
-        id: Shown<Id> => ID,
-        error: &'static str => ERROR_TYPE,
-    }
+    event CallUnsettled = "machine.call.unsettled", CALL, ERROR { id, error }
 
     /// The evidence of a late call was not written.
-    event CallLost = "machine.call.lost", CALL, ERROR {
-        error: &'static str => ERROR_TYPE,
-    }
+    event CallLost = "machine.call.lost", CALL, ERROR { error }
 
     /// Executions whose worker ended or timed out are looked for.
     span Recover = "machine.recover", DOUBT, INFO {}
@@ -186,86 +150,49 @@ signals! {
 
     /// An execution is in doubt.
     event DoubtParked = "machine.doubt.parked", DOUBT, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         worker: &'static str => LIVENESS,
     }
 
     /// The call of an execution in doubt was cut off, and its process is still running.
-    event DoubtCutOff = "machine.doubt.cut_off", DOUBT, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event DoubtCutOff = "machine.doubt.cut_off", DOUBT, WARN { kind, id }
 
     /// The call of an execution in doubt has ended.
-    event DoubtWorkerEnded = "machine.doubt.worker_ended", DOUBT, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event DoubtWorkerEnded = "machine.doubt.worker_ended", DOUBT, INFO { kind, id }
 
-    /// A person, or the service, said whether an action in doubt took place.
+    /// A person, or the service, said whether an action in doubt took effect.
     event DoubtConfirmed = "machine.doubt.confirmed", DOUBT, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         applied: bool => APPLIED,
-        actor: Shown<Category> => ACTOR,
+        actor,
     }
 
-    /// A person freed a key before it could be known that the action did not take place.
-    event DoubtOverridden = "machine.doubt.overridden", DOUBT, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        actor: Shown<Category> => ACTOR,
-    }
+    /// A person freed a key before it could be known that the action did not take effect.
+    event DoubtOverridden = "machine.doubt.overridden", DOUBT, WARN { kind, id, actor }
 
     /// A service was asked, and the execution stays in doubt.
-    event DoubtRemains = "machine.doubt.remains", DOUBT, DEBUG {
-        error: &'static str => ERROR_TYPE,
-    }
+    event DoubtRemains = "machine.doubt.remains", DOUBT, DEBUG { error }
 
     /// A person is asked for approval.
-    event GateAsked = "machine.gate.asked", GATE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event GateAsked = "machine.gate.asked", GATE, INFO { kind, id }
 
     /// A person approved an action.
-    event GateApproved = "machine.gate.approved", GATE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        actor: Shown<Category> => ACTOR,
-    }
+    event GateApproved = "machine.gate.approved", GATE, INFO { kind, id, actor }
 
     /// A person answered a question that is not a gate.
-    event QuestionAnswered = "machine.question.answered", GATE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        actor: Shown<Category> => ACTOR,
-    }
+    event QuestionAnswered = "machine.question.answered", GATE, INFO { kind, id, actor }
 
     /// A person declined an action.
-    event GateDeclined = "machine.gate.declined", GATE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        actor: Shown<Category> => ACTOR,
-    }
+    event GateDeclined = "machine.gate.declined", GATE, INFO { kind, id, actor }
 
-    /// Nobody answered a gate in time.
-    event GateExpired = "machine.gate.expired", GATE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    /// A gate was not answered in time.
+    event GateExpired = "machine.gate.expired", GATE, INFO { kind, id }
 
     /// A gate was withdrawn.
-    event GateWithdrawn = "machine.gate.withdrawn", GATE, INFO {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event GateWithdrawn = "machine.gate.withdrawn", GATE, INFO { kind, id }
 
     /// A message is sent with `Store::send`.
-    span Send = "machine.send", MESSAGE, INFO {
-        id: Shown<Id> => ID,
-    }
+    span Send = "machine.send", MESSAGE, INFO { id }
     fixed {
         OTEL_NAME = "send",
         OTEL_KIND = "producer",
@@ -276,37 +203,23 @@ signals! {
     later { ERROR_TYPE, OTEL_STATUS, }
 
     /// A message is on disk, or was before.
-    event MessageSent = "machine.message.sent", MESSAGE, DEBUG {
-        id: Shown<Id> => ID,
-        outcome: &'static str => SENT,
-    }
+    event MessageSent = "machine.message.sent", MESSAGE, DEBUG { id, outcome: &'static str => SENT }
 
     /// A message caused the transition that was just committed.
-    event MessageHandled = "machine.message.handled", MESSAGE, DEBUG {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event MessageHandled = "machine.message.handled", MESSAGE, DEBUG { kind, id }
 
     /// Messages can never be handled. They are kept, set aside.
-    event MessagesRefused = "machine.message.refused", MESSAGE, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        messages: u64 => MESSAGES,
-    }
+    event MessagesRefused = "machine.message.refused", MESSAGE, WARN { kind, id, messages }
 
-    /// A person lets workers try again what was set aside.
-    event Requeued = "machine.requeued", MESSAGE, INFO {
-        id: Shown<Id> => ID,
-        messages: u64 => MESSAGES,
-    }
+    /// A person returned work that was set aside to the workers.
+    event Requeued = "machine.requeued", MESSAGE, INFO { id, messages }
 
     /// A worker drives a machine, from the claim until it waits, ends, or belongs to another worker.
     span Process<'a> = "machine.process", WORKER, INFO {
-        name: Shown<SpanName<'a>> => OTEL_NAME,
-        kind: &'static str => KIND,
+        name: Displayed<SpanName<'a>> => OTEL_NAME,
+        kind,
         destination: &'static str => MESSAGING_DESTINATION,
-        id: Shown<Id> => ID,
-        token: u64 => TOKEN,
+        id, token,
     }
     fixed {
         OTEL_KIND = "consumer",
@@ -317,142 +230,92 @@ signals! {
     later { ERROR_TYPE, OTEL_STATUS, }
 
     /// A worker has claimed a machine.
-    event Claimed = "machine.worker.claimed", WORKER, DEBUG {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        token: u64 => TOKEN,
-        step: &'static str => STEP,
-        attempt: u32 => ATTEMPT,
-    }
+    event Claimed = "machine.worker.claimed", WORKER, DEBUG { kind, id, token, step, attempt }
 
-    /// A worker has taken a machine over from another one.
+    /// A worker took over a machine from another worker.
     event TakenOver = "machine.worker.taken_over", WORKER, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        token: u64 => TOKEN,
+        kind, id, token,
         holder_ended: bool => HOLDER_ENDED,
     }
 
     /// A machine waits.
     event Waits = "machine.worker.waits", WORKER, DEBUG {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         delay_ms: Option<u64> => DELAY_MS,
     }
 
     /// A worker gives a machine back: it has done many steps, or it stops.
-    event HandedBack = "machine.worker.handed_back", WORKER, DEBUG {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-    }
+    event HandedBack = "machine.worker.handed_back", WORKER, DEBUG { kind, id }
 
     /// The lease is lost: a handler was stopped, or a transition was refused.
-    event LeaseLost = "machine.worker.lease_lost", WORKER, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        token: u64 => TOKEN,
-    }
+    event LeaseLost = "machine.worker.lease_lost", WORKER, WARN { kind, id, token }
 
     /// A handler, a deadline or a message failed, and is tried again after the delay.
     event Failed = "machine.worker.failed", WORKER, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         state: Option<&'static str> => STATE,
-        step: &'static str => STEP,
-        attempt: u32 => ATTEMPT,
+        step, attempt,
         delay_ms: u64 => DELAY_MS,
-        error: &'static str => ERROR_TYPE,
+        error,
     }
 
     /// The same, and it is not tried again until a person requeues it.
     event SetAside = "machine.worker.set_aside", WORKER, ERROR {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
+        kind, id,
         state: Option<&'static str> => STATE,
-        step: &'static str => STEP,
-        attempt: u32 => ATTEMPT,
-        error: &'static str => ERROR_TYPE,
+        step, attempt, error,
     }
 
     /// A machine needs another program, and is left to other workers for a while.
-    event LeftToOthers = "machine.worker.left_to_others", WORKER, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        error: &'static str => ERROR_TYPE,
-    }
+    event LeftToOthers = "machine.worker.left_to_others", WORKER, WARN { kind, id, error }
 
     /// For a minute or longer, a machine needs what no live worker has. There is one event for each thing that is missing.
     event Undriven<'a> = "machine.worker.undriven", WORKER, WARN {
         kind: &'a str => KIND,
-        id: Shown<Id> => ID,
+        id,
         needed: &'static str => NEEDED,
         name: &'a str => NEEDED_NAME,
     }
 
-    /// The attempts at a machine were cut short, so it is driven alone.
-    event Suspect = "machine.worker.suspect", WORKER, WARN {
-        kind: &'static str => KIND,
-        id: Shown<Id> => ID,
-        attempt: u32 => ATTEMPT,
-    }
+    /// The attempts at a machine were interrupted, so it runs in isolation.
+    event Suspect = "machine.worker.suspect", WORKER, WARN { kind, id, attempt }
 
-    /// User code panicked where nothing else catches it. The machine is left alone for a while.
+    /// User code panicked where nothing else catches it. The machine is skipped for a while.
     event Panicked = "machine.worker.panicked", WORKER, ERROR {
         kind: Option<&'static str> => KIND,
-        id: Option<Shown<Id>> => ID,
+        id: Option<Displayed<Id>> => ID,
     }
 
     /// A worker cannot use its store now. It tries again.
-    event WorkerWaits = "machine.worker.unavailable", WORKER, WARN {
-        operation: &'static str => OPERATION,
-        error: &'static str => ERROR_TYPE,
-    }
+    event WorkerWaits = "machine.worker.unavailable", WORKER, WARN { operation, error }
 
-    /// A worker did not do what can be done later, or by another one.
-    event WorkerPostponed = "machine.worker.postponed", WORKER, DEBUG {
-        operation: &'static str => OPERATION,
-        error: &'static str => ERROR_TYPE,
-    }
+    /// A worker skipped an operation that it or another worker can do later.
+    event WorkerPostponed = "machine.worker.postponed", WORKER, DEBUG { operation, error }
 
-    /// A worker was asked to stop, and waits for what it has begun.
+    /// A worker was asked to stop, and waits for the work that it has begun.
     event Stopping = "machine.worker.stopping", WORKER, INFO {
         machines: u64 => MACHINES,
         calls: u64 => CALLS,
-        grace_ms: u64 => GRACE_MS,
+        grace_ms,
     }
 
     /// A worker stopped its jobs, because they did not end in time.
-    event Stopped = "machine.worker.stopped", WORKER, INFO {
-        grace_ms: u64 => GRACE_MS,
-    }
+    event Stopped = "machine.worker.stopped", WORKER, INFO { grace_ms }
 
     /// A sink did not take a fact: it failed, panicked, or took too long. The fact is not tried again.
-    event FactLost = "machine.fact.lost", FACT, WARN {
-        id: Shown<Id> => ID,
-        error: &'static str => ERROR_TYPE,
-    }
+    event FactLost = "machine.fact.lost", FACT, WARN { id, error }
 
-    /// There is no fact about an execution, because it, or its entry, cannot be read.
-    event FactMissing = "machine.fact.missing", FACT, WARN {
-        error: &'static str => ERROR_TYPE,
-    }
+    /// No fact was delivered about an execution, because it, or its entry, cannot be read.
+    event FactMissing = "machine.fact.missing", FACT, WARN { error }
 
     /// Facts cannot be delivered now; it is tried again.
-    event FactDelayed = "machine.fact.delayed", FACT, WARN {
-        error: &'static str => ERROR_TYPE,
-    }
+    event FactDelayed = "machine.fact.delayed", FACT, WARN { error }
 
     /// The storage failed, or a thread of the store did.
-    event StorageFailed = "machine.storage.failed", STORAGE, ERROR {
-        operation: &'static str => OPERATION,
-        status: Option<i32> => DB_STATUS,
-    }
+    event StorageFailed = "machine.storage.failed", STORAGE, ERROR { operation, status }
 
     /// The storage did not do what can be done later, or in another way.
-    event StoragePostponed = "machine.storage.postponed", STORAGE, DEBUG {
-        operation: &'static str => OPERATION,
-        status: Option<i32> => DB_STATUS,
-    }
+    event StoragePostponed = "machine.storage.postponed", STORAGE, DEBUG { operation, status }
 
     /// The write-ahead log was copied into the database, as far as possible.
     event Checkpoint = "machine.storage.checkpoint", STORAGE, TRACE {

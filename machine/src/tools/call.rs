@@ -10,9 +10,9 @@ use crate::{
 /// Why a tool call was refused. The texts are written for the model that made the call.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
-pub enum CallError {
+pub enum MoveError {
     /// No state has a move with this name.
-    #[error("there is no move `{name}`; {legal}")]
+    #[error("unknown move `{name}`; {legal}")]
     Unknown {
         /// The name that was called.
         name: String,
@@ -44,7 +44,7 @@ pub fn call<M>(
     name: &str,
     arguments: &str,
     by: &impl Actor,
-) -> Result<M, Refused<M, CallError>>
+) -> Result<M, Refused<M, MoveError>>
 where
     M: Erased<Event: DeserializeOwned>,
 {
@@ -54,10 +54,10 @@ where
     };
     machine
         .apply(event, by)
-        .map_err(|Refused { machine, reason }| Refused::new(machine, CallError::Illegal(reason)))
+        .map_err(|Refused { machine, reason }| Refused::new(machine, MoveError::Illegal(reason)))
 }
 
-fn event<M>(machine: &M, name: &str, arguments: &str) -> Result<M::Event, CallError>
+fn event<M>(machine: &M, name: &str, arguments: &str) -> Result<M::Event, MoveError>
 where
     M: Erased<Event: DeserializeOwned>,
 {
@@ -66,14 +66,14 @@ where
         // The error quotes at most 40 characters of external input.
         let name = name.chars().take(40).collect();
         let legal = definition.legal_moves(machine.state_index()).to_string();
-        return Err(CallError::Unknown { name, legal });
+        return Err(MoveError::Unknown { name, legal });
     }
-    let wrong = |reason: String| CallError::Arguments { name: name.to_owned(), reason };
+    let wrong = |reason: String| MoveError::Arguments { name: name.to_owned(), reason };
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     let Value::Object(mut fields) =
         serde_json::from_str(arguments).map_err(|error| wrong(error.to_string()))?
     else {
-        return Err(wrong("the arguments are no JSON object".to_owned()));
+        return Err(wrong("the arguments are not a JSON object".to_owned()));
     };
     fields.insert("trigger".to_owned(), name.into());
     serde_json::from_value(Value::Object(fields)).map_err(|error| wrong(error.to_string()))

@@ -14,7 +14,7 @@ use crate::{
 pub struct ToolDefinition {
     /// The trigger.
     pub name: String,
-    /// The target state, and what it means.
+    /// The target state and its meaning.
     pub description: String,
     /// The JSON Schema of the payload.
     pub input_schema: Value,

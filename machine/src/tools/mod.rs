@@ -13,7 +13,7 @@
 //! #[machine]
 //! #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 //! enum Ticket {
-//!     /// Nobody has answered.
+//!     /// Not answered yet.
 //!     #[initial]
 //!     #[on(answer(text) => Answered)]
 //!     Open,
@@ -36,7 +36,7 @@
 //! let refused = tools::call(answered, "reopen", "{}", &Anyone).unwrap_err();
 //! assert_eq!(
 //!     refused.to_string(),
-//!     "there is no move `reopen`; ANSWERED is terminal: nothing leaves it"
+//!     "unknown move `reopen`; ANSWERED is terminal: nothing leaves it"
 //! );
 //! # Ok(())
 //! # }
@@ -45,5 +45,5 @@
 mod call;
 mod definition;
 
-pub use call::{CallError, call};
+pub use call::{MoveError, call};
 pub use definition::{ToolDefinition, definitions};

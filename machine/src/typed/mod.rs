@@ -15,7 +15,7 @@ pub use erased::Erased;
 pub use refused::{Illegal, Reason, Refused};
 #[doc(hidden)]
 pub use single::Copied;
-pub use state::{State, Terminal};
+pub use state::{Narrowed, State, Terminal};
 pub use unknown_status::UnknownStatus;
 #[doc(hidden)]
 pub use verdict::Verdict;

@@ -130,7 +130,7 @@ impl Illegal {
         Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
-    /// A deadline cannot fire: there is none, it is not due yet, or a guard refused the move.
+    /// A deadline cannot fire: it does not exist, is not due yet, or a guard refused the move.
     #[doc(hidden)]
     #[must_use]
     #[cold]

@@ -15,11 +15,14 @@ pub trait State: Sized + 'static {
     /// # Errors
     ///
     /// The unchanged erased machine, if it is in another state.
-    fn narrow(any: Self::Any) -> Result<Self::Machine, Self::Any>;
+    fn narrow(any: Self::Any) -> Narrowed<Self>;
 
     /// Erases the state.
     fn widen(machine: Self::Machine) -> Self::Any;
 }
+
+/// The typed machine, or the unchanged erased one, which is in another state.
+pub type Narrowed<S> = Result<<S as State>::Machine, <S as State>::Any>;
 
 /// A terminal state: it has no outgoing transitions.
 pub trait Terminal: State {}

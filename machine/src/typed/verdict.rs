@@ -1,9 +1,9 @@
 /// The return type of a guard: `Result<(), E>`.
 #[diagnostic::on_unimplemented(
-    message = "a guard returns `Result<(), {E}>`, and this one returns `{Self}`",
+    message = "a guard returns `Result<(), {E}>`, but this one returns `{Self}`",
     label = "this function is not a guard",
     note = "a guard takes the state, the context if there is one, and each item of the payload, all by \
-            reference, and is not `async`: what it has to wait for comes as an item of the payload"
+            reference, and is not `async`: pass the result of anything it would await as an item of the payload"
 )]
 pub trait Verdict<E> {
     /// Converts the verdict to a result.

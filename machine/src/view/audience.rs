@@ -46,7 +46,7 @@ impl<T: Debug + Clone + PartialEq + Serialize + Send + Sync + 'static> Shown for
 pub struct Hidden;
 
 /// People who use or approve what a machine does, and the prompts of models: no keys, no names of
-/// programs, no raw data. They see which person acted.
+/// programs, no raw data. They see which person acted, an [`actor::Human`](crate::actor::Human).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Human;

@@ -14,24 +14,24 @@ use crate::{
 
 /// The data of a machine after an entry of its journal.
 #[derive(Debug, Default)]
-pub(super) struct Data<'a> {
+pub(super) struct StateData<'a> {
     /// The definition that the newest entry was written under, and the state, as an index into it.
     at: Option<(&'a Definition, usize)>,
     /// The fields whose values the journal tells, by their names in that definition.
-    known: BTreeMap<&'a str, Known>,
+    known: BTreeMap<&'a str, KnownValue>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownValue {
     value: Value,
     /// The audience of the item that set it.
     audience: definition::Audience,
 }
 
 /// The fields that an audience may see, and the names of those whose values the journal does not tell.
-pub(super) type Shown<A> = (Fields<A>, Vec<String>);
+pub(super) type ShownFields<A> = (Fields<A>, Vec<String>);
 
-impl<'a> Data<'a> {
+impl<'a> StateData<'a> {
     /// Goes on by an entry.
     pub(super) fn add(
         &mut self,
@@ -46,16 +46,17 @@ impl<'a> Data<'a> {
         self.read_as(written);
         match &entry.fact {
             Fact::Created { state, .. } => {
-                // A journal does not have what the machine was created with.
+                // A journal does not contain the data that the machine was created with.
                 self.known.clear();
                 self.at = written.state(state).map(|state| (written, state));
             }
             Fact::Moved { from, to, trigger, payload, .. } => {
                 let step = (&**from, &**trigger, &**to);
                 self.take(step, written, |name| {
-                    let value = payload.get(name)?.clone();
+                    // An item that is null is not written.
+                    let value = payload.get(name).cloned().unwrap_or_default();
                     let audience = marks.map(|it| it.of_item(step, Some(written), name));
-                    Some(Known { value, audience: audience.unwrap_or_default() })
+                    KnownValue { value, audience: audience.unwrap_or_default() }
                 });
             }
             Fact::Fenced { .. } | Fact::Recorded { .. } => {}
@@ -67,7 +68,7 @@ impl<'a> Data<'a> {
         &mut self,
         (from, trigger, to): (&str, &str, &str),
         written: &'a Definition,
-        brought: impl Fn(&str) -> Option<Known>,
+        brought: impl Fn(&str) -> KnownValue,
     ) {
         let mut before = std::mem::take(&mut self.known);
         let (source, target) = (written.state(from), written.state(to));
@@ -80,7 +81,7 @@ impl<'a> Data<'a> {
             let known = if edge.computed.iter().any(|computed| computed == name) {
                 None
             } else if edge.payload.iter().any(|item| item.name == name) {
-                brought(name)
+                Some(brought(name))
             } else {
                 before.remove(name)
             };
@@ -113,14 +114,14 @@ impl<'a> Data<'a> {
     }
 
     /// The fields that an audience may see.
-    pub(super) fn shown<A: Audience>(&self, marks: Option<Marks<'_>>) -> Shown<A> {
+    pub(super) fn shown<A: Audience>(&self, marks: Option<Marks<'_>>) -> ShownFields<A> {
         let (Some((definition, state)), Some(marks)) = (self.at, marks) else {
             return (Fields::none(), Vec::new());
         };
         let state = &definition.states[state];
         let mark = |name: &str| self.mark(marks, state, name);
         let values = self.known.iter().map(|(name, known)| ((*name).to_owned(), known));
-        // Only what is shown is copied.
+        // Only visible data is copied.
         let values = values.filter(|(name, _)| mark(name) >= A::LEVEL);
         let values: Map<String, Value> =
             values.map(|(name, known)| (name, known.value.clone())).collect();
@@ -136,7 +137,7 @@ impl<'a> Data<'a> {
         &self,
         newest: &Newest,
         marks: Option<Marks<'_>>,
-    ) -> Shown<A> {
+    ) -> ShownFields<A> {
         let Some(marks) = marks else { return (Fields::none(), Vec::new()) };
         let state = &newest.definition.states[newest.state];
         let fields = Fields::of(newest.data.clone(), |name| self.mark(marks, state, name));

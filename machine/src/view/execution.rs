@@ -2,9 +2,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Audience, Human, Label, Language,
+    Audience, Human, Label, Language, View,
     audience::{due, is_hidden},
-    consequence::outcome,
+    consequence::{outcome, refusal},
     snapshot::millis_between,
 };
 use crate::{
@@ -42,7 +42,7 @@ use crate::{
 )]
 #[serde(bound = "")]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct ExecutionSnapshot<A: Audience = Human> {
     /// The execution.
     pub execution_id: Id,
@@ -93,6 +93,10 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub result: Option<String>,
     /// Why it failed, or was not done.
     pub error_message: Option<String>,
+    /// The refusal of the tool, if it is more than its text: as it was given, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
+    pub refusal: Option<Value>,
     /// The number of its transitions.
     pub transition_count: u64,
     /// The trigger of the last transition.
@@ -133,13 +137,17 @@ impl<A: Audience> ExecutionSnapshot<A> {
     /// Projects an execution, with sentences in English. `now` is the time in milliseconds since the
     /// Unix epoch.
     #[must_use]
-    pub fn of(execution: &AnyExecution, now: Millis) -> Self {
+    pub fn of(execution: &AnyExecution, now: Millis) -> View<Self> {
         Self::in_language(execution, now, Language::English)
     }
 
     /// Like [`of`](Self::of), with the summary and the sentences in another language.
     #[must_use]
-    pub fn in_language(execution: &AnyExecution, now: Millis, language: Language) -> Self {
+    pub fn in_language(execution: &AnyExecution, now: Millis, language: Language) -> View<Self> {
+        View::new(Self::project(execution, now, language))
+    }
+
+    pub(crate) fn project(execution: &AnyExecution, now: Millis, language: Language) -> Self {
         let contract = execution.context();
         let progress = Progress::of(execution);
         let label = Label::from_parts(execution, &progress);
@@ -183,6 +191,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
                 .map(|at| due::<A>(at, summary.entered_at)),
             result,
             error_message,
+            refusal: refusal(execution, &progress),
             transition_count: summary.transitions,
             last_trigger: summary.last_trigger.as_deref().map(str::to_owned),
             last_actor_category: actor.map(category),

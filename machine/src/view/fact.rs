@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{ConsequenceView, Label};
+use super::{ConsequenceView, Label, Language, View};
 use crate::{
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
@@ -18,7 +18,7 @@ use crate::{
 /// let tool = ToolSpec::idempotent("calendar", "create")?;
 /// let contract = Contract::tool_call(&tool, "{}", &actors.reasoning_node)?.about("Standup");
 /// let running = Execution::new(contract).start(&actors.tool_node);
-/// let failed = running.fail("connection refused".to_owned(), &actors.tool_node);
+/// let failed = running.fail("connection refused".to_owned(), None, &actors.tool_node);
 ///
 /// let fact = ExecutionFact::of(&AnyExecution::from(failed)).expect("it has ended");
 /// assert_eq!(fact.final_status, FinalStatus::Failed);
@@ -39,7 +39,7 @@ pub struct ExecutionFact {
     pub action_summary: String,
     /// Its final status, as far as that is known now.
     pub final_status: FinalStatus,
-    /// Its effect cannot be taken back.
+    /// Its effect cannot be undone.
     pub irreversible: bool,
     /// The time from its creation to its end, in milliseconds.
     pub duration_ms: u64,
@@ -76,7 +76,7 @@ impl ExecutionFact {
     /// Projects an execution; `None` if it has not ended, or is irreversible and no store has recorded its
     /// end.
     #[must_use]
-    pub fn of(execution: &AnyExecution) -> Option<Self> {
+    pub fn of(execution: &AnyExecution) -> Option<View<Self>> {
         let ended = match execution {
             AnyExecution::Completed(_) => FinalStatus::Completed,
             AnyExecution::Failed(_) => FinalStatus::Failed,
@@ -87,13 +87,13 @@ impl ExecutionFact {
             }
         };
         let is_contradicted = Progress::of(execution).is_contradicted();
-        let view = ConsequenceView::of(execution);
+        let view = ConsequenceView::project(execution, Language::English);
         if view.consequence_label == Label::Unconfirmed {
             return None;
         }
         let summary = execution.journal().past();
         let duration = summary.entered_at.saturating_sub(summary.created_at);
-        Some(Self {
+        Some(View::new(Self {
             kind: Self::TYPE,
             execution_id: view.execution_id,
             action_type: view.action_type,
@@ -103,7 +103,7 @@ impl ExecutionFact {
             duration_ms: u64::try_from(duration).unwrap_or(0),
             result_summary: view.result.map(shortened),
             error_summary: view.error_message.map(shortened),
-        })
+        }))
     }
 }
 

@@ -3,13 +3,13 @@ use std::{fmt, marker::PhantomData};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::{Audience, line::Within};
-use crate::definition;
+use super::Audience;
+use crate::{definition, line::Within};
 
 /// The data of a machine that an audience may see, by name: those marked for it in the
 /// [`Definition`](crate::definition::Definition).
 ///
-/// There is no way to make one but a view, so what is hidden cannot get in.
+/// Only a view can make one, so hidden data cannot get in.
 #[derive(Clone, PartialEq)]
 pub struct Fields<A> {
     values: Map<String, Value>,

@@ -4,7 +4,10 @@ use serde::Serialize;
 
 #[cfg(feature = "store")]
 use crate::contract::execution::Status;
-use crate::contract::{AnyExecution, Progress, Release};
+use crate::{
+    contract::{AnyExecution, Progress, Release},
+    line::LABELS,
+};
 
 /// The status of an execution, in the vocabulary for reasoners. What needs attention comes
 /// first in the order of the labels.
@@ -101,19 +104,7 @@ impl Label {
     /// As prompts show it, such as `IN_DOUBT`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "SUCCESS",
-            Self::Failed => "FAILED",
-            Self::Rejected => "REJECTED",
-            Self::Cancelled => "CANCELLED",
-            Self::Waiting => "WAITING",
-            Self::InProgress => "IN_PROGRESS",
-            Self::Deferred => "DEFERRED",
-            Self::NotStarted => "NOT_STARTED",
-            Self::InDoubt => "IN_DOUBT",
-            Self::Unconfirmed => "UNCONFIRMED",
-            Self::Contradicted => "CONTRADICTED",
-        }
+        LABELS[self as usize]
     }
 }
 

@@ -1,3 +1,4 @@
+use super::View;
 use crate::{
     clock::Millis,
     contract::{CallFact, Evidence},
@@ -17,13 +18,13 @@ pub struct LateEvidence {
 
 /// The late evidence in a machine's history, oldest first.
 #[must_use]
-pub fn late_evidence(history: &History) -> Vec<LateEvidence> {
+pub fn late_evidence(history: &History) -> Vec<View<LateEvidence>> {
     history
         .entries
         .iter()
         .filter_map(|entry| match CallFact::of(entry)? {
             CallFact::Evidence { evidence, late: true, .. } => {
-                Some(LateEvidence { at: entry.at, evidence })
+                Some(View::new(LateEvidence { at: entry.at, evidence }))
             }
             _ => None,
         })

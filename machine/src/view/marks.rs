@@ -2,7 +2,7 @@ use crate::definition::{Audience, Definition, Edge, Field, StateDef, Text};
 
 /// The definitions whose marks count: the newest one of the store, that of the program if it is given,
 /// and the one that the data were written under. Where they differ, the strictest mark counts, so that
-/// neither an older nor a newer program shows what another one hides.
+/// neither an older nor a newer program shows data that another one hides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks<'a> {
     newest: &'a Definition,

@@ -1,12 +1,13 @@
 use std::{cmp::Reverse, fmt};
 
-use super::{ConsequenceView, Language, Phrase};
+use super::{ConsequenceView, Language, Phrase, View};
 use crate::contract::ActionType;
 
 /// The section of a model's prompt that reports what happened: the results of tools, the answers of people, and what
 /// has not ended, each under a heading, and a closing sentence. There is one line for each execution, contradicted and
 /// doubtful ones first, and a note if any of them is irreversible. A gate has no line: the action behind it has
-/// one. Without executions the section is empty.
+/// one. Without executions the section is empty. The calls that a machine makes by entering a state are executions of its
+/// session, or, if it has none, of one that is named by its id, and have lines as any others.
 ///
 /// The output of tools is escaped: it cannot start a new line, so it can forge neither a line with a
 /// label nor the end of the section. The text has a maximum length. Contradicted and
@@ -36,7 +37,7 @@ use crate::contract::ActionType;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
-    views: &'a [ConsequenceView],
+    views: &'a [View<ConsequenceView>],
     language: Language,
     limit: usize,
     unreadable: usize,
@@ -48,7 +49,7 @@ impl<'a> Prompt<'a> {
 
     /// The section about these executions, in English.
     #[must_use]
-    pub fn new(views: &'a [ConsequenceView]) -> Self {
+    pub fn new(views: &'a [View<ConsequenceView>]) -> Self {
         Self { views, language: Language::English, limit: Self::DEFAULT_LIMIT, unreadable: 0 }
     }
 
@@ -103,7 +104,7 @@ impl Block {
 
 impl Prompt<'_> {
     fn views(&self) -> impl Iterator<Item = &ConsequenceView> {
-        self.views.iter().filter(|view| !view.is_gate)
+        self.views.iter().map(|view| &**view).filter(|view| !view.is_gate)
     }
 
     /// The lines that fit, in the order in which they are shown.
@@ -156,7 +157,7 @@ impl fmt::Display for Prompt<'_> {
     }
 }
 
-pub(super) fn needs_attention(view: &ConsequenceView) -> bool {
+pub(crate) fn needs_attention(view: &ConsequenceView) -> bool {
     use super::Label::{Contradicted, InDoubt, Unconfirmed};
     matches!(view.consequence_label, Contradicted | InDoubt | Unconfirmed)
 }

@@ -3,7 +3,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{
-    Audience, ExecutionSnapshot, Human, Label, Language, TransitionRecord, audience::is_hidden,
+    Audience, ExecutionSnapshot, Human, Label, Language, TransitionRecord, View,
+    audience::is_hidden,
 };
 use crate::{clock::Millis, contract::AnyExecution, id::Id};
 
@@ -27,9 +28,9 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub attempts: Vec<Vec<Id>>,
     /// The number of executions.
     pub total_contracts: usize,
-    /// The number of those that have ended.
+    /// The number that have ended.
     pub terminal_contracts: usize,
-    /// The number of those that have not ended.
+    /// The number that have not ended.
     pub active_contracts: usize,
     /// One of them waits.
     pub has_suspended: bool,
@@ -49,7 +50,7 @@ pub struct ExecutionTimeline<A: Audience = Human> {
 }
 
 /// An execution with its key. Boxed, because it is large and is moved several times.
-pub(super) type WithKey<A> = (Box<ExecutionSnapshot<A>>, Option<String>);
+pub(crate) type WithKey<A> = (Box<ExecutionSnapshot<A>>, Option<String>);
 
 impl<A: Audience> ExecutionTimeline<A> {
     /// The timeline of some executions, each with its transitions, as
@@ -58,9 +59,9 @@ impl<A: Audience> ExecutionTimeline<A> {
     #[must_use]
     pub fn of(
         session: &str,
-        executions: Vec<(&AnyExecution, Vec<TransitionRecord<A>>)>,
+        executions: Vec<(&AnyExecution, Vec<View<TransitionRecord<A>>>)>,
         now: Millis,
-    ) -> Self {
+    ) -> View<Self> {
         Self::in_language(session, executions, now, Language::English)
     }
 
@@ -68,10 +69,10 @@ impl<A: Audience> ExecutionTimeline<A> {
     #[must_use]
     pub fn in_language(
         session: &str,
-        executions: Vec<(&AnyExecution, Vec<TransitionRecord<A>>)>,
+        executions: Vec<(&AnyExecution, Vec<View<TransitionRecord<A>>>)>,
         now: Millis,
         language: Language,
-    ) -> Self {
+    ) -> View<Self> {
         let mut executions: Vec<_> = executions
             .into_iter()
             .map(|(execution, own)| (with_key(execution, now, language), own))
@@ -81,19 +82,19 @@ impl<A: Audience> ExecutionTimeline<A> {
         let mut contracts = Vec::with_capacity(executions.len());
         for (execution, own) in executions {
             contracts.push(execution);
-            transitions.extend(own);
+            transitions.extend(own.into_iter().map(View::into_inner));
         }
         Self::of_sorted(session, contracts, transitions, Vec::new())
     }
 
     /// `executions` are in the order of their age, `transitions` are those of each in this order, and
     /// `errors` are those of the executions that cannot be read.
-    pub(super) fn of_sorted(
+    pub(crate) fn of_sorted(
         session: &str,
         executions: Vec<WithKey<A>>,
         mut transitions: Vec<TransitionRecord<A>>,
         errors: Vec<String>,
-    ) -> Self {
+    ) -> View<Self> {
         let mut attempts: HashMap<String, Vec<Id>> = HashMap::new();
         let mut contracts = Vec::with_capacity(executions.len());
         for (snapshot, key) in executions {
@@ -113,7 +114,7 @@ impl<A: Audience> ExecutionTimeline<A> {
             matches!(contract.label, Label::Waiting | Label::InDoubt)
         };
         let last = contracts.iter().map(|contract| contract.entered_at).max();
-        Self {
+        View::new(Self {
             session_id: session.to_owned(),
             attempts,
             total_contracts: contracts.len(),
@@ -127,21 +128,21 @@ impl<A: Audience> ExecutionTimeline<A> {
             contracts,
             unreadable: errors.len(),
             errors: A::__internal(|| errors),
-        }
+        })
     }
 }
 
 /// An execution with its key.
-pub(super) fn with_key<A: Audience>(
+pub(crate) fn with_key<A: Audience>(
     execution: &AnyExecution,
     now: Millis,
     language: Language,
 ) -> WithKey<A> {
     let key = execution.context().idempotency_key().map(ToString::to_string);
-    (Box::new(ExecutionSnapshot::in_language(execution, now, language)), key)
+    (Box::new(ExecutionSnapshot::project(execution, now, language)), key)
 }
 
 /// Ids rise with time, and tell those of one millisecond apart.
-pub(super) fn age<A: Audience>(snapshot: &ExecutionSnapshot<A>) -> (Millis, Id) {
+pub(crate) fn age<A: Audience>(snapshot: &ExecutionSnapshot<A>) -> (Millis, Id) {
     (snapshot.created_at, snapshot.execution_id)
 }

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::{
-    Audience, Fields, Human,
+    Audience, Fields, Human, View,
     audience::{due, is_hidden},
     subject::Subject,
 };
@@ -41,7 +41,7 @@ use crate::{
 )]
 #[serde(bound = "")]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Snapshot<A: Audience = Human> {
     /// The machine.
     pub id: Id,
@@ -163,14 +163,14 @@ impl<A: Audience> LegalMove<A> {
 }
 
 impl<A: Audience> Snapshot<A> {
-    /// A machine in memory, with what is not stored yet. `now` is the time in milliseconds since the
+    /// A machine in memory, including unstored entries. `now` is the time in milliseconds since the
     /// Unix epoch, such as that of the store's clock.
     ///
     /// # Errors
     ///
     /// If its state or context cannot be written as JSON; then a store refuses it, too.
-    pub fn of(machine: &dyn Durable, now: Millis) -> serde_json::Result<Self> {
-        Subject::of(machine).map(|subject| Self::of_subject(&subject, now))
+    pub fn of(machine: &dyn Durable, now: Millis) -> serde_json::Result<View<Self>> {
+        Subject::of(machine).map(|subject| View::new(Self::of_subject(&subject, now)))
     }
 
     pub(crate) fn of_subject(subject: &Subject<'_>, now: Millis) -> Self {

@@ -29,7 +29,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// A machine in memory, with what is not stored yet.
+    /// A machine in memory, including unstored entries.
     pub(crate) fn of(machine: &'a dyn Durable) -> serde_json::Result<Self> {
         let journal = machine.journal();
         let stored = &journal.stored().summary.context;

@@ -1,12 +1,10 @@
-use std::ops::Range;
-
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Audience, Fields, Human, Language, TransitionRecord,
+    Audience, Fields, Human, Language, Phrase, StateCalls, TransitionRecord, View,
     audience::is_hidden,
-    data::Data,
+    data::StateData,
     marks::Marks,
     note::note,
     transition::{category, person},
@@ -56,6 +54,16 @@ pub struct Timeline<A: Audience = Human> {
     pub id: Id,
     /// The number of entries in the history.
     pub total: u64,
+    /// The problem, if the machine itself cannot be read: its row was changed, or newer entries are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// The error, which may repeat data.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub error: A::Internal<Option<String>>,
+    /// What the calls do that it made by entering its state; only with the newest event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<StateCalls>,
     /// The events, oldest first: all of them, or the requested part.
     pub events: Vec<TimelineEvent<A>>,
 }
@@ -99,7 +107,8 @@ pub struct TimelineEvent<A: Audience = Human> {
     /// The data of the state after it, as far as the history tells. A journal has what actors brought, and
     /// no states; a field is known if the payload of a transition set it and the transitions since then
     /// left it as it was. Of the newest event, all fields are known where the state is at hand: in
-    /// memory, or with an [`Observer`](super::Observer).
+    /// memory, or with an [`Observer`](crate::observe::Observer). In a part of a timeline, what its
+    /// transitions and those shortly before it set is known.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Fields<A>,
     /// The names of the other fields: the machine was created with them, or its program computed them.
@@ -114,39 +123,39 @@ impl<A: Audience> Timeline<A> {
     /// Projects a history, with texts in English. The newest definition in the history decides who may
     /// see what.
     #[must_use]
-    pub fn of(history: &History) -> Self {
+    pub fn of(history: &History) -> View<Self> {
         Self::in_language(history, Language::English)
     }
 
     /// Like [`of`](Self::of), with texts in another language.
     #[must_use]
-    pub fn in_language(history: &History, language: Language) -> Self {
+    pub fn in_language(history: &History, language: Language) -> View<Self> {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
-        Self::project(history, 0..usize::MAX, newest.map(Marks::of), language)
+        let total = history.entries.len() as u64;
+        let part = Part { from: 0, transitions: 0, total, calls: None, error: None };
+        Self::project(history, part, newest.map(Marks::of), language)
     }
 
-    /// The entries with these numbers. Without marks, payloads and the data of states are hidden from everyone.
-    pub(super) fn project(
+    /// The entries of a part of a history. Without marks, payloads and the data of states are hidden from everyone.
+    pub(crate) fn project(
         history: &History,
-        part: Range<usize>,
+        Part { from, mut transitions, total, calls, error }: Part,
         marks: Option<Marks<'_>>,
         language: Language,
-    ) -> Self {
-        let mut transitions = 0;
-        let mut data = Data::default();
+    ) -> View<Self> {
+        let mut data = StateData::default();
         let mut events = Vec::new();
-        let last = history.entries.len().saturating_sub(1);
         let mut words = Words { language, of_gate: false };
-        for (position, entry) in history.entries.iter().enumerate().take(part.end) {
+        for entry in &history.entries {
             let written = history.definition(entry);
             words.of_gate |= matches!(CallFact::of(entry), Some(CallFact::Decided { .. }));
             data.add(entry, written, marks);
             let number = transitions;
             transitions += usize::from(matches!(entry.fact, Fact::Moved { .. }));
-            if position < part.start {
+            if entry.number < from {
                 continue;
             }
-            let newest = history.newest.as_ref().filter(|_| position == last);
+            let newest = history.newest.as_ref().filter(|_| entry.number + 1 == total);
             let (data, unknown) = match newest {
                 Some(newest) => data.newest(newest, marks),
                 None => data.shown(marks),
@@ -167,8 +176,30 @@ impl<A: Audience> Timeline<A> {
                 fact: A::__internal(|| serde_json::to_value(&entry.fact).unwrap_or_default()),
             });
         }
-        Self { id: history.id, total: history.entries.len() as u64, events }
+        let problem = error.as_ref().map(|_| language.text(Phrase::NewestMayBeMissing).to_owned());
+        View::new(Self {
+            id: history.id,
+            total,
+            problem,
+            error: A::__internal(|| error),
+            calls,
+            events,
+        })
     }
+}
+
+/// Facts about a part of a history that its entries do not contain.
+pub(crate) struct Part {
+    /// The number of the first entry to show; the history may begin before it.
+    pub(crate) from: u64,
+    /// The number of transitions before its first entry.
+    pub(crate) transitions: usize,
+    /// The number of entries of the whole history.
+    pub(crate) total: u64,
+    /// What the calls of its state do.
+    pub(crate) calls: Option<StateCalls>,
+    /// Why the machine itself cannot be read.
+    pub(crate) error: Option<String>,
 }
 
 /// The texts of the library in the data of executions.

@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::definition::Definition;
+use super::View;
+use crate::definition::{ApprovalDef, Definition, Invocation, Text};
 
 /// The states and moves of a kind of machine.
 ///
@@ -42,7 +43,7 @@ pub struct Topology {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct TopologyNode {
     /// The state's name, such as `waiting`.
     pub status: String,
@@ -56,6 +57,64 @@ pub struct TopologyNode {
     pub is_stable: bool,
     /// It waits, and can be left.
     pub is_resumable: bool,
+    /// The calls that it makes when it is entered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<TopologyCalls>,
+}
+
+/// The call, or the set of calls, that a state makes when it is entered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct TopologyCalls {
+    /// The name that people read, such as `payment`.
+    pub name: String,
+    /// What drawings show: `payment: Charge, approve`.
+    pub label: String,
+    /// The tool, such as `bank.charge`; `None` if it is known at run time only.
+    pub tool: Option<String>,
+    /// Its effect cannot be undone.
+    pub irreversible: bool,
+    /// It makes several calls.
+    pub is_set: bool,
+    /// Which of its calls a person has to approve: `always`, `never`, or the function that says it.
+    pub approval: String,
+    /// An irreversible call needs no person on the way to it.
+    pub unattended: bool,
+    /// The time for an approval, as declared.
+    pub expires: Option<String>,
+    /// The time that the machine waits for a call, as declared.
+    pub within: Option<String>,
+    /// The trigger that takes the receipt or, of a set, all outcomes.
+    pub done: Option<String>,
+    /// The trigger that takes the error of a call without a receipt.
+    pub failed: Option<String>,
+    /// The trigger that takes one outcome of a set.
+    pub each: Option<String>,
+}
+
+impl TopologyCalls {
+    fn of(invocation: &Invocation) -> Self {
+        let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string);
+        Self {
+            name: invocation.name.to_string(),
+            label: invocation.label().to_string(),
+            tool: invocation.tool_name(),
+            irreversible: invocation.irreversible,
+            is_set: invocation.set,
+            approval: match &invocation.approval {
+                ApprovalDef::Never => "never".to_owned(),
+                ApprovalDef::Always => "always".to_owned(),
+                ApprovalDef::When(function) => function.to_string(),
+            },
+            unattended: invocation.unattended,
+            expires: text(&invocation.expires),
+            within: text(&invocation.within),
+            done: text(&invocation.done),
+            failed: text(&invocation.failed),
+            each: text(&invocation.each),
+        }
+    }
 }
 
 /// A move of a [`Topology`].
@@ -74,6 +133,9 @@ pub struct TopologyEdge {
     /// For an edge of a choice, when the move goes this way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
+    /// It leaves the calls of its state under way.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub detaches: bool,
 }
 
 /// A pair of states without a move.
@@ -92,7 +154,7 @@ pub struct ForbiddenTransition {
 impl Topology {
     /// The topology of a definition.
     #[must_use]
-    pub fn of(definition: &Definition) -> Self {
+    pub fn of(definition: &Definition) -> View<Self> {
         let states = || definition.states.iter();
         let name = |index: usize| definition.states[index].name.to_string();
         let nodes = states().enumerate().map(|(index, state)| TopologyNode {
@@ -102,6 +164,7 @@ impl Topology {
             is_initial: index == definition.initial,
             is_stable: state.stable || state.terminal,
             is_resumable: state.stable && !state.terminal,
+            calls: state.invocation.as_ref().map(TopologyCalls::of),
         });
         let edges = definition.edges.iter().map(|edge| TopologyEdge {
             from_status: name(edge.from),
@@ -109,9 +172,10 @@ impl Topology {
             trigger: edge.trigger.to_string(),
             allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
             when: edge.when.as_deref().map(str::to_owned),
+            detaches: edge.detach,
         });
         let waits = states().filter(|state| state.stable && !state.terminal);
-        Self {
+        View::new(Self {
             machine: definition.name.to_string(),
             nodes: nodes.collect(),
             edges: edges.collect(),
@@ -123,7 +187,7 @@ impl Topology {
             resumable_statuses: waits.map(|state| state.name.to_string()).collect(),
             initial_status: name(definition.initial),
             problems: problems(definition),
-        }
+        })
     }
 }
 

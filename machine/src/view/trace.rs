@@ -1,6 +1,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::View;
 use crate::{clock::Millis, contract::Contract, journal::Fact, stored::History};
 
 /// Every creation and transition of some executions, in chronological order. It names actors, so
@@ -56,7 +57,7 @@ impl ExecutionTrace {
 
     /// The newest `cap` steps of each execution, in chronological order.
     #[must_use]
-    pub fn of(executions: &[(&Contract, History)], cap: usize) -> Self {
+    pub fn of(executions: &[(&Contract, History)], cap: usize) -> View<Self> {
         let mut trace = Self { steps: Vec::new(), omitted: 0 };
         for (contract, history) in executions {
             let steps = steps_of(contract, history);
@@ -66,7 +67,7 @@ impl ExecutionTrace {
         }
         // Stable, so that steps of one execution within the same millisecond stay in order.
         trace.steps.sort_by_key(|step| step.at);
-        trace
+        View::new(trace)
     }
 }
 

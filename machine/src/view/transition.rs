@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Audience, Human, audience::is_hidden};
+use super::{Audience, Human, View, audience::is_hidden};
 #[cfg(feature = "store")]
 use crate::store::read::transitions::Step;
 use crate::{
@@ -75,19 +75,20 @@ pub struct TransitionRecord<A: Audience = Human> {
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[must_use]
-pub fn transitions<A: Audience>(history: &History) -> Vec<TransitionRecord<A>> {
+pub fn transitions<A: Audience>(history: &History) -> Vec<View<TransitionRecord<A>>> {
     let moves = history.entries.iter().filter(|entry| matches!(entry.fact, Fact::Moved { .. }));
     moves
         .enumerate()
         .filter_map(|(number, entry)| {
             TransitionRecord::of(history.id, number, entry, history.definition(entry))
+                .map(View::new)
         })
         .collect()
 }
 
 impl<A: Audience> TransitionRecord<A> {
     /// The record of an entry; `None` if it is not a transition.
-    pub(super) fn of(
+    pub(crate) fn of(
         id: Id,
         sequence_number: usize,
         entry: &Entry,
@@ -119,7 +120,7 @@ impl<A: Audience> TransitionRecord<A> {
     /// # Errors
     ///
     /// If the definition has no such transition.
-    pub(super) fn of_step(
+    pub(crate) fn of_step(
         id: Id,
         sequence_number: usize,
         step: &Step,
@@ -154,12 +155,12 @@ impl<A: Audience> TransitionRecord<A> {
 }
 
 /// The name of a person. Names of programs are for diagnosis; the name of the person who decided is for every audience.
-pub(super) fn person(category: Category, name: Option<&str>) -> Option<&str> {
+pub(crate) fn person(category: Category, name: Option<&str>) -> Option<&str> {
     name.filter(|_| category == Category::Human)
 }
 
 /// The category of who made an entry.
-pub(super) fn category(definition: Option<&Definition>, actor: Option<&str>) -> Category {
+pub(crate) fn category(definition: Option<&Definition>, actor: Option<&str>) -> Category {
     let known = definition.map(|known| known.category(actor.unwrap_or_default()));
     known.unwrap_or(Category::System)
 }

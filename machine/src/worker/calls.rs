@@ -25,7 +25,7 @@ impl Drop for Tasks {
 }
 
 /// The report of a call to the handler that began it, and the settlement, which may still await a late answer.
-pub(super) struct Report<T> {
+pub(super) struct CallReport<T> {
     pub(super) to_handler: T,
     pub(super) settled: Option<Settled>,
 }
@@ -34,12 +34,12 @@ impl Calls {
     /// Runs a call as a task, and waits for its report. If this future is dropped, the call runs on.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        call: impl Future<Output = Result<Report<T>, Failure>> + Send + 'static,
+        call: impl Future<Output = Result<CallReport<T>, Failure>> + Send + 'static,
     ) -> Result<T, Failure> {
         let (report, reported) = oneshot::channel();
         let task = async move {
             let (result, settled) = match call.await {
-                Ok(Report { to_handler, settled }) => (Ok(to_handler), settled),
+                Ok(CallReport { to_handler, settled }) => (Ok(to_handler), settled),
                 Err(failure) => (Err(failure), None),
             };
             // Nothing receives it if the handler was stopped.
@@ -48,7 +48,7 @@ impl Calls {
                 return;
             };
             if let Err(error) = late.await {
-                let error = telemetry::class_of(&*error).unwrap_or("_OTHER");
+                let error = crate::effects::error::class_of(&*error).unwrap_or("_OTHER");
                 telemetry::CallLost { error }.emit();
             }
         };
@@ -61,7 +61,7 @@ impl Calls {
         reported.await.unwrap_or_else(|_| Err("the call panicked".into()))
     }
 
-    /// The number of those that have not ended.
+    /// The number that have not ended.
     pub(super) fn count(&self) -> usize {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.0.try_join_next().is_some() {}

@@ -1,4 +1,4 @@
-//! The presence of this worker among the others, and the reporting of work that no worker does.
+//! Registration of this worker among the live workers, and reports of work that no worker can do.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,8 @@ use tracing::field::display;
 use crate::{
     definition::Definition,
     id::Id,
-    store::{
-        Store, Unavailable,
-        inbox::{
-            crew::Joining,
-            undriven::{Needs, Undriven},
-        },
-    },
+    observe::undriven::{Needs, Undriven},
+    store::{Store, Unavailable, inbox::crew::Joining},
     telemetry,
 };
 
@@ -28,7 +23,8 @@ pub(super) struct Crew {
     senders: Vec<&'static str>,
     tools: Vec<String>,
     other_tools: bool,
-    has_joined: bool,
+    /// Its row may be there.
+    may_be_listed: bool,
     /// The unmet needs that were reported.
     warned: BTreeSet<Needs>,
 }
@@ -42,10 +38,10 @@ impl Crew {
         other_tools: bool,
     ) -> Self {
         let (store, id, warned) = (store.clone(), Id::fresh(), BTreeSet::new());
-        Self { store, id, kinds, senders, tools, other_tools, has_joined: false, warned }
+        Self { store, id, kinds, senders, tools, other_tools, may_be_listed: false, warned }
     }
 
-    /// Makes the machines of its kinds a matter of workers, and shows others what it drives.
+    /// Puts the machines of its kinds under workers, and announces the kinds that it drives.
     pub(super) async fn join(&mut self) -> Result<(), Unavailable> {
         let joining = Joining {
             id: self.id,
@@ -54,14 +50,14 @@ impl Crew {
             tools: self.tools.iter().map(String::as_str).collect(),
             other_tools: self.other_tools,
         };
-        self.store.join(&joining).await?;
-        self.has_joined = true;
-        Ok(())
+        // The row is written although the future is dropped.
+        self.may_be_listed = true;
+        self.store.join(&joining).await
     }
 
     pub(super) async fn leave(&mut self) {
-        if self.has_joined && self.store.leave(vec![self.id]).await.is_ok() {
-            self.has_joined = false;
+        if self.may_be_listed && self.store.leave(vec![self.id]).await.is_ok() {
+            self.may_be_listed = false;
         }
     }
 
@@ -91,7 +87,7 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        if self.has_joined {
+        if self.may_be_listed {
             self.store.leave_later(self.id);
         }
     }

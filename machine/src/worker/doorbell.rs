@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use event_listener::Event;
 
-use crate::{contract::BoxFuture, store::Store};
+use crate::{future::BoxFuture, store::Store};
 
 /// Tells workers that there may be something to do, so that they need not poll.
 ///

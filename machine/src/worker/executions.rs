@@ -1,4 +1,4 @@
-//! Drives executions: runs their tools, and looks after those that were interrupted.
+//! Drives executions: runs their tools, and recovers interrupted ones.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -7,22 +7,24 @@ use std::{
 };
 
 use super::{
-    Failure, Handler, Next, Task,
-    calls::{Calls, Report},
-    handler::Elsewhere,
+    Failure, Handled, Handler, Next, Task,
+    calls::{CallReport, Calls},
+    handler::{Cancels, UnsupportedHere},
     tools::{Began, Runner},
 };
 use crate::{
-    __private::who,
+    actor::who::who,
     actor::{Actors, Sender},
     contract::{
-        AnyExecution, Execution, InDoubt, Liveness, Progress, close,
+        AnyExecution, Closing, Execution, InDoubt, Progress, close,
         execution::{Pending, Running},
         settled_at,
     },
-    effects::recover::Found,
+    effects::{error::EffectError, recover::UnansweredCall},
     id::Id,
+    process::Liveness,
     store::{CommitError, Store},
+    stored::Hold,
 };
 
 /// The delay before an execution that another worker runs is checked again.
@@ -47,20 +49,16 @@ impl Executions {
     fn runner(&self, execution: &Execution<impl Sized>) -> Result<&Arc<dyn Runner>, Failure> {
         let action = execution.context().action();
         let Some(name) = action.tool_name() else {
-            return Err("it calls no tool; the program that created it moves it on".into());
+            return Err("it calls no tool; only the program that created it advances it".into());
         };
         let runner = self.tools.get(&name).or(self.others.as_ref());
         runner.ok_or_else(|| {
             let why = format!("this worker has no tool `{name}`; register it with `Worker::tool`");
-            Elsewhere(why).into()
+            UnsupportedHere(why).into()
         })
     }
 
-    async fn begin(
-        &self,
-        pending: Execution<Pending>,
-        store: &Store,
-    ) -> Result<Next<AnyExecution>, Failure> {
+    async fn begin(&self, pending: Execution<Pending>, store: &Store) -> Handled<AnyExecution> {
         if let Some(gate) = pending.context().behind() {
             let gate: AnyExecution = store.load(gate).await?;
             if !gate.status().definition().terminal {
@@ -73,46 +71,54 @@ impl Executions {
             return Ok(Next::Wait);
         }
         let runner = Arc::clone(self.runner(&pending)?);
-        let (store, by) = (store.clone(), self.actors.tool_node.again());
+        let (gates, store, by) = (store, store.clone(), self.actors.tool_node.again());
         let call = async move {
             Ok(match runner.begin(&store, pending, &by).await? {
-                Began::Settled(settled) => Report { to_handler: None, settled: Some(settled) },
-                other => Report { to_handler: Some(other), settled: None },
+                Began::Settled(settled) => CallReport { to_handler: None, settled: Some(settled) },
+                other => CallReport { to_handler: Some(other), settled: None },
             })
         };
         match self.calls.run(call).await? {
-            // It is on disk already; what came of it is read again.
+            // It is on disk already; the next pass reads the result.
             None | Some(Began::Settled(_)) => Ok(Next::Wait),
             Some(Began::Fenced) => Ok(Next::WaitFor(Duration::ZERO)),
             Some(Began::NotBegun(pending, error)) => match error {
-                CommitError::AlreadyDone { by, .. } => {
-                    Ok(self.close(pending, &format!("{by} has already done it")))
+                EffectError::Commit(CommitError::AlreadyDone { by, .. }) => {
+                    let cause = Closing::AlreadyDone { by };
+                    Ok(self.close(pending, &format!("{by} has already performed it"), cause))
                 }
                 // It was planned after its gate had ended; any other one ends with its gate.
-                CommitError::NeverRuns { gate, status, .. } => {
-                    Ok(self.close(pending, &format!("its gate {gate} is {status}")))
+                EffectError::NeverRuns { gate, status, .. } => {
+                    let cause = ended_by(&gates.load(gate).await?);
+                    Ok(self.close(pending, &format!("its gate {gate} is {status}"), cause))
                 }
-                CommitError::ApprovalExpired { gate, .. } => {
-                    Ok(self.close(pending, &format!("the approval by {gate} has expired")))
+                EffectError::ApprovalExpired { gate, .. } => {
+                    let reason = format!("the approval by {gate} has expired");
+                    Ok(self.close(pending, &reason, Closing::Expired))
                 }
-                CommitError::Declined { by, gate, .. } => {
-                    Ok(self.close(pending, &format!("{by} has declined it at {gate}")))
+                EffectError::Declined { by, gate, .. } => {
+                    let cause = ended_by(&gates.load(gate).await?);
+                    Ok(self.close(pending, &format!("{by} declined it at {gate}"), cause))
                 }
                 // Its attempt may give the key back.
-                CommitError::KeyHeld { .. } => Ok(Next::WaitFor(LOOK_AGAIN)),
+                EffectError::Commit(CommitError::KeyHeld { .. }) => Ok(Next::WaitFor(LOOK_AGAIN)),
                 // Another caller has begun or ended it: check again.
-                CommitError::Conflict { .. } | CommitError::Deferred { .. } => {
-                    Ok(Next::WaitFor(Duration::ZERO))
-                }
+                EffectError::Commit(CommitError::Conflict { .. })
+                | EffectError::Deferred { .. } => Ok(Next::WaitFor(Duration::ZERO)),
                 error => Err(error.into()),
             },
         }
     }
 
-    /// It ends without being called, in the commit of the worker.
-    fn close(&self, pending: Execution<Pending>, reason: &str) -> Next<AnyExecution> {
+    /// It ended without a call, in the commit of the worker.
+    fn close(
+        &self,
+        pending: Execution<Pending>,
+        reason: &str,
+        cause: Closing,
+    ) -> Next<AnyExecution> {
         let by = &self.actors.tool_node;
-        Next::to(close(pending, reason, who(by), by))
+        Next::to(close(pending, (reason, cause), who(by), by))
     }
 
     /// Handles an execution whose tool another caller is calling, or was calling when its process ended.
@@ -120,7 +126,7 @@ impl Executions {
         &self,
         running: Execution<Running>,
         store: &Store,
-    ) -> Result<Next<AnyExecution>, Failure> {
+    ) -> Handled<AnyExecution> {
         let progress = Progress::read(&running);
         if progress.permit().is_none() {
             // It was started without a store: its program moves it on.
@@ -128,29 +134,28 @@ impl Executions {
         }
         if running.context().is_irreversible() {
             return Ok(match store.take_over(running.id()).await?? {
-                Found::Running => Next::WaitFor(self.patience(store, &progress)),
-                Found::InDoubt(_) | Found::Settled(_) | Found::Other => {
+                UnansweredCall::Running => Next::WaitFor(Self::patience(store, &progress)),
+                UnansweredCall::InDoubt(_) | UnansweredCall::Settled(_) | UnansweredCall::Other => {
                     Next::WaitFor(Duration::ZERO)
                 }
             });
         }
         let liveness = store.liveness(&running).await?;
         if liveness == Liveness::Alive && !store.is_overdue(&progress) {
-            return Ok(Next::WaitFor(self.patience(store, &progress)));
+            return Ok(Next::WaitFor(Self::patience(store, &progress)));
         }
         let runner = Arc::clone(self.runner(&running)?);
         let (store, by) = (store.clone(), self.actors.tool_node.again());
         let call = async move {
             let settled = runner.again(&store, running, &by).await?;
-            Ok(Report { to_handler: settled.is_some(), settled })
+            Ok(CallReport { to_handler: settled.is_some(), settled })
         };
         let is_called = self.calls.run(call).await?;
         Ok(if is_called { Next::Wait } else { Next::WaitFor(LOOK_AGAIN) })
     }
 
     /// The time for which a call by another worker can be left alone.
-    #[allow(clippy::unused_self, reason = "it reads like the others")]
-    fn patience(&self, store: &Store, progress: &Progress) -> Duration {
+    fn patience(store: &Store, progress: &Progress) -> Duration {
         let left =
             progress.unanswered().map(|permit| permit.expires_at.saturating_sub(store.now()));
         let left = left.and_then(|left| u64::try_from(left + 1).ok()).map(Duration::from_millis);
@@ -158,7 +163,7 @@ impl Executions {
     }
 
     /// A person answers, or its deadline ends it, or its service reports.
-    async fn waiting(waiting: &AnyExecution, store: &Store) -> Result<Next<AnyExecution>, Failure> {
+    async fn waiting(waiting: &AnyExecution, store: &Store) -> Handled<AnyExecution> {
         let progress = Progress::of(waiting);
         let Some(limit) = progress.report_by().filter(|_| progress.awaits_report()) else {
             return Ok(Next::Wait);
@@ -173,12 +178,12 @@ impl Executions {
     }
 
     /// It is unknown whether it took effect: its worker may answer late, or the service may know.
-    async fn in_doubt(&self, doubt: InDoubt, store: &Store) -> Result<Next<AnyExecution>, Failure> {
+    async fn in_doubt(&self, doubt: InDoubt, store: &Store) -> Handled<AnyExecution> {
         let id = doubt.execution().id();
         // This also records that the worker has ended.
         let doubt = match store.take_over(id).await?? {
-            Found::InDoubt(doubt) => doubt,
-            Found::Settled(_) | Found::Running | Found::Other => {
+            UnansweredCall::InDoubt(doubt) => doubt,
+            UnansweredCall::Settled(_) | UnansweredCall::Running | UnansweredCall::Other => {
                 return Ok(Next::WaitFor(Duration::ZERO));
             }
         };
@@ -201,7 +206,7 @@ impl Executions {
         if may_ask && runner.ask(store, doubt, &self.actors.tool_node).await? {
             return Ok(Next::WaitFor(Duration::ZERO));
         }
-        // A person may know what the service does not; that wakes it.
+        // A person may know more than the service; an answer wakes it.
         Ok(Next::WaitFor(if left.is_zero() { ASK_AGAIN } else { left.min(ASK_AGAIN) }))
     }
 }
@@ -227,11 +232,7 @@ impl Handler for Executions {
 
     const __HAS_PERMITS: bool = true;
 
-    async fn handle(
-        &self,
-        execution: AnyExecution,
-        task: &mut Task,
-    ) -> Result<Next<AnyExecution>, Failure> {
+    async fn handle(&self, execution: AnyExecution, task: &mut Task) -> Handled<AnyExecution> {
         let store = task.store().clone();
         match execution {
             AnyExecution::Pending(pending) => self.begin(pending, &store).await,
@@ -247,8 +248,15 @@ impl Handler for Executions {
         }
     }
 
-    fn __can_cancel(&self, execution: &AnyExecution) -> bool {
-        matches!(execution, AnyExecution::Pending(_))
+    #[allow(private_interfaces, reason = "it is only for this library")]
+    fn __cancels(&self, execution: &AnyExecution) -> Cancels {
+        match execution {
+            AnyExecution::Pending(_) => Cancels::Now,
+            begun if matches!(Progress::of(begun).hold(), Hold::Held | Hold::Applied) => {
+                Cancels::Later("its action may have taken effect; it ends with the outcome")
+            }
+            _ => Cancels::ByTable,
+        }
     }
 
     #[allow(private_interfaces, reason = "it is only for this library")]
@@ -260,9 +268,23 @@ impl Handler for Executions {
     ) -> Result<AnyExecution, AnyExecution> {
         match execution {
             AnyExecution::Pending(pending) => {
-                Ok(close(pending, reason, who(by), &self.actors.tool_node).into())
+                let cause = Closing::cancelled(who(by));
+                Ok(close(pending, (reason, cause), who(by), &self.actors.tool_node).into())
             }
             other => Err(other),
         }
     }
+}
+
+/// The end of a gate that lets nothing run, as the end of its action.
+fn ended_by(gate: &AnyExecution) -> Closing {
+    let reason = match gate {
+        AnyExecution::Rejected(gate) => &gate.state().reason,
+        AnyExecution::Cancelled(gate) => &gate.state().reason,
+        _ => "",
+    };
+    let past = gate.journal().past();
+    let trigger = past.last_trigger.as_deref();
+    let progress = Progress::of(gate);
+    Closing::of_gate(progress.decision(), reason, trigger)
 }

@@ -1,4 +1,4 @@
-use std::{error::Error, future::Future, time::Duration};
+use std::{error::Error, future::Future, marker::PhantomData, time::Duration};
 
 use serde::de::DeserializeOwned;
 
@@ -8,62 +8,48 @@ use crate::{actor::Sender, stored::Restore, typed::Erased};
 /// Why a handler failed. Every error becomes one with `?`.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
+/// What a handler of a machine, such as `AnyOrder`, returns.
+pub type Handled<M> = Result<Next<M>, Failure>;
+
 /// Does the work that the states of one kind of machine ask for.
 ///
+/// Of each durable machine, the module that `#[machine]` makes has the trait `Handle`, with a method for each state, and
+/// `Driver`, which makes a handler from it; see [Handlers](macro@crate::machine#handlers). Implement this trait
+/// for what is the same in all states, or for all machines.
+///
 /// A worker calls it for a machine in a state that is not terminal, whenever the machine came into that
-/// state, something it waits for ended, or the time came that the handler asked for. Match on every
-/// state, without `_`: then a new state does not compile until it has an arm.
+/// state, something it waits for ended, or the time came that the handler asked for.
 ///
 /// A handler runs at least once for each state: a worker can end at any moment, and another one calls
 /// the handler again. So what must not happen twice is an execution, see [`Task::child`].
 ///
 /// ```
-/// use machine::actor::GraphRunner;
-/// use machine::machine;
-/// use machine::worker::{Failure, Handler, Next, Task};
-/// use serde::{Deserialize, Serialize};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
 ///
-/// /// An order.
-/// #[machine(durable)]
-/// #[derive(Debug, Serialize, Deserialize)]
-/// pub enum Order {
-///     #[initial]
-///     #[on(pack => Packed, by = GraphRunner)]
-///     Placed,
-///     #[stable]
-///     #[on(collect => Collected)]
-///     Packed,
-///     #[terminal]
-///     Collected,
-/// }
+/// use machine::worker::{Handled, Handler, Task};
 ///
-/// struct Shop {
-///     runner: GraphRunner,
-/// }
+/// /// Counts how often another handler is called.
+/// struct Counted<H>(H, AtomicUsize);
 ///
-/// impl Handler for Shop {
-///     type Machine = AnyOrder;
+/// impl<H: Handler> Handler for Counted<H> {
+///     type Machine = H::Machine;
 ///
-///     async fn handle(&self, order: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
-///         Ok(match order {
-///             AnyOrder::Placed(order) => Next::to(order.pack(&self.runner)),
-///             // A message collects it.
-///             AnyOrder::Packed(_) => Next::Wait,
-///             AnyOrder::Collected(_) => Next::Wait,
-///         })
+///     async fn handle(&self, machine: H::Machine, task: &mut Task) -> Handled<H::Machine> {
+///         self.1.fetch_add(1, Ordering::Relaxed);
+///         self.0.handle(machine, task).await
 ///     }
 /// }
 /// # fn main() {}
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what the states of a machine ask for",
+    message = "`{Self}` is not a handler of a machine",
     label = "implement `machine::worker::Handler` for it"
 )]
 pub trait Handler: Send + Sync + 'static {
     /// The machine, such as `AnyOrder`.
     type Machine: Driven;
 
-    /// Does what the state asks for.
+    /// Handles the current state.
     ///
     /// # Errors
     ///
@@ -73,17 +59,18 @@ pub trait Handler: Send + Sync + 'static {
         &self,
         machine: Self::Machine,
         task: &mut Task,
-    ) -> impl Future<Output = Result<Next<Self::Machine>, Failure>> + Send;
+    ) -> impl Future<Output = Handled<Self::Machine>> + Send;
 
     /// It has permits, which protect what it does better than a lease: it is not stopped when the
     /// lease is lost.
     #[doc(hidden)]
     const __HAS_PERMITS: bool = false;
 
-    /// Returns whether [`__cancel`](Self::__cancel) cancels this machine.
+    /// What a message `cancel` does to this machine.
     #[doc(hidden)]
-    fn __can_cancel(&self, _machine: &Self::Machine) -> bool {
-        false
+    #[allow(private_interfaces, reason = "only this library overrides it")]
+    fn __cancels(&self, _machine: &Self::Machine) -> Cancels {
+        Cancels::ByTable
     }
 
     /// Cancels a machine whose state has no move `cancel`.
@@ -99,16 +86,51 @@ pub trait Handler: Send + Sync + 'static {
     }
 }
 
+/// What a message `cancel` does to a machine.
+pub(crate) enum Cancels {
+    /// It is an event like others.
+    ByTable,
+    /// [`Handler::__cancel`] takes it.
+    Now,
+    /// The message waits, for this reason.
+    Later(&'static str),
+}
+
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can be read
 /// from JSON. Every such machine is.
 pub trait Driven: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static {}
 
 impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Driven for M {}
 
-/// Another worker may be able to do it; this one tries nothing.
+/// A durable machine in which no state needs a [handler](macro@crate::machine#handlers). `#[machine]` implements it. See
+/// [`Worker::machine`](super::Worker::machine).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has states that need a handler",
+    label = "the table of this machine does not say all that its states do",
+    note = "implement `Handle`, a trait in the module of the machine, and pass `Driver` from there to `Worker::handler`: \
+            `worker.handler(order::Driver(shop))`"
+)]
+pub trait SelfDriven {}
+
+/// The handler of a machine that needs none.
+pub(super) struct Waits<M>(PhantomData<fn() -> M>);
+
+impl<M> Waits<M> {
+    pub(super) const NEW: Self = Self(PhantomData);
+}
+
+impl<M: Driven> Handler for Waits<M> {
+    type Machine = M;
+
+    async fn handle(&self, _: M, _: &mut Task) -> Handled<M> {
+        Ok(Next::Wait)
+    }
+}
+
+/// Another worker may be able to do it; this one does not try.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Elsewhere(pub(super) String);
+pub(super) struct UnsupportedHere(pub(super) String);
 
 /// The result of a handler.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! The work of a worker on one machine while it holds the lease.
 
+mod adopt;
 mod choice;
 mod moves;
+mod outcomes;
 mod writes;
 
 use std::{
@@ -13,18 +15,18 @@ use tracing::{Instrument, Span, field::display};
 
 use super::{
     FailedAttempt, Handler,
-    lease::Lease,
-    shared::{LEFT_TO_OTHERS, OnError, Shared},
+    lease::HeldLease,
+    shared::{Hook, SKIP_FOR, Shared},
 };
 use crate::{
     clock::Millis,
     id::Id,
     store::{
         Cause, LoadError, Unavailable,
-        backend::Agenda,
+        backend::ReadyMachine,
         inbox::{
             message::Queued,
-            protocol::{self, Event, On, Outcome, Work},
+            protocol::{self, Attempted, Event, EventOutcome, Schedule},
         },
     },
     stored::{Durable, Restore, VerifyError},
@@ -32,14 +34,14 @@ use crate::{
     typed::Erased,
 };
 
-/// After this many steps a machine goes to the end of the queue.
-const STEPS: u32 = 32;
+/// The number of claims of one machine in a row.
+const CLAIMS: u32 = 32;
 
 /// A machine under a lease.
 struct Job<'a, H: Handler> {
     handler: &'a H,
     shared: &'a Arc<Shared>,
-    lease: Arc<Lease>,
+    lease: Arc<HeldLease>,
     /// The name of its state, if it can be read.
     state: Option<&'static str>,
     /// Not while user code has it.
@@ -51,12 +53,12 @@ struct Job<'a, H: Handler> {
     passed: HashSet<String>,
     refused: Vec<(String, String)>,
     kept: Vec<(String, String)>,
-    /// The news that the job has seen.
-    news: u64,
-    on: On,
-    /// The number of attempts, this one included.
+    /// The revision that the job has seen.
+    revision: u64,
+    on: Attempted,
+    /// The number of attempts, including this one.
     attempt: u32,
-    work: Work,
+    work: Schedule,
     steps: u32,
     /// Since when it has been ready.
     ready_at: Millis,
@@ -66,6 +68,16 @@ struct Job<'a, H: Handler> {
     known_elsewhere: BTreeSet<String>,
     /// Another version of the program has written the machine, and may know more of it.
     is_of_other: bool,
+    /// The calls of the current entry; read only if the inbox has an outcome.
+    members: HashSet<Id>,
+    /// When the machine has waited long enough for the next of its calls.
+    overdue_at: Option<Millis>,
+    /// Calls of earlier entries that took effect, and whose outcome was not taken.
+    untaken: HashSet<Id>,
+    /// Outcomes of earlier entries that nothing depends on.
+    stale: Vec<String>,
+    /// Work that waits for a call of the machine.
+    waits: Vec<(Attempted, Id)>,
     /// The lease was given back, or is lost.
     released: bool,
     /// The class of the error that it ended with.
@@ -83,30 +95,30 @@ enum Flow {
 pub(super) async fn run<H: Handler>(
     handler: &H,
     shared: &Arc<Shared>,
-    agenda: Agenda,
+    ready: ReadyMachine,
     holder_ended: bool,
 ) -> Result<(), Unavailable> {
     // Each round sets one thing aside that was tried too often.
-    for _ in 0..STEPS {
-        match claim(handler, shared, (agenda.id, agenda.at), holder_ended).await? {
-            Claim::Job(mut job) => {
+    for _ in 0..CLAIMS {
+        match claim(handler, shared, (ready.id, ready.at), holder_ended).await? {
+            Claimed::Job(mut job) => {
                 let span = job.span();
-                let ended = job.run(&agenda, holder_ended).instrument(span.clone()).await;
+                let ended = job.run(&ready, holder_ended).instrument(span.clone()).await;
                 let error = ended.as_ref().err().map(Unavailable::class);
                 if let Some(class) = error.or(job.failed) {
                     telemetry::failed(&span, class);
                 }
                 return ended;
             }
-            Claim::Again => {}
-            Claim::None => return Ok(()),
+            Claimed::Again => {}
+            Claimed::None => return Ok(()),
         }
     }
     Ok(())
 }
 
-#[allow(clippy::large_enum_variant, reason = "it lives shortly")]
-enum Claim<'a, H: Handler> {
+#[allow(clippy::large_enum_variant, reason = "short-lived")]
+enum Claimed<'a, H: Handler> {
     Job(Job<'a, H>),
     Again,
     None,
@@ -117,10 +129,10 @@ async fn claim<'a, H: Handler>(
     shared: &'a Arc<Shared>,
     (id, ready_at): (Id, Millis),
     holder_ended: bool,
-) -> Result<Claim<'a, H>, Unavailable> {
+) -> Result<Claimed<'a, H>, Unavailable> {
     let store = &shared.store;
     let read = store.read::<H::Machine>(id).await?;
-    let Some(work) = read.work else { return Ok(Claim::None) };
+    let Some(work) = read.work else { return Ok(Claimed::None) };
     let (machine, unreadable) = match read.machine {
         Ok(machine) => (Some(machine), None),
         // A newer program has written it, and drives it.
@@ -129,10 +141,10 @@ async fn claim<'a, H: Handler>(
         )) => {
             let kind = kind::<H>();
             telemetry::LeftToOthers { kind, id: display(id), error: "other_version" }.emit();
-            shared.leave(id, work.news, LEFT_TO_OTHERS);
-            return Ok(Claim::None);
+            shared.leave(id, work.revision, SKIP_FOR);
+            return Ok(Claimed::None);
         }
-        Err(LoadError::NotFound { .. }) => return Ok(Claim::None),
+        Err(LoadError::NotFound { .. }) => return Ok(Claimed::None),
         Err(error) => (None, Some(error)),
     };
     let token = work.token;
@@ -140,7 +152,7 @@ async fn claim<'a, H: Handler>(
     let mut job = Job {
         handler,
         shared,
-        lease: Lease::new(id, token + 1, asked_at, &shared.settings),
+        lease: HeldLease::new(id, token + 1, asked_at, &shared.settings),
         state: None,
         due_at: None,
         machine,
@@ -148,8 +160,8 @@ async fn claim<'a, H: Handler>(
         passed: HashSet::new(),
         refused: Vec::new(),
         kept: Vec::new(),
-        news: work.news,
-        on: On::Look,
+        revision: work.revision,
+        on: Attempted::Recheck,
         attempt: 1,
         work,
         steps: 0,
@@ -157,6 +169,11 @@ async fn claim<'a, H: Handler>(
         is_for_others: false,
         known_elsewhere: BTreeSet::new(),
         is_of_other: read.is_of_other,
+        members: HashSet::new(),
+        overdue_at: None,
+        untaken: HashSet::new(),
+        stale: Vec::new(),
+        waits: Vec::new(),
         released: false,
         failed: None,
     };
@@ -171,33 +188,33 @@ async fn claim<'a, H: Handler>(
         until: now.saturating_add(shared.settings.lease_ms()),
         holder_ended,
         on: job.on.clone(),
-        most: shared.settings.attempts,
+        max_attempts: shared.settings.attempts,
     });
     match store.under_lease(id, event).await? {
-        Some(Outcome::Claimed { news, .. }) if news == job.news => {
+        Some(EventOutcome::Claimed { revision, .. }) if revision == job.revision => {
             shared.leases.add(&job.lease);
         }
         // Something came between the read and the claim.
-        Some(Outcome::Claimed { .. }) => {
+        Some(EventOutcome::Claimed { .. }) => {
             shared.leases.add(&job.lease);
             if job.reload().await? == Flow::End {
                 job.give_up().await;
-                return Ok(Claim::None);
+                return Ok(Claimed::None);
             }
         }
-        Some(Outcome::SetAside) => {
+        Some(EventOutcome::SetAside) => {
             job.attempt = shared.settings.attempts;
             job.report(Cause::NoAnswer, &Cause::NoAnswer.to_string(), true);
-            return Ok(Claim::Again);
+            return Ok(Claimed::Again);
         }
-        _ => return Ok(Claim::None),
+        _ => return Ok(Claimed::None),
     }
     if let Some(error) = unreadable {
         // Only a person can help: a backup, or an upgrade function.
         job.fail(Cause::Unreadable, error.class(), error.to_string(), true).await?;
-        return Ok(Claim::None);
+        return Ok(Claimed::None);
     }
-    Ok(Claim::Job(job))
+    Ok(Claimed::Job(job))
 }
 
 /// The name of the handler's machine.
@@ -217,16 +234,17 @@ impl<H: Handler> Job<'_, H> {
         telemetry::Process { name, kind, destination: kind, id, token }.span()
     }
 
-    async fn run(&mut self, agenda: &Agenda, holder_ended: bool) -> Result<(), Unavailable> {
+    async fn run(&mut self, ready: &ReadyMachine, holder_ended: bool) -> Result<(), Unavailable> {
         let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
-        if agenda.worker.is_some() {
+        if ready.worker.is_some() {
             telemetry::TakenOver { kind, id: id.clone(), token, holder_ended }.emit();
         }
         let (step, attempt) = (self.on.name(), self.attempt);
         telemetry::Claimed { kind, id, token, step, attempt }.emit();
+        let mut flow = self.adopt().await;
         let ended = loop {
-            match self.turn().await {
-                Ok(Flow::Go) => {}
+            match flow {
+                Ok(Flow::Go) => flow = self.turn().await,
                 Ok(Flow::End) => break Ok(()),
                 Err(error) => break Err(error),
             }
@@ -241,11 +259,12 @@ impl<H: Handler> Job<'_, H> {
         if !self.lease.is_valid(&self.shared.store) {
             return Ok(Flow::End);
         }
+        self.drop_stale().await?;
         match self.on.clone() {
-            On::Look => self.park(None, None).await,
-            On::Deadline => self.fire().await,
-            On::Message(correlation) => self.take(&correlation).await,
-            On::State => self.handle().await,
+            Attempted::Recheck => self.park(None, None).await,
+            Attempted::Deadline => self.fire().await,
+            Attempted::Message(correlation) => self.take(&correlation).await,
+            Attempted::State => self.handle(None, Vec::new()).await,
         }
     }
 
@@ -255,9 +274,9 @@ impl<H: Handler> Job<'_, H> {
             return;
         }
         let now = self.shared.store.now();
-        let event = Event::HandBack { token: self.lease.token, on: On::Look, now };
+        let event = Event::HandBack { token: self.lease.token, on: Attempted::Recheck, now };
         if let Err(error) = self.shared.store.under_lease(self.id(), event).await {
-            // The lease ends by itself.
+            // The lease expires.
             telemetry::WorkerPostponed { operation: "hand_back", error: error.class() }.emit();
         }
         telemetry::HandedBack { kind: kind::<H>(), id: display(self.id()) }.emit();
@@ -288,7 +307,7 @@ impl<H: Handler> Job<'_, H> {
         error: &str,
         set_aside: bool,
     ) {
-        if let Some(OnError(report)) = &self.shared.on_error {
+        if let Some(Hook(report)) = &self.shared.on_error {
             let (id, kind, state) = (self.id(), kind::<H>(), self.state);
             report(&FailedAttempt { id, kind, state, step, attempt, cause, error, set_aside });
         }

@@ -18,7 +18,7 @@ use crate::{
 /// A lease, as its holder knows it. The holder stops before others may take over: at two thirds of
 /// the lease after it was last confirmed, by a clock that counts while the computer is suspended.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct HeldLease {
     pub(super) id: Id,
     pub(super) token: u64,
     /// Until when the holder may rely on it, in milliseconds of [`Store::uptime`]; 0 when it is lost.
@@ -29,10 +29,10 @@ pub(super) struct Lease {
     changed: Event,
 }
 
-/// While it lives, a lease is renewed for a time only.
+/// While it exists, a lease is renewed only for a limited time.
 #[derive(Debug)]
 #[must_use = "dropping it ends the limit"]
-pub(super) struct Limited(Arc<Lease>);
+pub(super) struct Limited(Arc<HeldLease>);
 
 impl Drop for Limited {
     fn drop(&mut self) {
@@ -40,7 +40,7 @@ impl Drop for Limited {
     }
 }
 
-impl Lease {
+impl HeldLease {
     /// `asked_at` is from before the store was asked.
     pub(super) fn new(id: Id, token: u64, asked_at: Duration, settings: &Settings) -> Arc<Self> {
         let valid_until = AtomicU64::new(millis(asked_at + settings.lease * 2 / 3));
@@ -65,7 +65,7 @@ impl Lease {
     }
 
     /// Completes when the holder must stop.
-    pub(super) async fn lost(&self, store: &Store) {
+    pub(super) async fn wait_for_loss(&self, store: &Store) {
         loop {
             let changed = self.changed.listen();
             let until = self.valid_until.load(Ordering::Acquire);
@@ -92,7 +92,7 @@ impl Lease {
                 let _ = self.valid_until.fetch_update(Ordering::AcqRel, Ordering::Acquire, raise);
             }
             Ok(None) => self.lose(),
-            // The lease expires by itself if the error persists.
+            // The lease expires if the error persists.
             Err(error) => {
                 telemetry::WorkerWaits { operation: "renew", error: error.class() }.emit();
             }
@@ -102,14 +102,14 @@ impl Lease {
 
 /// The leases of a worker.
 #[derive(Debug, Default)]
-pub(super) struct Leases(Mutex<Vec<Weak<Lease>>>);
+pub(super) struct Leases(Mutex<Vec<Weak<HeldLease>>>);
 
 impl Leases {
-    pub(super) fn add(&self, lease: &Arc<Lease>) {
+    pub(super) fn add(&self, lease: &Arc<HeldLease>) {
         self.lock().push(Arc::downgrade(lease));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Lease>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<HeldLease>>> {
         // Poisoning is harmless: the list is changed in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,14 +3,17 @@
 //! Any number of workers in any number of processes can drive the machines of one store. See
 //! [`Worker`].
 
+mod adopt;
 mod calls;
 mod crew;
 mod doorbell;
+mod error;
 mod executions;
 mod failed_attempt;
 mod handler;
 mod job;
 mod lease;
+mod own_calls;
 mod serve;
 mod settings;
 mod shared;
@@ -24,8 +27,10 @@ mod until;
 mod worker;
 
 pub use doorbell::Doorbell;
+pub use error::WorkerError;
 pub use failed_attempt::FailedAttempt;
-pub use handler::{Driven, Failure, Handler, Next};
+pub use handler::{Driven, Failure, Handled, Handler, Next, SelfDriven};
+pub use own_calls::{OwnCall, OwnCalls, OwnCallsError};
 pub use stopping::Stopping;
 pub use task::Task;
 pub use tools::Runs;

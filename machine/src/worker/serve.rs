@@ -1,4 +1,4 @@
-//! The loop of a worker: what is ready, and room for it.
+//! The loop of a worker: picks ready machines while there is capacity.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,41 +16,42 @@ use tokio::task::{self, JoinError, JoinSet};
 use tracing::field::display;
 
 use super::{
-    Doorbell, Handler, Stopping,
+    Doorbell, Handler, Stopping, WorkerError, adopt,
     calls::Calls,
     crew::Crew,
     job,
     settings::{millis, sleep_until},
-    shared::{LEFT_TO_OTHERS, OnStop, Shared},
+    shared::{Hook, SKIP_FOR, Shared},
     tools::{self, Runner},
     until::Until,
 };
 use crate::{
-    contract::BoxFuture,
     definition::Definition,
+    future::BoxFuture,
     id::Id,
     store::{
-        CommitError, Unavailable,
-        backend::Agenda,
-        integrity::{check::Read, declared::Declared},
+        Unavailable,
+        backend::ReadyMachine,
+        integrity::{check::ReadAs, declared::Declared},
+        process::lock_file,
     },
     stored::Restore,
     telemetry,
 };
 
-/// A handler, whatever its machine.
-pub(super) trait Kind: Send + Sync {
+/// A handler of any machine.
+pub(super) trait AnyHandler: Send + Sync {
     fn definition(&self) -> &'static Definition;
 
     fn run(
         self: Arc<Self>,
         shared: Arc<Shared>,
-        agenda: Agenda,
+        ready: ReadyMachine,
         holder_ended: bool,
     ) -> BoxFuture<'static, Result<(), Unavailable>>;
 }
 
-impl<H: Handler> Kind for H {
+impl<H: Handler> AnyHandler for H {
     fn definition(&self) -> &'static Definition {
         <H::Machine as Restore>::DEFINITION
     }
@@ -58,17 +59,17 @@ impl<H: Handler> Kind for H {
     fn run(
         self: Arc<Self>,
         shared: Arc<Shared>,
-        agenda: Agenda,
+        ready: ReadyMachine,
         holder_ended: bool,
     ) -> BoxFuture<'static, Result<(), Unavailable>> {
-        Box::pin(async move { job::run(&*self, &shared, agenda, holder_ended).await })
+        Box::pin(async move { job::run(&*self, &shared, ready, holder_ended).await })
     }
 }
 
 /// The loop of a worker.
 pub(super) struct Loop {
     pub(super) shared: Arc<Shared>,
-    pub(super) kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
+    pub(super) kinds: BTreeMap<&'static str, Arc<dyn AnyHandler>>,
     pub(super) names: Vec<String>,
     pub(super) crew: Crew,
     pub(super) declared: Declared,
@@ -85,19 +86,19 @@ pub(super) struct Loop {
 /// The event that wakes the loop.
 enum Woken {
     /// Something may be ready, or there is room again.
-    Look,
+    Recheck,
     Stop,
 }
 
 impl Loop {
-    pub(super) async fn run(mut self, until: Until) -> Result<(), CommitError> {
+    pub(super) async fn run(mut self, until: Until) -> Result<(), WorkerError> {
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
-        let check = store.misfits(&self.declared, Read::Driven).await?;
+        let check = store.misfits(&self.declared, ReadAs::Driven).await?;
         if !check.is_clean() {
-            return Err(CommitError::Incompatible { check: Box::new(check) });
+            return Err(WorkerError::Incompatible { check: Box::new(check) });
         }
-        store.announce().await?;
+        store.announce().await?.map_err(|error| WorkerError::Lock(lock_file::failure(&error)))?;
         // Another process may be in the middle of a long transaction, or frozen in one.
         while let Err(error) = self.crew.join().await {
             if !error.is_busy() || until.is_over() {
@@ -106,6 +107,9 @@ impl Loop {
             telemetry::WorkerWaits { operation: "start", error: error.class() }.emit();
         }
         tools::declare(store, &self.tools).await?;
+        for kind in &self.declared.machines {
+            adopt::wake(store, kind.definition).await?;
+        }
         let heart = Arc::clone(&shared);
         // It ends with this future, however that ends.
         let mut heartbeat = JoinSet::new();
@@ -121,13 +125,17 @@ impl Loop {
         result
     }
 
-    async fn serve(&mut self, until: &Until) -> Result<(), CommitError> {
+    async fn serve(&mut self, until: &Until) -> Result<(), WorkerError> {
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
         let mut swept_at = None;
         let mut ended = Vec::new();
         let mut cleaned_at = None;
+        let started = if settings.single_step { store.position().await.ok() } else { None };
         loop {
+            if started.is_some() && store.position().await.ok() != started {
+                return Ok(());
+            }
             // Before looking, so that a ring in between is not missed.
             let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
             self.reap();
@@ -161,16 +169,16 @@ impl Loop {
             let wait = store.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
             match self.wait(rings, wait, until).await {
                 Woken::Stop => return Ok(()),
-                Woken::Look => {}
+                Woken::Recheck => {}
             }
         }
     }
 
-    /// Begins what is ready, as far as there is room. Returns how long it is until more is; zero if
-    /// there is no room for it now.
+    /// Starts ready machines while there is capacity. Returns the time until more are ready; zero
+    /// if capacity has run out.
     async fn take(&mut self, ended: &[String]) -> Result<Option<Duration>, Unavailable> {
         let shared = Arc::clone(&self.shared);
-        // One that blocks its thread for longer than its lease keeps nothing else from being driven.
+        // A handler that blocks its thread for longer than its lease does not stop other machines.
         let is_lost = |job: &task::Id| {
             self.busy.get(job).is_some_and(|id| shared.leases.is_lost(*id, &shared.store))
         };
@@ -187,31 +195,31 @@ impl Loop {
         let mut suspect = None;
         for name in &self.names {
             let found =
-                shared.store.agenda(std::slice::from_ref(name), limit, ended.to_vec()).await?;
+                shared.store.ready(std::slice::from_ref(name), limit, ended.to_vec()).await?;
             let now = shared.store.now();
             let mut of_kind = Vec::new();
-            for agenda in found {
+            for ready in found {
                 let holder_ended =
-                    agenda.worker.as_ref().is_some_and(|worker| ended.contains(worker));
-                if agenda.at > now && !holder_ended {
-                    let wait = u64::try_from(agenda.at.saturating_sub(now)).unwrap_or(0);
+                    ready.worker.as_ref().is_some_and(|worker| ended.contains(worker));
+                if ready.at > now && !holder_ended {
+                    let wait = u64::try_from(ready.at.saturating_sub(now)).unwrap_or(0);
                     let wait = Duration::from_millis(wait.max(1));
                     next = Some(next.map_or(wait, |next| next.min(wait)));
-                } else if !self.is_busy(agenda.id) && !shared.is_left(agenda.id, agenda.news) {
-                    if agenda.worker.is_some() && agenda.attempts >= SUSPECT {
-                        suspect.get_or_insert((name.clone(), agenda, holder_ended));
+                } else if !self.is_busy(ready.id) && !shared.is_left(ready.id, ready.revision) {
+                    if ready.worker.is_some() && ready.attempts >= SUSPECT {
+                        suspect.get_or_insert((name.clone(), ready, holder_ended));
                     } else {
-                        of_kind.push((agenda, holder_ended));
+                        of_kind.push((ready, holder_ended));
                     }
                 }
             }
             ready.push((name.clone(), of_kind.into_iter()));
         }
-        if let Some((name, agenda, holder_ended)) = suspect {
-            // It waits for those that run, and those that are ready wait for it.
+        if let Some((name, ready, holder_ended)) = suspect {
+            // It waits for running machines, and ready machines wait for it.
             if self.busy.keys().all(is_lost) {
-                let (id, attempt) = (agenda.id, agenda.attempts);
-                self.alone = self.begin(&name, agenda, holder_ended);
+                let (id, attempt) = (ready.id, ready.attempts);
+                self.alone = self.begin(&name, ready, holder_ended);
                 if let (Some(_), Some((&kind, _))) = (self.alone, self.kinds.get_key_value(&*name))
                 {
                     telemetry::Suspect { kind, id: display(id), attempt }.emit();
@@ -219,7 +227,7 @@ impl Loop {
             }
             return Ok(None);
         }
-        // One of each kind in turn, so that none waits for the end of another one's queue.
+        // Round robin over the kinds, so that no kind starves.
         let mut room = room;
         loop {
             let mut took = false;
@@ -227,8 +235,8 @@ impl Loop {
                 if room == 0 {
                     return Ok(next);
                 }
-                let Some((agenda, holder_ended)) = of_kind.next() else { continue };
-                if self.begin(name, agenda, holder_ended).is_some() {
+                let Some((ready, holder_ended)) = of_kind.next() else { continue };
+                if self.begin(name, ready, holder_ended).is_some() {
                     room -= 1;
                     took = true;
                 }
@@ -239,26 +247,26 @@ impl Loop {
         }
     }
 
-    fn begin(&mut self, name: &str, agenda: Agenda, holder_ended: bool) -> Option<task::Id> {
+    fn begin(&mut self, name: &str, ready: ReadyMachine, holder_ended: bool) -> Option<task::Id> {
         let (&name, kind) = self.kinds.get_key_value(name)?;
-        let (id, news) = (agenda.id, agenda.news);
+        let (id, revision) = (ready.id, ready.revision);
         if self.is_busy(id) {
             return None;
         }
         let (kind, shared) = (Arc::clone(kind), Arc::clone(&self.shared));
         let job = self.jobs.spawn(async move {
-            let run = kind.run(Arc::clone(&shared), agenda, holder_ended);
+            let run = kind.run(Arc::clone(&shared), ready, holder_ended);
             match AssertUnwindSafe(run).catch_unwind().await {
                 Ok(Ok(())) => {}
-                // Its lease expires by itself, and another worker takes over.
+                // Its lease expires, and another worker takes over.
                 Ok(Err(error)) => {
                     telemetry::WorkerWaits { operation: "write", error: error.class() }.emit();
-                    shared.leave(id, news, UNAVAILABLE);
+                    shared.leave(id, revision, UNAVAILABLE);
                 }
                 // User code that is not caught elsewhere, such as a `Deserialize` or a `Drop`.
                 Err(_) => {
                     telemetry::Panicked { kind: Some(name), id: Some(display(id)) }.emit();
-                    shared.leave(id, news, LEFT_TO_OTHERS);
+                    shared.leave(id, revision, SKIP_FOR);
                 }
             }
         });
@@ -280,7 +288,7 @@ impl Loop {
         let job = match ended {
             Ok((job, ())) => job,
             Err(error) => {
-                // Panics of user code are caught; the lease ends by itself.
+                // Panics of user code are caught; the lease expires.
                 telemetry::Panicked { kind: None, id: None }.emit();
                 error.id()
             }
@@ -303,7 +311,7 @@ impl Loop {
             Box::pin(async { drop(select_all(rings).await) })
         };
         let stop: BoxFuture<'_, ()> = match until {
-            Until::Stopped(stop) => Box::pin(stop.asked()),
+            Until::Stopped(stop) => Box::pin(stop.wait()),
             Until::Idle => Box::pin(pending()),
         };
         let time = Box::pin(sleep_until(&shared.store, until_time));
@@ -315,25 +323,28 @@ impl Loop {
         });
         let ended = match select(stop, select(job, select(ring, time))).await {
             Either::Left(_) => return Woken::Stop,
-            Either::Right((Either::Right(_), _)) => return Woken::Look,
+            Either::Right((Either::Right(_), _)) => return Woken::Recheck,
             Either::Right((Either::Left((ended, _)), _)) => ended,
         };
         self.forget(ended);
-        Woken::Look
+        Woken::Recheck
     }
 
     /// Drops the jobs that have not handed back. One that blocks its thread cannot be dropped: it is left
-    /// behind, and its lease ends by itself.
+    /// behind, and its lease expires.
     async fn abandon(&mut self) {
         self.jobs.abort_all();
-        let jobs = async { while self.jobs.join_next().await.is_some() {} };
-        let soon = self.shared.store.uptime() + DROPPED;
-        let time = Box::pin(sleep_until(&self.shared.store, soon));
-        drop(select(Box::pin(jobs), time).await);
+        self.jobs_end(DROPPED).await;
         self.jobs.detach_all();
     }
 
-    /// Says what it waits for.
+    /// Waits for the jobs to end, for at most this time.
+    async fn jobs_end(&mut self, time: Duration) {
+        let jobs = async { while self.jobs.join_next().await.is_some() {} };
+        drop(select(Box::pin(jobs), self.shared.store.sleep(time)).await);
+    }
+
+    /// Logs what it waits for.
     fn tell_of_stop(&mut self) {
         self.reap();
         let Shared { on_stop, settings, .. } = &*self.shared;
@@ -344,7 +355,7 @@ impl Loop {
         }
         let grace_ms = millis(settings.grace);
         telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
-        if let Some(OnStop(report)) = on_stop {
+        if let Some(Hook(report)) = on_stop {
             report(&stopping);
         }
     }
@@ -361,17 +372,14 @@ impl Loop {
         if let Either::Left(_) = select(Box::pin(jobs), time).await {
             return;
         }
-        shared.halt();
+        shared.halt.ask();
         // Handlers are stopped at their next await; then they hand back.
-        let jobs = async { while self.jobs.join_next().await.is_some() {} };
-        let soon = shared.store.uptime() + HAND_BACK;
-        let time = Box::pin(sleep_until(&shared.store, soon));
-        drop(select(Box::pin(jobs), time).await);
+        self.jobs_end(HAND_BACK).await;
         telemetry::Stopped { grace_ms: millis(shared.settings.grace) }.emit();
     }
 }
 
-/// After this many attempts in a row that were cut short, a machine is driven alone.
+/// After this many consecutive interrupted attempts, a machine runs in isolation.
 const SUSPECT: u32 = 2;
 
 /// The delay before a machine that could not be read or written is tried again.
@@ -380,7 +388,7 @@ const UNAVAILABLE: Duration = Duration::from_secs(1);
 /// The interval at which the lock files of ended workers are removed.
 const CLEAN: Duration = Duration::from_mins(1);
 
-/// The shortest wait, so that a clock that stands still does not make a busy loop.
+/// The shortest wait, so that a stopped clock does not cause a busy loop.
 const MOMENT: Duration = Duration::from_millis(1);
 
 /// The time limit for handing back.

@@ -13,6 +13,10 @@ pub(super) struct Settings {
     pub(super) sweep: Duration,
     pub(super) grace: Duration,
     pub(super) handler_limit: Option<Duration>,
+    /// After this many steps a machine goes to the end of the queue.
+    pub(super) steps: u32,
+    /// It ends after the first entry in a journal.
+    pub(super) single_step: bool,
 }
 
 impl Default for Settings {
@@ -26,6 +30,8 @@ impl Default for Settings {
             sweep: Duration::from_secs(1),
             grace: Duration::from_secs(10),
             handler_limit: None,
+            steps: 32,
+            single_step: false,
         }
     }
 }

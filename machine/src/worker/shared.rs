@@ -8,9 +8,7 @@ use std::{
     time::Duration,
 };
 
-use event_listener::Event;
-
-use super::{FailedAttempt, Stopping, lease::Leases, settings::Settings};
+use super::{FailedAttempt, Stopping, lease::Leases, settings::Settings, until::Stop};
 use crate::{
     actor::{Actors, Senders},
     id::Id,
@@ -18,25 +16,22 @@ use crate::{
 };
 
 /// The time for which a machine that needs another program is left to others.
-pub(super) const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
+pub(super) const SKIP_FOR: Duration = Duration::from_secs(30);
 
-/// The program's callback for failed attempts.
-pub(super) struct OnError(pub(super) Box<dyn Fn(&FailedAttempt<'_>) + Send + Sync>);
+/// A callback of the program.
+pub(super) struct Hook<F: ?Sized>(pub(super) Box<F>);
 
-impl fmt::Debug for OnError {
+impl<F: ?Sized> fmt::Debug for Hook<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OnError")
+        f.write_str("Callback")
     }
 }
 
-/// The program's callback for the stop of the worker.
-pub(super) struct OnStop(pub(super) Box<dyn Fn(&Stopping) + Send + Sync>);
+/// For failed attempts.
+pub(super) type OnError = Hook<dyn Fn(&FailedAttempt<'_>) + Send + Sync>;
 
-impl fmt::Debug for OnStop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OnStop")
-    }
-}
+/// For the stop of the worker.
+pub(super) type OnStop = Hook<dyn Fn(&Stopping) + Send + Sync>;
 
 /// The data that the jobs of a worker share.
 #[derive(Debug)]
@@ -53,9 +48,8 @@ pub(super) struct Shared {
     /// Jobs end after their current step.
     pub(super) stopping: AtomicBool,
     /// Handlers are stopped.
-    pub(super) halted: AtomicBool,
-    pub(super) halt: Event,
-    /// Machines that are left to others: until when, or until there are other news than these.
+    pub(super) halt: Stop,
+    /// Machines that are left to others: until when, or until the revision changes.
     pub(super) left: Mutex<BTreeMap<Id, (Duration, u64)>>,
 }
 
@@ -64,30 +58,15 @@ impl Shared {
         self.stopping.load(Ordering::Acquire)
     }
 
-    pub(super) fn halt(&self) {
-        self.halted.store(true, Ordering::Release);
-        self.halt.notify(usize::MAX);
-    }
-
-    pub(super) async fn halted(&self) {
-        loop {
-            let halt = self.halt.listen();
-            if self.halted.load(Ordering::Acquire) {
-                return;
-            }
-            halt.await;
-        }
-    }
-
-    pub(super) fn leave(&self, id: Id, news: u64, time: Duration) {
-        let left = (self.store.uptime() + time, news);
+    pub(super) fn leave(&self, id: Id, revision: u64, time: Duration) {
+        let left = (self.store.uptime() + time, revision);
         self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(id, left);
     }
 
-    pub(super) fn is_left(&self, id: Id, news: u64) -> bool {
+    pub(super) fn is_left(&self, id: Id, revision: u64) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.store.uptime();
         left.retain(|_, (until, _)| *until > now);
-        left.get(&id).is_some_and(|(_, seen)| *seen == news)
+        left.get(&id).is_some_and(|(_, seen)| *seen == revision)
     }
 }

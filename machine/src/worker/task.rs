@@ -1,11 +1,14 @@
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use super::{lease::Lease, shared::Shared};
+use serde_json::Value;
+
+use super::{lease::HeldLease, own_calls::OwnCalls, shared::Shared};
 use crate::{
     actor::Actors,
-    contract::{Callable, Contract, InvalidContract, Planned},
+    contract::{AnyExecution, Callable, Contract, InvalidContract, Outcome, Planned, outcome},
     effects::Batch,
     id::Id,
+    journal::Journal,
     store::{Child, LoadError, Message, Store, backend::Condition},
     stored::Durable,
 };
@@ -17,24 +20,49 @@ use crate::{
 pub struct Task {
     store: Store,
     actors: Arc<Actors>,
-    lease: Arc<Lease>,
+    lease: Arc<HeldLease>,
     /// The version of the machine that the handler has seen.
     version: u64,
+    /// The number of the entry with which it came into its state.
+    entered: u64,
     pub(super) created: Vec<Box<dyn Durable>>,
     pub(super) children: Vec<Box<dyn Durable>>,
     pub(super) messages: Vec<(Id, Message)>,
+    /// The outcomes of the calls of the state, once all have one.
+    pub(super) outcomes: Option<Vec<TaskOutcome>>,
+}
+
+/// The outcome of a call of the state.
+#[derive(Debug)]
+pub(super) enum TaskOutcome {
+    Execution(Box<AnyExecution>),
+    /// It needed no execution: why there is no receipt, as JSON.
+    Error(Value),
+}
+
+impl TaskOutcome {
+    fn read<T: Callable>(&self) -> serde_json::Result<Option<Outcome<T>>> {
+        match self {
+            Self::Execution(execution) => outcome::<T>(execution),
+            Self::Error(error) => {
+                serde_json::from_value(error.clone()).map(|error| Some(Err(error)))
+            }
+        }
+    }
 }
 
 impl Task {
-    pub(super) fn new(shared: &Shared, lease: &Arc<Lease>, version: u64) -> Self {
+    pub(super) fn new(shared: &Shared, lease: &Arc<HeldLease>, journal: &Journal) -> Self {
         Self {
             store: shared.store.clone(),
             actors: Arc::clone(&shared.actors),
             lease: Arc::clone(lease),
-            version,
+            version: journal.version(),
+            entered: journal.past().entered,
             created: Vec::new(),
             children: Vec::new(),
             messages: Vec::new(),
+            outcomes: None,
         }
     }
 
@@ -82,8 +110,8 @@ impl Task {
     /// `expires_after`, the child is CANCELLED.
     ///
     /// ```
-    /// use machine::contract::{Contract, Irreversible, Tool};
-    /// use machine::worker::{Failure, Next, Task};
+    /// use machine::contract::{Contract, Irreversible, Tool, execution::Completed};
+    /// use machine::worker::{Handled, Next, Task};
     /// use serde::{Deserialize, Serialize};
     /// # use machine::{actor::GraphRunner, machine};
     ///
@@ -98,6 +126,7 @@ impl Task {
     ///     const METHOD: &'static str = "refund";
     ///     type Effect = Irreversible;
     ///     type Receipt = String;
+    ///     type Refusal = String;
     /// }
     ///
     /// # #[machine(durable)]
@@ -114,7 +143,7 @@ impl Task {
     /// #     #[terminal]
     /// #     Refused,
     /// # }
-    /// async fn handle(claim: AnyClaim, task: &mut Task) -> Result<Next<AnyClaim>, Failure> {
+    /// async fn handle(claim: AnyClaim, task: &mut Task) -> Handled<AnyClaim> {
     ///     Ok(match claim {
     ///         AnyClaim::Filed(claim) => {
     ///             let refund = Refund { order: 17, cents: 500 };
@@ -123,7 +152,7 @@ impl Task {
     ///             Next::to(claim.ask(&task.actors().graph_runner))
     ///         }
     ///         AnyClaim::Asked(claim) => match task.joined().await?.as_deref() {
-    ///             Some([refund]) if refund.status == "completed" => {
+    ///             Some([refund]) if refund.is_in::<Completed>() => {
     ///                 Next::to(claim.pay(&task.actors().graph_runner))
     ///             }
     ///             Some(_) => Next::to(claim.refuse(&task.actors().graph_runner)),
@@ -151,9 +180,17 @@ impl Task {
     }
 
     /// Sends a message, in the batch of the transition. A handler that sends messages to its own machine and
-    /// waits, 100 times in a row without a transition, is set aside.
+    /// waits, 100 consecutive times without a transition, is set aside.
     pub fn send(&mut self, to: Id, message: Message) {
         self.messages.push((to, message));
+    }
+
+    /// The calls of this tool that the machine has made since it came into its state, oldest first: those that the
+    /// commit that entered the state created, and later ones. [`all`](OwnCalls::all) gives those of its whole life.
+    /// For [`Action`](crate::contract::Action), the calls of all tools.
+    #[must_use = "it is read when it is awaited"]
+    pub fn calls<T: Callable>(&self) -> OwnCalls<T> {
+        OwnCalls::new(self.store.clone(), self.id(), self.entered)
     }
 
     /// The children of the machine, in the order in which they were created. It is time to join them
@@ -169,7 +206,7 @@ impl Task {
     }
 
     /// The children, at least one, once all have ended; `None` before, so that the handler waits, and also if
-    /// there are none, which is no reason to move on.
+    /// there are none, which does not end the wait.
     ///
     /// # Errors
     ///
@@ -183,6 +220,30 @@ impl Task {
             let have_ended = children.iter().all(|child| child.has_ended);
             Ok((have_ended && !children.is_empty()).then_some(children))
         }
+    }
+
+    /// The outcome of the call that the state makes by `#[invoke]`, if its table names no triggers for it; `None` as long as
+    /// there is none. The transition that the handler returns takes it; without one, the handler gets it again.
+    ///
+    /// This is for a [`Handler`](super::Handler): a [method of the state](macro@crate::machine#handlers) is called with the outcome.
+    ///
+    /// # Errors
+    ///
+    /// The error of `serde_json`, if the receipt or the refusal is of another type.
+    pub fn outcome<T: Callable>(&self) -> serde_json::Result<Option<Outcome<T>>> {
+        Ok(self.outcomes::<T>()?.and_then(|mut all| all.pop()))
+    }
+
+    /// The outcomes of the set of calls that the state makes by `#[invoke]`, in its order, if its table names no triggers
+    /// for them; `None` as long as one is missing.
+    ///
+    /// # Errors
+    ///
+    /// See [`outcome`](Self::outcome).
+    pub fn outcomes<T: Callable>(&self) -> serde_json::Result<Option<Vec<Outcome<T>>>> {
+        let Some(outcomes) = &self.outcomes else { return Ok(None) };
+        let read = outcomes.iter().filter_map(|outcome| outcome.read::<T>().transpose());
+        read.collect::<serde_json::Result<_>>().map(Some)
     }
 
     /// Returns whether the worker still holds the lease. Without it, nothing of this task will be written; a

@@ -4,15 +4,16 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use tracing::field::display;
 
-use super::{Failure, handler::Elsewhere};
+use super::{Failure, handler::UnsupportedHere};
 use crate::{
     actor::ToolNode,
     contract::{
-        Action, AnswersLater, BoxFuture, Callable, Execution, Idempotent, InDoubt, InvalidContract,
+        Action, AnswersLater, Callable, Execution, Idempotent, InDoubt, InvalidContract,
         Irreversible, Perform, Planned, Settled, Tool, TypedTool,
         execution::{Pending, Running},
     },
-    effects::{PerformError, ReadBackoff},
+    effects::{PerformError, ReadBackoff, error::EffectError},
+    future::BoxFuture,
     store::{CommitError, Store},
     telemetry,
     typed::Refused,
@@ -24,7 +25,7 @@ pub(super) enum Began {
     Settled(Settled),
     /// The worker was fenced before it answered; its evidence is on disk.
     Fenced,
-    NotBegun(Execution<Pending>, CommitError),
+    NotBegun(Execution<Pending>, EffectError),
 }
 
 /// A tool with the service that performs it.
@@ -33,7 +34,7 @@ pub(super) trait Runner: Send + Sync {
     fn irreversible(&self) -> Option<String>;
 
     /// Checks that this program derives the keys of the tool that are stored.
-    fn compare<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), CommitError>>;
+    fn compare<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), EffectError>>;
 
     fn begin<'a>(
         &'a self,
@@ -61,7 +62,7 @@ pub(super) trait Runner: Send + Sync {
 
 /// Makes irreversible tools known before their first use, so that no plan can choose their effect, and
 /// checks that this program derives the keys that are stored.
-pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<(), CommitError> {
+pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<(), EffectError> {
     let names: Vec<_> = tools.iter().filter_map(|tool| tool.irreversible()).collect();
     // Another process may be in the middle of a long transaction.
     while let Err(error) = store.declare(&names).await {
@@ -84,15 +85,21 @@ pub trait Runs<T: Callable>: sealed::Sealed {
         planned: Planned<T>,
         service: Arc<S>,
         by: &'a ToolNode,
-    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>>;
+    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
+        store.perform(planned, service, by)
+    }
 
+    /// `None` if it is not called again.
     #[doc(hidden)]
+    #[must_use]
     fn __again<'a, S: Perform<T> + 'static>(
-        store: &'a Store,
-        running: Execution<Running>,
-        service: Arc<S>,
-        by: &'a ToolNode,
-    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>>;
+        _: &'a Store,
+        _: Execution<Running>,
+        _: Arc<S>,
+        _: &'a ToolNode,
+    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
+        Box::pin(async { None })
+    }
 }
 
 mod sealed {
@@ -103,32 +110,9 @@ mod sealed {
     impl Sealed for super::AtRunTime {}
 }
 
-macro_rules! once {
-    ($effect:ty) => {
-        impl<T: Tool<Effect = $effect>> Runs<T> for $effect {
-            fn __perform<'a, S: Perform<T> + 'static>(
-                store: &'a Store,
-                planned: Planned<T>,
-                service: Arc<S>,
-                by: &'a ToolNode,
-            ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
-                store.perform(planned, service, by)
-            }
+impl<T: Tool<Effect = Irreversible>> Runs<T> for Irreversible {}
 
-            fn __again<'a, S: Perform<T> + 'static>(
-                _: &'a Store,
-                _: Execution<Running>,
-                _: Arc<S>,
-                _: &'a ToolNode,
-            ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
-                Box::pin(async { None })
-            }
-        }
-    };
-}
-
-once!(Irreversible);
-once!(AnswersLater);
+impl<T: Tool<Effect = AnswersLater>> Runs<T> for AnswersLater {}
 
 macro_rules! repeatable {
     ($effect:ty, [$($bound:tt)*], $tool:ty) => {
@@ -175,7 +159,7 @@ impl<T, E, S> Tooled<T, E, S> {
 /// The delay before another try to write an outcome that is not on disk.
 const SETTLE_AGAIN: Duration = Duration::from_secs(1);
 
-/// The outcome, once it is on disk. A receipt is not given up, whatever happens to the disk.
+/// The outcome, once it is on disk. A receipt is retried until it is written.
 async fn settle<T: Callable>(
     store: &Store,
     performed: Result<Settled, PerformError<T>>,
@@ -187,7 +171,7 @@ async fn settle<T: Callable>(
     loop {
         // Kept as late evidence: that is on disk.
         // Nor can it be written to a store that was closed.
-        if error.is_closed() || matches!(error, CommitError::Fenced { .. }) {
+        if error.is_closed() || matches!(error, EffectError::Fenced { .. }) {
             let at_stake = Box::new((running, outcome));
             return Err(PerformError::NotSettled { at_stake, source: error });
         }
@@ -205,7 +189,7 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
         T::__tool().and_then(TypedTool::irreversible)
     }
 
-    fn compare<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), CommitError>> {
+    fn compare<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(store.compare_keys::<T>())
     }
 
@@ -219,14 +203,14 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
             let planned = Planned::<T>::of(pending).map_err(|refused| match refused.reason {
                 // The program that planned it makes other keys, and can run it.
                 reason @ InvalidContract::OtherIdentity { .. } => {
-                    Failure::from(Elsewhere(reason.to_string()))
+                    Failure::from(UnsupportedHere(reason.to_string()))
                 }
                 reason => reason.into(),
             })?;
             let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Began::Settled(settled)),
-                Err(PerformError::NotSettled { source: CommitError::Fenced { .. }, .. }) => {
+                Err(PerformError::NotSettled { source: EffectError::Fenced { .. }, .. }) => {
                     Ok(Began::Fenced)
                 }
                 Err(PerformError::NotBegun { planned, source }) => {
@@ -246,12 +230,14 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
         Box::pin(async move {
             let performed = E::__again(store, running, Arc::clone(&self.service), by).await;
             let Some(performed) = performed else {
-                return Err("its contract is idempotent, and its tool is not".into());
+                return Err("its contract is idempotent, but its tool is not".into());
             };
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Some(settled)),
                 Err(PerformError::NotResumed {
-                    source: CommitError::Conflict { .. } | CommitError::NotInterrupted { .. },
+                    source:
+                        EffectError::Commit(CommitError::Conflict { .. })
+                        | EffectError::NotInterrupted { .. },
                 }) => Ok(None),
                 Err(error) => Err(error.to_string().into()),
             }
@@ -269,7 +255,7 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
                 Ok(Settled::InDoubt(_)) => Ok(false),
                 Ok(_) => Ok(true),
                 Err(refused) => match refused.reason {
-                    CommitError::Unavailable(error) => Err(error.into()),
+                    EffectError::Commit(CommitError::Unavailable(error)) => Err(error.into()),
                     error => {
                         telemetry::DoubtRemains { error: error.class() }.emit();
                         Ok(false)

@@ -6,7 +6,8 @@ use std::sync::{
 use event_listener::Event;
 use tokio::task::JoinHandle;
 
-use crate::store::{CommitError, Unavailable};
+use super::WorkerError;
+use crate::store::Unavailable;
 
 /// The condition on which a worker stops.
 pub(super) enum Until {
@@ -35,7 +36,7 @@ impl Stop {
         self.event.notify(usize::MAX);
     }
 
-    pub(super) async fn asked(&self) {
+    pub(super) async fn wait(&self) {
         loop {
             let event = self.event.listen();
             if self.asked.load(Ordering::Acquire) {
@@ -50,16 +51,16 @@ impl Stop {
 #[derive(Debug)]
 pub struct Running {
     pub(super) stop: Arc<Stop>,
-    pub(super) task: JoinHandle<Result<(), CommitError>>,
+    pub(super) task: JoinHandle<Result<(), WorkerError>>,
 }
 
 impl Running {
-    /// Takes nothing new, finishes what was begun or hands it back, and ends.
+    /// Takes no new work, finishes or hands back its current work, and ends.
     ///
     /// # Errors
     ///
     /// See [`Worker::run_until`](super::Worker::run_until).
-    pub async fn stop(self) -> Result<(), CommitError> {
+    pub async fn stop(self) -> Result<(), WorkerError> {
         self.stop.ask();
         // The task itself does not panic, and panics of handlers are caught.
         self.task.await.unwrap_or_else(|_| Err(Unavailable::stopped().into()))

@@ -6,28 +6,30 @@ use std::{
     time::Duration,
 };
 
-use event_listener::Event;
 use futures_util::future::{Either, select};
 use tokio::task::JoinSet;
 
 use super::{
-    Doorbell, FailedAttempt, Handler, Stopping,
+    Doorbell, Driven, FailedAttempt, Handler, Stopping,
     crew::Crew,
     doorbell::StoreDoorbell,
+    error::WorkerError,
     executions::Executions,
+    handler::{SelfDriven, Waits},
     lease::Leases,
-    serve::{Kind, Loop},
+    serve::{AnyHandler, Loop},
     settings::Settings,
-    shared::{OnError, OnStop, Shared},
+    shared::{Hook, OnError, OnStop, Shared},
     tools::{AtRunTime, Runs, Tooled},
     until::{Running, Stop, Until},
 };
 use crate::{
     actor::{Actor, Actors, Senders},
     contract::{Action, Perform, Tool},
+    effects::declared::named_tool,
     store::{
-        Check, CommitError, Store,
-        integrity::{check::Read, declared::Declared},
+        Check, Store, Unavailable,
+        integrity::{check::ReadAs, declared::Declared},
     },
     stored::Restore,
 };
@@ -50,7 +52,7 @@ use crate::{
 /// use machine::actor::{Actors, GraphRunner};
 /// use machine::machine;
 /// use machine::store::Store;
-/// use machine::worker::{Failure, Handler, Next, Task, Worker};
+/// use machine::worker::{Handled, Next, Task, Worker};
 /// use serde::{Deserialize, Serialize};
 ///
 /// /// An order.
@@ -66,14 +68,9 @@ use crate::{
 ///
 /// struct Shop(GraphRunner);
 ///
-/// impl Handler for Shop {
-///     type Machine = AnyOrder;
-///
-///     async fn handle(&self, order: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
-///         Ok(match order {
-///             AnyOrder::Placed(order) => Next::to(order.pack(&self.0)),
-///             AnyOrder::Packed(_) => Next::Wait,
-///         })
+/// impl order::Handle for Shop {
+///     async fn placed(&self, order: Order<order::Placed>, _: &mut Task) -> Handled<AnyOrder> {
+///         Ok(Next::to(order.pack(&self.0)))
 ///     }
 /// }
 ///
@@ -85,7 +82,7 @@ use crate::{
 /// store.create(&mut order).await?;
 ///
 /// let runner = Actors::issue("shop")?.graph_runner;
-/// let worker = Worker::new(&store, Actors::issue("worker")?).handler(Shop(runner));
+/// let worker = Worker::new(&store, Actors::issue("worker")?).handler(order::Driver(Shop(runner)));
 /// worker.run_until_idle().await?;
 ///
 /// let order: AnyOrder = store.load(order.id()).await?;
@@ -99,7 +96,7 @@ pub struct Worker {
     store: Store,
     settings: Settings,
     senders: Senders,
-    kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
+    kinds: BTreeMap<&'static str, Arc<dyn AnyHandler>>,
     executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
     on_error: Option<OnError>,
@@ -135,7 +132,7 @@ impl Worker {
         }
     }
 
-    /// Drives the machines of this handler's kind. Another handler of the same kind replaces it.
+    /// Drives the machines of this handler's kind, such as `order::Driver(shop)`. Another handler of the same kind replaces it.
     ///
     /// A worker whose program cannot read machines of the kind that have not ended does not start; see
     /// [`check`](Self::check). Those that newer programs have written are left to workers of newer programs.
@@ -144,6 +141,44 @@ impl Worker {
         self.kinds.insert(kind, Arc::new(handler));
         self.declared.machine::<H::Machine>();
         self
+    }
+
+    /// Drives a machine none of whose states asks for a [handler](macro@crate::machine#handlers): each transition is made by a
+    /// person, a deadline, or the outcome of a call of `#[invoke]`, or its state may last. Of others it does not compile.
+    ///
+    /// ```
+    /// use machine::{actor::Human, contract::{CallError, Tool}, machine, worker::Worker};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[machine(durable)]
+    /// #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    /// enum Order {
+    ///     #[initial]
+    ///     #[on(place(charge) => Paying, by = Human)]
+    ///     Cart,
+    ///     #[invoke(charge, done = paid, failed = refused)]
+    ///     #[on(paid(receipt) => Paid)]
+    ///     #[on(refused(why) => Unpaid)]
+    ///     Paying { charge: Charge },
+    ///     #[terminal]
+    ///     Paid { receipt: String },
+    ///     #[terminal]
+    ///     Unpaid { why: CallError },
+    /// }
+    ///
+    /// #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
+    /// #[tool(bank.charge, irreversible)]
+    /// struct Charge {
+    ///     cents: u32,
+    /// }
+    ///
+    /// fn drive(worker: Worker) -> Worker {
+    ///     worker.machine::<AnyOrder>()
+    /// }
+    /// # fn main() {}
+    /// ```
+    pub fn machine<M: Driven + SelfDriven>(self) -> Self {
+        self.handler(Waits::<M>::NEW)
     }
 
     /// Runs the executions of this tool with this service. When the worker starts, an irreversible tool
@@ -156,7 +191,7 @@ impl Worker {
     {
         let name = format!("{}.{}", T::SERVICE, T::METHOD);
         self.executions.tools.insert(name, Arc::new(Tooled::<T, T::Effect, _>::new(service)));
-        self.declared.tool::<T>();
+        self.declared.tool(named_tool::<T>());
         self
     }
 
@@ -176,7 +211,7 @@ impl Worker {
     }
 
     /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it after a third, and
-    /// stops by itself after two thirds without an answer of the store. When a process ends, others on the same
+    /// stops after two thirds without an answer of the store. When a process ends, others on the same
     /// host take over sooner; one that is frozen is noticed when its leases end. A short lease costs a
     /// write for each machine and third of it.
     pub fn lease(mut self, time: Duration) -> Self {
@@ -192,11 +227,11 @@ impl Worker {
 
     /// Sets the number of attempts of a handler, a deadline or a message before it is set aside; by default 5.
     ///
-    /// An attempt that was cut short counts, too: by the end of the process, or because the lease was
-    /// lost. A machine that this happened to twice in a row is driven alone, with nothing else running, so that
+    /// An interrupted attempt counts, too: the process ended, or the lease was
+    /// lost. After two such attempts a machine runs in isolation, with nothing else running, so that
     /// one that kills its process takes no others with it.
-    pub fn attempts(mut self, most: u32) -> Self {
-        self.settings.attempts = most.max(1);
+    pub fn attempts(mut self, max_attempts: u32) -> Self {
+        self.settings.attempts = max_attempts.max(1);
         self
     }
 
@@ -215,7 +250,7 @@ impl Worker {
 
     /// Sets the time limit of a handler; by default none. One that takes longer is stopped at its next
     /// `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped: its lease is no
-    /// longer renewed, so that another worker takes over, and nothing that it returns is written. Calls of
+    /// longer renewed, so that another worker takes over, and its result is discarded. Calls of
     /// tools have separate timeouts.
     pub fn handler_limit(mut self, time: Duration) -> Self {
         self.settings.handler_limit = Some(time);
@@ -227,6 +262,14 @@ impl Worker {
     /// their thread. Calls of tools run on as tasks of the runtime, so that their receipts are kept.
     pub fn grace(mut self, time: Duration) -> Self {
         self.settings.grace = time;
+        self
+    }
+
+    /// Ends after the first entry in a journal.
+    #[cfg(feature = "testing")]
+    pub(crate) fn single_step(mut self) -> Self {
+        (self.settings.concurrency, self.settings.steps) = (1, 1);
+        self.settings.single_step = true;
         self
     }
 
@@ -253,11 +296,11 @@ impl Worker {
     /// # }
     /// ```
     pub fn on_error(mut self, report: impl Fn(&FailedAttempt<'_>) + Send + Sync + 'static) -> Self {
-        self.on_error = Some(OnError(Box::new(report)));
+        self.on_error = Some(Hook(Box::new(report)));
         self
     }
 
-    /// Sets a callback for a worker that was asked to stop and waits for what it has begun, such as one that tells the
+    /// Sets a callback for a worker that was asked to stop and waits for its current work, such as one that tells the
     /// person at the terminal. `tracing` has the same event. It is not called if there is nothing to wait for.
     ///
     /// ```
@@ -270,11 +313,11 @@ impl Worker {
     /// # }
     /// ```
     pub fn on_stop(mut self, report: impl Fn(&Stopping) + Send + Sync + 'static) -> Self {
-        self.on_stop = Some(OnStop(Box::new(report)));
+        self.on_stop = Some(Hook(Box::new(report)));
         self
     }
 
-    /// Checks for what would keep it from starting: machines of its handlers' kinds that their definitions or types
+    /// Checks that it can start: reports machines of its handlers' kinds that their definitions or types
     /// cannot read, and calls that have not ended and whose arguments its tools cannot read. Of each definition it
     /// reads the 500 oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads all. Changes
     /// nothing.
@@ -283,7 +326,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Unavailable`] if the storage cannot be read now.
+    /// If the storage cannot be read now.
     ///
     /// ```
     /// # use machine::{actor::Actors, store::Store, worker::Worker};
@@ -297,8 +340,8 @@ impl Worker {
     /// # })
     /// # }
     /// ```
-    pub async fn check(&self) -> Result<Check, CommitError> {
-        Ok(self.store.misfits(&self.declared, Read::Driven).await?)
+    pub async fn check(&self) -> Result<Check, Unavailable> {
+        self.store.misfits(&self.declared, ReadAs::Driven).await
     }
 
     /// Starts it as a task of the current tokio runtime.
@@ -314,16 +357,16 @@ impl Worker {
         Running { stop, task }
     }
 
-    /// Runs until this future completes. Then it takes nothing new, and finishes what it has begun or
+    /// Runs until this future completes. Then it takes no new work, and finishes its current work or
     /// hands it back. If the returned future is dropped before, its leases end by themselves, and its calls
     /// run on as tasks of the runtime.
     ///
     /// # Errors
     ///
-    /// [`CommitError::Unavailable`] if the store is closed or cannot be written at the start,
-    /// [`CommitError::Incompatible`] if it cannot read what it is to drive, [`CommitError::OtherIdentity`] if a tool
-    /// makes other keys than those that are stored, and [`CommitError::Lock`].
-    pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), CommitError> {
+    /// [`WorkerError::Unavailable`] if the store is closed or cannot be written at the start,
+    /// [`WorkerError::Incompatible`] if it cannot read what it is to drive, [`WorkerError::Effect`] if a tool
+    /// makes other keys than those that are stored, and [`WorkerError::Lock`].
+    pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
         let asked = Arc::new(Stop::default());
         let run = Box::pin(self.run(Until::Stopped(Arc::clone(&asked))));
         match select(run, Box::pin(stop)).await {
@@ -341,11 +384,11 @@ impl Worker {
     /// # Errors
     ///
     /// See [`run_until`](Self::run_until).
-    pub async fn run_until_idle(self) -> Result<(), CommitError> {
+    pub async fn run_until_idle(self) -> Result<(), WorkerError> {
         self.run(Until::Idle).await
     }
 
-    fn run(self, until: Until) -> impl Future<Output = Result<(), CommitError>> + Send {
+    fn run(self, until: Until) -> impl Future<Output = Result<(), WorkerError>> + Send {
         let Self { store, settings, senders, mut kinds, executions, doorbells, .. } = self;
         let Self { on_error, on_stop, declared, .. } = self;
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
@@ -366,8 +409,7 @@ impl Worker {
             on_error,
             on_stop,
             stopping: AtomicBool::new(false),
-            halted: AtomicBool::new(false),
-            halt: Event::new(),
+            halt: Stop::default(),
             left: Mutex::default(),
         });
         let names = kinds.keys().map(|&name| name.to_owned()).collect();

@@ -1,7 +1,7 @@
 //! Random legal changes.
 
 use machine::{
-    contract::{AnyExecution, Evidence, Execution, Outcome, execution},
+    contract::{AnyExecution, Evidence, Execution, Unsettled, execution},
     effects::{Begin, Settle},
 };
 use machine_tests::actors::{graph_runner, tool_node};
@@ -18,19 +18,23 @@ use crate::{
 };
 
 /// Settles an execution.
-fn settle(from: u64, running: Execution<execution::Running>, outcome: Outcome) -> (Item, Planned) {
+fn settle(
+    from: u64,
+    running: Execution<execution::Running>,
+    outcome: Unsettled,
+) -> (Item, Planned) {
     let (entries, status, text) = match outcome.evidence() {
         Evidence::Applied(text) => {
-            (vec![format!("applied {text}"), format!("succeed {text}")], "completed", text)
+            (vec![format!("applied {text}"), format!("succeed {text}")], "completed", text.as_str())
         }
         Evidence::NotApplied(text) => {
-            (vec![format!("not applied {text}"), format!("fail {text}")], "failed", text)
+            (vec![format!("not applied {text}"), format!("fail {text}")], "failed", text.message())
         }
         Evidence::Unknown(text) => {
-            (["unknown", "parked", "suspend"].map(str::to_owned).to_vec(), "waiting", text)
+            (["unknown", "parked", "suspend"].map(str::to_owned).to_vec(), "waiting", text.as_str())
         }
     };
-    let (id, text) = (running.id(), Some(text.clone()));
+    let (id, text) = (running.id(), Some(text.to_owned()));
     let planned = Planned { id, from, entries, status: status.to_owned(), text };
     (Item::Settle(Settle::new(running, outcome, tool_node())), planned)
 }

@@ -1,4 +1,4 @@
-//! The process that is killed. It does random operations, and says before what it will do.
+//! The process that is killed. It performs random operations, and announces each one.
 
 use std::sync::{
     Arc,
@@ -7,8 +7,10 @@ use std::sync::{
 
 use machine::{
     Id,
+    effects::EffectError,
     store::{CommitError, Query, Store},
 };
+use machine_tests::random::Random;
 use tokio::sync::RwLock;
 
 use super::{
@@ -17,7 +19,6 @@ use super::{
 };
 use crate::{
     process::{die, orders, say},
-    random::Random,
     support::options,
 };
 
@@ -51,7 +52,7 @@ async fn works() {
     });
     let mut workers = tokio::task::JoinSet::new();
     for slots in shares {
-        let (shared, random) = (Arc::clone(&shared), Random::new(random.next()));
+        let (shared, random) = (Arc::clone(&shared), Random::new(random.number()));
         let mut worker = Worker { shared, random, slots };
         workers.spawn(async move {
             for _ in 0..orders.operations {
@@ -122,7 +123,7 @@ impl Worker {
         *store = options().sqlite(file).await.unwrap();
     }
 
-    /// Writes at most so many machines together.
+    /// Writes at most this many machines together.
     async fn operation(&mut self, most: usize) {
         let operation = self.shared.operations.fetch_add(1, Ordering::Relaxed);
         let mut items = Vec::new();
@@ -161,7 +162,12 @@ impl Worker {
             }
             Err((machines, error, answered)) => {
                 assert!(
-                    matches!(error, CommitError::KeyHeld { .. } | CommitError::AlreadyDone { .. }),
+                    matches!(
+                        error,
+                        EffectError::Commit(
+                            CommitError::KeyHeld { .. } | CommitError::AlreadyDone { .. }
+                        )
+                    ),
                     "{error}"
                 );
                 say(&Said::Refused { operation });

@@ -1,12 +1,13 @@
 use std::{collections::BTreeMap, time::Duration};
 
+use machine_tests::random::Random;
+
 use super::{
     model::{Figures, Model},
     said::{Orders, Said},
 };
 use crate::{
     process::Process,
-    random::Random,
     support::{assert_file_intact, assert_intact, block_on, new_file, options},
 };
 
@@ -51,7 +52,7 @@ fn a_killed_process_loses_nothing_and_leaves_no_half() {
             let point = at_point.then(|| point(&mut random));
             let orders = Orders {
                 file: file.clone(),
-                seed: random.next(),
+                seed: random.number(),
                 workers: 1 + random.below(4),
                 operations: OPERATIONS,
                 padding: if random.percent(10) { 30_000 } else { 0 },
@@ -107,21 +108,21 @@ fn run(orders: &Orders, model: &mut Model, random: &mut Random) -> Option<i32> {
     let kill_after = orders.point.is_none().then(|| random.below(2 * OPERATIONS * orders.workers));
     if kill_after.is_some() && random.percent(15) {
         // While it opens the file, which may be new.
-        std::thread::sleep(Duration::from_micros(random.next() % 30_000));
-        child.kill();
+        std::thread::sleep(Duration::from_micros(random.number() % 30_000));
+        child.cut_short();
     }
     let mut heard = 0;
     let mut complete = false;
-    while let Some(said) = child.hear::<Said>() {
+    while let Some(said) = child.hear_until_end::<Said>() {
         complete = matches!(said, Said::End);
         model.hear(said);
         if kill_after == Some(heard) {
-            std::thread::sleep(Duration::from_micros(random.next() % 4000));
-            child.kill();
+            std::thread::sleep(Duration::from_micros(random.number() % 4000));
+            child.cut_short();
         }
         heard += 1;
     }
-    let status = child.join();
+    let status = child.ended();
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);
     assert!(signal.is_some() || complete && status.success(), "the child failed: {status}");
     signal

@@ -3,7 +3,7 @@
 use machine::{
     Id,
     contract::{
-        Action, AnyExecution, Execution, InDoubt, Outcome, Permit, Settled, execution::Running,
+        Action, AnyExecution, Execution, InDoubt, Permit, Settled, Unsettled, execution::Running,
     },
     effects::{Begin, Settle},
     store::Store,
@@ -19,7 +19,7 @@ pub(super) enum Slot {
     /// With the permit, which this process has.
     Begun(Execution<Running>, Permit<Action>),
     /// With the outcome of its call, whose batch was refused. Dropping it would write its evidence.
-    Answered(Execution<Running>, Outcome),
+    Answered(Execution<Running>, Unsettled),
     /// The permit is lost; only `recover` can do something.
     Lost(Id),
 }

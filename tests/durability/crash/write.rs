@@ -1,6 +1,6 @@
 //! Writes the items of an operation.
 
-use machine::store::{CommitError, Store};
+use machine::{effects::EffectError, store::Store};
 use machine_tests::actors::{ann, tool_node};
 
 use super::{
@@ -14,9 +14,9 @@ impl Worker {
         &mut self,
         store: &Store,
         mut items: Vec<Item>,
-    ) -> Result<Vec<Slot>, (Vec<&'static str>, CommitError, Vec<Slot>)> {
+    ) -> Result<Vec<Slot>, (Vec<&'static str>, EffectError, Vec<Slot>)> {
         let kinds = items.iter().map(Item::kind).collect();
-        // The operations of one machine are methods of the store.
+        // The calls of one execution are methods of the store, too.
         let alone = matches!(items[0], Item::Confirm(..)) || self.random.percent(70);
         if items.len() == 1 && alone {
             let slot = match items.remove(0) {
@@ -32,7 +32,27 @@ impl Worker {
                     let settled = store.settle(running, outcome, tool_node()).await;
                     settled.map(slot_of).map_err(|refused| refused.reason)
                 }
-                item => store_one(store, item).await,
+                Item::Confirm(doubt, true, text) => {
+                    let confirmed = store.confirm_applied(doubt, &text, ann()).await;
+                    confirmed
+                        .map(|machine| Slot::Execution(machine.into()))
+                        .map_err(|refused| refused.reason)
+                }
+                Item::Confirm(doubt, false, text) => {
+                    let confirmed = store.confirm_not_applied(doubt, &text, ann()).await;
+                    confirmed
+                        .map(|machine| Slot::Execution(machine.into()))
+                        .map_err(|refused| refused.reason)
+                }
+                // `create` and `commit` are batches of one.
+                Item::Create(mut slot) => {
+                    let written = store.batch().create(slot.durable()).write().await;
+                    written.map(|()| slot)
+                }
+                Item::Commit(mut slot) => {
+                    let written = store.batch().commit(slot.durable()).write().await;
+                    written.map(|()| slot)
+                }
             };
             return slot.map(|slot| vec![slot]).map_err(|error| (kinds, error, Vec::new()));
         }
@@ -55,35 +75,5 @@ impl Worker {
             return Err((kinds, error, answered.collect()));
         }
         Ok(items.into_iter().map(Item::written).collect())
-    }
-}
-
-async fn store_one(store: &Store, item: Item) -> Result<Slot, CommitError> {
-    match item {
-        Item::Create(Slot::Meter(mut machine)) => {
-            store.create(&mut machine).await.map(|()| Slot::Meter(machine))
-        }
-        Item::Create(Slot::Execution(mut machine)) => {
-            store.create(&mut machine).await.map(|()| Slot::Execution(machine))
-        }
-        Item::Commit(Slot::Meter(mut machine)) => {
-            store.commit(&mut machine).await.map(|()| Slot::Meter(machine))
-        }
-        Item::Commit(Slot::Execution(mut machine)) => {
-            store.commit(&mut machine).await.map(|()| Slot::Execution(machine))
-        }
-        Item::Confirm(doubt, true, text) => {
-            let confirmed = store.confirm_applied(doubt, &text, ann()).await;
-            confirmed
-                .map(|machine| Slot::Execution(machine.into()))
-                .map_err(|refused| refused.reason)
-        }
-        Item::Confirm(doubt, false, text) => {
-            let confirmed = store.confirm_not_applied(doubt, &text, ann()).await;
-            confirmed
-                .map(|machine| Slot::Execution(machine.into()))
-                .map_err(|refused| refused.reason)
-        }
-        _ => panic!("`write` does it"),
     }
 }

@@ -5,9 +5,35 @@ mod commits;
 mod executions;
 mod gates;
 
-use machine::store::{CommitError, Store};
+use machine::{
+    effects::EffectError,
+    store::{CommitError, Store},
+};
 
-use crate::machines::{Meter, meter::Counting};
+use crate::{
+    machines::{Meter, meter::Counting},
+    support::{alone, assert_intact, new_file, options},
+};
+
+/// Runs a test in a separate process, on a new file.
+pub(super) fn on_a_file(name: &str, test: impl AsyncFnOnce(&Store)) {
+    alone(&format!("indeterminate::{name}"), async || {
+        let (_folder, file) = new_file();
+        let store = options().sqlite(&file).await.unwrap();
+        test(&store).await;
+        assert_intact(&store).await;
+    });
+}
+
+/// Runs it for a COMMIT that has done nothing, and for one that took effect; the text differs, too.
+#[allow(clippy::needless_pass_by_value, reason = "like `on_a_file`")]
+pub(super) fn either_way(name: &str, test: impl AsyncFn(&Store, bool, &str)) {
+    on_a_file(name, async |store| {
+        for (took_place, to) in [(false, "ann"), (true, "bob")] {
+            test(store, took_place, to).await;
+        }
+    });
+}
 
 /// The code of an error of fsync, after which the content of the disk is unknown.
 pub(super) const FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
@@ -26,13 +52,23 @@ pub(super) fn commit_is_indeterminate(took_place: bool) {
     fail::cfg("store-reopen", &format!("1*return({FSYNC})")).unwrap();
 }
 
-pub(super) fn assert_indeterminate(result: Result<(), CommitError>) {
-    assert_open(&result.unwrap_err());
+/// The next COMMIT returns an error, and the file cannot be read for longer, until [`is_back`].
+pub(super) fn file_is_out_of_reach(took_place: bool) {
+    commit_fails(took_place, FSYNC);
+    fail::cfg("store-reopen", &format!("return({FSYNC})")).unwrap();
 }
 
-pub(super) fn assert_open(error: &CommitError) {
+pub(super) fn is_back() {
+    fail::remove("store-reopen");
+}
+
+pub(super) fn assert_indeterminate(result: Result<(), impl Into<EffectError>>) {
+    assert_open(&result.map_err(Into::into).unwrap_err());
+}
+
+pub(super) fn assert_open(error: &EffectError) {
     assert!(
-        matches!(error, CommitError::Unavailable(error) if error.is_indeterminate()),
+        matches!(error, EffectError::Commit(CommitError::Unavailable(error)) if error.is_indeterminate()),
         "{error}"
     );
 }

@@ -3,92 +3,53 @@
 use machine_tests::actors::graph_runner;
 use proptest::prelude::*;
 
-use crate::machines::{AnyTask, task};
+use crate::machines::AnyTask;
 
-/// A move of a task.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Event {
-    Note,
-    Begin(u64),
-    Stop(String),
-    Advance,
-    Again,
-    Pause,
-    Skip,
-    Back,
-    Rate(i64),
-    Finish(i64),
-    GiveUp,
+pub(super) use crate::machines::task::Event;
+
+/// The trigger of an event and its payload.
+pub(super) fn in_short(event: &Event) -> String {
+    let mut payload = serde_json::to_value(event).unwrap();
+    payload.as_object_mut().unwrap().remove("trigger");
+    format!("{} {payload}", event.trigger())
 }
 
-impl Event {
-    pub(super) fn in_short(&self) -> String {
-        match self {
-            Self::Note => "note {}".to_owned(),
-            Self::Begin(limit) => format!(r#"begin {{"limit_ms":{limit}}}"#),
-            Self::Stop(why) => format!(r#"stop {{"why":"{why}"}}"#),
-            Self::Advance => "advance {}".to_owned(),
-            Self::Again => "again {}".to_owned(),
-            Self::Pause => "pause {}".to_owned(),
-            Self::Skip => "skip {}".to_owned(),
-            Self::Back => "back {}".to_owned(),
-            Self::Rate(score) => format!(r#"rate {{"score":{score}}}"#),
-            Self::Finish(score) => format!(r#"finish {{"score":{score}}}"#),
-            Self::GiveUp => "give_up {}".to_owned(),
-        }
-    }
-
-    pub(super) fn erased(&self) -> task::Event {
-        match self.clone() {
-            Self::Note => task::Event::Note,
-            Self::Begin(limit_ms) => task::Event::Begin { limit_ms },
-            Self::Stop(why) => task::Event::Stop { why },
-            Self::Advance => task::Event::Advance,
-            Self::Again => task::Event::Again,
-            Self::Pause => task::Event::Pause,
-            Self::Skip => task::Event::Skip,
-            Self::Back => task::Event::Back,
-            Self::Rate(score) => task::Event::Rate { score },
-            Self::Finish(score) => task::Event::Finish { score },
-            Self::GiveUp => task::Event::GiveUp,
-        }
-    }
-
-    /// The move on the typed path. What does not compile there is refused.
-    pub(super) fn typed(&self, task: AnyTask) -> Result<AnyTask, AnyTask> {
-        Ok(match (task, self.clone()) {
-            (AnyTask::Idle(task), Self::Note) => task.note().into(),
-            (AnyTask::Idle(task), Self::Begin(limit)) => task.begin(limit).into(),
-            (AnyTask::Idle(task), Self::Stop(why)) => task.stop(why).into(),
-            (AnyTask::First(task), Self::Advance) => task.advance().into(),
-            (AnyTask::First(task), Self::Again) => task.again().into(),
-            (AnyTask::First(task), Self::Pause) => task.pause().into(),
-            (AnyTask::First(task), Self::Skip) => task.skip(graph_runner()).into(),
-            (AnyTask::First(task), Self::GiveUp) => task.give_up(graph_runner()).into(),
-            (AnyTask::Second(task), Self::Back) => task.back().into(),
-            (AnyTask::Second(task), Self::Rate(score)) => match task.rate(score) {
-                Ok(task) => task.into(),
-                Err(refused) => return Err(refused.machine.into()),
-            },
-            (AnyTask::Second(task), Self::Finish(score)) => task.finish(score).into(),
-            (AnyTask::Second(task), Self::GiveUp) => task.give_up(graph_runner()).into(),
-            (task, _) => return Err(task),
-        })
-    }
+/// The move on the typed path. What does not compile there is refused.
+pub(super) fn on_typed_path(event: Event, task: AnyTask) -> Result<AnyTask, AnyTask> {
+    Ok(match (task, event) {
+        (AnyTask::Idle(task), Event::Note) => task.note().into(),
+        (AnyTask::Idle(task), Event::Begin { limit_ms }) => task.begin(limit_ms).into(),
+        (AnyTask::Idle(task), Event::Stop { why }) => task.stop(why).into(),
+        (AnyTask::First(task), Event::Advance) => task.advance().into(),
+        (AnyTask::First(task), Event::Again) => task.again().into(),
+        (AnyTask::First(task), Event::Restart) => task.restart().into(),
+        (AnyTask::First(task), Event::Pause) => task.pause().into(),
+        (AnyTask::First(task), Event::Skip) => task.skip(graph_runner()).into(),
+        (AnyTask::First(task), Event::GiveUp) => task.give_up(graph_runner()).into(),
+        (AnyTask::Second(task), Event::Back) => task.back().into(),
+        (AnyTask::Second(task), Event::Rate { score }) => match task.rate(score) {
+            Ok(task) => task.into(),
+            Err(refused) => return Err(refused.machine.into()),
+        },
+        (AnyTask::Second(task), Event::Finish { score }) => task.finish(score).into(),
+        (AnyTask::Second(task), Event::GiveUp) => task.give_up(graph_runner()).into(),
+        (task, _) => return Err(task),
+    })
 }
 
 pub(super) fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => Just(Event::Note),
-        3 => (0..2000_u64).prop_map(Event::Begin),
-        1 => Just(Event::Stop("enough".to_owned())),
+        3 => (0..2000_u64).prop_map(|limit_ms| Event::Begin { limit_ms }),
+        1 => Just(Event::Stop { why: "enough".to_owned() }),
         3 => Just(Event::Advance),
-        1 => Just(Event::Again),
+        2 => Just(Event::Again),
+        1 => Just(Event::Restart),
         1 => Just(Event::Pause),
         1 => Just(Event::Skip),
         2 => Just(Event::Back),
-        2 => (-1..3_i64).prop_map(Event::Rate),
-        1 => (-1..3_i64).prop_map(Event::Finish),
+        2 => (-1..3_i64).prop_map(|score| Event::Rate { score }),
+        1 => (-1..3_i64).prop_map(|score| Event::Finish { score }),
         1 => Just(Event::GiveUp),
     ]
 }

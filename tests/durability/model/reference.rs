@@ -1,6 +1,7 @@
 //! The reference model: the expected content of the stores.
 
 use machine::clock::Millis;
+use machine_tests::hand::START;
 use proptest::{prelude::*, sample::Index};
 use proptest_state_machine::ReferenceStateMachine;
 
@@ -8,9 +9,6 @@ use super::{
     event::{Event, events},
     state::Core,
 };
-
-/// When the clock starts.
-pub(super) const START: Millis = 1_000_000;
 
 /// The knowledge of the model: the machines, in the order in which they were made.
 #[derive(Debug, Clone)]

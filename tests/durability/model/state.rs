@@ -2,7 +2,7 @@
 
 use machine::clock::Millis;
 
-use super::event::Event;
+use super::event::{Event, in_short};
 
 /// The time limit of the group of states.
 const WHOLE: Millis = 1000;
@@ -60,21 +60,22 @@ impl Core {
     pub(super) fn apply(&self, event: &Event) -> Option<Self> {
         let state = match (&self.state, event) {
             (State::Idle, Event::Note) | (State::First(..), Event::Pause) => State::Idle,
-            (State::Idle, Event::Begin(limit)) => State::First(*limit, 0),
-            (State::Idle, Event::Stop(why)) => State::Stopped(why.clone()),
+            (State::Idle, Event::Begin { limit_ms: limit }) => State::First(*limit, 0),
+            (State::Idle, Event::Stop { why }) => State::Stopped(why.clone()),
             (State::First(limit, step), Event::Advance) => State::Second(*limit, step + 1, 0),
             (State::First(limit, step), Event::Skip) => State::Second(*limit, step + 100, 0),
-            (State::First(limit, step), Event::Again)
+            (State::First(limit, step), Event::Again | Event::Restart)
             | (State::Second(limit, step, _), Event::Back) => State::First(*limit, *step),
-            (State::Second(limit, step, _), Event::Rate(score)) if *score > 0 => {
+            (State::Second(limit, step, _), Event::Rate { score }) if *score > 0 => {
                 State::Second(*limit, *step, *score)
             }
-            (State::Second(_, step, _), Event::Finish(score)) => State::Done(*score, *step),
+            (State::Second(_, step, _), Event::Finish { score }) => State::Done(*score, *step),
             (State::First(..), Event::GiveUp) => State::Stopped("first took too long".to_owned()),
             (State::Second(..), Event::GiveUp) => State::Stopped("second took too long".to_owned()),
             _ => return None,
         };
-        // The deadline of the group runs on inside the group; that of a state starts with the state.
+        // The deadline of the group runs on inside the group; that of a state starts when the state is
+        // entered. `Again` stays in the state, `Restart` enters it again.
         let mut due = Vec::new();
         if let State::First(..) | State::Second(..) = state {
             let running = self.due.iter().find(|due| due.trigger == "give_up").cloned();
@@ -82,10 +83,12 @@ impl Core {
         }
         if let State::First(limit, _) = state {
             let after = Millis::try_from(limit).unwrap();
-            due.push(Due { trigger: "skip", after, at: None });
+            let running = self.due.iter().find(|due| due.trigger == "skip");
+            let running = running.filter(|_| matches!(event, Event::Again)).cloned();
+            due.push(running.unwrap_or(Due { trigger: "skip", after, at: None }));
         }
         let mut entries = self.entries.clone();
-        entries.push(event.in_short());
+        entries.push(in_short(event));
         Some(Self { state, entries, due })
     }
 

@@ -1,45 +1,32 @@
 //! The stores and their machines.
 
-use machine_tests::actors::graph_runner;
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-};
+use std::path::PathBuf;
 
 use machine::{
     Id,
-    clock::{Clock, Millis},
-    store::{CommitError, LoadError, OpenOptions, Store},
+    effects::{EffectError, StateError},
+    store::{CommitError, OpenOptions, Store},
     stored::Durable,
     typed::Reason,
+};
+use machine_tests::{
+    actors::graph_runner,
+    hand::{Hand, START},
 };
 use proptest_state_machine::StateMachineTest;
 
 use super::{
-    event::Event,
-    reference::{Answer, Model, START, Step},
+    event::{Event, on_typed_path},
+    reference::{Answer, Model, Step},
 };
 use crate::{
     machines::{AnyTask, Task, task},
     support::{assert_file_intact, assert_intact, block_on, new_file},
 };
 
-/// A clock that the test sets.
-#[derive(Debug, Clone)]
-pub(super) struct Time(Arc<AtomicI64>);
-
-impl Clock for Time {
-    fn now(&self) -> Millis {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// The systems under test: both stores, and both paths on each.
 pub(super) struct Systems {
-    pub(super) time: Time,
+    pub(super) time: Hand,
     pub(super) all: Vec<System>,
     pub(super) _folders: Vec<tempfile::TempDir>,
 }
@@ -60,7 +47,7 @@ impl StateMachineTest for Systems {
     type Reference = Model;
 
     fn init_test(_: &Model) -> Self {
-        let time = Time(Arc::new(AtomicI64::new(START)));
+        let time = Hand::at(START);
         let options = OpenOptions::new().machine::<AnyTask>().clock(time.clone());
         let mut folders = Vec::new();
         let mut all = Vec::new();
@@ -83,7 +70,7 @@ impl StateMachineTest for Systems {
     }
 
     fn apply(mut systems: Self, model: &Model, step: Step) -> Self {
-        systems.time.0.store(model.now, Ordering::SeqCst);
+        systems.time.set(model.now);
         for system in &mut systems.all {
             let answer = block_on(system.step(step.clone()));
             assert_eq!(answer, model.answer, "{}: {step:?}", system.name);
@@ -174,7 +161,7 @@ impl System {
                 };
                 match resumed {
                     Ok(resumed) => *task = resumed,
-                    Err(LoadError::OtherState { .. }) => return Answer::OtherState,
+                    Err(StateError::OtherState { .. }) => return Answer::OtherState,
                     Err(error) => panic!("{error}"),
                 }
             }
@@ -203,7 +190,7 @@ impl System {
     }
 
     /// Commits a machine as its typed or as its erased type.
-    async fn commit(&self, task: &mut AnyTask) -> Result<(), CommitError> {
+    async fn commit(&self, task: &mut AnyTask) -> Result<(), EffectError> {
         match task {
             task if !self.typed => write(&self.store, task).await,
             AnyTask::Idle(task) => write(&self.store, task).await,
@@ -218,9 +205,9 @@ impl System {
 /// Moves the machine on the typed or on the erased path.
 fn moved(typed: bool, task: AnyTask, event: &Event) -> (AnyTask, Answer) {
     let moved = if typed {
-        event.typed(task)
+        on_typed_path(event.clone(), task)
     } else {
-        task.apply(event.erased(), graph_runner()).map_err(|refused| refused.machine)
+        task.apply(event.clone(), graph_runner()).map_err(|refused| refused.machine)
     };
     match moved {
         Ok(task) => (task, Answer::Done),
@@ -228,17 +215,17 @@ fn moved(typed: bool, task: AnyTask, event: &Event) -> (AnyTask, Answer) {
     }
 }
 
-async fn write<M: Durable>(store: &Store, machine: &mut M) -> Result<(), CommitError> {
+async fn write<M: Durable>(store: &Store, machine: &mut M) -> Result<(), EffectError> {
     match machine.journal().version() {
-        0 => store.create(machine).await,
-        _ => store.commit(machine).await,
+        0 => store.create(machine).await.map_err(EffectError::from),
+        _ => store.commit(machine).await.map_err(EffectError::from),
     }
 }
 
-fn answer_of(written: Result<(), CommitError>) -> Answer {
+fn answer_of(written: Result<(), EffectError>) -> Answer {
     match written {
         Ok(()) => Answer::Done,
-        Err(CommitError::Conflict { .. }) => Answer::Conflict,
+        Err(EffectError::Commit(CommitError::Conflict { .. })) => Answer::Conflict,
         Err(error) => panic!("{error}"),
     }
 }

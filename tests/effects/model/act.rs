@@ -5,10 +5,11 @@ use std::time::Duration;
 use machine::{
     Id,
     contract::{
-        Answer as ServiceAnswer, AnyExecution, Applied, Attempt, Call, Contract, NotDone, Perform,
-        Planned, Report,
+        Answer as ServiceAnswer, AnyExecution, Applied, Attempt, Call, Contract, NoReceipt,
+        Perform, Planned, Report,
     },
-    store::{CommitError, LoadError, Store},
+    effects::{EffectError, StateError},
+    store::Store,
     typed::Refused,
 };
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
@@ -104,7 +105,7 @@ impl Inner {
 
     async fn plan(&mut self, contract: Contract, gate: Asks) -> Answer {
         let expires = match gate {
-            Asks::Nobody => {
+            Asks::Never => {
                 let mut planned: Planned<Pay> = Planned::new(contract).unwrap();
                 let created = self.observer.batch().create(planned.machine()).write().await;
                 return self.planned(created, planned.id(), None);
@@ -117,7 +118,7 @@ impl Inner {
         self.planned(created, planned.id(), Some(gate.id()))
     }
 
-    fn planned(&mut self, created: Result<(), CommitError>, id: Id, gate: Option<Id>) -> Answer {
+    fn planned(&mut self, created: Result<(), EffectError>, id: Id, gate: Option<Id>) -> Answer {
         if created.is_ok() {
             self.attempts.push(Known { id, gate, in_hand: InHand::Nothing, token: None });
         }
@@ -130,7 +131,7 @@ impl Inner {
             AnyExecution::Cancelled(cancelled) => Contract::retry(&cancelled, ann()),
             other => panic!("{other:?}"),
         };
-        self.plan(contract, Asks::Nobody).await
+        self.plan(contract, Asks::Never).await
     }
 
     async fn pending(&self, store: &Store, at: At) -> Planned<Pay> {
@@ -150,7 +151,7 @@ impl Inner {
                 self.attempts[at].in_hand = InHand::Permit(Box::new((running, permit)));
                 Answer::Done
             }
-            Err(refused) => answer(Err::<(), CommitError>(refused.reason)),
+            Err(refused) => answer(Err::<(), EffectError>(refused.reason)),
         }
     }
 
@@ -189,7 +190,7 @@ impl Inner {
         let store = &self.observer;
         let doubt = match store.in_doubt(self.attempts[at].id).await {
             Ok(doubt) => doubt,
-            Err(error) => return answer(Err::<(), LoadError>(error)),
+            Err(error) => return answer(Err::<(), StateError>(error)),
         };
         match step {
             Step::ConfirmApplied(_) => reason(store.confirm_applied(doubt, "seen", ann()).await),
@@ -208,7 +209,7 @@ impl Inner {
         let store = &self.observer;
         let gate = match store.gate(self.attempts[at].gate.unwrap()).await {
             Ok(gate) => gate,
-            Err(error) => return answer(Err::<(), LoadError>(error)),
+            Err(error) => return answer(Err::<(), StateError>(error)),
         };
         match step {
             Step::Approve(_) => reason(machine_tests::approve(store, gate, ann()).await),
@@ -226,11 +227,15 @@ struct Bank {
 
 impl Perform<Pay> for Bank {
     async fn perform(&self, _: &Call<Pay>) -> ServiceAnswer {
-        Err(NotDone::unknown("it is only asked"))
+        Err(NoReceipt::unknown("it is only asked"))
     }
 
     async fn find(&self, _: &Attempt<Pay>) -> ServiceAnswer {
-        if self.paid { Ok(Applied::new("receipt")) } else { Err(NotDone::not_applied("not there")) }
+        if self.paid {
+            Ok(Applied::new("receipt"))
+        } else {
+            Err(NoReceipt::not_applied("not there"))
+        }
     }
 }
 
@@ -245,7 +250,7 @@ fn answer<T, E: std::fmt::Debug>(result: Result<T, E>) -> Answer {
     }
 }
 
-fn reason<T, M>(result: Result<T, Refused<M, CommitError>>) -> Answer {
+fn reason<T, M>(result: Result<T, Refused<M, EffectError>>) -> Answer {
     answer(result.map_err(|refused| refused.reason))
 }
 

@@ -2,11 +2,14 @@
 
 use std::{fs::File, sync::Mutex};
 
-use machine::contract::{
-    Answer, Applied, BoxFuture, Call, CallbackToken, Execution, InFlight, LateCall, NotDone,
-    Outcome, Perform, Permit, Settled, execution::Running,
+use machine::store::Store;
+use machine::{
+    contract::{
+        Answer, Applied, BoxFuture, Call, CallbackToken, Execution, InFlight, LateCall, NoReceipt,
+        Perform, Permit, Settled, Unsettled, execution::Running,
+    },
+    effects::EffectError,
 };
-use machine::store::{CommitError, Store};
 use machine_tests::actors::tool_node;
 use tokio::sync::oneshot;
 
@@ -15,7 +18,7 @@ use super::{reference::LIMIT, step::Said, system::Pay};
 /// The service's handles to its call.
 type Entered = (InFlight<Pay>, CallbackToken);
 
-/// Says that it was entered, and then what it is told to say.
+/// Reports that it was entered, and then answers as instructed.
 struct Service<const CONFINED: bool> {
     entered: Mutex<Option<oneshot::Sender<Entered>>>,
     says: Mutex<Option<oneshot::Receiver<Said>>>,
@@ -38,10 +41,10 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
 fn answer(said: Said) -> Answer {
     match said {
         Said::Receipt => Ok(Applied::new("receipt")),
-        Said::Refusal => Err(NotDone::not_applied("refused")),
-        Said::Unknown => Err(NotDone::unknown("lost")),
+        Said::Refusal => Err(NoReceipt::not_applied("refused")),
+        Said::Unknown => Err(NoReceipt::unknown("lost")),
         Said::Accepted => panic!("a guard accepts nothing"),
-        Said::StillRunning => Err(NotDone::still_running("it works on")),
+        Said::StillRunning => Err(NoReceipt::still_running("it works on")),
         Said::Panic => std::panic::resume_unwind(Box::new("as the test says")),
     }
 }
@@ -57,7 +60,7 @@ pub(super) struct Control {
 pub(super) enum InHand {
     Nothing,
     Permit(Box<(Execution<Running>, Permit<Pay>)>),
-    Call(Execution<Running>, BoxFuture<'static, Outcome>, Control),
+    Call(Execution<Running>, BoxFuture<'static, Unsettled>, Control),
     /// It timed out, and continues.
     Late(LateCall, Control),
     /// Its future is gone.
@@ -78,7 +81,7 @@ impl InHand {
         let (entered, mut is_in) = oneshot::channel();
         let (say, says) = oneshot::channel();
         let (entered, says) = (Mutex::new(Some(entered)), Mutex::new(Some(says)));
-        let mut future: BoxFuture<'static, Outcome> = if confined {
+        let mut future: BoxFuture<'static, Unsettled> = if confined {
             permit.call(Service::<true> { entered, says })
         } else {
             permit.call(Service::<false> { entered, says })
@@ -142,7 +145,7 @@ impl InHand {
     async fn settled(
         store: &Store,
         running: Execution<Running>,
-        outcome: Outcome,
+        outcome: Unsettled,
         control: Option<Control>,
     ) -> Self {
         match store.settle(running, outcome, tool_node()).await {
@@ -151,7 +154,7 @@ impl InHand {
             }
             Ok(_) => Self::Nothing,
             Err(refused) => {
-                assert!(matches!(refused.reason, CommitError::Fenced { .. }), "{refused}");
+                assert!(matches!(refused.reason, EffectError::Fenced { .. }), "{refused}");
                 Self::Nothing
             }
         }

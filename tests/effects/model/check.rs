@@ -2,9 +2,9 @@
 
 use machine::{
     contract::{AnyExecution, Evidence},
-    effects::Begin,
+    effects::{Begin, EffectError},
     store::CommitError,
-    view::{ConsequenceView, Label, Prompt},
+    view::{ConsequenceView, Label, Prompt, View},
 };
 use machine_tests::{actors::tool_node, prompt_lines};
 
@@ -28,7 +28,7 @@ impl Inner {
             assert_eq!(said, attempt.late, "{attempt:?}");
             if attempt.status == Status::InDoubt {
                 let doubt = self.observer.in_doubt(known.id).await.unwrap();
-                let says_so = doubt.question().starts_with("It took place: receipt.");
+                let says_so = doubt.question().starts_with("It took effect: receipt.");
                 assert_eq!(says_so, attempt.receipt, "{}", doubt.question());
             }
         }
@@ -50,9 +50,11 @@ impl Inner {
         self.probes[KEYS] = never.finish().err();
         let last = self.probes[KEYS].as_ref().unwrap().id();
         let found = match written {
-            Err(CommitError::AlreadyDone { id, .. }) if id == last => Key::Free,
-            Err(CommitError::AlreadyDone { .. }) => Key::Applied,
-            Err(CommitError::KeyHeld { .. }) => Key::Held,
+            Err(EffectError::Commit(CommitError::AlreadyDone { id, .. })) if id == last => {
+                Key::Free
+            }
+            Err(EffectError::Commit(CommitError::AlreadyDone { .. })) => Key::Applied,
+            Err(EffectError::Commit(CommitError::KeyHeld { .. })) => Key::Held,
             other => panic!("{other:?}"),
         };
         assert_eq!(found, model.key(key, None), "the key {key}: {model:?}");
@@ -60,7 +62,7 @@ impl Inner {
 }
 
 /// Compares the view of a reasoner, as an object and as a line of a prompt.
-fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
+fn compare_view(view: &View<ConsequenceView>, attempt: &Attempt) {
     let contradicted = attempt.status == Status::Failed && attempt.receipt;
     let label = match attempt.status {
         Status::Pending if attempt.gate.is_some_and(|gate| gate.answer == Reply::Waiting) => {
@@ -84,15 +86,16 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     let happened = attempt.receipt || attempt.says_applied;
     let marked = format!("[{label} ⚠️ IRREVERSIBLE");
     assert_eq!(prompt_lines(&rendered)[0].starts_with(&marked), happened, "{rendered}");
-    assert_eq!(rendered.contains("cannot be taken back"), happened, "{rendered}");
-    let twice = rendered.contains("it took place, perhaps more than once: receipt");
+    assert_eq!(rendered.contains("cannot be undone"), happened, "{rendered}");
+    let twice = rendered.contains("it took effect, perhaps more than once: receipt");
     assert_eq!(twice, contradicted, "{rendered}");
     // The risk that a person took is visible until the worker has said that nothing happened.
     let risked = attempt.overridden && !attempt.receipt && !attempt.refusal;
-    assert_eq!(rendered.contains("it may still take place"), risked, "{rendered}");
+    assert_eq!(rendered.contains("it may still take effect"), risked, "{rendered}");
     // Nor is it lost that the worker says that the person was wrong.
     let refuted = attempt.status == Status::Completed && attempt.refusal;
-    let says_so = rendered.contains("its worker or its service says that it did not take place");
+    let says_so =
+        rendered.contains("its worker or its service reports that it did not take effect");
     assert_eq!(says_so, refuted, "{rendered}");
 }
 

@@ -1,11 +1,12 @@
 //! Nothing is wedged: people can end every state without any worker.
 
+use machine_tests::stores::assert_intact;
+
 use super::{
     reference::{Call, Model, Reply, Request, Status},
     step::{Answer, At, Said, Step},
     system::Inner,
 };
-use crate::effects::support::assert_intact;
 
 impl Inner {
     /// People end everything. Only then do the workers thaw.

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use machine::clock::Millis;
-
 use super::{
     reference::{Model, SETTLING, WORKERS},
     step::{Asks, At, Said, Step},
@@ -53,7 +51,7 @@ fn explore(sees_processes: bool, confined: bool, forgets_cut_off: bool) -> Resul
         lives: [0; WORKERS],
         answer: super::step::Answer::Done,
     };
-    let plan = Step::Plan { key: 0, gate: Asks::Nobody, impatient: false, confined };
+    let plan = Step::Plan { key: 0, gate: Asks::Never, impatient: false, confined };
     let mut open = vec![World { model: model.after(&plan), paid: 0 }];
     let mut seen = HashSet::new();
     while let Some(World { model, paid }) = open.pop() {
@@ -75,8 +73,7 @@ fn explore(sees_processes: bool, confined: bool, forgets_cut_off: bool) -> Resul
                 return Err(world);
             }
             let Model { now, attempts, lives, .. } = &world.model;
-            let state: (&Millis, _, _) = (now, attempts, lives);
-            if seen.insert(format!("{state:?} {paid}")) {
+            if seen.insert((*now, attempts.clone(), *lives, paid)) {
                 open.push(world);
             }
         }

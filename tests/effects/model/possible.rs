@@ -71,7 +71,7 @@ impl Model {
 
     pub(super) fn steps(&self) -> BoxedStrategy<Step> {
         let gate = prop_oneof![
-            8 => Just(Asks::Nobody),
+            8 => Just(Asks::Never),
             1 => Just(Asks::APerson),
             1 => (300..3000_u16).prop_map(Asks::Within),
         ];

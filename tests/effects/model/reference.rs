@@ -34,8 +34,8 @@ pub(super) struct Model {
 }
 
 /// One attempt at a payment.
-#[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(super) struct Attempt {
     pub(super) key: usize,
     pub(super) impatient: bool,
@@ -46,7 +46,7 @@ pub(super) struct Attempt {
     pub(super) call: Call,
     /// A part of the call, apart from its future, has a guard.
     pub(super) guarded: bool,
-    /// It has said all that it will say, and sends nothing any more.
+    /// It has sent its last report.
     pub(super) said: bool,
     /// The worker that has begun it, in which of its lives.
     pub(super) worker: Option<(usize, u32)>,
@@ -73,7 +73,7 @@ pub(super) struct Attempt {
     pub(super) approved: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Status {
     Pending,
     Running,
@@ -86,20 +86,20 @@ pub(super) enum Status {
 }
 
 /// Where the call is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Call {
     NotBegun,
     /// The worker has its permit.
     Permitted,
     /// The service is in it.
     In,
-    /// Its future is gone, and the process lives on: what it has started may still be running.
+    /// Its future was dropped, and the process is alive: the work that it started may still be running.
     CutOff,
     Over,
 }
 
 /// Where the request is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Request {
     NotSent,
     OnItsWay,
@@ -109,7 +109,7 @@ pub(super) enum Request {
     Arrived,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Gate {
     /// When it can no longer be answered, and its approval no longer be used.
     pub(super) until: Option<Millis>,
@@ -118,7 +118,7 @@ pub(super) struct Gate {
     pub(super) answered_at: Option<Millis>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Reply {
     Waiting,
     Approved,

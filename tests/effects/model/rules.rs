@@ -38,7 +38,7 @@ impl Model {
             }
             Step::Retry(at) => {
                 let Attempt { key, impatient, confined, .. } = self.attempts[at];
-                let answer = self.plan(key, Asks::Nobody, impatient, confined);
+                let answer = self.plan(key, Asks::Never, impatient, confined);
                 if let (Answer::Done, Some(retry)) = (&answer, self.attempts.last_mut()) {
                     retry.approved = true;
                 }
@@ -165,7 +165,7 @@ impl Model {
             return Answer::refused("AlreadyDone");
         }
         let gate = match gate {
-            Asks::Nobody => None,
+            Asks::Never => None,
             Asks::APerson => Some(None),
             Asks::Within(ms) => Some(Some(self.now + Millis::from(ms))),
         };
@@ -309,7 +309,7 @@ impl Model {
         if self.attempts[at].confined { self.ended(at) } else { Answer::Done }
     }
 
-    /// The call is over, and no one was told.
+    /// The call is over, and the outcome was not reported.
     fn ended(&mut self, at: At) -> Answer {
         let now = self.now;
         self.done(at, |one| {

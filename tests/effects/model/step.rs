@@ -36,7 +36,7 @@ pub(super) enum Step {
     Release(At),
     /// The process of a worker ends, with everything that it has.
     Crash(usize),
-    /// The observer, or a worker, looks for what was left.
+    /// The observer, or a worker, looks for interrupted work.
     Recover(Option<usize>),
     Fence(At),
     ConfirmApplied(At),
@@ -56,14 +56,14 @@ pub(super) enum Step {
 /// The approval that it needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Asks {
-    Nobody,
+    Never,
     APerson,
-    /// A person, within so many milliseconds.
+    /// A person, within this many milliseconds.
     Within(u16),
 }
 
 /// The answer of a service, which is always true.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Said {
     Receipt,
     /// Nothing was sent, or the bank has refused it.

@@ -5,8 +5,7 @@ use std::{fs::File, marker::PhantomData, path::PathBuf, time::Duration};
 use machine::{
     Id,
     contract::{
-        AnswersLater, AnyExecution, Applied, CallbackToken, Contract, Execution, Planned, Tool,
-        service_fn,
+        AnyExecution, Applied, CallbackToken, Contract, Execution, Planned, Tool, service_fn,
     },
     store::{OpenOptions, Store},
 };
@@ -19,7 +18,7 @@ use super::{
     reference::{KEYS, Model, SETTLING, WORKERS},
     step::{At, Step},
 };
-use crate::effects::support::{Time, stored};
+use crate::{effects::support::stored, store::support::Hand};
 
 pub(super) struct System<R> {
     inner: Inner,
@@ -28,7 +27,7 @@ pub(super) struct System<R> {
 }
 
 pub(super) struct Inner {
-    pub(super) time: Time,
+    pub(super) time: Hand,
     /// None in memory.
     file: Option<(tempfile::TempDir, PathBuf)>,
     options: OpenOptions,
@@ -54,18 +53,10 @@ pub(super) struct Known {
 }
 
 /// A payment that can be on its way for a while, and that the bank may accept and report later.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(bank.pay, answers_later, timeout = None, settling_time = Duration::from_millis(SETTLING.unsigned_abs()))]
 pub(super) struct Pay {
     to: String,
-}
-
-impl Tool for Pay {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "pay";
-    type Effect = AnswersLater;
-    type Receipt = String;
-    const TIMEOUT: Option<Duration> = None;
-    const SETTLING_TIME: Duration = Duration::from_millis(SETTLING.unsigned_abs());
 }
 
 /// To pay under a key.
@@ -97,7 +88,7 @@ impl<R: ReferenceStateMachine<State = Model, Transition = Step>> StateMachineTes
 
 impl Inner {
     async fn start(model: &Model) -> Self {
-        let time = Time::stopped();
+        let time = Hand::at(machine::clock::now());
         let options = OpenOptions::new().machine::<AnyExecution>().clock(time.clone());
         let (file, observer) = if model.sees_processes {
             let folder = tempfile::tempdir().unwrap();
@@ -111,7 +102,7 @@ impl Inner {
         for key in 0..=KEYS {
             // A person has decided, so that only the key matters.
             let failed = Execution::new(contract(key, false)).start(tool_node());
-            let failed = failed.fail("never".to_owned(), tool_node());
+            let failed = failed.fail("never".to_owned(), None, tool_node());
             probes.push(Some(stored(&observer, Contract::retry(&failed, ann())).await));
         }
         let done: Planned<Pay> = stored(&observer, contract(KEYS, false)).await;

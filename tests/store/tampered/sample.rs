@@ -14,7 +14,10 @@ use machine_tests::samples::{Ticket, ask, mail};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::store::support::{Place, applied, drop_triggers, not_applied};
+use crate::store::{
+    forger::{Derived, derived},
+    support::{Place, applied, drop_triggers, not_applied},
+};
 
 /// A machine of the user's with a deadline.
 #[machine(durable)]
@@ -74,6 +77,8 @@ impl Who {
 /// The bytes of a closed file.
 pub(super) struct Sample {
     pub(super) ids: Vec<Id>,
+    /// Values that follow from the rest of the file without a key.
+    pub(super) derived: Derived,
     bytes: Vec<u8>,
     options: OpenOptions,
 }
@@ -102,9 +107,10 @@ impl Sample {
         drop_triggers(&raw);
         // Without a log next to it.
         raw.execute_batch("DETACH other; PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let derived = derived(&raw, None).unwrap();
         raw.close().unwrap();
         let bytes = std::fs::read(place.file()).unwrap();
-        Self { ids, bytes, options }
+        Self { ids, derived, bytes, options }
     }
 
     pub(super) fn copy(&self) -> Copied<'_> {

@@ -9,6 +9,7 @@ use machine::{
         AnyExecution, Execution,
         execution::{Pending, Waiting},
     },
+    effects::EffectError,
     store::{CommitError, LoadError, Query, Store},
     stored::{Restore, VerifyError},
 };
@@ -166,7 +167,7 @@ async fn recover(store: &Store, sample: &Sample) -> Option<String> {
         return None;
     }
     let names: Vec<_> = doubts.iter().map(|id| name(sample, Some(*id))).collect();
-    let names = if names.is_empty() { "nobody".to_owned() } else { names.join(" ") };
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(" ") };
     let mut text = format!("in doubt: {names}");
     for (id, error) in recovered.failed {
         let error = error.to_string();
@@ -186,15 +187,23 @@ async fn again(
 ) -> Option<String> {
     let refused = match store.create(&mut twin).await {
         Ok(()) => store.begin(twin, tool_node()).await.map(drop).map_err(|refused| refused.reason),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     };
     let by = |id| name(sample, Some(id));
     let text = match refused {
         Ok(()) => "it runs".to_owned(),
-        Err(CommitError::AlreadyDone { by: of, .. }) => format!("done by {}", by(of)),
-        Err(CommitError::KeyHeld { by: of, .. }) => format!("held by {}", by(of)),
-        Err(CommitError::KeyReused { by: of, .. }) => format!("reused by {}", by(of)),
-        Err(CommitError::BrokenAttempt { reason, .. }) => format!("not trusted: {reason}"),
+        Err(EffectError::Commit(CommitError::AlreadyDone { by: of, .. })) => {
+            format!("done by {}", by(of))
+        }
+        Err(EffectError::Commit(CommitError::KeyHeld { by: of, .. })) => {
+            format!("held by {}", by(of))
+        }
+        Err(EffectError::Commit(CommitError::KeyReused { by: of, .. })) => {
+            format!("reused by {}", by(of))
+        }
+        Err(EffectError::Commit(CommitError::BrokenAttempt { reason, .. })) => {
+            format!("not trusted: {reason}")
+        }
         Err(other) => panic!("{other:?}"),
     };
     let untouched = match subject {

@@ -75,18 +75,8 @@ pub(super) mod hundredths {
 
 /// Version 1 with a context that has a field more, and one more move.
 pub(super) mod roomy {
-    use super::{Context, Deserialize, Serialize, machine};
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(crate) struct Terms {
-        pub(crate) limit: u32,
-        #[serde(default)]
-        pub(crate) owner: String,
-    }
-
-    impl Context for Terms {
-        type Summary = ();
-    }
+    pub(crate) use super::hundredths::Terms;
+    use super::{Deserialize, Serialize, machine};
 
     #[machine(durable, context = Terms)]
     #[derive(Debug, Serialize, Deserialize)]
@@ -123,5 +113,86 @@ pub(super) mod elsewhere {
         Open { amount: u32 },
         #[terminal]
         Closed,
+    }
+}
+
+/// Claims, whose states have other names from version to version.
+pub(super) mod claims {
+    use super::{Deserialize, Serialize, machine};
+
+    pub(crate) mod first {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(crate) enum Claim {
+            #[initial]
+            #[on(accept => Accepted)]
+            #[on(close => Closed)]
+            Asked,
+            #[on(note => Self)]
+            #[on(close => Closed)]
+            Accepted,
+            #[terminal]
+            Closed,
+        }
+    }
+
+    pub(crate) mod renamed {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(crate) enum Claim {
+            #[initial]
+            #[on(accept => Approved)]
+            #[on(close => Closed)]
+            Asked,
+            #[was = "accepted"]
+            #[on(note => Self)]
+            #[on(close => Closed)]
+            Approved,
+            #[terminal]
+            Closed,
+        }
+    }
+
+    /// No machine has the old name.
+    pub(crate) mod settled {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(crate) enum Claim {
+            #[initial]
+            #[on(accept => Approved)]
+            #[on(close => Closed)]
+            Asked,
+            #[on(note => Self)]
+            #[on(close => Closed)]
+            Approved,
+            #[terminal]
+            Closed,
+        }
+    }
+
+    /// The old name is used again, for another state.
+    pub(crate) mod again {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(crate) enum Claim {
+            #[initial]
+            #[on(accept => Approved)]
+            #[on(close => Accepted)]
+            Asked,
+            #[on(note => Self)]
+            #[on(close => Accepted)]
+            Approved,
+            #[terminal]
+            #[was = "closed"]
+            Accepted,
+        }
     }
 }

@@ -1,13 +1,16 @@
 //! A is frozen for longer than its lease, no worker takes over, and A thaws.
 
-use crate::worker::process::{Act, Orders, until};
+use crate::worker::{
+    prelude::until,
+    process::{Act, Office, Orders, letter},
+};
 
-use super::office::Office;
+use super::{orders, signed};
 
 /// Waits until others may take over from a frozen worker.
 async fn lease_has_ended(office: &Office) {
     let raw = rusqlite::Connection::open(&office.file).unwrap();
-    until("the lease ends", || async {
+    until("the lease ends", async || {
         // While a worker has the lease, this is when it ends.
         let end = "SELECT wake_at FROM work WHERE worker IS NOT NULL";
         let end: i64 = raw.query_row(end, [], |row| row.get(0)).unwrap();
@@ -18,14 +21,14 @@ async fn lease_has_ended(office: &Office) {
 
 /// Its work under the old lease is not written; it repeats it under a new one.
 async fn begins_again(act: Act) {
-    let office = Office::open().await;
-    let mut a = Orders { act, ..office.orders("A") }.start();
+    let office = signed().await;
+    let mut a = Orders { act, ..orders(&office, "A") }.start();
     a.process.freeze();
     lease_has_ended(&office).await;
     let before = office.everything().await;
     assert_eq!(before.slips, ["the archive"]);
     a.process.thaw();
-    office.wait_until_filed().await;
+    office.wait_until(letter::Status::Filed).await;
     let report = a.stop();
 
     assert_eq!(report.states(), ["blank", "signed", "signed", "copied"]);
@@ -56,14 +59,14 @@ async fn a_handler_is_stopped_where_it_waits_when_the_lease_has_ended() {
 
 /// A worker whose clock hides that from it writes, and that is legal: no other worker has had the lease.
 #[tokio::test]
-async fn a_lease_that_nobody_took_over_is_still_that_of_its_holder() {
-    let office = Office::open().await;
-    let frozen = Orders { act: Act::Freeze, clock_stands_still: true, ..office.orders("A") };
+async fn an_expired_lease_belongs_to_its_holder_until_a_takeover() {
+    let office = signed().await;
+    let frozen = Orders { act: Act::Freeze, clock_stands_still: true, ..orders(&office, "A") };
     let mut a = frozen.start();
     a.process.freeze();
     lease_has_ended(&office).await;
     a.process.thaw();
-    office.wait_until_filed().await;
+    office.wait_until(letter::Status::Filed).await;
     let report = a.stop();
     assert_eq!(report.states(), ["blank", "signed", "copied"]);
     assert!(report.calls.iter().all(|call| call.token == report.calls[0].token), "{report:?}");

@@ -2,8 +2,8 @@
 
 use machine::store::Delivery;
 
-use super::office::Office;
-use crate::worker::process::{Act, Member, Orders, Report};
+use super::{orders, signed};
+use crate::worker::process::{Act, Member, Orders, Report, letter};
 
 /// The store's answer to a worker that writes under a lease that it has lost.
 const REFUSED: &str = "machine.worker.lease_lost";
@@ -11,12 +11,12 @@ const REFUSED: &str = "machine.worker.lease_lost";
 /// Lets B finish what A has begun, and A thaw. `knows` is whether A's clock shows it that its lease has
 /// ended; otherwise the store must.
 async fn taken_over(act: Act, knows: bool) {
-    let office = Office::open().await;
-    let frozen = Orders { act, clock_stands_still: !knows, ..office.orders("A") };
+    let office = signed().await;
+    let frozen = Orders { act, clock_stands_still: !knows, ..orders(&office, "A") };
     let mut a = frozen.start();
     a.process.freeze();
-    let b = office.orders("B").start();
-    office.wait_until_filed().await;
+    let b = orders(&office, "B").start();
+    office.wait_until(letter::Status::Filed).await;
     let other = b.stop();
     let before = office.everything().await;
 
@@ -46,8 +46,9 @@ async fn taken_over(act: Act, knows: bool) {
 /// Lets A thaw while B has the lease, and has not changed anything. So the token of the lease is all
 /// that tells them apart.
 async fn fenced(act: Act, of_b: Act) {
-    let office = Office::open().await;
-    let orders = |name: &str, act| Orders { act, clock_stands_still: true, ..office.orders(name) };
+    let office = signed().await;
+    let orders =
+        |name: &str, act| Orders { act, clock_stands_still: true, ..orders(&office, name) };
     let mut a = orders("A", act).start();
     a.process.freeze();
     let mut b = orders("B", of_b).start();
@@ -61,7 +62,7 @@ async fn fenced(act: Act, of_b: Act) {
 
     // B is not disturbed by that.
     b.process.thaw();
-    office.wait_until_filed().await;
+    office.wait_until(letter::Status::Filed).await;
     b.stop();
     let after = office.everything().await;
     assert_eq!(office.moves().await, ["write", "sign", "copy", "file"]);

@@ -2,45 +2,70 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use machine::{actor::Actors, store::Store, worker::Worker};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
+    Random,
     errands::{Guide, Lines, Pay, Read, Services},
-    random::Random,
 };
-use crate::worker::process::{Member, Process, close, orders, say};
+use crate::worker::process::{Member, Process, close, orders, work};
 
 pub(crate) struct Crew {
     members: Vec<Member>,
+    /// With the time when they thaw.
+    frozen: Vec<(Member, Instant)>,
     pub(crate) kills: usize,
+    pub(crate) freezes: usize,
 }
 
 impl Crew {
     pub(crate) fn start(count: usize, lines: &Lines, random: &mut Random) -> Self {
         let members = (0..count).map(|_| start(lines, random)).collect();
-        Self { members, kills: 0 }
+        Self { members, frozen: Vec::new(), kills: 0, freezes: 0 }
     }
 
-    /// Kills one with SIGKILL, and starts another one.
-    pub(crate) fn kill_one(&mut self, lines: &Lines, random: &mut Random) {
-        let position = random.below(self.members.len());
-        self.members.remove(position).process.kill();
-        self.members.push(start(lines, random));
-        self.kills += 1;
+    /// Kills one with SIGKILL, and starts another one; or freezes one with SIGSTOP, for up to two leases.
+    pub(crate) fn disturb_one(&mut self, lines: &Lines, random: &mut Random) {
+        if self.members.is_empty() {
+            return;
+        }
+        let member = self.members.remove(random.below(self.members.len()));
+        if self.kills > self.freezes {
+            member.process.stop();
+            let time = Duration::from_millis(random.number() % 2000);
+            self.frozen.push((member, Instant::now() + time));
+            self.freezes += 1;
+        } else {
+            member.process.kill();
+            self.members.push(start(lines, random));
+            self.kills += 1;
+        }
     }
 
-    pub(crate) fn stop(self) {
+    /// Thaws those whose time has come.
+    pub(crate) fn thaw(&mut self) {
+        let now = Instant::now();
+        for (mut member, _) in self.frozen.extract_if(.., |(_, at)| *at <= now) {
+            member.process.thaw();
+            self.members.push(member);
+        }
+    }
+
+    pub(crate) fn stop(mut self) {
+        for (mut member, _) in self.frozen.drain(..) {
+            member.process.thaw();
+            self.members.push(member);
+        }
         self.members.iter().for_each(Member::terminate);
         self.members.into_iter().for_each(|member| member.process.join());
     }
 }
 
 fn start(lines: &Lines, random: &mut Random) -> Member {
-    Member::of(Process::start("worker::killed::crew::works", &(lines, random.next())))
+    Member::of(Process::start("worker::killed::crew::works", &(lines, random.number())))
 }
 
 /// Drives everything until SIGTERM.
@@ -50,22 +75,15 @@ async fn works() {
     let (lines, seed): (Lines, u64) = orders();
     let store = Store::sqlite(lines.database()).await.unwrap();
     let random = Mutex::new(Random::new(seed));
-    let services = Arc::new(Services { lines: lines.clone(), random });
-    let mut terminated = signal(SignalKind::terminate()).unwrap();
-    say(&std::process::id());
-    let stop = async {
-        terminated.recv().await;
-    };
-    Worker::new(&store, Actors::issue("worker").unwrap())
-        .handler(Guide(lines))
+    let services = Arc::new(Services { lines, random });
+    let worker = Worker::new(&store, Actors::issue("worker").unwrap())
+        .handler(Guide)
         .tool::<Read>(Arc::clone(&services))
         .tool::<Pay>(services)
         .lease(Duration::from_secs(1))
         .sweep(Duration::from_millis(200))
         .backoff(Duration::from_millis(50), Duration::from_secs(1))
-        .concurrency(8)
-        .run_until(stop)
-        .await
-        .unwrap();
+        .concurrency(8);
+    work(worker, false).await;
     close(store).await;
 }

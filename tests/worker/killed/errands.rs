@@ -10,15 +10,15 @@ use std::{
 
 use machine::{
     contract::{
-        Answer, Applied, Attempt, Call, Contract, Idempotent, Irreversible, NotDone, Perform,
-        Planned, Tool,
+        Answer, Applied, Attempt, Call, Contract, NoReceipt, Perform, Planned, Tool,
+        execution::Completed,
     },
-    worker::{Failure, Handler, Next, Task},
+    worker::{Handled, Handler, Next, Task},
 };
 use machine_tests::actors::{graph_runner, reasoning_node};
 use serde::{Deserialize, Serialize};
 
-use super::{random::Random, trips::AnyTrip};
+use super::{Random, trips::AnyTrip};
 
 /// The files of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,32 +46,18 @@ impl Lines {
 }
 
 /// Idempotent, for the trip with this number.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(timetable.read, idempotent)]
 pub(crate) struct Read {
     pub(crate) trip: u32,
 }
 
-impl Tool for Read {
-    const SERVICE: &'static str = "timetable";
-    const METHOD: &'static str = "read";
-    type Effect = Idempotent;
-    type Receipt = String;
-}
-
 /// Irreversible, for the trip with this number.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(bank.pay, irreversible, settling_time = Duration::ZERO)]
 pub(crate) struct Pay {
     pub(crate) trip: u32,
     pub(crate) amount: u32,
-}
-
-impl Tool for Pay {
-    const SERVICE: &'static str = "bank";
-    const METHOD: &'static str = "pay";
-    type Effect = Irreversible;
-    type Receipt = String;
-    // A write is visible in the file at once.
-    const SETTLING_TIME: Duration = Duration::ZERO;
 }
 
 /// The services of a worker. They are slow, so that it is killed before, in and after a call.
@@ -82,7 +68,7 @@ pub(crate) struct Services {
 
 impl Services {
     async fn pause(&self) {
-        let time = self.random.lock().unwrap().next() % 60;
+        let time = self.random.lock().unwrap().number() % 60;
         tokio::time::sleep(Duration::from_millis(time)).await;
     }
 }
@@ -108,19 +94,18 @@ impl Perform<Pay> for Services {
         if self.lines.of("payments").contains(&attempt.key().unwrap().to_string()) {
             Ok(Applied::new(format!("paid {}", attempt.arguments().amount)))
         } else {
-            Err(NotDone::not_applied("there is no line with this key"))
+            Err(NoReceipt::not_applied("there is no line with this key"))
         }
     }
 }
 
 /// The handler.
-pub(crate) struct Guide(pub(crate) Lines);
+pub(crate) struct Guide;
 
 impl Handler for Guide {
     type Machine = AnyTrip;
 
-    async fn handle(&self, trip: AnyTrip, task: &mut Task) -> Result<Next<AnyTrip>, Failure> {
-        self.0.add("calls", &format!("{} {}", task.id(), trip.status()))?;
+    async fn handle(&self, trip: AnyTrip, task: &mut Task) -> Handled<AnyTrip> {
         let by = graph_runner();
         let number = trip.context().number;
         Ok(match trip {
@@ -130,14 +115,14 @@ impl Handler for Guide {
                 Next::to(trip.look(by))
             }
             AnyTrip::Reading(trip) => match task.joined().await?.as_deref() {
-                Some([read]) if read.status == "completed" => Next::to(trip.found(by)),
+                Some([read]) if read.is_in::<Completed>() => Next::to(trip.found(by)),
                 Some(other) => return Err(format!("it was not read: {other:?}").into()),
                 None => Next::Wait,
             },
             AnyTrip::Paying(trip) => {
                 let Some(children) = task.joined().await? else { return Ok(Next::Wait) };
                 match children.last() {
-                    Some(last) if children.len() > 1 && last.status == "completed" => {
+                    Some(last) if children.len() > 1 && last.is_in::<Completed>() => {
                         Next::to(trip.paid(by))
                     }
                     // The first attempt, or one after a call that did not take effect.

@@ -1,4 +1,4 @@
-//! A process whose worker drives letters, and what it does in the middle of its handler.
+//! A process whose worker drives letters, and its action in the middle of a handler.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,13 +14,12 @@ use machine::{
     actor::Actors,
     clock::{Clock, Millis},
     store::{Message, OpenOptions},
-    worker::{Failure, Handler, Next, Task, Worker},
+    worker::{Handled, Handler, Next, Task, Worker},
 };
 use machine_tests::actors::graph_runner;
 use serde::{Deserialize, Serialize};
-use tokio::signal::unix::{SignalKind, signal};
 
-use super::{AnyLetter, Member, Slip, close, letters::FREEZES, log::Log, slip};
+use super::{AnyLetter, Member, Slip, close, letters::FREEZES, log::Log, slip, work};
 use crate::{
     effects::tool::{Pay, Teller},
     process::{Process, freeze, orders, say, wait},
@@ -45,7 +44,7 @@ pub(crate) enum Act {
     FreezeInGuard,
     /// Says that it is there, and waits until the parent releases it.
     Wait,
-    /// Says that it is there, and waits for ever.
+    /// Reports that it is running, and waits forever.
     Hang,
 }
 
@@ -62,12 +61,12 @@ pub(crate) struct Orders {
     pub(crate) grace: Duration,
     /// Its clock for leases and timeouts does not count, as if the process were frozen all the time.
     pub(crate) clock_stands_still: bool,
-    /// It stays until the parent says so, with the store open.
+    /// It keeps the store open until the parent ends it.
     pub(crate) stays: bool,
 }
 
 impl Orders {
-    /// With a lease that is long enough for whatever the test does.
+    /// With a lease that is long enough for the test.
     pub(crate) fn new(name: &str, file: &Path) -> Self {
         Self {
             name: name.to_owned(),
@@ -162,7 +161,7 @@ impl Clerk {
 impl Handler for Clerk {
     type Machine = AnyLetter;
 
-    async fn handle(&self, letter: AnyLetter, task: &mut Task) -> Result<Next<AnyLetter>, Failure> {
+    async fn handle(&self, letter: AnyLetter, task: &mut Task) -> Handled<AnyLetter> {
         let by = graph_runner();
         let call = {
             let (state, token) = (letter.status().to_string(), token(&self.orders.file));
@@ -234,13 +233,7 @@ async fn works() {
         let acted = AtomicBool::new(false);
         worker.handler(Clerk { orders: orders.clone(), acted, calls: Arc::clone(&calls) })
     };
-    let mut terminated = signal(SignalKind::terminate()).unwrap();
-    say(&std::process::id());
-    let stop = async {
-        terminated.recv().await;
-        say(&STOPPING);
-    };
-    worker.run_until(stop).await.unwrap();
+    work(worker, true).await;
     let calls = calls.lock().unwrap().clone();
     say(&Report { calls, warnings: log.lines() });
     if orders.stays {

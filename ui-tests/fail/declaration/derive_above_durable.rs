@@ -1,9 +1,17 @@
-// The derive is above the attribute.
+// The derive is found although it is not on the line above.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Serialize,
+    Deserialize,
+)]
+/// An order.
+#[allow(dead_code)]
+// M0023: the derive is above the attribute.
 #[machine(durable)]
 enum Order {
     #[initial]

@@ -4,6 +4,7 @@ use machine::actor::{Actor, Actors, ToolNode};
 use machine::machine;
 use machine::stored::{Context, Durable, Unverified, VerifyError};
 use machine::typed::{Illegal, State};
+use machine::worker::{Handled, Next, Task, Worker};
 use order::{Event, MayShip, Status};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,18 @@ fn restore(claim: Unverified, by: &ToolNode) -> Result<Order<order::Shipped>, Ve
         AnyOrder::Packed(order) => Ok(order.ship(7, "fragile".into(), by)),
         AnyOrder::Shipped(order) => Ok(order),
     }
+}
+
+struct Shop;
+
+impl order::Handle for Shop {
+    async fn placed(&self, order: Order<order::Placed>, _: &mut Task) -> Handled<AnyOrder> {
+        Ok(Next::to(order.pack()))
+    }
+}
+
+fn drive(worker: Worker) -> Worker {
+    worker.handler(order::Driver(Shop)).machine::<AnyOrder>()
 }
 
 fn main() {

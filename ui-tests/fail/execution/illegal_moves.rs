@@ -8,7 +8,7 @@ fn pending_cancel(pending: Execution<Pending>, by: &GraphRunner) {
 }
 
 fn pending_fail(pending: Execution<Pending>, by: &GraphRunner) {
-    let _ = pending.fail("no route to host".to_owned(), by);
+    let _ = pending.fail("no route to host".to_owned(), None, by);
 }
 
 fn pending_reject(pending: Execution<Pending>, by: &GraphRunner) {
@@ -44,7 +44,7 @@ fn running_timeout(running: Execution<Running>, by: &GraphRunner) {
 }
 
 fn waiting_fail(waiting: Execution<Waiting>, by: &GraphRunner) {
-    let _ = waiting.fail("no route to host".to_owned(), by);
+    let _ = waiting.fail("no route to host".to_owned(), None, by);
 }
 
 fn waiting_reject(waiting: Execution<Waiting>, by: &GraphRunner) {
@@ -68,7 +68,7 @@ fn completed_cancel(completed: Execution<Completed>, by: &GraphRunner) {
 }
 
 fn completed_fail(completed: Execution<Completed>, by: &GraphRunner) {
-    let _ = completed.fail("no route to host".to_owned(), by);
+    let _ = completed.fail("no route to host".to_owned(), None, by);
 }
 
 fn completed_reject(completed: Execution<Completed>, by: &GraphRunner) {
@@ -100,7 +100,7 @@ fn failed_cancel(failed: Execution<Failed>, by: &GraphRunner) {
 }
 
 fn failed_fail(failed: Execution<Failed>, by: &GraphRunner) {
-    let _ = failed.fail("no route to host".to_owned(), by);
+    let _ = failed.fail("no route to host".to_owned(), None, by);
 }
 
 fn failed_reject(failed: Execution<Failed>, by: &GraphRunner) {
@@ -132,7 +132,7 @@ fn rejected_cancel(rejected: Execution<Rejected>, by: &GraphRunner) {
 }
 
 fn rejected_fail(rejected: Execution<Rejected>, by: &GraphRunner) {
-    let _ = rejected.fail("no route to host".to_owned(), by);
+    let _ = rejected.fail("no route to host".to_owned(), None, by);
 }
 
 fn rejected_reject(rejected: Execution<Rejected>, by: &GraphRunner) {
@@ -164,7 +164,7 @@ fn cancelled_cancel(cancelled: Execution<Cancelled>, by: &GraphRunner) {
 }
 
 fn cancelled_fail(cancelled: Execution<Cancelled>, by: &GraphRunner) {
-    let _ = cancelled.fail("no route to host".to_owned(), by);
+    let _ = cancelled.fail("no route to host".to_owned(), None, by);
 }
 
 fn cancelled_reject(cancelled: Execution<Cancelled>, by: &GraphRunner) {

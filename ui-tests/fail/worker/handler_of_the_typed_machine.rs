@@ -2,7 +2,7 @@
 
 use machine::{
     machine,
-    worker::{Failure, Handler, Next, Task},
+    worker::{Handled, Handler, Next, Task},
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ struct Ships;
 impl Handler for Ships {
     type Machine = Order;
 
-    async fn handle(&self, order: Order, _task: &mut Task) -> Result<Next<Order>, Failure> {
+    async fn handle(&self, order: Order, _task: &mut Task) -> Handled<Order> {
         Ok(match order {
             AnyOrder::Packed(packed) => Next::to(packed.ship()),
             AnyOrder::Shipped(_) => Next::Wait,

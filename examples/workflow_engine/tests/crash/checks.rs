@@ -1,9 +1,10 @@
-use std::{collections::HashSet, fs};
+use std::collections::HashSet;
 
 use machine::{
     store::Query,
     view::{self, transitions},
 };
+use pollster::block_on;
 
 use super::{Figures, GOALS, Round, TOO_LATE};
 use crate::{office::WRITERS, record::AnyTaskRecord};
@@ -11,22 +12,20 @@ use crate::{office::WRITERS, record::AnyTaskRecord};
 impl Round {
     /// Checks the conditions that must hold when all tasks have ended.
     pub(super) fn check(&self, round: u64, figures: &mut Figures) {
-        let report = self.store.wait(self.store.get().verify_all(|_| {})).unwrap();
+        let report = block_on(self.store.verify_all(|_| {})).unwrap();
         assert!(report.is_clean(), "round {round}: {report:?}");
-        let set_aside = self.store.wait(self.store.get().set_aside()).unwrap();
+        let set_aside = block_on(self.store.set_aside()).unwrap();
         assert!(set_aside.machines.is_empty(), "round {round}: {set_aside:?}");
         let mut effects = 0;
         for (_, _, file) in WRITERS {
-            let text = fs::read_to_string(self.folder.path().join("engine.office").join(file))
-                .unwrap_or_default();
+            let text = self.site.file(file);
             let lines: Vec<&str> = text.lines().collect();
             let once: HashSet<&str> = lines.iter().copied().collect();
             assert_eq!(once.len(), lines.len(), "round {round}: {file} has a line twice:\n{text}");
             effects += lines.len();
         }
         let records = Query::new().machine("task_record");
-        let records =
-            self.store.wait(self.store.get().load_all::<AnyTaskRecord>(&records)).unwrap();
+        let records = block_on(self.store.load_all::<AnyTaskRecord>(&records)).unwrap();
         assert_eq!(records.items.len(), GOALS.len());
         self.check_answers(round);
         // The files have exactly the effects that the records report.
@@ -53,9 +52,9 @@ impl Round {
     /// Each intervention was answered once, by the answer that a person gave to it.
     fn check_answers(&self, round: u64) {
         let mut answered = HashSet::new();
-        for engine in self.store.list(&Query::new().machine("workflow")).unwrap().items {
+        for engine in block_on(self.store.list(&Query::new().machine("workflow"))).unwrap().items {
             let id = engine.unwrap().id;
-            let history = self.store.wait(self.store.get().history(id)).unwrap();
+            let history = block_on(self.store.history(id)).unwrap();
             for (moves, it) in (0..).zip(transitions::<view::Human>(&history)) {
                 if it.from_status == "manual_intervention" {
                     answered.insert((id, moves));

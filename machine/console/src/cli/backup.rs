@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    output::{Format, Output},
     progress::Progress,
 };
 use machine::text::OneLine;
@@ -12,7 +12,7 @@ use machine::text::OneLine;
 /// `backup`: a copy of the file, while programs write to it.
 #[derive(Debug, clap::Args)]
 pub struct Backup {
-    /// The copy; no file is ever replaced.
+    /// The copy; an existing file is never overwritten.
     #[arg(value_name = "FILE")]
     to: PathBuf,
     #[command(flatten)]
@@ -29,6 +29,6 @@ impl Backup {
         let text = format!("{}: {bytes} bytes\n", OneLine(&path));
         let document =
             json!({ "path": path, "bytes": bytes, "position": copied.position.to_string() });
-        Answer::of_act(document, text).print(self.format)
+        Output::of_act(document, text).print(self.format)
     }
 }

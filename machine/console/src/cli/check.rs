@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    output::{Format, Output},
     progress::Progress,
 };
 use machine::{
@@ -13,7 +13,7 @@ use machine::{
     text::{OneLine, shortened},
 };
 
-/// `check`: whether every machine can be read, or what would keep a new program from it.
+/// `check`: checks that every machine can be read, also by a new program.
 #[derive(Debug, clap::Args)]
 pub struct Check {
     /// The definitions of a new program, as JSON: one, or a list. `serde_json` writes a `DEFINITION`, and
@@ -36,13 +36,13 @@ impl Check {
         };
         let mut text = checked.to_string();
         if text.is_empty() {
-            text.push_str("no machine was ever stored in this file\n");
+            text.push_str("no machine has been stored in this file\n");
         }
         if context.declares_nothing() && self.against.is_none() {
             text.push_str(UNDECLARED);
         }
         let is_clean = checked.is_clean();
-        Answer::new(document(&checked), text).problems(!is_clean).print(self.format)
+        Output::new(document(&checked), text).problems(!is_clean).print(self.format)
     }
 }
 

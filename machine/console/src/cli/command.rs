@@ -4,22 +4,18 @@ use std::{io::Write, process::ExitCode};
 use super::serve::Serve;
 use super::{
     Context, Error, Exit,
-    acknowledge::Acknowledge,
+    acts::{Acknowledge, Cancel, Fence, Requeue, Retry},
     backup::Backup,
-    cancel::Cancel,
     check::Check,
     completions::Completions,
     confirm::Confirm,
     decide::{Approve, Decline},
     export::Export,
-    fence::Fence,
     list::List,
     operations::Operations,
     prompt::Prompt,
     prune::Prune,
-    requeue::Requeue,
     respond::Respond,
-    retry::Retry,
     send::Send,
     show::Show,
     timeline::Timeline,
@@ -54,35 +50,35 @@ use super::{
 pub enum Command {
     /// List the machines: what needs attention first, then the others.
     List(List),
-    /// Show a machine, what it waits for, and what to do next.
+    /// Show a machine, why it waits, and the next steps.
     Show(Show),
     /// Show the history of a machine, or the executions of a session.
     Timeline(Timeline),
     /// Show the states and moves of a kind of machine.
     Topology(Topology),
-    /// Show what a model's prompt says about the executions of a session.
+    /// Show the section of a model's prompt about the executions of a session.
     Prompt(Prompt),
     /// Approve gates: their actions may run, once. All of them, or none.
     Approve(Approve),
     /// Decline gates: their actions never run. All of them, or none.
     Decline(Decline),
-    /// Cancel machines that are not needed any more.
+    /// Cancel machines that are no longer needed.
     Cancel(Cancel),
     /// Say whether an action in doubt took effect.
     Confirm(Confirm),
-    /// Record that a contradiction was dealt with; it needs no more attention.
+    /// Acknowledge a contradiction, so that it no longer needs attention.
     Acknowledge(Acknowledge),
     /// Answer a question that is not a gate, and resume it.
     Respond(Respond),
-    /// Shut out the worker of a call, which puts the call in doubt.
+    /// Fence the worker of a call, which puts the call in doubt.
     Fence(Fence),
     /// Retry a failed execution: a new attempt with the same key.
     Retry(Retry),
-    /// Return to the workers what they set aside.
+    /// Retry work that workers set aside.
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),
-    /// Show the operator log: the acts of people on the command line and over HTTP.
+    /// Show the operator log: the acts of people, on the command line, over HTTP and in programs.
     Operations(Operations),
     /// Serve the inspector and the HTTP interface.
     #[cfg(feature = "http")]
@@ -97,7 +93,7 @@ pub enum Command {
     Backup(Backup),
     /// Print machines with their whole histories as JSON.
     Export(Export),
-    /// Print the script by which a shell completes the commands.
+    /// Print the shell script that completes the commands.
     Completions(Completions),
 }
 

@@ -2,7 +2,7 @@ use clap_complete::Shell;
 
 use super::{Context, Error, Exit, terminal};
 
-/// `completions`: the script by which a shell completes these commands.
+/// `completions`: the shell script that completes these commands.
 #[derive(Debug, clap::Args)]
 pub struct Completions {
     /// The shell.
@@ -14,7 +14,7 @@ impl Completions {
     pub(super) fn run(&self, context: &Context) -> Result<Exit, Error> {
         let mut program = context.program.clone().ok_or_else(|| {
             Error::refused(
-                "this program does not say what to complete; it does so with `Context::program`",
+                "this program does not support completions; enable them with `Context::program`",
             )
         })?;
         let name = program.get_name().to_owned();

@@ -2,22 +2,19 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
-    ids::Ids,
-    person::{Person, Whole, Yes},
+    on::One,
+    person::{Whole, Yes},
 };
 use machine::operate::Finding;
 
-/// `confirm`: what a person found out about an action in doubt.
+/// `confirm`: a person's finding about an action in doubt.
 #[derive(Debug, clap::Args)]
 pub struct Confirm {
-    /// The id of the execution, or a part of it.
-    id: String,
+    #[command(flatten)]
+    one: One,
     /// The finding.
     #[arg(value_enum)]
     found: Found,
-    #[command(flatten)]
-    person: Person,
     /// It did not take effect, although its worker may be alive: I take responsibility.
     #[arg(long = "override")]
     overridden: bool,
@@ -31,8 +28,6 @@ pub struct Confirm {
     whole: Whole,
     #[command(flatten)]
     yes: Yes,
-    #[command(flatten)]
-    format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -56,15 +51,19 @@ impl Confirm {
                 "`--receipt` is for `applied`; with `not-applied`, pass `--reason`",
             ));
         }
-        let store = context.write().await?;
-        let id = Ids::read(&store).await?.find(&self.id)?;
-        let operator = self.person.operates(context, &store);
-        let doubt = operator.in_doubt(id).await?;
+        let (store, id) = self.one.open(context).await?;
+        let operator = self.one.by.operates(context, &store);
+        let finding = match (self.found, self.overridden) {
+            (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),
+            (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),
+            (Found::NotApplied, true) => Finding::Overridden(self.reason.as_deref()),
+        };
+        let doubt = operator.in_doubt(id, finding).await?;
         let answer = match (self.found, self.overridden) {
             (Found::Applied, _) => "it took effect",
-            (Found::NotApplied, false) => "it did not take effect, and may be tried again",
+            (Found::NotApplied, false) => "it did not take effect, and may be retried",
             (Found::NotApplied, true) => {
-                "it did not take effect, although that cannot be known yet, and may be tried again"
+                "it did not take effect, although this is not proven yet, and may be retried"
             }
         };
         let asked = self.whole.question(
@@ -72,21 +71,16 @@ impl Confirm {
             &doubt.whole_question_in(context.language),
         );
         self.yes.agrees(&format!("{id}\n{asked}\nYour answer: {answer}."), self.whole)?;
-        let finding = match (self.found, self.overridden) {
-            (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),
-            (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),
-            (Found::NotApplied, true) => Finding::Overridden(self.reason.as_deref()),
-        };
         operator.confirm(doubt, finding).await?;
         let document = json!({ "id": id, "applied": is_applied, "overridden": self.overridden });
         let text = match self.found {
             Found::Applied => format!("{id} confirmed: it took effect\n"),
             Found::NotApplied => {
                 format!(
-                    "{id} confirmed: it did not take effect; `retry {id} --as NAME` tries again\n"
+                    "{id} confirmed: it did not take effect; `retry {id} --as NAME` retries it\n"
                 )
             }
         };
-        Answer::of_act(document, text).print(self.format)
+        self.one.by.report(document, text)
     }
 }

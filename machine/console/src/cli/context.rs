@@ -7,8 +7,9 @@ use clap::ColorChoice;
 use super::{Error, terminal::Terminal};
 use machine::{
     actor::Actors,
+    observe::Observer,
     store::{OpenOptions, Store},
-    view::{Language, Observer},
+    view::Language,
 };
 
 /// The program around the commands.

@@ -2,56 +2,44 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
-    ids::Ids,
-    person::{Person, Whole, Yes},
+    on::Several,
+    person::{Whole, Yes},
     terminal,
     time::local,
 };
 use machine::{
-    contract::Gate,
-    operate::{self, Decided, Operator},
-    store::{LoadError, Store},
+    effects::StateError,
+    operate::{self, Decided},
 };
 
 /// `approve`: what some gates ask for may run, once.
 #[derive(Debug, clap::Args)]
 pub struct Approve {
-    /// The ids of the gates, or parts of them.
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
     #[command(flatten)]
-    person: Person,
+    several: Several,
     #[command(flatten)]
     whole: Whole,
     #[command(flatten)]
     yes: Yes,
-    #[command(flatten)]
-    format: Format,
 }
 
 /// `decline`: what some gates ask for never runs.
 #[derive(Debug, clap::Args)]
 pub struct Decline {
-    /// The ids of the gates, or parts of them.
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
     #[command(flatten)]
-    person: Person,
-    /// Why not.
+    several: Several,
+    /// The reason.
     #[arg(long, value_name = "TEXT", default_value = "declined")]
     reason: String,
     #[command(flatten)]
     yes: Yes,
-    #[command(flatten)]
-    format: Format,
 }
 
 impl Approve {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let store = context.write().await?;
-        let operator = self.person.operates(context, &store);
-        let gates = found(&store, &operator, "approve", &self.ids).await?;
+        let (store, ids) = self.several.open(context).await?;
+        let operator = self.several.by.operates(context, &store);
+        let gates = operator.gates("approve", &ids).await.map_err(with_time)?;
         let (mut shown, mut texts) = (Vec::with_capacity(gates.len()), Vec::new());
         for gate in gates {
             let whole = gate.whole_question_in(context.language).filter(|_| self.whole.whole);
@@ -79,15 +67,15 @@ impl Approve {
                 "{gate} approved: a worker runs {execution}; follow it with `show {execution}`\n"
             )
         });
-        Answer::of_act(json!({ "decided": decided }), text.collect()).print(self.format)
+        self.several.by.report(json!({ "decided": decided }), text.collect())
     }
 }
 
 impl Decline {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let store = context.write().await?;
-        let operator = self.person.operates(context, &store);
-        let gates = found(&store, &operator, "decline", &self.ids).await?;
+        let (store, ids) = self.several.open(context).await?;
+        let operator = self.several.by.operates(context, &store);
+        let gates = operator.gates("decline", &ids).await.map_err(with_time)?;
         if !self.yes.yes {
             let questions = gates.iter().map(|gate| {
                 format!("{}\n{}", gate.id(), terminal::question(&gate.declining(context.language)))
@@ -96,33 +84,22 @@ impl Decline {
         }
         let decided = operator.decline(gates, Some(&self.reason)).await?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
-            format!("{gate} declined: {execution} never runs, and is CANCELLED\n")
+            format!("{gate} declined: {execution} is CANCELLED and never runs\n")
         });
-        Answer::of_act(json!({ "decided": decided }), text.collect()).print(self.format)
+        self.several.by.report(json!({ "decided": decided }), text.collect())
     }
 }
 
-/// The gates that a person wants to answer.
-async fn found(
-    store: &Store,
-    operator: &Operator<'_>,
-    operation: &'static str,
-    ids: &[String],
-) -> Result<Vec<Gate>, Error> {
-    let ids = Ids::read(store).await?.find_all(ids)?;
-    operator.gates(operation, &ids).await.map_err(told)
-}
-
-/// The answer of another person, with its time.
-fn told(error: operate::Error) -> Error {
+/// Adds the time of the answer of another person.
+fn with_time(error: operate::Error) -> Error {
     let source = std::error::Error::source(&error);
     let at = match source.and_then(|source| source.downcast_ref()) {
-        Some(LoadError::AlreadyDecided { at, .. }) => Some(*at),
+        Some(StateError::AlreadyDecided { at, .. }) => Some(*at),
         _ => None,
     };
-    let told = Error::from(error);
+    let error = Error::from(error);
     match at {
-        Some(at) => told.hint(format_args!("that was at {}", local(at))),
-        None => told,
+        Some(at) => error.hint(format_args!("that was at {}", local(at))),
+        None => error,
     }
 }

@@ -7,7 +7,7 @@ use machine::text::shortened;
 /// A text is not a length of time. See [`duration`].
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a length of time: give numbers with units, such as `90s`, `1h 30m` or `90d`; the units \
+    "`{0}` is not a duration: give numbers with units, such as `90s`, `1h 30m` or `90d`; the units \
      are ms, s, m, h, d (24 hours) and w, and months and years have no fixed length"
 )]
 pub struct InvalidDuration(String);

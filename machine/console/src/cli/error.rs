@@ -33,7 +33,7 @@ impl Error {
         self.code as u8
     }
 
-    /// It is refused, and nothing was changed.
+    /// Refused, and nothing was changed.
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self { code: Code::Refused, text: text.into(), source: None }
     }
@@ -118,9 +118,7 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
-                Self::of(Code::Id, error)
-            }
+            error if error.is_not_found() => Self::of(Code::Id, error),
             error => Self::of(Code::Refused, error),
         }
     }

@@ -25,7 +25,7 @@ Exit codes:
   0  done
   1  refused or failed; nothing was changed, unless the error says what was
   2  wrong usage
-  3  done, and `verify` or `check` found problems
+  3  done, and found what was changed or cannot be read
   4  unknown or ambiguous id
   5  the file cannot be opened or read now: missing, locked, busy, of another version
   6  done, but the output could not be written";

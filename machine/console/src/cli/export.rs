@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use super::{Context, Error, Exit, answer::Format, ids::Ids, progress::Progress, terminal};
+use super::{Context, Error, Exit, ids, output::Format, progress::Progress, terminal};
 use machine::{
     Id,
     store::{LoadError, Store},
@@ -10,7 +10,7 @@ use machine::{
 /// `export`: machines with their whole histories, as JSON.
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// The ids of the machines, or parts of them.
+    /// The ids of the machines, or the last digits of each, at least 8.
     #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
     ids: Vec<String>,
     /// All machines.
@@ -25,7 +25,7 @@ impl Export {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         if !self.all {
-            let ids = Ids::read(&store).await?.find_all(&self.ids)?;
+            let ids = ids::find_all(&store, &self.ids).await?;
             for id in ids {
                 write(&store, id).await??;
             }
@@ -51,7 +51,7 @@ impl Export {
     }
 }
 
-/// Prints one machine; the inner error is what is wrong with it.
+/// Prints one machine; the inner error is the machine's.
 async fn write(store: &Store, id: Id) -> Result<Result<(), LoadError>, Error> {
     match store.export(id).await {
         Ok(machine) => terminal::print(&crate::json::line(&machine)?).map(Ok),

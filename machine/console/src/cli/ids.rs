@@ -1,103 +1,91 @@
+//! Short forms of ids: the last 8 digits, or as many as no other id ends with.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Error;
 use machine::{
     Id,
+    observe::Observer,
     store::{LoadError, Store},
     text::shortened,
-    view::Observer,
 };
-
-/// The ids of all machines in a file. People shorten them: any part that only one id has will do.
-#[derive(Debug)]
-pub(super) struct Ids(Vec<Id>);
 
 /// The number of digits of an id.
 const DIGITS: usize = 32;
 
-/// The fewest digits of a short id.
+/// The fewest digits of a short id: the index of a store has them.
 const FEWEST: usize = 8;
 
 /// The number of ids that an error names.
 const NAMED: usize = 10;
 
-impl Ids {
-    pub(super) async fn read(store: &Store) -> Result<Self, LoadError> {
-        Observer::new(store).ids().await.map(Self)
+/// The machine that a person means.
+pub(super) async fn find(store: &Store, text: &str) -> Result<Id, Error> {
+    let shown = shortened(text);
+    if let Ok(id) = text.parse::<Id>() {
+        return Ok(id);
     }
+    let end: String = text.chars().filter(|it| *it != '-').collect::<String>().to_lowercase();
+    if end.is_empty() || !end.chars().all(|it| it.is_ascii_hexdigit()) {
+        return Err(Error::id(format!(
+            "`{shown}` is neither an id nor the end of one; `list` shows the ids"
+        )));
+    }
+    if end.len() < FEWEST {
+        return Err(Error::id(format!(
+            "`{shown}` is too short; give the last {FEWEST} digits of the id, which `list` shows"
+        )));
+    }
+    let found = Observer::new(store).ids_ending(&end).await?;
+    match &*found {
+        [id] => Ok(*id),
+        [] => Err(Error::id(format!(
+            "no machine in this file has an id that ends with `{shown}`; `list` shows the ids"
+        ))),
+        several => {
+            let named: Vec<_> = several.iter().take(NAMED).map(ToString::to_string).collect();
+            let more = several.len() - named.len();
+            let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
+            Err(Error::id(format!(
+                "`{shown}` matches {} ids; give more digits:\n{}{more}",
+                several.len(),
+                named.join("\n")
+            )))
+        }
+    }
+}
 
-    /// The machine that a person means.
-    pub(super) fn find(&self, text: &str) -> Result<Id, Error> {
-        let shown = shortened(text);
-        if let Ok(id) = text.parse::<Id>() {
-            return Ok(id);
-        }
-        let part: String = text.chars().filter(|it| *it != '-').collect::<String>().to_lowercase();
-        if part.is_empty() || !part.chars().all(|it| it.is_ascii_hexdigit()) {
-            return Err(Error::id(format!(
-                "`{shown}` is not an id, nor a part of one; `list` shows the ids"
-            )));
-        }
-        let found: Vec<Id> =
-            self.0.iter().copied().filter(|id| digits(*id).contains(&part)).collect();
-        match &*found {
-            [id] => Ok(*id),
-            [] => Err(Error::id(format!(
-                "no machine in this file has `{shown}` in its id; `list` shows the ids"
-            ))),
-            several => {
-                let named: Vec<_> = several.iter().take(NAMED).map(ToString::to_string).collect();
-                let more = several.len() - named.len();
-                let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
-                Err(Error::id(format!(
-                    "`{shown}` is a part of {} ids; give more of it:\n{}{more}",
-                    several.len(),
-                    named.join("\n")
-                )))
-            }
+/// The machines that a person means, each once.
+pub(super) async fn find_all(store: &Store, texts: &[String]) -> Result<Vec<Id>, Error> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for text in texts {
+        let id = find(store, text).await?;
+        if seen.insert(id) {
+            found.push(id);
         }
     }
+    Ok(found)
+}
 
-    /// The machines that a person means, each once.
-    pub(super) fn find_all(&self, texts: &[String]) -> Result<Vec<Id>, Error> {
-        let mut seen = BTreeSet::new();
-        let mut found = Vec::new();
-        for text in texts {
-            let id = self.find(text)?;
-            if seen.insert(id) {
-                found.push(id);
-            }
+/// The shortest end of each of these ids that no other id has, of at least 8 digits.
+pub(super) async fn short(
+    store: &Store,
+    ids: impl IntoIterator<Item = Id>,
+) -> Result<Short, LoadError> {
+    let observer = Observer::new(store);
+    let mut short = BTreeMap::new();
+    for id in ids.into_iter().collect::<BTreeSet<Id>>() {
+        let own = digits(id);
+        let others = observer.ids_ending(&own[DIGITS - FEWEST..]).await?;
+        let others: Vec<_> = others.into_iter().filter(|other| *other != id).map(digits).collect();
+        let is_alone =
+            |length: &usize| !others.iter().any(|other| other.ends_with(&own[DIGITS - length..]));
+        if let Some(length) = (FEWEST..DIGITS).find(is_alone) {
+            short.insert(id, own[DIGITS - length..].to_owned());
         }
-        Ok(found)
     }
-
-    /// The shortest end of each of these ids that no other id has in it, of at least 8 digits.
-    pub(super) fn short(&self, ids: impl IntoIterator<Item = Id>) -> Short {
-        let mut left: BTreeSet<Id> = ids.into_iter().collect();
-        let mut short = BTreeMap::new();
-        for length in FEWEST..DIGITS {
-            if left.is_empty() {
-                break;
-            }
-            let ends: BTreeMap<u128, Id> = left.iter().map(|id| (end(*id, length), *id)).collect();
-            let mut shared: BTreeSet<Id> = left.clone();
-            // Two of them with the same end: only one is in the map.
-            shared.retain(|id| !ends.values().any(|named| named == id));
-            for other in &self.0 {
-                for skipped in 0..=DIGITS - length {
-                    let Some(id) = ends.get(&part(*other, skipped, length)) else { continue };
-                    if id != other {
-                        shared.insert(*id);
-                    }
-                }
-            }
-            for id in left.difference(&shared) {
-                short.insert(*id, digits(*id)[DIGITS - length..].to_owned());
-            }
-            left = shared;
-        }
-        Short(short)
-    }
+    Ok(Short(short))
 }
 
 /// Short forms of ids.
@@ -117,14 +105,4 @@ impl Short {
 
 fn digits(id: Id) -> String {
     id.to_string().replace('-', "")
-}
-
-fn end(id: Id, length: usize) -> u128 {
-    part(id, 0, length)
-}
-
-/// So many digits, before those that are skipped at the end.
-fn part(id: Id, skipped: usize, length: usize) -> u128 {
-    let number = id.as_u128() >> (4 * skipped);
-    number & (u128::MAX >> (4 * (DIGITS - length)))
 }

@@ -8,22 +8,28 @@ use serde::Serialize;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format, document},
-    ids::{Ids, Short},
+    ids::{self, Short},
+    limit::limit,
+    output::{Format, Output, document},
     sees::Sees,
-    table::{Table, cell, colored, label, lines},
+    table::{Table, cell, colored, lines, state},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, for_audience};
+use crate::{
+    audience::{Audience, for_audience},
+    page::split,
+    stage::Stage,
+};
 use machine::{
     Id,
-    contract::Release,
+    contract::{CallStage, Release},
+    observe::{Attention, Concern, ConcernReason, NextStep, Observer, Overview, Trouble},
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
     text::OneLine,
-    view::{Attention, Concern, NextStep, Observer, Overview, Phrase, Reason, Trouble},
+    view::{Phrase, View},
 };
 
 /// `list`: what needs attention first, then the other machines.
@@ -41,19 +47,22 @@ pub struct List {
     /// Only executions with this idempotency key.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// Only executions that their gates let do this.
+    /// Only executions in this position at their gate.
     #[arg(long, value_enum)]
     release: Option<Gated>,
+    /// Only machines in a state that makes calls, one of which is this far.
+    #[arg(long, value_enum)]
+    calls: Option<Stage>,
     /// Only what needs attention.
     #[arg(long, conflicts_with = "after")]
     attention_only: bool,
     /// The order of the machines, by the time of their creation.
     #[arg(long, value_enum, default_value_t)]
     order: Order,
-    /// The most machines on a page.
-    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = at_least_one)]
+    /// The maximum number of machines on a page.
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
     limit: usize,
-    /// The page after this place, as the page before it says.
+    /// The position after which the page starts, as the previous page prints it.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     after: Option<Cursor>,
     /// The audience.
@@ -95,13 +104,6 @@ enum Order {
     Oldest,
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("give a number of at least 1".to_owned()),
-        Ok(number) => Ok(number),
-    }
-}
-
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
@@ -109,7 +111,7 @@ impl List {
         self.watch.show(context, &store, self.format, answer).await
     }
 
-    async fn answer(&self, context: &Context, store: &Store) -> Result<Answer, Error> {
+    async fn answer(&self, context: &Context, store: &Store) -> Result<Output, Error> {
         let observer = context.observer(store);
         let selection = self.selection(&observer).await?;
         for_audience!(self.audience, A => {
@@ -119,7 +121,7 @@ impl List {
             } else {
                 self.text(context, store, &found).await?
             };
-            Ok(Answer::new(document(&found)?, text))
+            Ok(Output::new(document(&found)?, text))
         })
     }
 
@@ -127,25 +129,20 @@ impl List {
         &self,
         observer: &Observer,
         selection: &Selection,
-    ) -> Result<Found<A>, Error> {
+    ) -> Result<Listing<A>, Error> {
         let attention = match self.after {
             None => Some(selection.attention(observer).await?),
             Some(_) => None,
         };
-        let mut found =
-            Found { attention, machines: Vec::new(), unreadable: Vec::new(), next: None };
         if self.attention_only {
-            return Ok(found);
+            let (machines, unreadable) = (Vec::new(), Vec::new());
+            return Ok(Listing { attention, machines, unreadable, next: None });
         }
         let page = selection.list::<A>(observer).await?;
-        for item in page.items {
-            match item {
-                Ok(overview) => found.machines.push(overview),
-                Err(error) => found.unreadable.push(error.to_string()),
-            }
-        }
-        found.next = page.next.map(|next| next.to_string());
-        Ok(found)
+        let (machines, errors) = split(page.items);
+        let unreadable = errors.iter().map(ToString::to_string).collect();
+        let next = page.next.map(|next| next.to_string());
+        Ok(Listing { attention, machines, unreadable, next })
     }
 
     /// The selection of the options.
@@ -163,6 +160,7 @@ impl List {
             session: self.session.as_deref(),
             key: self.key.as_deref(),
             release: self.release.map(Release::from),
+            calls: self.calls.map(CallStage::from),
         };
         Ok(wanted.select(observer, query).await?)
     }
@@ -171,13 +169,13 @@ impl List {
         &self,
         context: &Context,
         store: &Store,
-        found: &Found<A>,
+        found: &Listing<A>,
     ) -> Result<String, Error> {
         let (terminal, now) = (context.terminal(), store.now());
         let concerns = found.attention.as_ref().map_or(&[][..], |it| &it.concerns);
         let named: BTreeSet<Id> = concerns.iter().filter_map(|concern| concern.id).collect();
         let ids = named.iter().copied().chain(found.machines.iter().map(|machine| machine.id));
-        let short = Ids::read(store).await?.short(ids);
+        let short = ids::short(store, ids).await?;
         let others = found.machines.iter().filter(|machine| !named.contains(&machine.id));
         let (attention, others) =
             (attention(terminal, now, &short, concerns), machines(terminal, now, &short, others));
@@ -216,10 +214,10 @@ impl List {
 /// The machines that were found.
 #[derive(Debug, Serialize)]
 #[serde(bound = "")]
-struct Found<A: Sees> {
+struct Listing<A: Sees> {
     /// `None` on later pages.
-    attention: Option<Attention<A>>,
-    machines: Vec<Overview<A>>,
+    attention: Option<View<Attention<A>>>,
+    machines: Vec<View<Overview<A>>>,
     unreadable: Vec<String>,
     next: Option<String>,
 }
@@ -256,11 +254,13 @@ fn attention<A: Sees>(
     table.text()
 }
 
-fn color(reason: Reason) -> Option<Color> {
+fn color(reason: ConcernReason) -> Option<Color> {
     match reason {
-        Reason::Contradicted | Reason::InDoubt | Reason::Unreadable => Some(Color::Red),
-        Reason::SetAside | Reason::Overdue => Some(Color::Magenta),
-        Reason::WaitsForPerson => Some(Color::Yellow),
+        ConcernReason::Contradicted | ConcernReason::InDoubt | ConcernReason::Unreadable => {
+            Some(Color::Red)
+        }
+        ConcernReason::SetAside | ConcernReason::Overdue => Some(Color::Magenta),
+        ConcernReason::WaitsForPerson => Some(Color::Yellow),
         _ => None,
     }
 }
@@ -270,7 +270,7 @@ fn machines<'a, A: Sees>(
     terminal: Terminal,
     now: i64,
     short: &Short,
-    machines: impl Iterator<Item = &'a Overview<A>>,
+    machines: impl Iterator<Item = &'a View<Overview<A>>>,
 ) -> String {
     let columns = [
         Phrase::ColumnId,
@@ -285,7 +285,7 @@ fn machines<'a, A: Sees>(
         table.row([
             cell(short.of(machine.id)),
             cell(&machine.machine),
-            label(terminal, &machine.label),
+            state(terminal, &machine.label, machine.calls.as_ref()),
             cell(relative(machine.entered_at, now, terminal.language)),
             cell(machine.session.as_deref().unwrap_or_default()),
             cell(&machine.summary),

@@ -1,9 +1,7 @@
 #![doc = include_str!("../docs/cli.md")]
 
-mod acknowledge;
-mod answer;
+mod acts;
 mod backup;
-mod cancel;
 mod check;
 mod command;
 mod completions;
@@ -14,19 +12,19 @@ mod duration;
 mod error;
 mod exit;
 mod export;
-mod fence;
 mod file;
 mod ids;
+mod limit;
 mod list;
+mod on;
 mod operations;
+mod output;
 mod person;
 mod program;
 mod progress;
 mod prompt;
 mod prune;
-mod requeue;
 mod respond;
-mod retry;
 mod sees;
 mod send;
 #[cfg(feature = "http")]

@@ -4,11 +4,13 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
-    ids::{Ids, Short},
+    ids::{self, Short},
+    limit::limit,
+    output::{Format, Output},
     table::{Table, cell},
     time::local,
 };
+use crate::page::split;
 use machine::{Id, text::OneLine, view::Phrase};
 
 /// The number of ids that a row has; JSON has all.
@@ -17,15 +19,10 @@ const NAMED: usize = 3;
 /// `operations`: the operator log, newest first.
 #[derive(Debug, clap::Args)]
 pub struct Operations {
-    /// The most operations on a page.
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 50,
-        value_parser = clap::value_parser!(u32).range(1..),
-    )]
-    limit: u32,
-    /// The page after this operation, as the page before it says.
+    /// The maximum number of operations on a page.
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
+    limit: usize,
+    /// The operation after which the page starts, as the previous page prints it.
     #[arg(long, value_name = "NUMBER")]
     after: Option<u64>,
     #[command(flatten)]
@@ -35,17 +32,11 @@ pub struct Operations {
 impl Operations {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let page = store.operations(limit, self.after).await?;
-        let (mut operations, mut unreadable) = (Vec::new(), Vec::new());
-        for operation in page.items {
-            match operation {
-                Ok(operation) => operations.push(operation),
-                Err(error) => unreadable.push(error.to_string()),
-            }
-        }
+        let page = store.operations(self.limit, self.after).await?;
+        let (operations, unreadable) = split(page.items);
+        let unreadable: Vec<_> = unreadable.iter().map(ToString::to_string).collect();
         let ids = operations.iter().flat_map(|it| &it.machines).copied();
-        let short = Ids::read(&store).await?.short(ids);
+        let short = ids::short(&store, ids).await?;
         let terminal = context.terminal();
         let columns = [
             Phrase::ColumnNumber,
@@ -89,11 +80,11 @@ impl Operations {
             let _ = writeln!(text, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
         }
         let document = json!({ "operations": operations, "unreadable": unreadable, "next": next });
-        Answer::new(document, text).print(self.format)
+        Output::new(document, text).print(self.format)
     }
 }
 
-/// The first ids, and how many there are besides.
+/// The first ids, and the number of the rest.
 fn machines(short: &Short, ids: &[Id]) -> String {
     let named: Vec<_> = ids.iter().take(NAMED).map(|id| short.of(*id)).collect();
     match ids.len() - named.len() {

@@ -1,5 +1,5 @@
 use super::{Context, Error, terminal};
-use machine::{actor::Human, operate::Operator, store::Store};
+use machine::{actor::Human, contract::Contract, operate::Operator, store::Store, view::Language};
 
 /// The person who decides. Every decision needs a name.
 #[derive(Debug, Clone, clap::Args)]
@@ -44,6 +44,11 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// The question of a contract, as it is shown to a person.
+    pub(super) fn question_of(self, contract: &Contract, language: Language) -> String {
+        self.question(&contract.question_in(language), &contract.whole_question_in(language))
+    }
+
     /// A question as it is shown to a person.
     pub(super) fn question(self, short: &str, whole: &str) -> String {
         if self.whole || short == whole {

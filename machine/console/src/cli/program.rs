@@ -4,12 +4,12 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{ColorChoice, CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, Parser, error::ContextValue};
 
 use super::{Command, Context, Error, command::run, exit::CODES};
 use machine::{actor::Actors, store::OpenOptions, text::OneLine, view::Language};
 
-/// Look after durable machines: see what needs attention, decide, verify, back up.
+/// Operate durable machines: see what needs attention, decide, verify, back up.
 #[derive(Debug, Parser)]
 #[command(name = "machine", version, after_help = CODES)]
 pub(super) struct Program {
@@ -21,7 +21,7 @@ pub(super) struct Program {
     /// The file with the key of the digests: 32 bytes, or 64 hexadecimal digits.
     #[arg(long, global = true, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// The language of the sentences: `en` or `zh`.
+    /// The language of messages: `en` or `zh`.
     #[arg(long, global = true, value_name = "LANGUAGE", default_value = "en")]
     lang: Language,
     /// Colours of the output.
@@ -32,8 +32,9 @@ pub(super) struct Program {
 /// The whole program `machine`: parses the arguments, runs the command, and reports the error.
 #[must_use]
 pub fn main() -> ExitCode {
-    match Program::parse().context() {
-        // The store has threads of its own, so no runtime is needed.
+    let program = Program::try_parse().unwrap_or_else(|error| legible(error).exit());
+    match program.context() {
+        // The store has its own threads, so no runtime is needed.
         Ok((command, context)) => pollster::block_on(run(command, &context)),
         Err(error) => {
             // The output may be closed.
@@ -43,13 +44,30 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The error with legible values: what cannot be seen in an argument, or would leave its line, is escaped.
+fn legible(mut error: clap::Error) -> clap::Error {
+    let text = |text: &str| OneLine(text).to_string();
+    let values = error.context().filter_map(|(kind, value)| match value {
+        ContextValue::String(value) => Some((kind, ContextValue::String(text(value)))),
+        ContextValue::Strings(values) => {
+            let values = values.iter().map(|value| text(value)).collect();
+            Some((kind, ContextValue::Strings(values)))
+        }
+        _ => None,
+    });
+    for (kind, value) in values.collect::<Vec<_>>() {
+        error.insert(kind, value);
+    }
+    error
+}
+
 impl Program {
     fn context(self) -> Result<(Command, Context), Error> {
         let db = match (self.command.file().or(self.db), &self.command) {
             (Some(db), _) => db,
             (None, command) if !command.needs_file() => PathBuf::new(),
             (None, _) => {
-                return Err(Error::usage("pass the database with --db FILE, or in MACHINE_DB"));
+                return Err(Error::usage("pass the database with --db FILE or MACHINE_DB"));
             }
         };
         let mut options = OpenOptions::new();

@@ -2,17 +2,17 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    output::{Format, Output},
 };
 use machine::{operate::has_session, view};
 
-/// `prompt`: what a model's prompt says about the executions of a session.
+/// `prompt`: the section of a model's prompt about the executions of a session.
 #[derive(Debug, clap::Args)]
 pub struct Prompt {
     /// The session.
     #[arg(long, value_name = "SESSION")]
     session: String,
-    /// The most bytes of its lines; what does not fit is counted.
+    /// The maximum number of bytes of its lines; the rest is counted.
     #[arg(long, value_name = "BYTES", default_value_t = view::Prompt::DEFAULT_LIMIT)]
     limit: usize,
     #[command(flatten)]
@@ -32,6 +32,6 @@ impl Prompt {
             "unreadable": found.unreadable.len(),
             "prompt": text,
         });
-        Answer::new(document, text).print(self.format)
+        Output::new(document, text).print(self.format)
     }
 }

@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    Context, Error, Exit,
-    answer::{Answer, Format},
-    duration,
+    Context, Error, Exit, duration,
+    output::{Format, Output},
     person::Yes,
     progress::Progress,
     table::{Table, cell},
@@ -45,10 +44,10 @@ pub struct Prune {
     /// Also executions that ended as not done although a receipt says that they were done.
     #[arg(long)]
     contradicted: bool,
-    /// Delete nothing, and say what would be deleted.
+    /// Delete nothing, and report what would be deleted.
     #[arg(long)]
     dry_run: bool,
-    /// Show who has pruned what, and delete nothing.
+    /// Show the log of prunings, and delete nothing.
     #[arg(long, conflicts_with_all = ["ended_for", "by", "machine", "status", "contradicted", "dry_run"])]
     log: bool,
     #[command(flatten)]
@@ -63,7 +62,7 @@ impl Prune {
         // A rehearsal leaves no name in the file.
         let (is_rehearsal, by) = match (&self.by, self.dry_run) {
             (Some(by), false) => (false, by.clone()),
-            _ => (true, Human::new("nobody").map_err(|error| Error::refused(error.to_string()))?),
+            _ => (true, Human::new("dry-run").map_err(|error| Error::refused(error.to_string()))?),
         };
         let store = if is_rehearsal { context.read().await? } else { context.write().await? };
         let observer = context.observer(&store);
@@ -80,7 +79,7 @@ impl Prune {
             prune = prune.contradicted();
         }
         let rehearse = async || {
-            let progress = Progress::open("machines were looked at");
+            let progress = Progress::open("machines checked");
             let rehearsal = prune.clone().dry_run();
             store.prune(&rehearsal, &by, |at| progress.count(at.looked_at)).await
         };
@@ -90,10 +89,10 @@ impl Prune {
             if !self.yes.yes {
                 let would = rehearse().await?;
                 let text = text(&would, "would be deleted");
-                let asked = format!("{text}Delete them for good?");
+                let asked = format!("{text}Delete them permanently?");
                 terminal::agrees_after("--dry-run", &asked)?;
             }
-            let progress = Progress::open("machines were looked at");
+            let progress = Progress::open("machines checked");
             let detail = format!("that ended {} s ago or before", ended_for.as_secs());
             let operator = Operator::new(&store, &context.actors, &by, "cli");
             operator.prune(&prune, &detail, |at| progress.count(at.looked_at)).await?
@@ -101,7 +100,7 @@ impl Prune {
         let text = text(&pruned, if is_rehearsal { "would be deleted" } else { "were deleted" });
         let document = document(&pruned, is_rehearsal);
         let answer =
-            if is_rehearsal { Answer::new(document, text) } else { Answer::of_act(document, text) };
+            if is_rehearsal { Output::new(document, text) } else { Output::of_act(document, text) };
         answer.problems(!pruned.problems.is_empty()).print(self.format)
     }
 
@@ -140,7 +139,7 @@ impl Prune {
             table.text()
         };
         let document = json!({ "prunings": prunings });
-        Answer::new(document, text + &unreadable).print(self.format)
+        Output::new(document, text + &unreadable).print(self.format)
     }
 }
 
@@ -151,7 +150,7 @@ fn text(pruned: &Pruned, done: &str) -> String {
     }
     for problem in &pruned.problems {
         let reason = OneLine(&problem.reason);
-        let _ = writeln!(text, "kept, because it is not as it was written: {reason}");
+        let _ = writeln!(text, "kept, because it failed verification: {reason}");
     }
     text
 }

@@ -2,13 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{
-    Context, Error, Exit,
-    answer::{Answer, Format},
-    duration::duration,
-    ids::Ids,
-    person::Person,
-};
+use super::{Context, Error, Exit, duration::duration, on::One};
 use machine::{
     contract::AnyExecution,
     effects::{Resume, Resumed},
@@ -18,8 +12,8 @@ use machine::{
 /// `respond`: the answer to a question, which is then resumed.
 #[derive(Debug, clap::Args)]
 pub struct Respond {
-    /// The id of the execution that asks, or a part of it.
-    id: String,
+    #[command(flatten)]
+    one: One,
     /// The answer. Without one, the question is resumed with the stored answer.
     #[arg(value_name = "TEXT")]
     response: Option<String>,
@@ -29,17 +23,12 @@ pub struct Respond {
     /// The number of executions of the session that are resumed; a warning if another number waits.
     #[arg(long, value_name = "NUMBER")]
     resuming: Option<usize>,
-    #[command(flatten)]
-    person: Person,
-    #[command(flatten)]
-    format: Format,
 }
 
 impl Respond {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let store = context.write().await?;
-        let id = Ids::read(&store).await?.find(&self.id)?;
-        let operator = self.person.operates(context, &store);
+        let (store, id) = self.one.open(context).await?;
+        let operator = self.one.by.operates(context, &store);
         let mut checks = Resume::default();
         if let Some(limit) = self.max_age {
             checks = checks.max_age(limit);
@@ -47,20 +36,24 @@ impl Respond {
         if let Some(count) = self.resuming {
             checks = checks.resuming(count);
         }
-        let question = operator.question(id).await?;
+        let question = operator
+            .question(if self.response.is_none() { "continue" } else { "respond" }, id)
+            .await?;
         // Before the answer is stored.
         operator.in_age(&question, checks)?;
-        let question = match (&self.response, question.answered_by()) {
-            (Some(response), None) => operator.respond(question, response).await?,
-            (None, _) => question,
-            // A process can end between the two.
-            (Some(_), Some(by)) => {
-                return Err(Error::refused(format!(
-                    "{} has answered {id}, which was not resumed yet; `respond {id} --as NAME` \
-                     without a text resumes it",
-                    OneLine(&by)
-                )));
-            }
+        let answered = question.answered_by();
+        let question = match &self.response {
+            None => question,
+            Some(response) => operator.respond(question, response).await.map_err(|error| {
+                match answered {
+                    None => error.into(),
+                    // A process can end between the two.
+                    Some(by) => Error::from(error).hint(format_args!(
+                        "{} has answered {id}; `respond {id} --as NAME` without a text resumes it",
+                        OneLine(&by)
+                    )),
+                }
+            })?,
         };
         let Resumed { execution, age_ms, warnings, .. } =
             operator.proceed(question, checks).await?;
@@ -73,6 +66,6 @@ impl Respond {
         let mut text = format!("{id} is {label} with the answer: {goes_on}\n");
         text.extend(warnings.iter().map(|warning| format!("warning: {warning}\n")));
         let answer = json!({ "id": id, "status": label, "age_ms": age_ms, "warnings": warnings });
-        Answer::of_act(answer, text).print(self.format)
+        self.one.by.report(answer, text)
     }
 }

@@ -18,7 +18,7 @@ use machine::{
     text::{OneLine, shortened},
 };
 
-/// `serve`: the views and decisions over HTTP, and a page to look at them.
+/// `serve`: the views and decisions over HTTP, and the inspector page.
 #[derive(Debug, clap::Args)]
 pub struct Serve {
     /// The database; the same as `--db`.

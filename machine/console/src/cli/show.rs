@@ -3,10 +3,9 @@ use std::fmt::{Display, Write};
 use serde_json::{Map, Value};
 
 use super::{
-    Context, Error, Exit,
-    answer::{Answer, Format, document},
-    ids::Ids,
+    Context, Error, Exit, ids,
     list::{command, failed},
+    output::{Format, Output, document},
     sees::Sees,
     table::{Table, cell, colored, label},
     terminal::Terminal,
@@ -16,17 +15,17 @@ use super::{
 use crate::audience::{Audience, for_audience};
 use comfy_table::Color;
 use machine::{
+    contract::CallStage,
+    observe::{ChildView, Detail, MessageView, OpenChild},
     store::Delivery,
     text::OneLine,
-    view::{
-        ChildView, Detail, ExecutionSnapshot, Fields, MessageView, OpenChild, Phrase, Snapshot,
-    },
+    view::{CallView, ExecutionSnapshot, Fields, Phrase, Snapshot},
 };
 
-/// `show`: one machine, what it waits for, and what to do next.
+/// `show`: one machine, why it waits, and the next steps.
 #[derive(Debug, clap::Args)]
 pub struct Show {
-    /// The id of the machine, or a part of it.
+    /// The id of the machine, or its last digits, at least 8.
     id: String,
     /// The audience.
     #[arg(long, value_enum, default_value_t)]
@@ -40,12 +39,12 @@ pub struct Show {
 impl Show {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let id = Ids::read(&store).await?.find(&self.id)?;
+        let id = ids::find(&store, &self.id).await?;
         let (observer, terminal) = (context.observer(&store), context.terminal());
         let answer = async || {
             for_audience!(self.audience, A => {
                 let detail = observer.detail::<A>(id).await?;
-                Ok(Answer::new(document(&detail)?, text(terminal, store.now(), &detail)))
+                Ok(Output::new(document(&detail)?, text(terminal, store.now(), &detail)))
             })
         };
         self.watch.show(context, &store, self.format, answer).await
@@ -90,12 +89,12 @@ fn text<A: Sees>(terminal: Terminal, now: i64, detail: &Detail<A>) -> String {
     let mut lines = Lines { terminal, now, shown: String::new() };
     lines.line(Phrase::FieldId, machine.id.to_string());
     lines.line(Phrase::FieldKind, &machine.machine);
-    match execution {
-        Some(execution) => {
-            lines.line(Phrase::FieldState, execution.label.as_str());
-            lines.line(Phrase::FieldAbout, &execution.action_summary);
-        }
-        None => lines.line(Phrase::FieldState, &machine.label),
+    if let Some(execution) = execution {
+        lines.line(Phrase::FieldState, execution.label.as_str());
+        lines.line(Phrase::FieldAbout, &execution.action_summary);
+    } else {
+        let calls = detail.calls.as_ref();
+        lines.line(Phrase::FieldState, calls.map_or(&machine.label, |calls| &calls.label));
     }
     lines.time(Phrase::FieldCreated, machine.created_at);
     lines.time(Phrase::FieldSince, machine.entered_at);
@@ -131,6 +130,7 @@ fn text<A: Sees>(terminal: Terminal, now: i64, detail: &Detail<A>) -> String {
         fields(terminal, Phrase::State, &machine.state, &mut shown);
     }
     messages(terminal, &detail.messages, now, &mut shown);
+    calls(terminal, &detail.call_list, now, &mut shown);
     family(terminal, &detail.children, &mut shown);
     let of_children = detail.children.iter().filter_map(|child| child.open.as_ref());
     let of_children = of_children.flat_map(|open| &open.next);
@@ -162,6 +162,7 @@ fn about<A: Sees>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
     }
     lines.optional(Phrase::FieldResult, execution.result.as_ref());
     lines.optional(Phrase::FieldError, execution.error_message.as_ref());
+    lines.optional(Phrase::FieldRefusal, execution.refusal.as_ref().map(ToString::to_string));
 }
 
 /// The lines that only some audiences see.
@@ -194,6 +195,7 @@ fn restricted<A: Sees>(
 fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
     let terminal = lines.terminal;
     lines.optional(Phrase::FieldWaitsFor, detail.missing.as_ref());
+    lines.optional(Phrase::FieldLate, detail.late.as_ref());
     if let Some(execution) = detail.execution.as_ref().filter(|it| it.waits_for_service) {
         let service = match execution.answer_by {
             Some(at) => terminal.say(Phrase::WaitsForServiceUntil, &[("time", &lines.moment(at))]),
@@ -215,6 +217,66 @@ fn fields<A: Sees>(terminal: Terminal, title: Phrase, fields: &Fields<A>, shown:
     for (name, value) in fields.iter() {
         let _ = writeln!(shown, "  {}: {}", OneLine(name), OneLine(&plain(value)));
     }
+}
+
+/// The calls of the state, and those that were left and are not settled.
+fn calls(terminal: Terminal, calls: &[CallView], now: i64, shown: &mut String) {
+    if calls.is_empty() {
+        return;
+    }
+    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Calls));
+    let columns = [
+        Phrase::ColumnCall,
+        Phrase::ColumnState,
+        Phrase::ColumnSince,
+        Phrase::ColumnAbout,
+        Phrase::ColumnMore,
+        Phrase::ColumnExecution,
+    ];
+    let mut table = Table::new(terminal, &columns);
+    for call in calls {
+        let color = match call.stage {
+            CallStage::InDoubt => Some(Color::Red),
+            CallStage::Asked => Some(Color::Yellow),
+            _ => None,
+        };
+        table.row([
+            cell(format!("{} {}", call.name, call.position)),
+            colored(terminal, terminal.text(call.stage.phrase()), color),
+            cell(call.since.map_or_else(String::new, |at| relative(at, now, terminal.language))),
+            cell(&call.summary),
+            cell(more_of_call(terminal, call, now)),
+            cell(call.execution.map(|id| id.to_string()).unwrap_or_default()),
+        ]);
+    }
+    shown.push_str(&table.text());
+}
+
+/// Why a call waits, and what waits for it.
+fn more_of_call(terminal: Terminal, call: &CallView, now: i64) -> String {
+    let time = |at| relative(at, now, terminal.language);
+    let mut more = Vec::new();
+    if !call.is_current {
+        more.push(terminal.text(Phrase::CallLeft).to_owned());
+    }
+    if let Some(gate) = &call.gate {
+        more.push(terminal.say(Phrase::WaitsForGate, &[("gate", gate)]));
+    }
+    let until = call.answer_by.map(|at| terminal.say(Phrase::UntilTime, &[("time", &time(at))]));
+    more.extend(until);
+    if let Some(by) = &call.behind {
+        more.push(terminal.say(Phrase::WaitsForKey, &[("execution", by)]));
+    }
+    if call.is_overdue {
+        more.push(terminal.text(Phrase::Overdue).to_owned());
+    } else if let Some(at) = call.wait_until {
+        more.push(terminal.say(Phrase::MachineWaitsUntil, &[("time", &time(at))]));
+    }
+    if call.is_waited_for {
+        more.push(terminal.text(Phrase::MovesWait).to_owned());
+    }
+    more.extend(call.error.clone());
+    more.join(", ")
 }
 
 fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
@@ -314,6 +376,7 @@ fn more<A: Sees>(terminal: Terminal, message: &MessageView<A>) -> String {
     if has_moved(message) {
         more.push(terminal.text(Phrase::MovedOn).to_owned());
     }
+    more.extend(message.waits_for.clone());
     if let (Some(person), None) = (&message.person, name) {
         more.push(terminal.say(Phrase::By, &[("name", person)]));
     }

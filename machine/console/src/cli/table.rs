@@ -3,7 +3,11 @@ use comfy_table::{
 };
 
 use super::terminal::Terminal;
-use machine::{text::OneLine, view::Phrase};
+use machine::{
+    contract::CallStage,
+    text::OneLine,
+    view::{Phrase, StateCalls},
+};
 
 /// A table for people. On a terminal it fits the width; elsewhere each row is one line.
 #[derive(Debug)]
@@ -76,6 +80,17 @@ pub(super) fn label(terminal: Terminal, label: &str) -> Cell {
         _ => None,
     };
     colored(terminal, label, color)
+}
+
+/// A cell with the label of a state, and what its calls do.
+pub(super) fn state(terminal: Terminal, name: &str, calls: Option<&StateCalls>) -> Cell {
+    let Some(calls) = calls else { return label(terminal, name) };
+    let color = match calls.stages.first().map(|it| it.stage) {
+        Some(CallStage::InDoubt) => Some(Color::Red),
+        Some(CallStage::Asked) => Some(Color::Yellow),
+        _ => None,
+    };
+    colored(terminal, &calls.label, color)
 }
 
 /// A cell with text from outside, coloured if the output is.

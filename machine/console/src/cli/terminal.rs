@@ -117,7 +117,7 @@ pub(super) fn tell(what: &str) -> Result<(), Error> {
     Ok(writeln!(io::stderr(), "{what}")?)
 }
 
-/// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
+/// Shows a person the pending decision, and asks for confirmation. Nothing goes to the standard output.
 pub(super) fn agrees(what: &str) -> Result<(), Error> {
     agrees_after("show", what)
 }
@@ -127,8 +127,8 @@ pub(super) fn agrees_after(look: &str, what: &str) -> Result<(), Error> {
     let mut stderr = io::stderr().lock();
     if !io::stdin().is_terminal() {
         return Err(Error::usage(format!(
-            "cannot ask for confirmation, because the input is not a terminal; look at it with \
-             `{look}`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
+            "cannot ask for confirmation, because the input is not a terminal; review it with \
+             `{look}`, and pass `--yes` to decide. Nothing was changed. The pending decision:\n{what}"
         )));
     }
     write!(stderr, "{what}\n[y/N] ")?;
@@ -147,7 +147,7 @@ mod tests {
 
     /// An argument cannot be padded until what follows stands at the beginning of a line.
     #[test]
-    fn what_is_too_wide_goes_on_indented() {
+    fn wide_text_wraps_with_an_indent() {
         for filler in [" ", "x", "会"] {
             for count in 0..200 {
                 let text = format!("subject: \"Hi{}to: team@example.com\"", filler.repeat(count));

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_their_largest_unit() {
+    fn times_use_their_largest_unit() {
         let english = |at, now| relative(at, now, Language::English);
         assert_eq!(english(0, 59_999), "59 s ago");
         assert_eq!(english(0, 60_000), "1 min ago");

@@ -3,9 +3,8 @@ use std::{fmt::Write, sync::Arc};
 use serde_json::Value;
 
 use super::{
-    Context, Error, Exit,
-    answer::{Answer, Format, document},
-    ids::Ids,
+    Context, Error, Exit, ids,
+    output::{Format, Output, document},
     sees::Sees,
     show::plain,
     table::{Table, cell, label},
@@ -28,7 +27,7 @@ use machine::{
 /// `timeline`: the history of one machine, or the executions of a session.
 #[derive(Debug, clap::Args)]
 pub struct Timeline {
-    /// The id of the machine, or a part of it.
+    /// The id of the machine, or its last digits, at least 8.
     #[arg(required_unless_present = "session", conflicts_with = "session")]
     id: Option<String>,
     /// The executions of this session, with their transitions.
@@ -47,7 +46,7 @@ impl Timeline {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let id = match &self.id {
-            Some(id) => Some(Ids::read(&store).await?.find(id)?),
+            Some(id) => Some(ids::find(&store, id).await?),
             None => None,
         };
         if let Some(session) = &self.session
@@ -65,11 +64,18 @@ impl Timeline {
         self.watch.show(context, &store, self.format, answer).await
     }
 
-    async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Answer, Error> {
+    async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
         for_audience!(self.audience, A => {
             let timeline = context.observer(store).timeline::<A>(id).await?;
-            let text = format!("{id}\n{}", events(context.terminal(), &timeline.events));
-            Ok(Answer::new(document(&timeline)?, text))
+            let mut text = format!("{id}\n{}", events(context.terminal(), &timeline.events));
+            if let Some(calls) = &timeline.calls {
+                text.push_str(&context.terminal().field(Phrase::FieldState, OneLine(&calls.label)));
+            }
+            let error = A::internal::<Option<String>>(&timeline.error).and_then(Option::as_ref);
+            if let Some(problem) = error.or(timeline.problem.as_ref()) {
+                let _ = writeln!(text, "{}", OneLine(problem));
+            }
+            Ok(Output::new(document(&timeline)?, text).problems(timeline.problem.is_some()))
         })
     }
 
@@ -78,11 +84,11 @@ impl Timeline {
         context: &Context,
         store: &Store,
         session: &str,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Output, Error> {
         for_audience!(self.audience, A => {
             let timeline = context.observer(store).session::<A>(session).await?;
             let text = session_text(context.terminal(), store.now(), &timeline);
-            Ok(Answer::new(document(&timeline)?, text))
+            Ok(Output::new(document(&timeline)?, text))
         })
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format, document},
+    output::{Format, Output, document},
     table::{Table, cell},
     terminal::Terminal,
 };
@@ -67,7 +67,7 @@ impl Topology {
             }
             let known: Vec<_> = newest.keys().map(|name| format!("`{}`", OneLine(name))).collect();
             return Err(Error::refused(format!(
-                "no machine of kind `{}` was ever stored in this file; it has {}",
+                "no machine of kind `{}` has been stored in this file; it has {}",
                 shortened(machine),
                 if known.is_empty() { "none".to_owned() } else { known.join(", ") }
             )));
@@ -81,7 +81,7 @@ impl Topology {
             Drawing::Dot => visible(&definition.dot()),
             Drawing::Json => crate::json::line(&topology)?,
         };
-        Answer::new(document(&topology)?, text).print(self.format)
+        Output::new(document(&topology)?, text).print(self.format)
     }
 }
 
@@ -95,7 +95,7 @@ fn kinds(
     terminal: Terminal,
     newest: &BTreeMap<String, Arc<Definition>>,
     broken: &[String],
-) -> Answer {
+) -> Output {
     let mut table = Table::new(
         terminal,
         &[
@@ -133,7 +133,7 @@ fn kinds(
         let error = OneLine(reason);
         let _ = writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
     }
-    Answer::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
+    Output::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
 }
 
 fn table(terminal: Terminal, topology: &view::Topology) -> String {
@@ -158,7 +158,7 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
             cell(&edge.trigger),
             cell(label(&edge.to_status)),
             cell(if actors.is_empty() { terminal.text(Phrase::ByAnyone) } else { &actors }),
-            cell(edge.when.as_deref().unwrap_or_default()),
+            cell(when(terminal, edge)),
         ]);
     }
     let list = |names: &[String]| {
@@ -170,6 +170,7 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
         }
     };
     let mut shown = table.text();
+    shown.push_str(&calls(terminal, topology));
     shown.push('\n');
     let initial = label(&topology.initial_status);
     shown.push_str(&terminal.field(Phrase::FieldInitial, OneLine(&initial)));
@@ -179,6 +180,55 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
         shown.push_str(&terminal.field(Phrase::FieldProblem, OneLine(problem)));
     }
     shown
+}
+
+/// The condition of a move, and whether it leaves calls under way.
+fn when(terminal: Terminal, edge: &view::TopologyEdge) -> String {
+    let detaches = edge.detaches.then(|| terminal.text(Phrase::Detaches));
+    let parts = [edge.when.as_deref(), detaches];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The calls that states make; empty without any.
+fn calls(terminal: Terminal, topology: &view::Topology) -> String {
+    let columns = [
+        Phrase::ColumnState,
+        Phrase::ColumnCall,
+        Phrase::ColumnTool,
+        Phrase::ColumnApproval,
+        Phrase::ColumnOutcome,
+        Phrase::ColumnMore,
+    ];
+    let mut table = Table::new(terminal, &columns);
+    for node in &topology.nodes {
+        let Some(calls) = &node.calls else { continue };
+        let outcomes = [("done", &calls.done), ("failed", &calls.failed), ("each", &calls.each)];
+        let outcomes: Vec<_> = outcomes
+            .into_iter()
+            .filter_map(|(role, trigger)| Some(format!("{role} = {}", trigger.as_ref()?)))
+            .collect();
+        let more = [("expires", &calls.expires), ("within", &calls.within)];
+        let more = more
+            .into_iter()
+            .filter_map(|(name, time)| Some(format!("{name} = {}", time.as_ref()?)));
+        let flags = [
+            calls.irreversible.then_some(Phrase::CannotBeTakenBack),
+            calls.unattended.then_some(Phrase::Unattended),
+        ];
+        let flags = flags.into_iter().flatten().map(|phrase| terminal.text(phrase).to_owned());
+        table.row([
+            cell(&node.label),
+            cell(&calls.label),
+            cell(calls.tool.as_deref().unwrap_or_default()),
+            cell(&calls.approval),
+            cell(outcomes.join(", ")),
+            cell(flags.chain(more).collect::<Vec<_>>().join(", ")),
+        ]);
+    }
+    if table.is_empty() {
+        return String::new();
+    }
+    format!("\n{}\n{}", terminal.title(Phrase::Calls), table.text())
 }
 
 /// Several lines; what else cannot be seen is escaped.

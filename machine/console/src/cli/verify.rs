@@ -3,9 +3,8 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::{
-    Context, Error, Exit,
-    answer::{Answer, Format},
-    ids::Ids,
+    Context, Error, Exit, ids,
+    output::{Format, Output},
     progress::Progress,
 };
 use machine::text::OneLine;
@@ -13,7 +12,7 @@ use machine::text::OneLine;
 /// `verify`: whether histories are as they were written, and legal.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// The id of a machine, or a part of it; without one, everything in the file.
+    /// The id of a machine, or its last digits, at least 8; without one, everything in the file.
     id: Option<String>,
     #[command(flatten)]
     format: Format,
@@ -25,7 +24,7 @@ impl Verify {
         let progress = Progress::of("entries");
         let report = match &self.id {
             Some(id) => {
-                let id = Ids::read(&store).await?.find(id)?;
+                let id = ids::find(&store, id).await?;
                 context.observer(&store).verify(id).await?
             }
             None => store.verify_all(|at| progress.set(at.entries, at.total_entries)).await?,
@@ -57,6 +56,6 @@ impl Verify {
                 writeln!(text, "problem: {id}: {reason}")
             };
         }
-        Answer::new(document, text).problems(!report.is_clean()).print(self.format)
+        Output::new(document, text).problems(!report.is_clean()).print(self.format)
     }
 }

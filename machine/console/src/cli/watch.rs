@@ -5,7 +5,7 @@ use futures_util::future::{Either, pending, select};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    output::{Format, Output},
     stop::Stop,
 };
 use machine::store::Store;
@@ -30,7 +30,7 @@ impl Watch {
         context: &Context,
         store: &Store,
         format: Format,
-        answer: impl AsyncFn() -> Result<Answer, Error>,
+        answer: impl AsyncFn() -> Result<Output, Error>,
     ) -> Result<Exit, Error> {
         if !self.watch {
             return answer().await?.print(format);

@@ -26,7 +26,7 @@ pub struct Access {
 
 #[derive(Clone)]
 struct Token {
-    /// Comparing digests takes the same time whatever is wrong.
+    /// Comparing digests takes constant time.
     digest: blake3::Hash,
     role: Role,
     person: Human,
@@ -35,9 +35,9 @@ struct Token {
 /// The rights of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
-    /// Read what is for people, without a token, on this computer.
+    /// Read human-audience data, without a token, on this computer.
     Local,
-    /// Read, also what is for diagnosis.
+    /// Read, including diagnostic data.
     Reader,
     /// Read everything, and write.
     Operator,
@@ -68,7 +68,7 @@ impl Access {
         self.with(Role::Operator, person, token)
     }
 
-    /// With the token of a person or a program that may read what is for people and for diagnosis.
+    /// With the token of a person or a program that may read human-audience and diagnostic data.
     ///
     /// # Errors
     ///

@@ -1,12 +1,9 @@
-//! The one shape of all acts: a person with the token of an operator, a body, an answer or a refusal.
+//! The shape of all acts (a person with the token of an operator, a body, an answer or a refusal), and that of all reads.
 
 use std::future::Future;
 
 use super::{json::Json, problem::Problem, state::Http};
-use machine::{
-    Id, operate,
-    view::{Human, Observer},
-};
+use machine::{Id, observe::Observer, operate, view::Human};
 
 /// Declares the handler of an act. `about` is the machine in the path, for acts on one machine.
 macro_rules! act {
@@ -68,6 +65,36 @@ macro_rules! act {
 }
 pub(super) use act;
 
+/// Declares the handler of a read, with what it shows and the problems that it may have instead.
+macro_rules! read {
+    (
+        $(#[doc = $doc:literal])+
+        #[get($path:literal, $tag:literal, $operation:literal $(, params($($params:tt)*))?)]
+        #[shows($told:literal, $Shown:ty)]
+        $(#[problem($status:literal, $why:literal)])*
+        async fn $name:ident($http:ident, $($arguments:tt)*) -> $Answer:ty
+        $read:block
+    ) => {
+        $(#[doc = $doc])+
+        #[utoipa::path(
+            operation_id = $operation,
+            get, path = $path, tag = $tag, $(params($($params)*),)?
+            responses(
+                (status = 200, description = $told, body = $Shown),
+                $((
+                    status = $status, description = $why, body = Problem,
+                    content_type = "application/problem+json"
+                ),)*
+            )
+        )]
+        pub(super) async fn $name(
+            State($http): State<Shared>,
+            $($arguments)*
+        ) -> Result<$Answer, Problem> $read
+    };
+}
+pub(super) use read;
+
 impl Http {
     /// Waits for an act. A refusal about one machine has its legal moves; with several it is not known which of them was
     /// refused.
@@ -89,7 +116,7 @@ async fn refused(observer: &Observer, id: Id, error: operate::Error) -> Problem 
     let mut problem = Problem::from(error);
     if problem.is_about_the_machine() {
         if let Ok(snapshot) = observer.snapshot::<Human>(id).await {
-            problem.legal_moves = Some(snapshot.moves);
+            problem.legal_moves = Some(snapshot.moves.clone());
         }
         problem.next = observer.next(id).await.ok();
     }

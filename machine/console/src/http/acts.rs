@@ -102,7 +102,7 @@ pub(super) struct Send {
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     seen: Option<u64>,
-    /// It is an answer to a question that will come. Without this, an answer before its question is
+    /// Allow an answer to a future question. Without this, an answer before its question is
     /// refused.
     #[serde(default)]
     early: bool,
@@ -145,9 +145,9 @@ pub(super) struct Sent {
 act! {
     /// Settles an action in doubt by the finding of a person.
     #[post("/api/machines/{id}/confirm", "acts", "confirm")]
-    #[answers(200, "It is done.")]
+    #[answers(200, "Done.")]
     async fn confirm(http, operator, about id, found: Confirm) -> Done {
-        let doubt = operator.in_doubt(id).await?;
+        let doubt = operator.in_doubt(id, found.finding()).await?;
         operator.confirm(doubt, found.finding()).await?;
         Ok(Done { id })
     }
@@ -156,7 +156,7 @@ act! {
 act! {
     /// Records that a person has dealt with a contradiction.
     #[post("/api/machines/{id}/acknowledge", "acts", "acknowledge")]
-    #[answers(200, "It is done.")]
+    #[answers(200, "Done.")]
     async fn acknowledge(http, operator, about id, _nothing: Nothing) -> Done {
         operator.acknowledge(id).await?;
         Ok(Done { id })
@@ -173,17 +173,17 @@ act! {
 }
 
 act! {
-    /// Cancels a machine that is not needed any more: an execution at once, any other machine by a
+    /// Cancels a machine that is no longer needed: an execution at once, any other machine by a
     /// message.
     #[post("/api/machines/{id}/cancel", "acts", "cancel")]
-    #[answers(200, "It is cancelled, or will be.")]
+    #[answers(200, "Cancelled, or about to be.")]
     async fn cancel(http, operator, about id, why: Why) -> Cancelled {
         operator.cancel_one(id, why.reason.as_deref()).await
     }
 }
 
 act! {
-    /// Shuts out the worker of a call, which puts the call in doubt.
+    /// Fences the worker of a call, which puts the call in doubt.
     #[post("/api/machines/{id}/fence", "acts", "fence")]
     #[answers(200, "The call is in doubt.")]
     async fn fence(http, operator, about id, why: Why) -> Fenced {
@@ -193,9 +193,9 @@ act! {
 }
 
 act! {
-    /// Returns to the workers what they set aside.
+    /// Returns work that was set aside to the workers.
     #[post("/api/machines/{id}/requeue", "acts", "requeue")]
-    #[answers(200, "It is done.")]
+    #[answers(200, "Done.")]
     async fn requeue(http, operator, about id, aside: Requeue) -> Done {
         operator.requeue(&[id], &aside.messages).await?;
         Ok(Done { id })
@@ -205,7 +205,7 @@ act! {
 act! {
     /// Sends a machine one of its events, for its program to apply.
     #[post("/api/machines/{id}/send", "acts", "send")]
-    #[answers(202, "The message is kept.")]
+    #[answers(202, "The message is stored.")]
     async fn send(http, operator, about id, event: Send) -> Sent {
         let Send { trigger, payload, correlation, seen, early } = event;
         let sending = SendOptions { correlation, seen, early };

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 
 use super::{
     access::Role,
-    act::act,
+    act::{act, read},
     caller::{Caller, Writer},
     extract::{Body, OfMachine, Query, limit, parsed},
     json::Json,
@@ -16,11 +16,13 @@ use super::{
 use machine::{
     Id,
     contract::{WholeQuestion, without_arguments},
+    effects::StateError,
     journal::Digest,
+    observe::Approval,
     operate::Decided,
     store::{self, Cursor, LoadError},
     stored::VerifyError,
-    view::{Approval, Phrase},
+    view::{Phrase, View},
 };
 
 /// Which part.
@@ -40,74 +42,60 @@ pub(super) struct Most {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Approvals {
     /// Oldest first.
-    approvals: Vec<Approval>,
+    #[schema(value_type = Vec<Approval>)]
+    approvals: Vec<View<Approval>>,
     /// Where the next page begins.
     next: Option<String>,
 }
 
-/// The gates that wait for an answer, oldest first.
-#[utoipa::path(
-    operation_id = "list_approvals",
-    get, path = "/api/approvals", tag = "approvals", params(Most),
-    responses(
-        (status = 200, description = "The gates.", body = Approvals),
-    )
-)]
-pub(super) async fn list(
-    State(http): State<Shared>,
-    caller: Caller,
-    Query(most): Query<Most>,
-) -> Result<Json<Approvals>, Problem> {
-    let limit = limit(most.limit, 100)?;
-    let mut query = store::Query::new().limit(limit);
-    if let Some(after) = parsed::<Cursor>("after", most.after.as_deref())? {
-        query = query.after(after);
-    }
-    let mut page = http.observer.approvals(&query).await?;
-    if caller.role == Role::Local {
-        for approval in &mut page.items {
-            if without_arguments(&approval.question, http.language).is_some() {
-                // Its arguments are withheld, and an approval requires that they were shown.
-                approval.digest = None;
-            }
+read! {
+    /// The gates that wait for an answer, oldest first.
+    #[get("/api/approvals", "approvals", "list_approvals", params(Most))]
+    #[shows("The gates.", Approvals)]
+    async fn list(http, caller: Caller, Query(page): Query<Most>) -> Json<Approvals> {
+        let limit = limit(page.limit, 100)?;
+        let mut query = store::Query::new().limit(limit);
+        if let Some(after) = parsed::<Cursor>("after", page.after.as_deref())? {
+            query = query.after(after);
         }
+        let mut page = http.observer.approvals(&query).await?;
+        if caller.role == Role::Local {
+            let shown = page.items.into_iter().map(|approval| {
+                match without_arguments(&approval.question, http.language) {
+                    // Its arguments are withheld, and an approval requires that they were shown.
+                    Some(_) => approval.without_digest(),
+                    None => approval,
+                }
+            });
+            page.items = shown.collect();
+        }
+        Ok(Json(Approvals { approvals: page.items, next: page.next.map(|next| next.to_string()) }))
     }
-    Ok(Json(Approvals { approvals: page.items, next: page.next.map(|next| next.to_string()) }))
 }
 
-/// The whole question of a gate that waits for an answer.
-#[utoipa::path(
-    operation_id = "show_approval",
-    get, path = "/api/approvals/{id}", tag = "approvals", params(("id" = Id, Path)),
-    responses(
-        (status = 200, description = "All of the question, and its digest.", body = WholeQuestion),
-        (status = 401, description = "The arguments are shown with a token.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 404, description = "No machine has this id.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 409, description = "It is not a gate that waits.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn show(
-    State(http): State<Shared>,
-    caller: Caller,
-    OfMachine(id): OfMachine,
-) -> Result<Json<WholeQuestion>, Problem> {
-    let gate = http.store.gate(id).await.map_err(|error| match error {
-        LoadError::Unreadable(VerifyError::OtherMachine { .. }) => {
-            Problem::refused(format!("{id} is no gate: it asks for no approval"))
+read! {
+    /// The whole question of a gate that waits for an answer.
+    #[get("/api/approvals/{id}", "approvals", "show_approval", params(("id" = Id, Path)))]
+    #[shows("All of the question, and its digest.", WholeQuestion)]
+    #[problem(401, "The arguments are shown with a token.")]
+    #[problem(404, "No machine has this id.")]
+    #[problem(409, "Not a gate that waits for an answer.")]
+    async fn show(http, caller: Caller, OfMachine(id): OfMachine) -> Json<WholeQuestion> {
+        let gate = http.store.gate(id).await.map_err(|error| match error {
+            StateError::Load(LoadError::Unreadable(VerifyError::OtherMachine { .. })) => {
+                Problem::refused(format!("{id} is not a gate: it asks for no approval"))
+            }
+            error => error.into(),
+        })?;
+        if caller.role == Role::Local {
+            return Err(Problem::unauthorized(http.language.text(Phrase::SignInForArguments)));
         }
-        error => error.into(),
-    })?;
-    if caller.role == Role::Local {
-        return Err(Problem::unauthorized(http.language.text(Phrase::SignInForArguments)));
+        gate.whole_question_in(http.language).map(Json).ok_or_else(|| {
+            Problem::refused(
+                "the action behind the gate cannot be read, so the gate cannot be approved",
+            )
+        })
     }
-    gate.whole_question_in(http.language).map(Json).ok_or_else(|| {
-        Problem::refused(
-            "the action behind the gate cannot be read, so the gate cannot be approved",
-        )
-    })
 }
 
 /// The gates to approve.
@@ -137,7 +125,7 @@ pub(super) struct Decline {
     /// All of them, or none.
     #[schema(min_items = 1, max_items = 100)]
     gates: Vec<Id>,
-    /// Why not.
+    /// The reason.
     reason: Option<String>,
 }
 

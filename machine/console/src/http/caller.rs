@@ -29,12 +29,12 @@ impl Caller {
     /// The audience that was asked for, if this caller may see it.
     pub(super) fn may_see(&self, audience: Option<Audience>) -> Result<Audience, Problem> {
         let audience = audience.unwrap_or_default();
-        let most = match self.role {
+        let highest = match self.role {
             Role::Local => Audience::Human,
             Role::Reader => Audience::Diagnostic,
             Role::Operator => Audience::Internal,
         };
-        if audience <= most {
+        if audience <= highest {
             return Ok(audience);
         }
         Err(Problem::forbidden(match audience {
@@ -106,8 +106,7 @@ pub(super) async fn authenticate(
     let caller = match bearer(request.headers())? {
         Some(token) => {
             let found = http.access.find(token.as_bytes());
-            let (role, person) =
-                found.ok_or_else(|| Problem::unauthorized("this token is not known"))?;
+            let (role, person) = found.ok_or_else(|| Problem::unauthorized("unknown token"))?;
             Caller { role, person: Some(person.clone()) }
         }
         None if http.access.is_local_open() && is_local(&request) => {

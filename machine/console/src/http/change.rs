@@ -14,8 +14,9 @@ use machine::{
     contract::{AnyExecution, execution},
     definition::StateDef,
     journal::Fact,
+    observe::Observer,
     store::{Committed, LoadError, Position, Store},
-    view::{Human, Language, Observer},
+    view::{Human, Language},
 };
 
 /// The most machines that are remembered.
@@ -193,7 +194,7 @@ impl Changes {
                     Err(_) => nothing,
                 }
             }
-            Ok(snapshot) => Subject { session: snapshot.session, ..nothing },
+            Ok(snapshot) => Subject { session: snapshot.session.clone(), ..nothing },
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             // Pruned or unreadable: its transitions are still sent.
             Err(_) => nothing,

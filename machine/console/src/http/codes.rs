@@ -32,7 +32,7 @@ struct Inner {
 }
 
 struct Code {
-    /// Comparing digests takes the same time whatever is wrong.
+    /// Comparing digests takes constant time.
     digest: blake3::Hash,
     token: String,
     /// A code of the page, for a reload, is there for a moment only.
@@ -41,11 +41,11 @@ struct Code {
 
 /// The system has no random numbers.
 #[derive(thiserror::Error)]
-#[error("the system has no random numbers: {0}")]
+#[error("the random number generator of the system failed: {0}")]
 pub struct NoRandomness(getrandom::Error);
 
 /// The most codes at once; the oldest one makes room.
-const MOST: usize = 64;
+const MAX_CODES: usize = 64;
 
 /// The longest time that a page takes to load again.
 pub(super) const RELOAD: Duration = Duration::from_mins(1);
@@ -74,7 +74,7 @@ impl Codes {
     pub(super) fn add(&self, code: &str, token: &str, until: Option<Instant>) {
         let code = Code { digest: blake3::hash(code.as_bytes()), token: token.to_owned(), until };
         let mut codes = self.0.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        if codes.len() >= MOST {
+        if codes.len() >= MAX_CODES {
             codes.remove(0);
         }
         codes.push(code);

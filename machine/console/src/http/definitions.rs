@@ -7,17 +7,18 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::json::Json;
 use super::{
+    act::read,
     caller::Caller,
     extract::{Named, name},
+    json::Json,
     problem::Problem,
     state::Shared,
 };
 use machine::{
     definition::Definition,
     text::{OneLine, shortened},
-    view::Topology,
+    view::{Topology, View},
 };
 
 /// The definitions of a store.
@@ -58,7 +59,8 @@ pub(super) struct Shown {
     /// The version of the stored data.
     version: u32,
     /// Its states and moves.
-    topology: Topology,
+    #[schema(value_type = Topology)]
+    topology: View<Topology>,
     /// Where a drawing has them.
     diagram: Diagram,
 }
@@ -83,6 +85,8 @@ struct Node {
     status: String,
     /// The state's name in messages.
     label: String,
+    /// The second line of the box: the call that the state makes.
+    note: Option<String>,
     /// New machines are in it.
     initial: bool,
     /// It is never left.
@@ -130,60 +134,45 @@ struct Step {
     label: String,
 }
 
-/// The definitions of the machines in the store.
-#[utoipa::path(
-    operation_id = "list_definitions",
-    get, path = "/api/definitions", tag = "definitions",
-    responses(
-        (status = 200, description = "The definitions.", body = Definitions),
-    )
-)]
-pub(super) async fn list(
-    State(http): State<Shared>,
-    _: Caller,
-) -> Result<Json<Definitions>, Problem> {
-    let known = http.store.definitions().await?;
-    let newest = |one: &Definition| {
-        known.iter().rfind(|other| other.name == one.name).map(|it| it.fingerprint)
-    };
-    let lines = known.iter().map(|one| Line {
-        fingerprint: one.fingerprint.to_string(),
-        machine: one.name.to_string(),
-        version: one.version,
-        about: one.docs.trim().lines().next().unwrap_or_default().to_owned(),
-        states: one.states.len(),
-        edges: one.edges.len(),
-        newest: newest(one) == Some(one.fingerprint),
-    });
-    let broken = http.observer.broken_definitions().await?;
-    let unreadable = broken.iter().map(|reason| OneLine(reason).to_string()).collect();
-    Ok(Json(Definitions { definitions: lines.collect(), unreadable }))
+read! {
+    /// The definitions of the machines in the store.
+    #[get("/api/definitions", "definitions", "list_definitions")]
+    #[shows("The definitions.", Definitions)]
+    async fn list(http, _: Caller) -> Json<Definitions> {
+        let known = http.store.definitions().await?;
+        let newest = |one: &Definition| {
+            known.iter().rfind(|other| other.name == one.name).map(|it| it.fingerprint)
+        };
+        let lines = known.iter().map(|one| Line {
+            fingerprint: one.fingerprint.to_string(),
+            machine: one.name.to_string(),
+            version: one.version,
+            about: one.docs.trim().lines().next().unwrap_or_default().to_owned(),
+            states: one.states.len(),
+            edges: one.edges.len(),
+            newest: newest(one) == Some(one.fingerprint),
+        });
+        let broken = http.observer.broken_definitions().await?;
+        let unreadable = broken.iter().map(|reason| OneLine(reason).to_string()).collect();
+        Ok(Json(Definitions { definitions: lines.collect(), unreadable }))
+    }
 }
 
-/// A definition, with a layout of its diagram.
-#[utoipa::path(
-    operation_id = "show_definition",
-    get, path = "/api/definitions/{fingerprint}", tag = "definitions",
-    params(("fingerprint" = String, Path)),
-    responses(
-        (status = 200, description = "The definition.", body = Shown),
-        (status = 404, description = "There is no such definition.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn show(
-    State(http): State<Shared>,
-    _: Caller,
-    Named(fingerprint): Named,
-) -> Result<Json<Shown>, Problem> {
-    let definition = find(&http, &fingerprint).await?;
-    Ok(Json(Shown {
-        fingerprint: definition.fingerprint.to_string(),
-        machine: definition.name.to_string(),
-        version: definition.version,
-        topology: Topology::of(&definition),
-        diagram: Diagram::of(&definition),
-    }))
+read! {
+    /// A definition, with a layout of its diagram.
+    #[get("/api/definitions/{fingerprint}", "definitions", "show_definition", params(("fingerprint" = String, Path)))]
+    #[shows("The definition.", Shown)]
+    #[problem(404, "No such definition.")]
+    async fn show(http, _: Caller, Named(fingerprint): Named) -> Json<Shown> {
+        let definition = find(&http, &fingerprint).await?;
+        Ok(Json(Shown {
+            fingerprint: definition.fingerprint.to_string(),
+            machine: definition.name.to_string(),
+            version: definition.version,
+            topology: Topology::of(&definition),
+            diagram: Diagram::of(&definition),
+        }))
+    }
 }
 
 /// The diagram of a definition.
@@ -194,7 +183,7 @@ pub(super) async fn show(
     responses(
         (status = 200, description = "The drawing.", content_type = "image/svg+xml",
             body = String),
-        (status = 404, description = "There is no such definition.", body = Problem,
+        (status = 404, description = "No such definition.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]
@@ -214,29 +203,20 @@ pub(super) async fn svg(
     Ok((headers, definition.svg()).into_response())
 }
 
-/// The states and moves of a kind of machine, under its newest definition.
-#[utoipa::path(
-    operation_id = "definition_topology",
-    get, path = "/api/topology/{machine}", tag = "definitions",
-    params(("machine" = String, Path)),
-    responses(
-        (status = 200, description = "The states and moves.", body = Topology),
-        (status = 404, description = "No machine of this kind was ever stored.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn topology(
-    State(http): State<Shared>,
-    _: Caller,
-    Named(machine): Named,
-) -> Result<Json<Topology>, Problem> {
-    let topology = http.observer.topology(name(&machine)?).await?;
-    topology.map(Json).ok_or_else(|| {
-        let shown = shortened(&machine);
-        Problem::not_found(format!(
-            "no machine of kind `{shown}` was ever stored; see api/definitions"
-        ))
-    })
+read! {
+    /// The states and moves of a kind of machine, under its newest definition.
+    #[get("/api/topology/{machine}", "definitions", "definition_topology", params(("machine" = String, Path)))]
+    #[shows("The states and moves.", Topology)]
+    #[problem(404, "No machine of this kind has been stored.")]
+    async fn topology(http, _: Caller, Named(machine): Named) -> Json<View<Topology>> {
+        let topology = http.observer.topology(name(&machine)?).await?;
+        topology.map(Json).ok_or_else(|| {
+            let shown = shortened(&machine);
+            Problem::not_found(format!(
+                "no machine of kind `{shown}` has been stored; see api/definitions"
+            ))
+        })
+    }
 }
 
 async fn find(http: &Shared, fingerprint: &str) -> Result<Arc<Definition>, Problem> {
@@ -244,7 +224,7 @@ async fn find(http: &Shared, fingerprint: &str) -> Result<Arc<Definition>, Probl
     let found = known.into_iter().find(|known| known.fingerprint.to_string() == fingerprint);
     found.ok_or_else(|| {
         let shown = shortened(fingerprint);
-        Problem::not_found(format!("there is no definition `{shown}`; see api/definitions"))
+        Problem::not_found(format!("no definition `{shown}`; see api/definitions"))
     })
 }
 
@@ -253,7 +233,8 @@ impl Diagram {
         let drawn = definition.diagram();
         let layout = drawn.layout();
         let nodes = definition.states.iter().enumerate().zip(&layout.nodes);
-        let nodes = nodes.map(|((index, state), rect)| Node {
+        let nodes = nodes.zip(&drawn.nodes).map(|(((index, state), rect), drawn)| Node {
+            note: drawn.note.clone(),
             status: state.name.to_string(),
             label: state.label.to_string(),
             initial: index == definition.initial,

@@ -19,7 +19,7 @@ use machine::{
 };
 
 /// The largest body of a request, in bytes.
-pub(super) const LARGEST: usize = 256 * 1024;
+pub(super) const LARGEST: usize = 2 * 1024 * 1024;
 
 /// The body of a request, as JSON.
 pub(super) struct Body<T>(pub(super) T);
@@ -48,10 +48,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         })?;
         // Otherwise the elements of an array would be taken as fields, by position.
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-            return Err(Problem::malformed("the body does not fit: it is not a JSON object"));
+            return Err(Problem::malformed("invalid body: it is not a JSON object"));
         }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
-            Problem::malformed(format!("the body does not fit: {}", OneLine(&error.to_string())))
+            Problem::malformed(format!("invalid body: {}", OneLine(&error.to_string())))
         })?;
         Ok(Self(body))
     }
@@ -66,10 +66,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = axum::extract::Query::<T>::from_request_parts(parts, state).await;
         let query = query.map_err(|rejected: QueryRejection| {
-            Problem::malformed(format!(
-                "the query does not fit: {}",
-                OneLine(&rejected.body_text())
-            ))
+            Problem::malformed(format!("invalid query: {}", OneLine(&rejected.body_text())))
         })?;
         Ok(Self(query.0))
     }
@@ -120,15 +117,15 @@ pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(
 pub(super) fn limit(given: Option<u32>, default: u32) -> Result<usize, Problem> {
     match given.unwrap_or(default) {
         0 => Err(Problem::malformed("`limit` is at least 1")),
-        limit if limit > MOST => {
-            Err(Problem::malformed(format!("`limit` is at most {MOST}; ask for pages")))
+        limit if limit > MAX_LIMIT => {
+            Err(Problem::malformed(format!("`limit` is at most {MAX_LIMIT}; ask for pages")))
         }
         limit => Ok(limit as usize),
     }
 }
 
 /// The longest page.
-const MOST: u32 = 1000;
+const MAX_LIMIT: u32 = 1000;
 
 /// A text that is too long to be a name.
 pub(super) fn name(text: &str) -> Result<&str, Problem> {

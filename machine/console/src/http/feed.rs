@@ -150,7 +150,7 @@ async fn tail(feed: Arc<Feed>, from: Position) {
         // The position was the newest one; if the file has lost it since, subscribers get the error when they read.
         let mut entries = match feed.store.subscribe(Some(after)).await {
             Ok(entries) => entries,
-            Err(LoadError::Unavailable(error)) if !error.is_stopped() && feed.is_wanted() => {
+            Err(error) if error.may_pass() && feed.is_wanted() => {
                 tokio::time::sleep(AGAIN).await;
                 continue;
             }
@@ -168,13 +168,13 @@ async fn tail(feed: Arc<Feed>, from: Position) {
                     drop(ring);
                     feed.grown.notify(usize::MAX);
                 }
-                Err(LoadError::Unavailable(error)) if error.is_stopped() => {
-                    feed.close();
+                // The entry may have been read, but not its machine: both are read again.
+                Err(error) if error.may_pass() => {
+                    tokio::time::sleep(AGAIN).await;
                     break;
                 }
-                // The entry may have been read, but not its machine: both are read again.
                 Err(LoadError::Unavailable(_)) => {
-                    tokio::time::sleep(AGAIN).await;
+                    feed.close();
                     break;
                 }
                 // `check` and `verify` report entries that cannot be read.
@@ -255,7 +255,13 @@ impl Reader {
 
     /// The next change, from the journal. If the future is dropped, nothing is lost.
     async fn catch_up(&mut self) -> Result<Arc<Change>, LoadError> {
-        while self.read.is_none() {
+        loop {
+            if let Some(committed) = &self.read {
+                let change = Arc::new(self.feed.changes.of(committed).await?);
+                self.read = None;
+                self.after = change.position;
+                return Ok(change);
+            }
             let entries = match &mut self.behind {
                 Some(entries) => entries,
                 None => self.behind.insert(self.feed.store.subscribe(Some(self.after)).await?),
@@ -266,11 +272,6 @@ impl Reader {
                 committed => self.read = Some(committed?),
             }
         }
-        let Some(committed) = &self.read else { unreachable!("it was read above") };
-        let change = Arc::new(self.feed.changes.of(committed).await?);
-        self.read = None;
-        self.after = change.position;
-        Ok(change)
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn guard(
             let is_web = matches!(scheme, "http" | "https");
             rest.parse::<Authority>().ok().filter(|_| is_web)
         });
-        // Behind a proxy the port is another one.
+        // Behind a proxy the port differs.
         let is_own = origin.is_some_and(|origin| {
             origin.as_str().eq_ignore_ascii_case(host.as_str())
                 || http.hosts.iter().any(|known| known.eq_ignore_ascii_case(bare(origin.host())))

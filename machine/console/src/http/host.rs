@@ -49,7 +49,7 @@ pub(super) fn host(request: &Request) -> Option<Authority> {
     }
 }
 
-/// A host, perhaps with a port, and nothing else.
+/// A host, optionally with a port.
 fn is_plain(authority: &Authority) -> bool {
     let host = authority.host().len();
     authority.as_str().len() == host

@@ -5,20 +5,25 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-use super::json::Json;
 use super::{
+    act::read,
     caller::Caller,
     extract::{OfMachine, Query, limit, name, parsed},
+    json::Json,
     problem::Problem,
     state::Shared,
 };
-use crate::audience::{Audience, for_audience};
+use crate::{
+    audience::{Audience, for_audience},
+    stage::Stage,
+};
 use machine::{
-    contract::Release,
+    contract::{CallStage, Release},
+    observe::{Attention, Detail, Observer, Overview},
     operate::{Selection, Wanted},
     store::{self, Cursor},
     text::OneLine,
-    view::{self, Attention, Detail, Internal, Observer, Overview, Timeline},
+    view::{self, Internal, Timeline, View},
 };
 
 /// The audience.
@@ -28,7 +33,7 @@ use machine::{
 pub(super) struct For {
     /// By default people.
     #[param(inline)]
-    audience: Option<Audience>,
+    pub(super) audience: Option<Audience>,
 }
 
 /// The size and the audience of a list of concerns.
@@ -44,31 +49,24 @@ pub(super) struct Urgent {
     audience: Option<Audience>,
 }
 
-/// The machines that need attention, most urgent first.
-#[utoipa::path(
-    operation_id = "attention",
-    get, path = "/api/attention", tag = "machines", params(Urgent),
-    responses(
-        (status = 200, description = "The concerns.", body = Attention<Internal>),
-    )
-)]
-pub(super) async fn attention(
-    State(http): State<Shared>,
-    caller: Caller,
-    Query(some): Query<Urgent>,
-) -> Result<Response, Problem> {
-    let audience = caller.may_see(some.audience)?;
-    let query = store::Query::new().limit(limit(some.limit, 100)?);
-    for_audience!(audience, A => {
-        Ok(Json(http.observer.attention::<A>(&query).await?).into_response())
-    })
+read! {
+    /// The machines that need attention, most urgent first.
+    #[get("/api/attention", "machines", "attention", params(Urgent))]
+    #[shows("The concerns.", Attention<Internal>)]
+    async fn attention(http, caller: Caller, Query(some): Query<Urgent>) -> Response {
+        let audience = caller.may_see(some.audience)?;
+        let query = store::Query::new().limit(limit(some.limit, 100)?);
+        for_audience!(audience, A => {
+            Ok(Json(http.observer.attention::<A>(&query).await?).into_response())
+        })
+    }
 }
 
 /// Which machines.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct MachinesQuery {
     /// Of this kind, such as `execution`.
     machine: Option<String>,
     /// In this state: its label, such as `IN_DOUBT`, or its name, such as `waiting`; in any case.
@@ -76,10 +74,14 @@ pub(super) struct Which {
     /// Of this session.
     session: Option<String>,
     /// With this idempotency key.
+    #[param(pattern = "^[\\s\\S]+:[0-9a-f]{64}$")]
     key: Option<String>,
     /// Executions that their gates let do this.
     #[param(inline)]
     release: Option<Release>,
+    /// In a state that makes calls, one of which is this far.
+    #[param(inline)]
+    calls: Option<Stage>,
     /// By the time of creation; by default the newest first.
     #[param(inline)]
     order: Option<Order>,
@@ -109,51 +111,45 @@ pub(super) enum Order {
 #[allow(clippy::struct_field_names, reason = "they are the names in the document")]
 pub(super) struct Machines<A: view::Audience> {
     /// The machines.
-    machines: Vec<Overview<A>>,
+    #[schema(value_type = Vec<Overview<A>>)]
+    machines: Vec<View<Overview<A>>>,
     /// The errors of those of the page that cannot be read.
     unreadable: Vec<String>,
     /// Where the next page begins.
     next: Option<String>,
 }
 
-/// Machines of any kind, in pages.
-#[utoipa::path(
-    operation_id = "list_machines",
-    get, path = "/api/machines", tag = "machines", params(Which),
-    responses(
-        (status = 200, description = "A page of machines.", body = Machines<Internal>),
-        (status = 404, description = "There is no such kind, state or session; `detail` has those that there are.",
-            body = Problem, content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn list(
-    State(http): State<Shared>,
-    caller: Caller,
-    Query(which): Query<Which>,
-) -> Result<Response, Problem> {
-    let audience = caller.may_see(which.audience)?;
-    let mut query = store::Query::new().limit(limit(which.limit, 50)?);
-    if which.order.unwrap_or_default() == Order::Newest {
-        query = query.newest_first();
+read! {
+    /// Machines of any kind, in pages.
+    #[get("/api/machines", "machines", "list_machines", params(MachinesQuery))]
+    #[shows("A page of machines.", Machines<Internal>)]
+    #[problem(404, "No such kind, state or session; `detail` lists the existing ones.")]
+    async fn list(http, caller: Caller, Query(which): Query<MachinesQuery>) -> Response {
+        let audience = caller.may_see(which.audience)?;
+        let mut query = store::Query::new().limit(limit(which.limit, 50)?);
+        if which.order.unwrap_or_default() == Order::Newest {
+            query = query.newest_first();
+        }
+        if which.key.is_some() {
+            // A caller could confirm guessed arguments by the key.
+            caller.may_see(Some(Audience::Diagnostic))?;
+        }
+        if let Some(after) = parsed::<Cursor>("after", which.after.as_deref())? {
+            query = query.after(after);
+        }
+        let wanted = Wanted {
+            machine: named(which.machine.as_deref())?,
+            state: named(which.status.as_deref())?,
+            session: named(which.session.as_deref())?,
+            key: named(which.key.as_deref())?,
+            release: which.release,
+            calls: which.calls.map(CallStage::from),
+        };
+        let selection = wanted.select(&http.observer, query).await?;
+        for_audience!(audience, A => {
+            Ok(Json(page::<A>(&http.observer, &selection).await?).into_response())
+        })
     }
-    if which.key.is_some() {
-        // A caller could confirm guessed arguments by the key.
-        caller.may_see(Some(Audience::Diagnostic))?;
-    }
-    if let Some(after) = parsed::<Cursor>("after", which.after.as_deref())? {
-        query = query.after(after);
-    }
-    let wanted = Wanted {
-        machine: named(which.machine.as_deref())?,
-        state: named(which.status.as_deref())?,
-        session: named(which.session.as_deref())?,
-        key: named(which.key.as_deref())?,
-        release: which.release,
-    };
-    let selection = wanted.select(&http.observer, query).await?;
-    for_audience!(audience, A => {
-        Ok(Json(page::<A>(&http.observer, &selection).await?).into_response())
-    })
 }
 
 fn named(text: Option<&str>) -> Result<Option<&str>, Problem> {
@@ -179,30 +175,24 @@ async fn page<A: view::Audience>(
     Ok(Machines { machines, unreadable, next: page.next.map(|next| next.to_string()) })
 }
 
-/// A machine, what it waits for, and what to do next.
-#[utoipa::path(
-    operation_id = "show_machine",
-    get, path = "/api/machines/{id}", tag = "machines",
-    params(("id" = machine::Id, Path), For),
-    responses(
-        (status = 200, description = "The machine.", body = Detail<Internal>),
-        (status = 404, description = "No machine has this id.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 409, description = "The stored data of the machine cannot be read.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn show(
-    State(http): State<Shared>,
-    caller: Caller,
-    OfMachine(id): OfMachine,
-    Query(shown): Query<For>,
-) -> Result<Response, Problem> {
-    let audience = caller.may_see(shown.audience)?;
-    for_audience!(audience, A => {
-        let detail = http.observer.detail::<A>(id).await;
-        Ok(Json(detail.map_err(|error| caller.unreadable(error))?).into_response())
-    })
+read! {
+    /// A machine, why it waits, and the next steps.
+    #[get("/api/machines/{id}", "machines", "show_machine", params(("id" = machine::Id, Path), For))]
+    #[shows("The machine.", Detail<Internal>)]
+    #[problem(404, "No machine has this id.")]
+    #[problem(409, "The stored data of the machine cannot be read.")]
+    async fn show(
+        http,
+        caller: Caller,
+        OfMachine(id): OfMachine,
+        Query(shown): Query<For>,
+    ) -> Response {
+        let audience = caller.may_see(shown.audience)?;
+        for_audience!(audience, A => {
+            let detail = http.observer.detail::<A>(id).await;
+            Ok(Json(detail.map_err(|error| caller.unreadable(error))?).into_response())
+        })
+    }
 }
 
 /// Which part of a history.
@@ -227,42 +217,37 @@ pub(super) struct Part {
 #[schema(bound = "A: view::Audience + utoipa::ToSchema")]
 pub(super) struct TimelinePart<A: view::Audience> {
     #[serde(flatten)]
-    timeline: Timeline<A>,
+    #[schema(value_type = Timeline<A>)]
+    timeline: View<Timeline<A>>,
     /// For `after`, if there are more events.
     next: Option<u64>,
 }
 
-/// The history of a machine.
-#[utoipa::path(
-    operation_id = "machine_timeline",
-    get, path = "/api/machines/{id}/timeline", tag = "machines",
-    params(("id" = machine::Id, Path), Part),
-    responses(
-        (status = 200, description = "A part of the history.", body = TimelinePart<Internal>),
-        (status = 404, description = "No machine has this id.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 409, description = "The stored data of the machine cannot be read.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn timeline(
-    State(http): State<Shared>,
-    caller: Caller,
-    OfMachine(id): OfMachine,
-    Query(part): Query<Part>,
-) -> Result<Response, Problem> {
-    let audience = caller.may_see(part.audience)?;
-    let limit = limit(part.limit, 1000)?;
-    // Larger numbers are not the same in every reader of JSON.
-    if part.after.is_some_and(|after| after > 9_007_199_254_740_991) {
-        return Err(Problem::malformed("`after` is at most 9007199254740991"));
+read! {
+    /// The history of a machine.
+    #[get("/api/machines/{id}/timeline", "machines", "machine_timeline", params(("id" = machine::Id, Path), Part))]
+    #[shows("A part of the history.", TimelinePart<Internal>)]
+    #[problem(404, "No machine has this id.")]
+    #[problem(409, "The stored data of the machine cannot be read.")]
+    async fn timeline(
+        http,
+        caller: Caller,
+        OfMachine(id): OfMachine,
+        Query(part): Query<Part>,
+    ) -> Response {
+        let audience = caller.may_see(part.audience)?;
+        let limit = limit(part.limit, 1000)?;
+        // Larger numbers are not the same in every reader of JSON.
+        if part.after.is_some_and(|after| after > 9_007_199_254_740_991) {
+            return Err(Problem::malformed("`after` is at most 9007199254740991"));
+        }
+        let from = part.after.map_or(0, |after| after.saturating_add(1));
+        for_audience!(audience, A => {
+            let timeline = http.observer.timeline_part::<A>(id, from, limit).await;
+            let timeline = timeline.map_err(|error| caller.unreadable(error))?;
+            let last = timeline.events.last().map(|event| event.number);
+            let next = last.filter(|last| last.saturating_add(1) < timeline.total);
+            Ok(Json(TimelinePart { timeline, next }).into_response())
+        })
     }
-    let from = part.after.map_or(0, |after| after.saturating_add(1));
-    for_audience!(audience, A => {
-        let timeline = http.observer.timeline_part::<A>(id, from, limit).await;
-        let timeline = timeline.map_err(|error| caller.unreadable(error))?;
-        let last = timeline.events.last().map(|event| event.number);
-        let next = last.filter(|last| last.saturating_add(1) < timeline.total);
-        Ok(Json(TimelinePart { timeline, next }).into_response())
-    })
 }

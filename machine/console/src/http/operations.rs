@@ -2,21 +2,22 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-use super::json::Json;
 use super::{
+    act::read,
     caller::Caller,
     extract::{Query, limit, parsed},
+    json::Json,
     problem::Problem,
     state::Shared,
 };
-use crate::audience::Audience;
+use crate::{audience::Audience, page::split};
 use machine::store::Operation;
 
 /// Which part of the log.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct OperationsQuery {
     /// The most on a page. By default 100.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
@@ -37,31 +38,19 @@ pub(super) struct Operations {
     next: Option<String>,
 }
 
-/// The acts of people on the command line and over HTTP, newest first. One without an outcome runs, or was
-/// interrupted; the histories of its machines say what happened.
-#[utoipa::path(
-    operation_id = "list_operations",
-    get, path = "/api/operations", tag = "operations", params(Which),
-    responses(
-        (status = 200, description = "A page of the log.", body = Operations),
-    )
-)]
-pub(super) async fn list(
-    State(http): State<Shared>,
-    caller: Caller,
-    Query(which): Query<Which>,
-) -> Result<Json<Operations>, Problem> {
-    // It has names.
-    caller.may_see(Some(Audience::Diagnostic))?;
-    let after = parsed::<u64>("after", which.after.as_deref())?;
-    let page = http.store.operations(limit(which.limit, 100)?, after).await;
-    let page = page.map_err(|error| Problem::unavailable(&error))?;
-    let (mut operations, mut unreadable) = (Vec::new(), 0);
-    for operation in page.items {
-        match operation {
-            Ok(operation) => operations.push(operation),
-            Err(_) => unreadable += 1,
-        }
+read! {
+    /// The acts of people, on the command line, over HTTP or by a program for them, newest first. One without an
+    /// outcome is running or interrupted; the histories of its machines say what happened.
+    #[get("/api/operations", "operations", "list_operations", params(OperationsQuery))]
+    #[shows("A page of the log.", Operations)]
+    async fn list(http, caller: Caller, Query(which): Query<OperationsQuery>) -> Json<Operations> {
+        // It has names.
+        caller.may_see(Some(Audience::Diagnostic))?;
+        let after = parsed::<u64>("after", which.after.as_deref())?;
+        let page = http.store.operations(limit(which.limit, 100)?, after).await;
+        let page = page.map_err(|error| Problem::unavailable(&error))?;
+        let (operations, errors) = split(page.items);
+        let next = page.next.map(|next| next.to_string());
+        Ok(Json(Operations { operations, unreadable: errors.len(), next }))
     }
-    Ok(Json(Operations { operations, unreadable, next: page.next.map(|next| next.to_string()) }))
 }

@@ -42,6 +42,7 @@ const FILES: &[(&str, &str)] = files![
     "live.js",
     "machine.js",
     "overview.js",
+    "parts.js",
     "payload.js",
     "picture.js",
     "records.js",

@@ -6,13 +6,15 @@ use serde::Serialize;
 
 use crate::json::line;
 use machine::{
+    effects::StateError,
+    observe::NextStep,
     operate,
     store::LoadError,
     text::OneLine,
-    view::{Human, LegalMove, NextStep},
+    view::{Human, LegalMove},
 };
 
-/// The reason why a request failed (RFC 9457). Nothing was changed, unless `detail` says what was.
+/// The reason why a request failed (RFC 9457). Nothing was changed, unless `detail` lists changes.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Problem {
     /// The kind of the problem, such as `urn:machine:refused`.
@@ -86,30 +88,33 @@ impl Problem {
     }
 
     pub(super) fn slow() -> Self {
-        let detail = "the request timed out; it may have taken effect, so look at the machine before you send it again";
+        let detail = "the request timed out; it may have taken effect, so check the machine before you send it again";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "slow", "Timed out", detail)
     }
 
     /// The server has a bug.
     pub(super) fn broken() -> Self {
-        let detail = "the request could not be finished; whether it happened can be read";
+        let detail = "the request could not be completed; check whether it took effect";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "broken", "The server failed", detail)
     }
 
     pub(super) fn unavailable(error: &impl std::fmt::Display) -> Self {
         let detail = OneLine(&error.to_string()).to_string();
-        let title = "The storage cannot do it now";
+        let title = "The storage is unavailable";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", title, detail)
     }
 
     /// A receipt that does not have the type of its tool.
     pub(super) fn of_receipt(error: &serde_json::Error) -> Self {
-        let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "The values do not fit");
-        let detail = format!("the receipt does not fit the tool: {}", OneLine(&error.to_string()));
+        let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "Invalid values");
+        let detail = format!(
+            "the receipt or refusal does not match the tool: {}",
+            OneLine(&error.to_string())
+        );
         Self::new(status, "payload", title, detail)
     }
 
-    /// The machine exists and refuses: what it allows is worth telling.
+    /// The machine exists and refuses: list its legal moves.
     pub(super) fn is_about_the_machine(&self) -> bool {
         [StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]
             .iter()
@@ -130,16 +135,25 @@ impl From<LoadError> for Problem {
         let detail = OneLine(&error.to_string()).to_string();
         match error {
             LoadError::Unavailable(error) => Self::unavailable(&error),
-            LoadError::NotFound { .. } | LoadError::Pruned { .. } => Self::not_found(detail),
+            error if error.is_not_found() => Self::not_found(detail),
             LoadError::UnknownPosition { .. } => Self::gone(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
                 let title = "The stored data cannot be read";
                 let detail = "the machine cannot be read; an operator sees the reason here, and `verify` on the \
-                    command line says it";
+                    command line reports it";
                 // The server works: the data are to be repaired, or need another program.
                 Self::new(StatusCode::CONFLICT, "unreadable", title, detail)
             }
             _ => Self::refused(detail),
+        }
+    }
+}
+
+impl From<StateError> for Problem {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Load(error) => error.into(),
+            error => Self::refused(OneLine(&error.to_string()).to_string()),
         }
     }
 }
@@ -150,7 +164,7 @@ impl From<operate::Error> for Problem {
             operate::ErrorKind::Refused => Self::refused(error.to_string()),
             operate::ErrorKind::Invalid => Self::malformed(error.to_string()),
             operate::ErrorKind::Payload => {
-                let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "The values do not fit");
+                let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "Invalid values");
                 Self::new(status, "payload", title, error.to_string())
             }
             operate::ErrorKind::NotFound | operate::ErrorKind::Unknown => {
@@ -163,7 +177,7 @@ impl From<operate::Error> for Problem {
 
 impl From<serde_json::Error> for Problem {
     fn from(error: serde_json::Error) -> Self {
-        let title = "The answer cannot be written";
+        let title = "The response cannot be written";
         let detail = OneLine(&error.to_string()).to_string();
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unwritable", title, detail)
     }

@@ -13,7 +13,7 @@ use super::{
     problem::Problem,
     state::Shared,
 };
-use machine::{Id, effects::Resume};
+use machine::{Id, contract::execution::Status, effects::Resume};
 
 /// An answer.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -71,9 +71,9 @@ act! {
     async fn respond(http, operator, answer: Respond) -> Now {
         let Respond { execution_id, response } = answer;
         let act = async {
-            let question = operator.question(execution_id).await?;
+            let question = operator.question("respond", execution_id).await?;
             drop(operator.respond(question, &response).await?);
-            Ok(Now { execution_id, status: "waiting".to_owned() })
+            Ok(Now { execution_id, status: Status::Waiting.to_string() })
         };
         http.answer(&[execution_id], act).await
     }
@@ -93,7 +93,7 @@ act! {
             checks = checks.resuming(usize::try_from(count).unwrap_or(usize::MAX));
         }
         let act = async {
-            let question = operator.question(execution_id).await?;
+            let question = operator.question("continue", execution_id).await?;
             let resumed = operator.proceed(question, checks).await?;
             let status = resumed.execution.status().definition().name.to_string();
             let warnings = resumed.warnings.iter().map(ToString::to_string).collect();

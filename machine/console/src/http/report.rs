@@ -4,19 +4,19 @@ use axum::{
     extract::{FromRequestParts, State},
     http::request::Parts,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::{
     caller::bearer,
     extract::{Body, OfMachine},
     json::Json,
     problem::Problem,
+    receipts::CallReport,
     state::Shared,
 };
 use machine::{
     Id,
-    contract::{CallbackToken, Report},
+    contract::CallbackToken,
     effects::{AcceptedCall, ReportError, Reported},
 };
 
@@ -28,7 +28,7 @@ impl FromRequestParts<Shared> for Service {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, http: &Shared) -> Result<Self, Problem> {
-        // The same answer whatever is wrong, also without such an id.
+        // The same answer for every error, including an unknown id.
         let unknown = || {
             Problem::unauthorized(
                 "no call has this id and this token: send `Authorization: Bearer TOKEN` with the token of the call",
@@ -43,16 +43,6 @@ impl FromRequestParts<Shared> for Service {
             None => unknown(),
         })
     }
-}
-
-/// The outcome of a call.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum CallReport {
-    /// It took effect. The receipt is any JSON, or of the type of the tool if the server knows it.
-    Applied(Value),
-    /// Provably nothing happened, for this reason.
-    NotApplied(String),
 }
 
 /// The effect of a report.
@@ -83,9 +73,9 @@ pub(super) struct ReportTaken {
         (status = 200, description = "The report is on disk.", body = ReportTaken),
         (status = 401, description = "No call has this id and this token.", body = Problem,
             content_type = "application/problem+json"),
-        (status = 409, description = "There are too many different reports.", body = Problem,
+        (status = 409, description = "Too many different reports.", body = Problem,
             content_type = "application/problem+json"),
-        (status = 422, description = "The receipt does not have the type of the tool.", body = Problem,
+        (status = 422, description = "The receipt or refusal does not have the type of the tool.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]
@@ -98,21 +88,14 @@ pub(super) async fn report(
     // A longer one would be cut when it is stored.
     let size = match &report {
         CallReport::Applied(receipt) => receipt.to_string().len(),
-        CallReport::NotApplied(reason) => reason.len(),
+        CallReport::NotApplied(refusal) => refusal.to_string().len(),
     };
     if size > AcceptedCall::LARGEST {
-        let text = format!("a receipt or a reason has at most {} bytes", AcceptedCall::LARGEST);
+        let text = format!("a receipt or a refusal has at most {} bytes", AcceptedCall::LARGEST);
         return Err(Problem::too_large(text));
     }
-    let report = match report {
-        CallReport::Applied(receipt) => {
-            http.receipts
-                .check(call.tool(), &receipt)
-                .map_err(|error| Problem::of_receipt(&error))?;
-            Report::Applied(receipt)
-        }
-        CallReport::NotApplied(reason) => Report::NotApplied(reason),
-    };
+    let report = http.receipts.read(call.tool(), report);
+    let report = report.map_err(|error| Problem::of_receipt(&error))?;
     let taken = call.report(report).await;
     let report = match taken {
         Ok(Reported::Settled(_)) => Taken::Settled,

@@ -71,7 +71,7 @@ impl Http {
         let mut document = described().split_for_parts().1;
         add_problems(&mut document);
         let document = document.to_pretty_json().unwrap_or_default();
-        // One schema for all audiences: it has the fields of the one that sees most.
+        // One schema for all audiences: it has the fields of the most privileged one.
         document.replace("_Internal\"", "\"")
     }
 
@@ -108,7 +108,7 @@ fn described() -> OpenApiRouter<Shared> {
     guarded().merge(without_token())
 }
 
-/// The routes by which one gets a token, and those with tokens of their own.
+/// The routes that issue a token, and those with separate tokens.
 fn without_token() -> OpenApiRouter<Shared> {
     let report = OpenApiRouter::new().routes(routes!(report::report));
     let report = report.layer(middleware::from_fn(in_time));

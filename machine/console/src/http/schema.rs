@@ -28,22 +28,22 @@ impl PartialSchema for Confirm {
         let applied = body()
             .description(Some("It took effect."))
             .property("applied", only(true))
-            .property("receipt", text().description(Some("What shows it.")))
+            .property("receipt", text().description(Some("The proof.")))
             .property("reason", nothing())
             .property("override", only(false));
         let not_applied = body()
             .description(Some("It did not take effect, and will not."))
             .property("applied", only(false))
-            .property("reason", text().description(Some("How one knows it.")))
+            .property("reason", text().description(Some("The reason to believe so.")))
             .property("receipt", nothing())
             .property(
                 "override",
                 ObjectBuilder::new().schema_type(Type::Boolean).description(Some(
-                    "Although its worker may be alive: the person takes responsibility.",
+                    "Override although its worker may be alive: the person takes responsibility.",
                 )),
             );
         OneOfBuilder::new()
-            .description(Some("What a person found out about an action in doubt."))
+            .description(Some("A person's finding about an action in doubt."))
             .item(applied)
             .item(not_applied)
             .into()

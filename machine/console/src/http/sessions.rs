@@ -2,10 +2,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-use super::json::Json;
 use super::{
+    act::read,
     caller::Caller,
     extract::{Query, limit, parsed},
+    json::Json,
     problem::Problem,
     state::Shared,
 };
@@ -15,7 +16,7 @@ use machine::store::{SessionCursor, SessionLine};
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct SessionsQuery {
     /// The most on a page. By default 50.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
@@ -33,22 +34,15 @@ pub(super) struct Sessions {
     next: Option<String>,
 }
 
-/// The sessions of all machines, past ones too; the one with the newest machine first.
-#[utoipa::path(
-    operation_id = "list_sessions",
-    get, path = "/api/sessions", tag = "sessions", params(Which),
-    responses(
-        (status = 200, description = "A page of sessions.", body = Sessions),
-    )
-)]
-pub(super) async fn sessions(
-    State(http): State<Shared>,
-    _: Caller,
-    Query(which): Query<Which>,
-) -> Result<Json<Sessions>, Problem> {
-    let after = parsed::<SessionCursor>("after", which.after.as_deref())?;
-    let page = http.store.sessions(limit(which.limit, 50)?, after).await;
-    let page = page.map_err(|error| Problem::unavailable(&error))?;
-    let next = page.next.map(|next| next.to_string());
-    Ok(Json(Sessions { sessions: page.items, next }))
+read! {
+    /// The sessions of all machines, past ones too; the one with the newest machine first.
+    #[get("/api/sessions", "sessions", "list_sessions", params(SessionsQuery))]
+    #[shows("A page of sessions.", Sessions)]
+    async fn sessions(http, _: Caller, Query(which): Query<SessionsQuery>) -> Json<Sessions> {
+        let after = parsed::<SessionCursor>("after", which.after.as_deref())?;
+        let page = http.store.sessions(limit(which.limit, 50)?, after).await;
+        let page = page.map_err(|error| Problem::unavailable(&error))?;
+        let next = page.next.map(|next| next.to_string());
+        Ok(Json(Sessions { sessions: page.items, next }))
+    }
 }

@@ -33,7 +33,7 @@ pub(super) struct SignedIn {
 /// The code is kept.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Kept {
-    /// For how many seconds it can be exchanged.
+    /// The number of seconds for which it can be exchanged.
     seconds: u64,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Kept {
     post, path = "/api/sign-in", tag = "health", request_body = OneTime, security(()),
     responses(
         (status = 200, description = "The token.", body = SignedIn),
-        (status = 401, description = "The code is not known, or was used.", body = Problem,
+        (status = 401, description = "The code is unknown or was used.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]
@@ -53,7 +53,7 @@ pub(super) async fn sign_in(
 ) -> Result<Json<SignedIn>, Problem> {
     let token = http.codes.exchange(&code).ok_or_else(|| {
         Problem::unauthorized(
-            "this link was used: each signs in one browser, once; take a new one, or sign in \
+            "this link was used: each signs in one browser, once; use a new one, or sign in \
              with a token",
         )
     })?;
@@ -66,7 +66,7 @@ pub(super) async fn sign_in(
     post, path = "/api/sign-in/codes", tag = "health", request_body = OneTime,
     security(("bearer" = [])),
     responses(
-        (status = 200, description = "The code is kept for a moment.", body = Kept),
+        (status = 200, description = "The code is valid for a short time.", body = Kept),
     )
 )]
 pub(super) async fn prepare(

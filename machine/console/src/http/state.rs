@@ -1,11 +1,7 @@
 use std::{fmt, sync::Arc};
 
 use machine::{
-    actor::Actors,
-    contract::Tool,
-    store::Store,
-    stored::Restore,
-    view::{Language, Observer},
+    actor::Actors, contract::Tool, observe::Observer, store::Store, stored::Restore, view::Language,
 };
 
 use super::{

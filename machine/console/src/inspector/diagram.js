@@ -89,7 +89,8 @@ function state(node, path) {
     node.initial && h("circle", { cx: node.x - node.width / 2 - 4, cy: node.y - node.height / 2 - 4, r: 5 }),
     h("rect", box(0)),
     node.terminal && h("rect", { ...box(3), class: "inner" }),
-    h("text", { x: node.x, y: node.y + 5 }, node.label),
+    h("text", { x: node.x, y: node.y + (node.note ? -5 : 5) }, node.label),
+    node.note && h("text", { class: "note", x: node.x, y: node.y + 15 }, node.note),
   );
 }
 

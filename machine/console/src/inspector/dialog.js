@@ -110,15 +110,15 @@ function render() {
         "div",
         { role: "alert", key: "alert" },
         isLate &&
-          h("p", { class: "warning" }, "The time to answer has passed, so this cannot be decided any more."),
+          h("p", { class: "warning" }, "The time to answer has passed, so this can no longer be decided."),
         !isLate &&
           gone.length > 0 &&
           h(
             "p",
             { class: "warning" },
             open.ids.length === 1
-              ? "This cannot be decided any more: it has been answered, or it has changed, since this was shown."
-              : `${gone.length} of these ${open.ids.length} cannot be decided any more. Go back, and select the others.`,
+              ? "This can no longer be decided: it was answered or has changed since it was shown."
+              : `${gone.length} of these ${open.ids.length} can no longer be decided. Go back and select the others.`,
           ),
         open.problem && refusal(open.problem),
       ),
@@ -174,7 +174,7 @@ export function refusal(problem) {
       ),
     problem.status === 409 &&
       problem.legalMoves?.length === 0 &&
-      h("p", null, "There is nothing more that can be done about it."),
+      h("p", null, "No more actions are possible."),
   );
 }
 
@@ -198,7 +198,7 @@ async function submit(event) {
     if (open === form) render();
     else
       shell.done(
-        `${problem.status ? "Not done" : "Perhaps not done; look at the machine"}: ${problem.message}`,
+        `${problem.status ? "Not done" : "Perhaps not done; check the machine"}: ${problem.message}`,
       );
     shell.refresh();
   }

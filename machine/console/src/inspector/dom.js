@@ -65,7 +65,7 @@ function found(one, keyed, others) {
   return take(others, (node) => node.localName === one.tag);
 }
 
-/** Takes the first that fits; those before it are not described any more. */
+/** Takes the first that fits; those before it are no longer described. */
 function take(nodes, fits) {
   const index = nodes.findIndex(fits);
   return index < 0 ? undefined : nodes.splice(0, index + 1).at(-1);

@@ -115,7 +115,7 @@ const given = (items, data) =>
 /** The data of a machine of the program, which the person decides about; `shown` is the machine. */
 const dataOf = ({ shown }) =>
   shown && [
-    h("h3", { key: "state?" }, "What it says now"),
+    h("h3", { key: "state?" }, "Current data"),
     fields({ ...shown.context, ...shown.state }, `dialog/${shown.id}`, refreshDialog, [], true),
   ];
 
@@ -140,7 +140,7 @@ export const FORMS = {
           h(
             "p",
             { class: "warning", key: "cut" },
-            "A part of this is not shown. It can be approved when all of it is. ",
+            "Part of this is not shown. Show all of it to approve. ",
             whole &&
               h(
                 "button",
@@ -166,27 +166,27 @@ export const FORMS = {
     done: "Declined",
   }),
   confirm: (step, subject) => ({
-    title: "Did this take place?",
+    title: "Did this take effect?",
     body: [
       asked(subject),
       h(
         "fieldset",
         { key: "answer" },
-        h("legend", null, "What you found out at the service"),
+        h("legend", null, "The finding at the service"),
         h(
           "label",
           null,
           h("input", { type: "radio", name: "applied", value: "true", required: true }),
-          " It took place. It is recorded as done and is never repeated.",
+          " It took effect. It is recorded as done and is never repeated.",
         ),
         h(
           "label",
           null,
           h("input", { type: "radio", name: "applied", value: "false", required: true }),
-          " It did not take place. Its key becomes free, so it may be tried again.",
+          " It did not take effect. Its key is released, so it may be retried.",
         ),
       ),
-      text("receipt", "Receipt, if it took place (optional)", { maxlength: 2000 }),
+      text("receipt", "Receipt, if it took effect (optional)", { maxlength: 2000 }),
       text("reason", "How you know, if it did not (optional)", { maxlength: 2000 }),
       h(
         "details",
@@ -195,13 +195,13 @@ export const FORMS = {
         h(
           "p",
           { class: "warning" },
-          "“Did not take place” is refused while the worker may still be making the call, and until the service has had time to settle. An override skips that check. If the call takes effect after all, a retry does it twice. Your name is on record.",
+          "“Did not take effect” is refused while the worker may still be making the call, and until the service has had time to settle. An override skips that check. If the call takes effect after all, a retry does it twice. Your name is recorded.",
         ),
         h(
           "label",
           null,
           h("input", { type: "checkbox", name: "override" }),
-          " Take responsibility for “did not take place”",
+          " Take responsibility for “did not take effect”",
         ),
       ),
     ],
@@ -211,12 +211,12 @@ export const FORMS = {
     run: (data) => {
       const applied = data.get("applied") === "true";
       const [receipt, override] = [typed(data, "receipt"), data.get("override") !== null];
-      if (applied && override) throw new Error("An override is for “did not take place”.");
+      if (applied && override) throw new Error("An override is for “did not take effect”.");
       if (applied && typed(data, "reason"))
         throw new Error(
-          "The reason is for “did not take place”; what shows that it took place is the receipt.",
+          "The reason is for “did not take effect”; the proof that it took effect is the receipt.",
         );
-      if (!applied && receipt) throw new Error("A receipt is for “it took place”.");
+      if (!applied && receipt) throw new Error("A receipt is for “it took effect”.");
       const found = applied
         ? receipt
           ? { receipt }
@@ -227,21 +227,21 @@ export const FORMS = {
     done: "Recorded",
   }),
   acknowledge: (step, subject) => ({
-    title: "Was this dealt with?",
+    title: "Acknowledge this contradiction?",
     body: [
       about(subject),
       h(
         "p",
         { key: "how" },
-        "It is recorded as not done, and a receipt says that it took effect. If that was dealt with, it needs no attention any more, until another receipt arrives.",
+        "It is recorded as not done, and a receipt says that it took effect. Once acknowledged, it needs no attention until another receipt arrives.",
       ),
     ],
-    yes: "It was dealt with",
+    yes: "Acknowledge",
     run: () => post(`${of(subject.id)}/acknowledge`, {}),
     done: "Acknowledged",
   }),
   retry: (step, subject) => ({
-    title: "Try this again?",
+    title: "Retry this action?",
     body: [
       about(subject),
       h(
@@ -268,29 +268,29 @@ export const FORMS = {
     done: "Cancelled, or left for its worker to cancel",
   }),
   fence: (step, subject) => ({
-    title: "Shut out the worker of this call?",
+    title: "Fence the worker of this call?",
     body: [
       about(subject),
       h(
         "p",
         { class: "warning", key: "how" },
-        "The worker cannot write its outcome any more, and the call is in doubt until a person finds out whether it took effect. The call itself is not stopped. A receipt still counts.",
+        "The worker can no longer write its outcome, and the call is in doubt until a person confirms whether it took effect. The call itself is not stopped. A receipt still counts.",
       ),
       text("reason", "Reason (optional)", { maxlength: 2000 }),
     ],
-    yes: "Shut it out",
+    yes: "Fence it",
     options: (data) => options(data, "reason"),
     run: (data) => post(`${of(subject.id)}/fence`, reason(data)),
-    done: "The worker is shut out",
+    done: "The worker is fenced",
   }),
   requeue: (step, subject) => ({
-    title: "Let workers try this again?",
+    title: "Let workers retry this?",
     body: [
       about(subject),
       h(
         "p",
         { key: "how" },
-        "Workers do not try it any more. They start again, and count from zero.",
+        "Workers have stopped retrying it. They start again, counting attempts from zero.",
       ),
       (subject.setAside ?? []).map((one) =>
         h(
@@ -304,7 +304,7 @@ export const FORMS = {
     yes: "Try again",
     options: (data) => data.getAll("message").map((message) => ["message", message]),
     run: (data) => post(`${of(subject.id)}/requeue`, { messages: data.getAll("message") }),
-    done: "Workers try it again",
+    done: "Workers will retry it",
   }),
   send: (step, subject) => ({
     title: `Send “${step.trigger}”?`,

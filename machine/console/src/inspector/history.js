@@ -4,6 +4,7 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { isBusy } from "./hold.js";
+import { data as dataCell, plainTable, rowHead, scrollable } from "./parts.js";
 import { payload } from "./payload.js";
 import { count, exact, length } from "./text.js";
 
@@ -170,50 +171,36 @@ function given(event, key, render) {
 const MARKS = { added: "+ added", removed: "− removed", changed: "± changed", same: "same" };
 
 function difference(event, before, key, render) {
-  if (!event.data) return h("p", { class: "none" }, "The journal does not have the data at this entry.");
+  if (!event.data) return h("p", { class: "none" }, "The journal has no data for this entry.");
   const unknown = new Set(event.unknown ?? []);
   const was = before?.data ?? {};
   const names = [...new Set([...Object.keys(was), ...Object.keys(event.data), ...unknown])].sort();
-  if (!names.length) return h("p", { class: "none" }, "No data that this audience sees.");
-  return h(
-    "table",
-    { class: "difference" },
-    h(
-      "thead",
-      null,
-      h(
+  if (!names.length) return h("p", { class: "none" }, "No data visible to this audience.");
+  return plainTable(
+    ["Field", "Change", "Value"],
+    names.map((name) => {
+      const change = unknown.has(name) ? "same" : changeOf(was, event.data, name);
+      const id = `${key}/${event.number}/data/${name}`;
+      const value = (data, side) => payload(data[name], `${id}/${side}`, render, name);
+      return h(
         "tr",
-        null,
-        ["Field", "Change", "Value"].map((name) => h("th", { scope: "col" }, name)),
-      ),
-    ),
-    h(
-      "tbody",
-      null,
-      names.map((name) => {
-        const change = unknown.has(name) ? "same" : changeOf(was, event.data, name);
-        const id = `${key}/${event.number}/data/${name}`;
-        const value = (data, side) => payload(data[name], `${id}/${side}`, render, name);
-        return h(
-          "tr",
-          { key: name, class: change },
-          h("th", { scope: "row", class: "data" }, name),
-          h("td", null, unknown.has(name) ? "?" : MARKS[change]),
-          h(
-            "td",
-            null,
-            unknown.has(name)
-              ? h("span", { class: "none" }, "computed, not in the journal")
-              : [
-                  (change === "removed" || change === "changed") &&
-                    h("del", { key: "was" }, value(was, "was")),
-                  change !== "removed" &&
-                    h(change === "same" ? "span" : "ins", { key: "is" }, value(event.data, "is")),
-                ],
-          ),
-        );
-      }),
-    ),
+        { key: name, class: change },
+        h("th", { scope: "row", class: "data" }, name),
+        h("td", null, unknown.has(name) ? "?" : MARKS[change]),
+        h(
+          "td",
+          null,
+          unknown.has(name)
+            ? h("span", { class: "none" }, "computed, not in the journal")
+            : [
+                (change === "removed" || change === "changed") && h("del", { key: "was" }, value(was, "was")),
+                change !== "removed" &&
+                  h(change === "same" ? "span" : "ins", { key: "is" }, value(event.data, "is")),
+              ],
+        ),
+      );
+    }),
+    { class: "difference" },
   );
 }
 
@@ -233,6 +220,22 @@ function follow(rows, step) {
   if (above < rows.scrollTop || chosen.offsetTop + chosen.offsetHeight > rows.scrollTop + rows.clientHeight) {
     rows.scrollTop = chosen.offsetTop - rows.clientHeight / 2;
   }
+}
+
+function entryRow(page, event, before, isChosen) {
+  const label = `Show entry ${event.number}`;
+  const onclick = () => page.step(event.number);
+  return h(
+    "tr",
+    { key: event.number, class: isChosen ? "chosen" : "", "aria-current": isChosen ? "step" : undefined },
+    rowHead(
+      h("button", { type: "button", class: "small", "aria-label": label, onclick }, String(event.number)),
+    ),
+    h("td", null, h("time", { datetime: new Date(event.at).toISOString() }, exact(event.at))),
+    h("td", null, before ? length(event.at - before.at) : "–"),
+    h("td", null, who(event)),
+    dataCell(event.text),
+  );
 }
 
 /** The entries around the chosen one, as a table. */
@@ -255,63 +258,14 @@ export function entries(page, history, step) {
               h("button", { type: "button", class: "small", onclick: loadAll }, "Load all"),
             ],
       ),
-    h(
-      "div",
-      {
-        class: "wide rows",
-        tabindex: "0",
-        role: "group",
-        "aria-label": "Entries, scrollable",
-        key: "entries",
-        ref: (rows) => follow(rows, step),
-      },
-      h(
-        "table",
+    scrollable(
+      "Entries",
+      plainTable(
+        ["Entry", "When", "After", "By", "What"],
+        rows.map((event, index) => entryRow(page, event, events[start + index - 1], event.number === step)),
         { class: "entries" },
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            ["Entry", "When", "After", "By", "What"].map((name) => h("th", { scope: "col" }, name)),
-          ),
-        ),
-        h(
-          "tbody",
-          null,
-          rows.map((event, index) => {
-            const before = events[start + index - 1];
-            const isChosen = event.number === step;
-            return h(
-              "tr",
-              {
-                key: event.number,
-                class: isChosen ? "chosen" : "",
-                "aria-current": isChosen ? "step" : undefined,
-              },
-              h(
-                "th",
-                { scope: "row" },
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "small",
-                    "aria-label": `Show entry ${event.number}`,
-                    onclick: () => page.step(event.number),
-                  },
-                  String(event.number),
-                ),
-              ),
-              h("td", null, h("time", { datetime: new Date(event.at).toISOString() }, exact(event.at))),
-              h("td", null, before ? length(event.at - before.at) : "–"),
-              h("td", null, who(event)),
-              h("td", { class: "data" }, event.text),
-            );
-          }),
-        ),
       ),
+      { class: "wide rows", key: "entries", ref: (rows) => follow(rows, step) },
     ),
     events.length > ROWS &&
       h(

@@ -3,9 +3,10 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
+import { pages, sessionLink } from "./parts.js";
 import { question } from "./payload.js";
 import { askAll, readOnly, stepList } from "./steps.js";
-import { sessionName, since, words } from "./text.js";
+import { since, words } from "./text.js";
 
 const selected = new Set();
 
@@ -46,25 +47,14 @@ export const inbox = {
         h(
           "section",
           { "aria-labelledby": "stale" },
-          h("h2", { id: "stale" }, "Cannot be approved any more"),
+          h("h2", { id: "stale" }, "Can no longer be approved"),
           h(
             "ul",
             { class: "cards" },
             stale.map((row) => gate(page, row)),
           ),
         ),
-      h(
-        "nav",
-        { "aria-label": "Pages of approvals", class: "actions" },
-        page.params.after &&
-          h("a", { key: "first", class: "button", href: page.link("approvals") }, "First page"),
-        data.next &&
-          h(
-            "a",
-            { key: "next", class: "button", href: page.link("approvals", { after: data.next }) },
-            "Next page",
-          ),
-      ),
+      pages(page, "Pages of approvals", data.next, { path: "approvals", names: ["First page", "Next page"] }),
     ];
   },
 };
@@ -83,7 +73,7 @@ function bulk(page, rows) {
     h(
       "span",
       null,
-      gone ? `${gone} of ${chosen.length} selected cannot be answered any more` : `${chosen.length} selected`,
+      gone ? `${gone} of ${chosen.length} selected can no longer be answered` : `${chosen.length} selected`,
     ),
     h(
       "button",
@@ -141,20 +131,11 @@ function gate(page, { item: one, gone }) {
       { class: "why" },
       isOver
         ? (one.stale ??
-            "It has been answered, or it has changed, since this was shown. Nothing that you press here has an effect on it.")
+            "It was answered or has changed since it was shown. The buttons here no longer affect it.")
         : [
             one.caution ? `${one.caution}. ` : "",
             `Asked by ${article(one.asked_by)}`,
-            typeof one.session === "string"
-              ? [
-                  " in session ",
-                  h(
-                    "a",
-                    { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
-                    sessionName(one.session),
-                  ),
-                ]
-              : "",
+            typeof one.session === "string" ? [" in session ", sessionLink(page, one.session)] : "",
             one.expires_at ? ["; expires ", since(one.expires_at, "due")] : "; does not expire",
             ". ",
             h("a", { href: page.link(`machines/${one.gate}`) }, "The gate"),

@@ -1,5 +1,5 @@
 // The inspector: people watch durable machines, and decide. This file has the addresses of the pages, the
-// frame around them, and when what is loaded again; each page has a file of its own.
+// frame around them, and when what is loaded again; each page has its own file.
 //
 // The address after `#` says everything that the page shows, so that a link shows the same to others.
 
@@ -202,7 +202,7 @@ const live = new Live({
   changed,
   connected: (health) => adopt(health),
   lost: (health, why) => {
-    const again = `Everything was loaded again, because the stream could not go on where it was: ${why}`;
+    const again = `Everything was reloaded, because the stream could not resume: ${why}`;
     if (!adopt(health, again)) {
       say(again);
       reload();
@@ -229,8 +229,8 @@ function adopt(health, why) {
   if (!isOther && !isOtherCaller) return false;
   say(
     isOther
-      ? `The server serves another store now: ${fileName()}. Everything was loaded again.`
-      : (why ?? "The server knows this tab as another person now. Everything was reloaded."),
+      ? `The server now serves another store: ${fileName()}. Everything was reloaded.`
+      : (why ?? "The server now identifies this tab as another person. Everything was reloaded."),
   );
   reload();
   return true;
@@ -355,7 +355,7 @@ function render() {
           "p",
           { class: "actions" },
           h("button", { type: "button", onclick: again }, "Try again"),
-          data && "What is shown below is not the newest.",
+          data && "The data below may be stale.",
         ),
       ),
     data
@@ -467,14 +467,14 @@ function showHelp() {
     h(
       "p",
       null,
-      "While the pointer or the focus is on a list, live updates do not move its rows; what is new waits under “Show held”.",
+      "While the pointer or the focus is on a list, live updates do not move its rows; new rows wait under “Show held”.",
     ),
     keyTable(),
     h(
       "p",
       null,
       name
-        ? `What you decide is recorded under the name ${name}.`
+        ? `Your decisions are recorded under the name ${name}.`
         : "Without an operator token this page only reads.",
     ),
     token() &&

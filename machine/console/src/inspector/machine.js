@@ -7,11 +7,12 @@ import { History, entries, entry, stepper } from "./history.js";
 import { CHILDREN, findAttempts, findOffspring, initialOf, labelsOf, lanesOf, nameOf } from "./lanes.js";
 import { heldOne } from "./hold.js";
 import { FILTERS } from "./overview.js";
+import { crumbs, data as dataCell, machineLink, plainTable, rowHead, sessionLink, table } from "./parts.js";
 import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
-import { badge, count, failed, sessionName, since, whyStopped, words } from "./text.js";
+import { badge, count, failed, short, since, whyStopped, words } from "./text.js";
 
 /** The fields of an execution that only some audiences see. */
 const RESTRICTED = [
@@ -23,7 +24,7 @@ const RESTRICTED = [
   "metadata",
 ];
 
-const labelOf = (data) => data.execution?.label ?? data.machine.label;
+const labelOf = (data) => data.execution?.label ?? data.calls?.label ?? data.machine.label;
 
 export const machine = {
   /** The heading of a machine that cannot be shown; the problem is above it. */
@@ -60,6 +61,7 @@ export const machine = {
     if (ids.has(id)) return true;
     return (
       data.children.some((child) => ids.has(child.id)) ||
+      data.call_list.some((call) => ids.has(call.gate)) ||
       (data.attempts?.lanes ?? []).some((lane) => ids.has(lane.id))
     );
   },
@@ -81,26 +83,16 @@ export const machine = {
         ? Math.max(0, history.last)
         : Math.min(Number(params.step) || 0, Math.max(0, history.last));
     return [
-      h(
-        "p",
-        { class: "crumbs" },
+      crumbs(
         h("a", { href: page.link("", filters) }, "Machines"),
-        typeof data.machine.session === "string"
-          ? [
-              " / ",
-              h(
-                "a",
-                { class: "data", href: page.link(`sessions/${encodeURIComponent(data.machine.session)}`) },
-                sessionName(data.machine.session),
-              ),
-            ]
-          : "",
+        typeof data.machine.session === "string" ? [" / ", sessionLink(page, data.machine.session)] : "",
       ),
       h("h1", { tabindex: "-1" }, h("span", { class: "data" }, nameOf(data)), " ", badge(labelOf(data))),
       facts(page, data),
       nextPart(page, data),
       historyPart(page, data, step),
       dataPart(page, data),
+      callsPart(page, data),
       messagesPart(page, data),
       childrenPart(page, data),
     ];
@@ -131,6 +123,9 @@ function facts(page, { machine: one, execution }) {
   );
 }
 
+const stagesOf = ({ stages }) =>
+  stages.map(({ stage, count: number }) => `${number} ${words(stage)}`).join(", ");
+
 function whyOf(data) {
   const { machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble } = data;
   const open = children.filter((child) => !child.has_ended).length;
@@ -140,10 +135,12 @@ function whyOf(data) {
     return `It ended as not done, and a receipt says that it took effect.${
       execution.acknowledged ? " A person has acknowledged that." : ""
     }`;
-  if (one.is_terminal) return "It has ended; this state is never left.";
+  if (one.is_terminal) return "It has ended; this state is terminal.";
   const stopped = whyStopped(trouble, messages);
   if (stopped) return stopped;
   if (missing) return `It waits for a worker: ${missing}.`;
+  if (data.late) return `${sentence(data.late)}.`;
+  if (data.calls?.stages.length) return `It waits for its calls, which are listed below: ${stagesOf(data.calls)}.`;
   if (data.stale) return `${data.stale}.`;
   if (data.caution) return `It waits for an answer. ${data.caution}.`;
   if (execution?.waits_for_service)
@@ -154,8 +151,8 @@ function whyOf(data) {
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
   if (one.is_stable && one.due_at !== null)
-    return "It waits for one of the moves below; when its deadline passes, the move of that is made.";
-  if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
+    return "It waits for one of the moves below; when its deadline passes, the deadline's move is made.";
+  if (one.is_stable) return "It waits, without a deadline, for one of the moves below.";
   return "It is at work: a worker makes the next move.";
 }
 
@@ -184,7 +181,7 @@ function nextPart(page, data) {
     h(
       "h2",
       { id: "next-title" },
-      one.is_terminal ? "What can still be done" : "Why it waits, and what would move it",
+      one.is_terminal ? "What can still be done" : "Why it waits, and its next steps",
     ),
     h(
       "p",
@@ -196,36 +193,22 @@ function nextPart(page, data) {
     gate && question(gate.question, gate.id),
     item.next.length > 0 && readOnly(),
     stepList(item.next, item.subject, { gone }) ??
-      h("p", { class: "none" }, "There is nothing that a person can do here."),
+      h("p", { class: "none" }, "There is nothing to do here."),
     one.moves.length > 0 &&
       h(
         "details",
         { key: "moves" },
         h("summary", null, `${count(one.moves.length, "legal move")} from here`),
-        h(
-          "table",
-          null,
-          h(
-            "thead",
-            null,
+        plainTable(
+          ["Move", "To", "Brings", "Who may do it"],
+          one.moves.map((move) =>
             h(
               "tr",
-              null,
-              ["Move", "To", "Brings", "Who may do it"].map((name) => h("th", { scope: "col" }, name)),
-            ),
-          ),
-          h(
-            "tbody",
-            null,
-            one.moves.map((move) =>
-              h(
-                "tr",
-                { key: move.trigger },
-                h("th", { scope: "row", class: "data" }, move.trigger),
-                h("td", null, move.targets.map((target) => labels.get(target) ?? target).join(" or ")),
-                h("td", { class: "data" }, move.payload.map((item) => `${item.name}: ${item.type}`).join(", ") || "–"),
-                h("td", null, (move.actors ?? move.categories).join(", ") || "anyone"),
-              ),
+              { key: move.trigger },
+              h("th", { scope: "row", class: "data" }, move.trigger),
+              h("td", null, move.targets.map((target) => labels.get(target) ?? target).join(" or ")),
+              dataCell(move.payload.map((item) => `${item.name}: ${item.type}`).join(", ") || "–"),
+              h("td", null, (move.actors ?? move.categories).join(", ") || "anyone"),
             ),
           ),
         ),
@@ -283,7 +266,7 @@ function dataPart(page, { machine: one, execution }) {
   const about =
     execution &&
     Object.fromEntries(
-      ["result", "error_message", ...RESTRICTED]
+      ["result", "error_message", "refusal", ...RESTRICTED]
         .filter((name) => execution[name] !== null && execution[name] !== undefined)
         .map((name) => [name, execution[name]]),
     );
@@ -314,64 +297,81 @@ function messagesPart(page, { messages, machine: one }) {
     "section",
     { "aria-labelledby": "messages", key: "messages" },
     h("h2", { id: "messages" }, "Messages to it"),
-    h(
-      "div",
-      { class: "wide", tabindex: "0", role: "group", "aria-label": "Messages, scrollable" },
-      h(
-        "table",
-        null,
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            ["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"].map((name) =>
-              h("th", { scope: "col" }, name),
+    table(
+      "Messages",
+      ["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"],
+      messages.map((message, index) =>
+        message.unreadable
+          ? h("tr", { key: index }, h("td", { colspan: 6, class: "data" }, message.unreadable))
+          : h(
+              "tr",
+              { key: message.correlation },
+              h("td", null, badge(message.moved_on ? "not_applied" : message.status)),
+              h("td", null, since(message.sent_at)),
+              h("td", null, String(message.attempts)),
+              h("th", { scope: "row", class: "data" }, message.trigger ?? "–"),
+              h("td", null, h("code", { class: "data" }, message.correlation)),
+              h("td", null, moreOf(message, `${one.id}/${message.correlation}`, page.render)),
             ),
-          ),
-        ),
+      ),
+    ),
+  );
+}
+
+/** The last cell of a message. */
+const moreOf = (message, key, refresh) => [
+  message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
+  message.waits_for && h("div", { key: "waits" }, `${sentence(message.waits_for)}.`),
+  ["actor", message.actor_name ? "actor_name" : "person", message.error ? "error" : "reason", "body"]
+    .filter((name) => message[name])
+    .map((name) =>
+      h("div", { key: name }, `${words(name)}: `, payload(message[name], `${key}/${name}`, refresh, name)),
+    ),
+];
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** What the calls do that the machine made by entering its state, and those that it left and that are not settled. */
+function callsPart(page, { call_list: calls }) {
+  if (!calls.length) return null;
+  return h(
+    "section",
+    { "aria-labelledby": "calls", key: "calls" },
+    h("h2", { id: "calls" }, "Calls"),
+    table(
+      "Calls",
+      ["State", "Call", "About", "Since", "More", "Execution"],
+      calls.map((call) =>
         h(
-          "tbody",
-          null,
-          messages.map((message, index) =>
-            message.unreadable
-              ? h("tr", { key: index }, h("td", { colspan: 6, class: "data" }, message.unreadable))
-              : h(
-                  "tr",
-                  { key: message.correlation },
-                  h("td", null, badge(message.moved_on ? "not_applied" : message.status)),
-                  h("td", null, since(message.sent_at)),
-                  h("td", null, String(message.attempts)),
-                  h("th", { scope: "row", class: "data" }, message.trigger ?? "–"),
-                  h("td", null, h("code", { class: "data" }, message.correlation)),
-                  h(
-                    "td",
-                    null,
-                    message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
-                    ["actor", message.actor_name ? "actor_name" : "person", message.error ? "error" : "reason", "body"]
-                      .filter((name) => message[name])
-                      .map((name) =>
-                        h(
-                          "div",
-                          { key: name },
-                          `${words(name)}: `,
-                          payload(
-                            message[name],
-                            `${one.id}/${message.correlation}/${name}`,
-                            page.render,
-                            name,
-                          ),
-                        ),
-                      ),
-                  ),
-                ),
-          ),
+          "tr",
+          { key: call.execution ?? `place ${call.position}` },
+          h("td", null, badge(call.stage)),
+          rowHead(h("span", { class: "data" }, call.name), ` ${call.position}`),
+          dataCell(call.summary),
+          h("td", null, since(call.since, "for")),
+          h("td", null, moreOfCall(page, call)),
+          h("td", null, call.execution ? machineLink(page, call.execution, short(call.execution)) : "–"),
         ),
       ),
     ),
   );
 }
+
+/** Why a call waits, and what waits for it. */
+const moreOfCall = (page, call) =>
+  [
+    !call.is_current && ["left", "It is of a state that was left."],
+    call.gate && ["gate", "It waits for ", h("a", { href: page.link(`machines/${call.gate}`) }, "its gate")],
+    call.answer_by !== null && ["by", "An answer is due ", since(call.answer_by, "due"), "."],
+    call.behind && ["key", "It waits for the key that ", machineLink(page, call.behind, short(call.behind)), " has."],
+    call.is_overdue
+      ? ["overdue", "The machine no longer waits for it."]
+      : call.wait_until !== null && ["until", "The machine stops waiting ", since(call.wait_until, "due"), "."],
+    call.is_waited_for && ["moves", "Moves out of the state wait for it."],
+    call.error && ["error", `Nothing was called: ${words(call.error)}.`],
+  ]
+    .filter(Boolean)
+    .map(([key, ...text]) => h("div", { key }, ...text));
 
 /** The reason why an open child waits. */
 function childWaits(page, open) {
@@ -393,39 +393,21 @@ function childrenPart(page, { children }) {
     h("h2", { id: "children" }, "Children"),
     children.length > CHILDREN &&
       h("p", { class: "note" }, `The picture has the first ${CHILDREN} of ${children.length}.`),
-    h(
-      "table",
-      null,
-      h(
-        "thead",
-        null,
-        h(
-          "tr",
-          null,
-          ["State", "Kind", "About", "Waits for", "Id"].map((name) => h("th", { scope: "col" }, name)),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        children
-          .slice(0, 200)
-          .map((child) =>
-            h(
-              "tr",
-              { key: child.id },
-              h("td", null, badge(child.open?.label ?? child.status)),
-              h("td", { class: "data" }, child.machine),
-              h("td", { class: "data" }, child.open?.summary ?? ""),
-              h("td", null, childWaits(page, child.open)),
-              h(
-                "th",
-                { scope: "row" },
-                h("a", { href: page.link(`machines/${child.id}`) }, h("code", null, child.id)),
-              ),
-            ),
+    plainTable(
+      ["State", "Kind", "About", "Waits for", "Id"],
+      children
+        .slice(0, 200)
+        .map((child) =>
+          h(
+            "tr",
+            { key: child.id },
+            h("td", null, badge(child.open?.label ?? child.status)),
+            dataCell(child.machine),
+            dataCell(child.open?.summary ?? ""),
+            h("td", null, childWaits(page, child.open)),
+            rowHead(h("a", { href: page.link(`machines/${child.id}`) }, h("code", null, child.id))),
           ),
-      ),
+        ),
     ),
     children.length > 200 && h("p", { class: "note" }, `${children.length - 200} more are not listed.`),
   );

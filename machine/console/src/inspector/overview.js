@@ -3,22 +3,24 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
+import { data as dataCell, idCell, machineLink, pages, rowHead, sessionLink, table, titleOf, unreadable } from "./parts.js";
 import { readOnly, stepList } from "./steps.js";
-import { badge, count, failed, sessionName, short, since } from "./text.js";
+import { badge, count, failed, short, since, words } from "./text.js";
 
-export const FILTERS = ["machine", "status", "session", "key", "order"];
+export const FILTERS = ["machine", "status", "session", "key", "calls", "order"];
+const STAGES = ["asked", "running", "in_doubt", "pending"];
 const TYPING_MS = 300;
 let typing;
 
 const REASONS = {
-  contradicted: ["CONTRADICTED", "It is recorded as not done, and a receipt says that it took effect."],
-  in_doubt: ["IN_DOUBT", "Its effect is unknown. It is not repeated until a person finds out."],
+  contradicted: ["CONTRADICTED", "It is recorded as not done, but a receipt says that it took effect."],
+  in_doubt: ["IN_DOUBT", "Its effect is unknown. It is not repeated until a person confirms it."],
   unreadable: ["UNREADABLE", "Its row cannot be read. Others are not affected."],
-  set_aside: ["SET_ASIDE", "Workers do not try it again before a person says so."],
-  no_worker: ["NO_WORKER", "It is ready, and no live worker can go on with it."],
+  set_aside: ["SET_ASIDE", "Workers do not retry it until a person requests it."],
+  no_worker: ["NO_WORKER", "It is ready, but no live worker can continue it."],
   overdue: ["OVERDUE", "It has not happened in time"],
-  failing: ["FAILING", "It failed, and is tried again by itself."],
-  waits_for_person: ["WAITS_FOR_A_PERSON", "It goes on when a person answers."],
+  failing: ["FAILING", "It failed and is retried automatically."],
+  waits_for_person: ["WAITS_FOR_A_PERSON", "It continues when a person answers."],
 };
 
 export const overview = {
@@ -60,8 +62,8 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
-    JSON.stringify([a.reason, a.cause, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
-    JSON.stringify([b.reason, b.cause, b.question, b.next, b.transition_count, b.answered_with, b.open_call, b.trouble?.cause, b.missing]);
+    JSON.stringify([a.reason, a.calls?.label, a.cause, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
+    JSON.stringify([b.reason, b.calls?.label, b.cause, b.question, b.next, b.transition_count, b.answered_with, b.open_call, b.trouble?.cause, b.missing]);
   const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h(
     "section",
@@ -79,7 +81,7 @@ function attentionPart(page, { concerns, truncated }) {
       { class: "cards" },
       rows.map(({ item, gone }) => concern(page, item, gone, identity(item))),
     ),
-    truncated && h("p", { class: "note" }, "There are more than are shown here."),
+    truncated && h("p", { class: "note" }, "More exist than are shown here."),
   );
 }
 
@@ -99,16 +101,14 @@ function concern(page, one, gone, key) {
       "div",
       { class: "line" },
       badge(label),
-      one.id
-        ? h("a", { class: "data", href: page.link(`machines/${one.id}`) }, name)
-        : h("span", { class: "data" }, name),
+      one.id ? machineLink(page, one.id, name) : h("span", { class: "data" }, name),
       h("span", { class: "right" }, "for ", since(one.since, "for")),
     ),
     h(
       "p",
       { class: "why" },
       gone
-        ? "This has changed: it is settled, or something else is possible now."
+        ? "This has changed: it is settled, or other actions are possible now."
         : one.cause
           ? `${why}: ${one.cause}.`
           : why,
@@ -134,7 +134,7 @@ function openCall(call) {
     : h("p", { class: "note" }, "The call was cut off ", since(at), ` ${where}: restart it, then answer; or override.`);
 }
 
-function machinesPart(page, { machines, unreadable, next, unknown }) {
+function machinesPart(page, { machines, unreadable: errors, next, unknown }) {
   const { params } = page;
   const rows = held(`machines ${page.address}`, machines, { inPlace: true });
   const active = FILTERS.filter((name) => params[name]);
@@ -154,41 +154,17 @@ function machinesPart(page, { machines, unreadable, next, unknown }) {
       h(
         "p",
         { class: "none" },
-        active.length ? "No machine fits these filters." : "There are no machines yet.",
+        active.length ? "No machine matches these filters." : "There are no machines yet.",
       ),
     rows.length > 0 &&
-      h(
-        "div",
-        { class: "wide", tabindex: "0", role: "group", "aria-label": "Machines, scrollable" },
-        h(
-          "table",
-          { class: "machines" },
-          h(
-            "thead",
-            null,
-            h(
-              "tr",
-              null,
-              ["State", "About", "Kind", "Session", "In this state", "Deadline", "Id"].map((name) =>
-                h("th", { scope: "col" }, name),
-              ),
-            ),
-          ),
-          h(
-            "tbody",
-            null,
-            rows.map(({ item, gone }) => machineRow(page, item, gone, list)),
-          ),
-        ),
+      table(
+        "Machines",
+        ["State", "About", "Kind", "Session", "In this state", "Deadline", "Id"],
+        rows.map(({ item, gone }) => machineRow(page, item, gone, list)),
+        { class: "machines" },
       ),
-    unreadable?.map((error) => h("p", { class: "warning data", key: error }, error)),
-    h(
-      "nav",
-      { "aria-label": "Pages of machines", class: "actions" },
-      params.after && h("a", { key: "first", class: "button", href: page.link("", list) }, "First page"),
-      next &&
-        h("a", { key: "next", class: "button", href: page.link("", { ...list, after: next }) }, "Next page"),
-    ),
+    unreadable(errors),
+    pages(page, "Pages of machines", next, { path: "", params: list, names: ["First page", "Next page"] }),
   );
 }
 
@@ -196,31 +172,13 @@ function machineRow(page, one, gone, list) {
   return h(
     "tr",
     { key: one.id, class: gone ? "gone" : "" },
-    h("td", null, badge(one.label)),
-    h(
-      "th",
-      { scope: "row" },
-      h(
-        "a",
-        { class: "data", href: page.link(`machines/${one.id}`, list) },
-        one.summary || `${one.machine} ${short(one.id)}`,
-      ),
-    ),
-    h("td", { class: "data" }, one.machine),
-    h(
-      "td",
-      null,
-      typeof one.session === "string"
-        ? h(
-            "a",
-            { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
-            sessionName(one.session),
-          )
-        : "–",
-    ),
+    h("td", null, badge(one.calls?.label ?? one.label)),
+    rowHead(machineLink(page, one.id, titleOf(one), list)),
+    dataCell(one.machine),
+    h("td", null, typeof one.session === "string" ? sessionLink(page, one.session) : "–"),
     h("td", null, since(one.entered_at, "for")),
     h("td", null, since(one.due_at, "due")),
-    h("td", null, h("code", { title: one.id }, short(one.id))),
+    idCell(one.id),
   );
 }
 
@@ -257,6 +215,21 @@ function filterForm(page) {
     field("status", "State", "IN_DOUBT"),
     field("session", "Session", ""),
     field("key", "Idempotency key", ""),
+    h(
+      "label",
+      { key: "calls" },
+      "Calls",
+      h(
+        "select",
+        {
+          name: "calls",
+          value: params.calls ?? "",
+          onchange: (event) => apply(page, event.currentTarget.form, false),
+        },
+        h("option", { value: "" }, "any"),
+        STAGES.map((stage) => h("option", { key: stage, value: stage }, words(stage))),
+      ),
+    ),
     h(
       "label",
       { key: "order" },

@@ -79,7 +79,7 @@ export function payload(value, key, refresh, what = "value", open = undefined) {
 /** Names and values; `hidden` are names that this audience does not see. */
 export function fields(values, key, refresh, hidden = [], open = undefined) {
   const names = Object.keys(values ?? {});
-  if (!names.length && !hidden.length) return h("p", { class: "none" }, "None that this audience sees.");
+  if (!names.length && !hidden.length) return h("p", { class: "none" }, "None visible to this audience.");
   return h(
     "dl",
     { class: "fields", key },

@@ -28,7 +28,7 @@ export function picture({ key, name, lanes, at = null, select = null }) {
   const end = Math.max(isOpen ? now() : newest, start + 1);
   const model = { key, lanes, start, end, at, select, isOpen };
   const stays = count(all.length, "stay");
-  const label = `${name}: ${stays} in a state over ${length(end - start)}. The same is in the table below.`;
+  const label = `${name}: ${stays} in a state over ${length(end - start)}. The table below has the same data.`;
   const zoom = (factor) => (event) => {
     const scroller = event.currentTarget.closest(".picture").querySelector(".scroller");
     const before = zooms.get(key) ?? 1;

@@ -3,27 +3,8 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { diagram } from "./diagram.js";
+import { crumbs, data as dataCell, pages, rowHead, table, unreadable } from "./parts.js";
 import { count, exact, short, words } from "./text.js";
-
-const table = (label, heads, rows) =>
-  h(
-    "div",
-    { class: "wide", tabindex: "0", role: "group", "aria-label": `${label}, scrollable` },
-    h(
-      "table",
-      null,
-      h(
-        "thead",
-        null,
-        h(
-          "tr",
-          null,
-          heads.map((name) => h("th", { scope: "col" }, name)),
-        ),
-      ),
-      h("tbody", null, rows),
-    ),
-  );
 
 export const log = {
   title: () => "Operator log",
@@ -34,7 +15,7 @@ export const log = {
     page.role === "local"
       ? [
           h("h1", { tabindex: "-1" }, "Operator log"),
-          h("p", { class: "note" }, "It has the names of people, so it is shown only with a token."),
+          h("p", { class: "note" }, "It contains names of people, so it is shown only with a token."),
         ]
       : [
           h("h1", { tabindex: "-1" }, "Operator log"),
@@ -69,19 +50,12 @@ export const log = {
                       h("a", { href: page.link(`machines/${id}`), title: id }, h("code", null, short(id))),
                     ]),
                   ),
-                  h("td", { class: "data" }, one.detail ?? ""),
-                  h("td", { class: "data" }, one.outcome ?? "not known"),
+                  dataCell(one.detail ?? ""),
+                  dataCell(one.outcome ?? "not known"),
                 ),
               ),
             ),
-          h(
-            "nav",
-            { "aria-label": "Pages of the log", class: "actions" },
-            page.params.after && h("a", { key: "first", class: "button", href: page.link("log") }, "Newest"),
-            data.next !== null &&
-              data.next !== undefined &&
-              h("a", { key: "next", class: "button", href: page.link("log", { after: data.next }) }, "Older"),
-          ),
+          pages(page, "Pages of the log", data.next, { path: "log", names: ["Newest", "Older"] }),
         ],
 };
 
@@ -94,7 +68,7 @@ export const definitions = {
     h(
       "p",
       { class: "note" },
-      "Every kind of machine that this file holds, in each version that machines were written under.",
+      "Every kind of machine in this file, with each version under which machines were written.",
     ),
     data.definitions.length > 0 &&
       table(
@@ -104,19 +78,15 @@ export const definitions = {
           h(
             "tr",
             { key: one.fingerprint },
-            h(
-              "th",
-              { scope: "row" },
-              h("a", { class: "data", href: page.link(`definitions/${one.fingerprint}`) }, one.machine),
-            ),
+            rowHead(h("a", { class: "data", href: page.link(`definitions/${one.fingerprint}`) }, one.machine)),
             h("td", null, `${one.version}${one.newest ? " (newest)" : ""}`),
             h("td", null, String(one.states)),
             h("td", null, String(one.edges)),
-            h("td", { class: "data" }, one.about ?? ""),
+            dataCell(one.about ?? ""),
           ),
         ),
       ),
-    data.unreadable?.map((error) => h("p", { class: "warning data", key: error }, error)),
+    unreadable(data.unreadable),
   ],
 };
 
@@ -132,6 +102,38 @@ export function definitionOf(fingerprint) {
   return asked.get(fingerprint);
 }
 
+/** The calls that states make when they are entered. */
+function callsOf({ nodes }) {
+  const calling = nodes.filter((node) => node.calls);
+  if (!calling.length) return null;
+  const outcomes = (calls) =>
+    ["done", "failed", "each"].filter((role) => calls[role]).map((role) => `${role} = ${calls[role]}`);
+  const more = (calls) => [
+    calls.irreversible ? "irreversible" : "can be repeated",
+    ...["expires", "within"].filter((name) => calls[name]).map((name) => `${name} = ${calls[name]}`),
+    ...(calls.unattended ? ["unattended"] : []),
+  ];
+  return [
+    h("h2", { key: "calls" }, "Calls"),
+    table(
+      "Calls",
+      ["State", "Call", "Tool", "Approval", "Outcome", "More"],
+      calling.map(({ status, label, calls }) =>
+        h(
+          "tr",
+          { key: status },
+          h("td", null, label),
+          h("th", { scope: "row", class: "data" }, calls.label),
+          h("td", { class: "data" }, calls.tool ?? "–"),
+          h("td", { class: "data" }, calls.approval),
+          h("td", { class: "data" }, outcomes(calls).join(", ") || "its handler"),
+          h("td", null, more(calls).join(", ")),
+        ),
+      ),
+    ),
+  ];
+}
+
 export const definition = {
   title: (data) => data?.machine ?? "Definition",
   load: ({ id }) => definitionOf(id),
@@ -139,7 +141,7 @@ export const definition = {
   render(page, { machine, version, fingerprint, topology, diagram: drawing }) {
     const labels = new Map(topology.nodes.map((node) => [node.status, node.label]));
     return [
-      h("p", { class: "crumbs" }, h("a", { href: page.link("definitions") }, "Definitions")),
+      crumbs(h("a", { href: page.link("definitions") }, "Definitions")),
       h("h1", { tabindex: "-1", class: "data" }, machine),
       h(
         "p",
@@ -151,6 +153,7 @@ export const definition = {
       ),
       topology.problems.map((problem) => h("p", { class: "warning", key: problem }, problem)),
       diagram(drawing, machine),
+      callsOf(topology),
       h("h2", null, "Moves"),
       table(
         "Moves",
@@ -160,7 +163,7 @@ export const definition = {
             "tr",
             { key: index },
             h("td", null, labels.get(edge.from_status)),
-            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : ""),
+            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : "", edge.detaches ? ", detaches its calls" : ""),
             h("td", null, labels.get(edge.to_status)),
             h("td", null, edge.allowed_actors.join(", ") || "anyone"),
           ),

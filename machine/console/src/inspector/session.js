@@ -5,14 +5,29 @@ import { quoted } from "./commands.js";
 import { shell } from "./dialog.js";
 import { h } from "./dom.js";
 import { executionLanes } from "./lanes.js";
+import {
+  crumbs,
+  data as dataCell,
+  idCell,
+  machineLink,
+  pages,
+  rowHead,
+  sessionLink,
+  sessionPath,
+  table,
+  titleOf,
+  turner,
+  unreadable,
+} from "./parts.js";
 import { copyButton } from "./payload.js";
 import { picture } from "./picture.js";
-import { badge, count, exact, length, sessionName, short, since } from "./text.js";
+import { badge, count, exact, length, sessionName, since } from "./text.js";
 
 /** The number of executions that are drawn and listed at once. */
 const AT_ONCE = 50;
 /** Names that are no part of a path: a browser takes them out of an address, however they are written. */
 const NO_PATH = ["", ".", ".."];
+const NAMES = ["Newest", "Older"];
 
 export const sessions = {
   title: () => "Sessions",
@@ -22,52 +37,21 @@ export const sessions = {
     h("h1", { tabindex: "-1" }, "Sessions"),
     data.sessions.length === 0 && h("p", { class: "none" }, "No machine belongs to a session."),
     data.sessions.length > 0 &&
-      h(
-        "div",
-        { class: "wide", tabindex: "0", role: "group", "aria-label": "Sessions, scrollable" },
-        h(
-          "table",
-          null,
+      table(
+        "Sessions",
+        ["Session", "Machines", "Began", "Last change"],
+        data.sessions.map((one) =>
           h(
-            "thead",
-            null,
-            h(
-              "tr",
-              null,
-              ["Session", "Machines", "Began", "Last change"].map((name) => h("th", { scope: "col" }, name)),
-            ),
-          ),
-          h(
-            "tbody",
-            null,
-            data.sessions.map((one) =>
-              h(
-                "tr",
-                { key: one.session },
-                h(
-                  "th",
-                  { scope: "row" },
-                  h(
-                    "a",
-                    { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
-                    sessionName(one.session),
-                  ),
-                ),
-                h("td", null, one.machines.toLocaleString("en-GB")),
-                h("td", null, since(one.created_at)),
-                h("td", null, since(one.updated_at)),
-              ),
-            ),
+            "tr",
+            { key: one.session },
+            rowHead(sessionLink(page, one.session)),
+            h("td", null, one.machines.toLocaleString("en-GB")),
+            h("td", null, since(one.created_at)),
+            h("td", null, since(one.updated_at)),
           ),
         ),
       ),
-    h(
-      "nav",
-      { "aria-label": "Pages of sessions", class: "actions" },
-      page.params.after && h("a", { key: "first", class: "button", href: page.link("sessions") }, "Newest"),
-      data.next &&
-        h("a", { key: "next", class: "button", href: page.link("sessions", { after: data.next }) }, "Older"),
-    ),
+    pages(page, "Pages of sessions", data.next, { path: "sessions", names: NAMES }),
   ],
 };
 
@@ -109,8 +93,9 @@ export const session = {
     );
     const name = (one) =>
       one.action_summary + (groups.has(one.execution_id) ? ` (${groups.get(one.execution_id).text})` : "");
+    const at = (from) => page.link(sessionPath(data.session_id), { from });
     return [
-      h("p", { class: "crumbs" }, h("a", { href: page.link("sessions") }, "Sessions")),
+      crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
       h("h1", { tabindex: "-1", class: "data" }, data.session_id),
       h(
         "p",
@@ -122,7 +107,7 @@ export const session = {
               data.ended_at ? `, took ${length(data.ended_at - data.started_at)}. ` : ", not over. ",
             ]
           : "",
-        data.has_irreversible_completed ? "An irreversible action took place. " : "",
+        data.has_irreversible_completed ? "An irreversible action took effect. " : "",
         h("a", { href: page.link("", { session: data.session_id }) }, "All machines of this session"),
       ),
       data.unreadable > 0 &&
@@ -138,55 +123,15 @@ export const session = {
         lanes: shown.map((one) => ({ ...lanes.get(one.execution_id), label: name(one) })),
       }),
       h("h2", null, "Executions"),
-      h(
-        "div",
-        { class: "wide", tabindex: "0", role: "group", "aria-label": "Executions, scrollable" },
-        h(
-          "table",
-          null,
-          h(
-            "thead",
-            null,
-            h(
-              "tr",
-              null,
-              ["State", "About", "Began", "Took", "Outcome", "Id"].map((head) =>
-                h("th", { scope: "col" }, head),
-              ),
-            ),
-          ),
-          h(
-            "tbody",
-            null,
-            shown.map((one) => row(page, one, name(one))),
-          ),
-        ),
+      table(
+        "Executions",
+        ["State", "About", "Began", "Took", "Outcome", "Id"],
+        shown.map((one) => row(page, one, name(one))),
       ),
-      h(
-        "nav",
-        { "aria-label": "Pages of executions", class: "actions" },
-        from > 0 &&
-          h(
-            "a",
-            {
-              key: "before",
-              class: "button",
-              href: page.link(`sessions/${encodeURIComponent(data.session_id)}`, {
-                from: Math.max(0, from - AT_ONCE) || undefined,
-              }),
-            },
-            "Earlier",
-          ),
-        from + AT_ONCE < all.length &&
-          h(
-            "a",
-            {
-              key: "after",
-              class: "button",
-              href: page.link(`sessions/${encodeURIComponent(data.session_id)}`, { from: from + AT_ONCE }),
-            },
-            "Later",
-          ),
+      turner(
+        "Pages of executions",
+        from > 0 && ["before", "Earlier", at(Math.max(0, from - AT_ONCE) || undefined)],
+        from + AT_ONCE < all.length && ["after", "Later", at(from + AT_ONCE)],
       ),
     ];
   },
@@ -199,11 +144,10 @@ async function machinesOf(id, { audience, params }) {
   return { ...page, session_id: id };
 }
 
-function machineList(page, { session_id: id, machines, unreadable, next }) {
-  const path = `sessions/${encodeURIComponent(id)}`;
+function machineList(page, { session_id: id, machines, unreadable: errors, next }) {
   const command = `${shell.command()} timeline --session ${quoted(id)}`;
   return [
-    h("p", { class: "crumbs" }, h("a", { href: page.link("sessions") }, "Sessions")),
+    crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
     h("h1", { tabindex: "-1", class: "data" }, sessionName(id)),
     NO_PATH.includes(id)
       ? h(
@@ -216,53 +160,23 @@ function machineList(page, { session_id: id, machines, unreadable, next }) {
         )
       : h("p", { class: "note" }, "No machine of this session is an execution, so there is no timeline."),
     h("h2", null, "Machines"),
-    h(
-      "div",
-      { class: "wide", tabindex: "0", role: "group", "aria-label": "Machines, scrollable" },
-      h(
-        "table",
-        null,
+    table(
+      "Machines",
+      ["State", "About", "Kind", "In this state", "Id"],
+      machines.map((one) =>
         h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            ["State", "About", "Kind", "In this state", "Id"].map((name) => h("th", { scope: "col" }, name)),
-          ),
-        ),
-        h(
-          "tbody",
-          null,
-          machines.map((one) =>
-            h(
-              "tr",
-              { key: one.id },
-              h("td", null, badge(one.label)),
-              h(
-                "th",
-                { scope: "row" },
-                h(
-                  "a",
-                  { class: "data", href: page.link(`machines/${one.id}`) },
-                  one.summary || `${one.machine} ${short(one.id)}`,
-                ),
-              ),
-              h("td", { class: "data" }, one.machine),
-              h("td", null, since(one.entered_at, "for")),
-              h("td", null, h("code", { title: one.id }, short(one.id))),
-            ),
-          ),
+          "tr",
+          { key: one.id },
+          h("td", null, badge(one.label)),
+          rowHead(machineLink(page, one.id, titleOf(one))),
+          dataCell(one.machine),
+          h("td", null, since(one.entered_at, "for")),
+          idCell(one.id),
         ),
       ),
     ),
-    unreadable?.map((error) => h("p", { class: "warning data", key: error }, error)),
-    h(
-      "nav",
-      { "aria-label": "Pages of machines", class: "actions" },
-      page.params.after && h("a", { key: "first", class: "button", href: page.link(path) }, "Newest"),
-      next && h("a", { key: "next", class: "button", href: page.link(path, { after: next }) }, "Older"),
-    ),
+    unreadable(errors),
+    pages(page, "Pages of machines", next, { path: sessionPath(id), names: NAMES }),
   ];
 }
 
@@ -282,14 +196,10 @@ function row(page, one, name) {
     "tr",
     { key: one.execution_id },
     h("td", null, badge(one.label)),
-    h(
-      "th",
-      { scope: "row" },
-      h("a", { class: "data", href: page.link(`machines/${one.execution_id}`) }, name),
-    ),
+    rowHead(machineLink(page, one.execution_id, name)),
     h("td", null, since(one.created_at)),
     h("td", null, one.is_terminal ? length(one.entered_at - one.created_at) : since(one.created_at, "for")),
-    h("td", { class: "data" }, one.result ?? one.error_message ?? "–"),
-    h("td", null, h("code", { title: one.execution_id }, short(one.execution_id))),
+    dataCell(one.result ?? one.error_message ?? "–"),
+    idCell(one.execution_id),
   );
 }

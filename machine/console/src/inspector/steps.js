@@ -11,11 +11,11 @@ import { count, short } from "./text.js";
 const STEPS = {
   approve: { name: "Approve", primary: true },
   decline: { name: "Decline" },
-  confirm: { name: "Say what happened", primary: true },
+  confirm: { name: "Confirm the outcome", primary: true },
   acknowledge: { name: "Dealt with" },
   retry: { name: "Retry", primary: true },
   cancel: { name: "Cancel it" },
-  fence: { name: "Shut out its worker" },
+  fence: { name: "Fence its worker" },
   requeue: { name: "Try again", primary: true },
   send: { name: "Send" },
   respond: { name: "Answer", primary: true },
@@ -167,7 +167,7 @@ export function askAll(kind, gates) {
       h(
         "p",
         null,
-        `All ${gates.length} or none: if one of them cannot be answered any more, nothing is decided.`,
+        `All ${gates.length} or none: if one of them can no longer be answered, nothing is decided.`,
       ),
       gates.map((gate) => question(gate.question, gate.gate)),
       ...(kind === "decline" ? form.body.slice(-1) : []),

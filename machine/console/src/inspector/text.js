@@ -29,7 +29,7 @@ export const now = () => Date.now() + skew;
 
 /** When it is tried again. If no worker has tried it since, perhaps none runs. */
 const nextAttempt = (at) =>
-  at <= now() ? `; next attempt due since ${exact(at)}` : ["; tried again ", since(at)];
+  at <= now() ? `; next attempt due since ${exact(at)}` : ["; retries ", since(at)];
 
 /** A failure of a worker, with its attempts and times. */
 export const failed = (trouble, error) => [
@@ -41,10 +41,10 @@ export const failed = (trouble, error) => [
 
 /** Why workers do not, or not yet, try a machine or a message again. */
 export function whyStopped(trouble, messages) {
-  if (trouble?.set_aside) return "It was set aside: workers do not try it again before a person says so.";
+  if (trouble?.set_aside) return "It was set aside: workers do not retry it until a person requests it.";
   const aside = messages.find((message) => message.status === "set_aside");
   if (aside) return `A message to it was set aside: ${aside.reason ?? "it cannot be read"}.`;
-  return trouble ? "It failed, and is tried again by itself." : null;
+  return trouble ? "It failed and is retried automatically." : null;
 }
 
 const UNITS = [
@@ -122,7 +122,7 @@ export function badge(label, tone = toneOf(label)) {
 
 function toneOf(label) {
   if (/CONTRADICTED|DOUBT|FAILED|UNREADABLE/i.test(label)) return "bad";
-  if (/WAIT|OVERDUE|ASIDE|REJECTED|DEFERRED/i.test(label)) return "warn";
+  if (/WAIT|OVERDUE|ASIDE|REJECTED|DEFERRED|\basked\b/i.test(label)) return "warn";
   if (/SUCCESS|COMPLETED|DONE/i.test(label)) return "good";
   return "plain";
 }

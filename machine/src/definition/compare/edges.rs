@@ -1,4 +1,4 @@
-//! Comparison of the moves, of what they take, and of the actors.
+//! Comparison of the moves, their payloads, and the actors.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -36,7 +36,7 @@ impl Changes {
         for old in &*older.edges {
             let Some((index, new)) = counterpart(old) else {
                 let text = text(older, old);
-                self.allow(format!("move {text} was removed; where it was made, it stays legal"));
+                self.allow(format!("move {text} was removed; it stays legal where it was made"));
                 continue;
             };
             known.insert(index);
@@ -74,7 +74,7 @@ impl Changes {
     fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
         for item in &*new.payload {
             let Some(before) = before(item, &old.payload) else {
-                self.allow(format!("move {text} takes `{}` as well", item.name));
+                self.allow(format!("move {text} also takes `{}`", item.name));
                 continue;
             };
             if before.name != item.name {
@@ -85,7 +85,7 @@ impl Changes {
             }
             if before.ty != item.ty {
                 self.allow(format!(
-                    "item `{}` of move {text} was `{}` and is `{}`",
+                    "item `{}` of move {text} changed from `{}` to `{}`",
                     item.name, before.ty, item.ty
                 ));
             }

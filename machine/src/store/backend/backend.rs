@@ -3,12 +3,12 @@ use std::{fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 use async_channel::Sender;
 
 use super::{
-    batch::{Applied, Batch, Rejected},
+    batch::{AppliedBatch, Rejected, WriteBatch},
     claim::Attempts,
-    crew::Registered,
+    crew::WorkerRow,
     filter::Filter,
-    inbox::{Agenda, Child, Messages, Task},
-    row::{Broken, Found, Sequenced},
+    inbox::{CallLine, CallRow, Child, Messages, ReadyMachine, WorkRows},
+    row::{Broken, FoundRow, Sequenced},
 };
 use crate::{
     definition::Definition,
@@ -16,136 +16,202 @@ use crate::{
     journal::{DigestKey, Line},
     store::{
         error::Unavailable,
-        inbox::{consumer::Offset, message::Received, protocol::Work},
+        inbox::{message::Received, protocol::Schedule},
         operation::Operation,
         read::{
             sessions::{SessionCursor, SessionLine},
+            subscribe::Position,
             transitions::{Selected, Transitions},
         },
         upkeep::{
-            backup::{BackupError, BackupProgress, Copied},
-            pruned::Kept,
-            pruning::{Candidate, Link, Pruning},
+            backup::{BackupError, BackupProgress, CopiedFile},
+            pruned::{Kept, Pruning},
+            pruning::{Candidate, Link},
         },
-        write::attempt::Attempt,
+        write::attempt::KeyAttempt,
     },
 };
 
 /// The answer of a backend: it arrives after the work is done, on the thread that did it.
-pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
+pub(crate) type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
 
-/// Where machines are stored. Every method returns at once; the work happens elsewhere.
-pub(crate) trait Backend: fmt::Debug + Send + Sync {
-    /// Which store this is.
-    fn identity(&self) -> Identity;
+/// Declares a backend once: the trait, and for tests one that passes on to another backend what it does not override.
+macro_rules! backend {
+    ($( $(#[$doc:meta])* fn $name:ident($($given:ident: $type:ty),*) -> $answer:ty; )*) => {
+        /// Where machines are stored. Every method returns at once; the work happens elsewhere.
+        pub(crate) trait Backend: fmt::Debug + Send + Sync {
+            $( $(#[$doc])* fn $name(&self, $($given: $type),*) -> Reply<$answer>; )*
 
+            /// Which store this is.
+            fn identity(&self) -> Identity;
+
+            /// Calls the function after each commit, of any process. It may be called too often.
+            fn on_commit(&self, doorbell: DoorbellFn);
+
+            /// Runs work that may block, such as file locks.
+            fn run(&self, work: Box<dyn FnOnce() + Send>);
+
+            /// Returns defects in the structure of the file, apart from its rows.
+            fn schema(&self) -> Reply<Vec<String>> {
+                Box::pin(async { Ok(Vec::new()) })
+            }
+
+            /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if
+            /// the receiver is dropped.
+            fn backup(
+                &self,
+                _to: PathBuf,
+                _steps: Sender<BackupProgress>,
+            ) -> Reply<Result<CopiedFile, BackupError>> {
+                Box::pin(async { Ok(Err(BackupError::InMemory)) })
+            }
+        }
+
+        /// A backend in front of another one. Each method can be overridden; without that, the other one answers.
+        #[cfg(test)]
+        pub(crate) trait Delegate: fmt::Debug + Send + Sync {
+            fn inner(&self) -> &dyn Backend;
+
+            /// Makes a call.
+            fn ask<T: Send + 'static>(
+                &self,
+                call: impl FnOnce(&dyn Backend) -> Reply<T> + Send + 'static,
+            ) -> Reply<T> {
+                call(self.inner())
+            }
+
+            $( fn $name(&self, $($given: $type),*) -> Reply<$answer> {
+                self.ask(move |inner| inner.$name($($given),*))
+            } )*
+
+            fn on_commit(&self, doorbell: DoorbellFn) {
+                self.inner().on_commit(doorbell);
+            }
+
+            fn run(&self, work: Box<dyn FnOnce() + Send>) {
+                self.inner().run(work);
+            }
+        }
+
+        #[cfg(test)]
+        impl<D: Delegate> Backend for D {
+            $( fn $name(&self, $($given: $type),*) -> Reply<$answer> {
+                Delegate::$name(self, $($given),*)
+            } )*
+
+            fn identity(&self) -> Identity {
+                self.inner().identity()
+            }
+
+            fn on_commit(&self, doorbell: DoorbellFn) {
+                Delegate::on_commit(self, doorbell);
+            }
+
+            fn run(&self, work: Box<dyn FnOnce() + Send>) {
+                Delegate::run(self, work);
+            }
+        }
+    };
+}
+
+backend! {
     /// Writes all of a batch, or nothing. When the answer arrives, it is durable.
-    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>>;
+    fn apply(batch: WriteBatch) -> Result<AppliedBatch, Rejected>;
 
     /// The rows of some machines, in this order.
-    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>>;
+    fn rows(ids: Vec<Id>) -> Vec<FoundRow>;
 
     /// A page of rows, with state, summary and context where `filter.whole` asks for them.
-    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>>;
+    fn select(filter: Filter) -> Vec<(u64, FoundRow)>;
 
     /// A page of the sessions, the one with the newest machine first, each with the number of that machine.
     /// After a cursor, machines with numbers above `upto` count only for what is said of a session.
-    fn sessions(
-        &self,
-        after: Option<SessionCursor>,
-        limit: usize,
-    ) -> Answer<Vec<(u64, SessionLine)>>;
+    fn sessions(after: Option<SessionCursor>, limit: usize) -> Vec<(u64, SessionLine)>;
 
     /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be read
     /// ends the page with its error.
-    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>>;
+    fn history(id: Id, from: u64, limit: usize) -> Result<Vec<Line>, Broken>;
+
+    /// The number of transitions among the lines of a machine before the one with this number.
+    fn moves_before(id: Id, number: u64) -> u64;
 
     /// The transitions of some machines of a session, with their digests checked.
-    fn transitions(&self, of: Selected) -> Answer<Transitions>;
+    fn transitions(of: Selected) -> Transitions;
 
     /// At most `limit` lines of the whole journal after this sequence number.
-    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>>;
+    fn entries(after: u64, limit: usize) -> Vec<Sequenced>;
 
     /// The attempts that match, oldest first.
-    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>>;
+    fn attempts(which: Attempts) -> Vec<Result<KeyAttempt, Broken>>;
 
-    /// Machines of these kinds, by when a worker should look at them; at most this many of each kind.
+    /// Machines of these kinds, by the time when they are due for a worker; at most this many of each kind.
     /// Then those whose lease one of the ended workers has.
-    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>>;
+    fn ready(kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Vec<ReadyMachine>;
 
     /// The kinds that workers have driven.
-    fn driven(&self) -> Answer<Vec<String>>;
+    fn driven() -> Vec<String>;
 
     /// The workers that have joined and not left, oldest first.
-    fn workers(&self) -> Answer<Vec<Registered>>;
+    fn workers() -> Vec<WorkerRow>;
 
     /// The workers that have leases.
-    fn holders(&self) -> Answer<Vec<String>>;
+    fn lease_holders() -> Vec<String>;
 
     /// A machine with its work and its queued messages, oldest first.
-    fn task(&self, id: Id) -> Answer<Task>;
+    fn task(id: Id) -> WorkRows;
 
     /// The messages that match, oldest first.
-    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>>;
+    fn messages(which: Messages) -> Vec<Result<Received, Broken>>;
 
     /// The machines whose last attempt failed, oldest first, with their work.
-    fn failing(&self) -> Answer<Vec<(Id, Work)>>;
+    fn failing() -> Vec<(Id, Schedule)>;
 
     /// The children of a machine, in the order in which they were created.
-    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>>;
+    fn children(parent: Id) -> Vec<Result<Child, Broken>>;
 
-    /// The machine that another one is the child of.
-    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>>;
+    /// The calls of the invocation of one entry of a machine, by their places; `since` as [`Child::since`].
+    fn calls(parent: Id, since: u64) -> Vec<Result<CallRow, Broken>>;
+
+    /// The calls of the invocations of some entries, each by its machine and `since`, for a list.
+    fn call_lines(entries: Vec<(Id, u64)>) -> Vec<Result<CallLine, Broken>>;
+
+    /// The calls of a machine with this key, of all its entries, in the order in which they were created.
+    fn same_call(parent: Id, key: String) -> Vec<Result<CallRow, Broken>>;
+
+    /// The parent of a machine.
+    fn parent(child: Id) -> Result<Option<Id>, Broken>;
+
+    /// The number of the newest definition; 0 without any. Definitions are never deleted.
+    fn newest_definition() -> u64;
 
     /// The stored definitions.
-    fn definitions(&self) -> Answer<Definitions>;
-
-    /// Returns defects in the structure of the file, apart from its rows.
-    fn schema(&self) -> Answer<Vec<String>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
+    fn definitions() -> DefinitionRows;
 
     /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
-    /// and what is left of those that were pruned.
-    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>>;
+    /// and the remains of pruned ones.
+    fn links(after: u64, limit: usize) -> Vec<Link>;
 
-    /// Returns what pruning would do with these machines now.
-    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>>;
+    /// Returns the effect that pruning would have on these machines now.
+    fn prunable(candidates: Vec<Candidate>) -> Vec<Result<u64, Kept>>;
 
-    /// The prunings so far, oldest first.
-    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>>;
+    /// The prunings so far, each with its number: from 1, without a gap.
+    fn prunings() -> Vec<(u64, Result<Pruning, Broken>)>;
 
     /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
-    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>>;
+    fn operations(before: Option<u64>, limit: usize) -> Vec<Operated>;
 
     /// The position up to which a consumer has read.
-    fn offset(&self, consumer: String) -> Answer<Option<Offset>>;
+    fn offset(consumer: String) -> Option<Position>;
 
     /// The newest sequence number; 0 in an empty store.
-    fn newest(&self) -> Answer<u64>;
+    fn newest() -> u64;
 
-    /// Calls the function after each commit, of any process. It may be called too often.
-    fn on_commit(&self, doorbell: Doorbell);
-
-    /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if
-    /// the receiver is dropped.
-    fn backup(
-        &self,
-        _to: PathBuf,
-        _steps: Sender<BackupProgress>,
-    ) -> Answer<Result<Copied, BackupError>> {
-        Box::pin(async { Ok(Err(BackupError::InMemory)) })
-    }
-
-    /// Runs work that may block, such as file locks.
-    fn run(&self, work: Box<dyn FnOnce() + Send>);
-
-    /// Finishes what is queued and closes. Everything after that is `Unavailable`.
-    fn close(&self) -> Answer<()>;
+    /// Completes queued work and closes. Every later call is `Unavailable`.
+    fn close() -> ();
 }
 
 /// Wakes the subscriptions that wait for new entries.
-pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type DoorbellFn = Arc<dyn Fn() + Send + Sync>;
 
 /// An operation, with its number.
 pub(crate) type Operated = (u64, Result<Operation, Broken>);
@@ -159,7 +225,7 @@ pub(crate) struct Identity {
 
 /// The definitions in a backend.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Definitions {
+pub(crate) struct DefinitionRows {
     pub(crate) intact: Vec<Arc<Definition>>,
     /// The defects of the others: the machines that were written under them cannot be read.
     pub(crate) broken: Vec<String>,
@@ -167,7 +233,7 @@ pub(crate) struct Definitions {
 
 /// The settings of a backend.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
+pub(crate) struct StoreSettings {
     pub(crate) key: DigestKey,
     /// The time to wait for another process, in milliseconds.
     pub(crate) busy_ms: u64,

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use super::{
-    claim::{AttemptChange, Claim},
-    crew::Crew,
+    claim::{AttemptChange, KeyClaim},
+    crew::CrewChange,
+    inbox::{MovedChild, NewChild},
     row::Row,
 };
 use crate::{
@@ -13,17 +14,17 @@ use crate::{
     store::{
         inbox::{
             consumer::Advance,
-            protocol::{Event, Outcome, Refusal},
+            protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
         },
         operation::Logged,
-        upkeep::{pruned::Kept, pruning::Prune},
+        upkeep::{pruned::Kept, pruning::PruneBatch},
     },
-    stored::ToolUse,
+    stored::{Requirement, ToolUse},
 };
 
 /// Writes that happen together.
-#[derive(Debug, Clone)]
-pub(crate) struct Batch {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WriteBatch {
     /// A random number that is stored with every row of the batch. The same batch, sent again after
     /// an error that left its outcome open, is recognized by it and answered with success.
     pub(crate) commit_id: i64,
@@ -34,22 +35,25 @@ pub(crate) struct Batch {
     /// anything is written.
     pub(crate) events: Vec<(Id, Event)>,
     /// Machines that become children: the child, and its parent.
-    pub(crate) children: Vec<(Id, Id)>,
+    pub(crate) children: Vec<NewChild>,
+    /// Children whose entry or place changes. This happens before anything that the writes cause.
+    pub(crate) moved_children: Vec<MovedChild>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
     /// A worker that starts, or workers that have ended.
-    pub(crate) crew: Option<Crew>,
+    pub(crate) crew: Option<CrewChange>,
     /// Tools that are irreversible from now on.
     pub(crate) tools: Vec<String>,
-    /// Machines to prune. What must not be pruned is kept, and keeps nothing else from being written.
-    pub(crate) prune: Option<Prune>,
+    /// Machines to prune. A machine that must not be pruned is kept, and the rest is written.
+    pub(crate) prune: Option<PruneBatch>,
     /// A consumer that moves on.
     pub(crate) advance: Option<Advance>,
     /// The records for the operator log.
     pub(crate) log: Vec<Logged>,
     /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
-    /// The machines whose writes are left out if they are in another version by then, after all others.
+    /// The machines whose writes are left out if they are in another version by then, after all others. Such a child
+    /// stays at its place.
     pub(crate) yielding: Vec<Id>,
     /// The time, for what the writes cause.
     pub(crate) now: Millis,
@@ -58,40 +62,50 @@ pub(crate) struct Batch {
 /// A condition on the moment of a write, which may come long after the checks before it.
 #[derive(Debug, Clone)]
 pub(crate) enum Condition {
-    /// The approval that this gate gave has not ended.
-    Approved { id: Id, gate: Id, at: Millis, clock: Arc<dyn Clock> },
+    /// This machine requires something of another one, as that is after the batch.
+    Required { by: Id, requirement: Requirement, clock: Arc<dyn Clock> },
     /// No gate of an action with this key has an entry after this one, so that the newest answer is the one that
     /// was checked.
     NoNewAnswer { id: Id, key: String, after: u64 },
-    /// The machine is in this version: what was decided about it is not about an older one.
+    /// The machine is in this version: the decision was not about an older one.
     Version { id: Id, version: u64 },
     /// No child of this machine and status is missing here, so that none was added since they were read.
     NoOtherChild { parent: Id, machine: String, status: String, known: Vec<Id> },
+    /// After the batch, no call of an invocation of this machine is under way, and it has taken the outcome of each
+    /// that took effect. With `since`, only those of that entry count, as [`Child::since`](super::inbox::Child::since). The
+    /// exceptions do not count.
+    NoCallUnderWay { parent: Id, since: Option<u64>, except: Vec<Id> },
+    /// After the batch, this retry is the only open attempt, and the newest one.
+    OnlyAttempt { id: Id, attempts: OtherAttempts },
 }
 
-impl Batch {
+/// The attempts at an action that exclude another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OtherAttempts {
+    /// The attempt that is tried again. It is not among them.
+    pub(crate) of: Id,
+    pub(crate) key: String,
+    /// The kind of machine.
+    pub(crate) machine: String,
+    /// The status of those that took effect.
+    pub(crate) done: String,
+    /// The status of those that exclude another one if they are newer than `of`.
+    pub(crate) failed: String,
+}
+
+impl OtherAttempts {
+    /// Checks whether a machine is one of them.
+    pub(crate) fn has(&self, row: &Row) -> bool {
+        let of_action = row.machine == self.machine && row.key.as_ref() == Some(&self.key);
+        let is_newer = row.status == self.failed && row.id > self.of;
+        of_action && row.id != self.of && (!row.ended || row.status == self.done || is_newer)
+    }
+}
+
+impl WriteBatch {
     /// A batch of nothing.
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
-        let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
-        let (children, drives, tools) = (Vec::new(), Vec::new(), Vec::new());
-        let (prune, advance, log, conditions) = (None, None, Vec::new(), Vec::new());
-        let crew = None;
-        Self {
-            commit_id,
-            definitions,
-            writes,
-            events,
-            children,
-            drives,
-            crew,
-            tools,
-            prune,
-            advance,
-            log,
-            conditions,
-            yielding: Vec::new(),
-            now,
-        }
+        Self { commit_id, now, ..Self::default() }
     }
 
     /// The batch without the writes that yield, of machines in another version; `None` if all are in the expected
@@ -111,16 +125,25 @@ impl Batch {
         }
         let mut left = self.clone();
         left.writes.retain(|write| !moved.contains(&write.row.id));
+        left.moved_children.retain(|it| !moved.contains(&it.child));
         Ok(Some(left))
     }
 
-    /// The approval that has ended by now.
-    pub(crate) fn expired(&self) -> Option<Rejected> {
-        self.conditions.iter().find_map(|condition| match condition {
-            Condition::Approved { id, gate, at, clock } if clock.now() >= *at => {
-                Some(Rejected::ApprovalExpired { id: *id, gate: *gate, at: *at })
+    /// Decides one of its events.
+    pub(crate) fn decide(
+        &self,
+        state: &InboxState,
+        id: Id,
+        event: &Event,
+    ) -> Result<Effects, Rejected> {
+        let effects = step(state, event);
+        let effects =
+            if self.log.is_empty() { effects } else { effects.and_then(Effects::of_person) };
+        effects.map_err(|refusal| match (event, refusal) {
+            (Event::Send { message, .. }, EventRefusal::OtherMessage) => {
+                Rejected::OtherMessage { id, correlation: message.correlation.clone() }
             }
-            _ => None,
+            _ => Rejected::Refused { id, refusal },
         })
     }
 
@@ -137,6 +160,7 @@ impl Batch {
     pub(crate) fn has_no_work(&self) -> bool {
         self.events.is_empty()
             && self.children.is_empty()
+            && self.moved_children.is_empty()
             && self.drives.is_empty()
             && self.crew.is_none()
             && self.tools.is_empty()
@@ -162,21 +186,23 @@ pub(crate) struct Write {
     /// The new lines, in order.
     pub(crate) lines: Vec<Line>,
     /// The precondition on its key, checked before anything is written.
-    pub(crate) claim: Option<Claim>,
+    pub(crate) claim: Option<KeyClaim>,
     /// The change of its attempt.
     pub(crate) attempt: Option<AttemptChange>,
     /// The tool that it calls, which is compared with what is known of it before anything is written.
-    /// See [`Tool`](crate::store::write::tool::Tool).
+    /// See [`ToolRecord`](crate::store::write::tool::ToolRecord).
     pub(crate) tool: Option<ToolUse>,
 }
 
 /// A batch is durable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedBatch {
     /// The sequence number of the last line of each write.
     pub(crate) last: Vec<u64>,
     /// The outcome of each event.
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<EventOutcome>,
+    /// The machines to which its writes sent messages, with what became of each that they did not have before.
+    pub(crate) sent: Vec<(Id, EventOutcome)>,
     /// The number of pruned entries of each candidate, or why it was kept.
     pub(crate) pruned: Vec<Result<u64, Kept>>,
     /// The consumer was where the batch expected it, and has moved on.
@@ -203,23 +229,43 @@ pub(crate) enum Rejected {
         id: Id,
         by: Id,
     },
+    /// A call of this machine is under way, or its outcome was not taken.
+    UnderWay {
+        id: Id,
+        call: Id,
+    },
+    /// Another attempt is open or newer, or was done.
+    OtherAttempt {
+        id: Id,
+        by: Id,
+    },
     /// An attempt at the key of this machine cannot be trusted.
     BrokenAttempt {
         id: Id,
         reason: String,
     },
-    /// The approval of this execution has ended.
-    ApprovalExpired {
-        id: Id,
-        gate: Id,
+    /// The requirements of this machine on another one held until then.
+    Late {
+        by: Id,
+        machine: Id,
         at: Millis,
+    },
+    /// A requirement of this machine on another one does not hold.
+    Unmet {
+        by: Id,
+        machine: Id,
     },
     /// The parent of a new child is in a terminal state.
     Ended(Id),
+    /// A machine whose entry or place is to change is not a child of this one, or its row was edited.
+    NotChild {
+        id: Id,
+        parent: Id,
+    },
     /// The protocol of inboxes and leases forbids an event.
     Refused {
         id: Id,
-        refusal: Refusal,
+        refusal: EventRefusal,
     },
     /// Another message to this machine has the correlation id of one that is sent.
     OtherMessage {
@@ -237,16 +283,4 @@ pub(crate) enum Rejected {
         tool: String,
         identity: bool,
     },
-}
-
-impl Rejected {
-    /// An event of this machine was refused.
-    pub(crate) fn by_protocol(id: Id, event: &Event, refusal: Refusal) -> Self {
-        match (event, refusal) {
-            (Event::Send { message, .. }, Refusal::OtherMessage) => {
-                Self::OtherMessage { id, correlation: message.correlation.clone() }
-            }
-            _ => Self::Refused { id, refusal },
-        }
-    }
 }

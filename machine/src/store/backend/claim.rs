@@ -1,9 +1,9 @@
-use crate::{clock::Millis, journal::Digest, stored::Hold};
+use crate::{clock::Millis, id::Id, journal::Digest, stored::Hold};
 
 /// A precondition on a key. The backend folds the attempts with
 /// [`key_state`](crate::store::write::attempt::key_state) in the transaction that writes.
 #[derive(Debug, Clone)]
-pub(crate) struct Claim {
+pub(crate) struct KeyClaim {
     pub(crate) key: String,
     pub(crate) space: String,
     pub(crate) action: Option<Digest>,
@@ -40,6 +40,7 @@ pub(crate) struct AttemptChange {
 #[derive(Debug, Clone)]
 pub(crate) enum Attempts {
     OfKey(String),
+    OfMachine(Id),
     /// Attempts with a worker: its permit is unanswered, even if late evidence settles the key.
     Unanswered,
     All,

@@ -2,7 +2,7 @@ use crate::id::Id;
 
 /// A worker that drives machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Registered {
+pub(crate) struct WorkerRow {
     pub(crate) id: Id,
     /// The name of its lock file.
     pub(crate) name: String,
@@ -12,7 +12,7 @@ pub(crate) struct Registered {
 
 /// A change of the workers.
 #[derive(Debug, Clone)]
-pub(crate) enum Crew {
-    Joins(Registered),
+pub(crate) enum CrewChange {
+    Joins(WorkerRow),
     Leave(Vec<Id>),
 }

@@ -1,10 +1,10 @@
 use super::Row;
-use crate::{clock::Millis, contract::Release, definition::Fingerprint, id::Id};
+use crate::{clock::Millis, definition::Fingerprint, id::Id, stored::CallState};
 
 /// Which rows to select. Rows come in the order in which they were created, with `newest_first` in the
 /// reverse order, and with `due_by`, whatever `newest_first` says, most overdue first.
 #[derive(Debug, Clone, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate condition")]
 pub(crate) struct Filter {
     pub(crate) machine: Option<String>,
     pub(crate) definition: Option<Fingerprint>,
@@ -13,10 +13,19 @@ pub(crate) struct Filter {
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) behind: Option<Id>,
-    /// Only those that are behind a gate, whichever.
+    /// Only those that are behind any gate.
     pub(crate) gated: bool,
-    /// Only executions that their gates let do this.
-    pub(crate) release: Option<Release>,
+    /// Only those that are behind a gate, with one of these pairs of their status and that of the gate. A gate that
+    /// is not there has the empty one.
+    pub(crate) with_gate: Option<Vec<(String, String)>>,
+    /// Only those with a call of their current entry that has not ended and is in one of these states.
+    pub(crate) calls: Option<Vec<CallState>>,
+    /// With `calls`: the definitions with states that make calls.
+    pub(crate) calling: Vec<Fingerprint>,
+    /// Only those whose evidence contradicts their end, unless a person has acknowledged that.
+    pub(crate) contradicted: bool,
+    /// Only those whose id ends with these bytes.
+    pub(crate) tail: Option<[u8; 4]>,
     /// Only those in a terminal state.
     pub(crate) ended: bool,
     /// Only those that are not. Of a kind that workers drive, the others are not even read.
@@ -33,7 +42,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Checks whether its conditions hold for a row and the status of the machine that it is behind. Order,
+    /// Checks whether its conditions hold for a row and the status of the machine that it is behind. Calls, order,
     /// place and limit are ignored.
     pub(crate) fn selects(&self, row: &Row, gate: Option<&str>) -> bool {
         let equals = |wanted: &Option<String>, found: Option<&String>| {
@@ -46,15 +55,17 @@ impl Filter {
             && equals(&self.key, row.key.as_ref())
             && self.behind.is_none_or(|behind| row.behind == Some(behind))
             && (row.behind.is_some() || !self.gated)
-            && self.release.is_none_or(|wanted| release(row, gate) == Some(wanted))
+            && self.with_gate.as_ref().is_none_or(|wanted| {
+                let has = |(status, of): &(String, String)| {
+                    *status == row.status && *of == gate.unwrap_or_default()
+                };
+                row.behind.is_some() && wanted.iter().any(has)
+            })
+            && (row.contradicted || !self.contradicted)
+            && self.tail.is_none_or(|tail| row.id.bytes().ends_with(&tail))
             && (row.ended || !self.ended)
             && !(row.ended && self.live)
             && self.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
             && self.unchanged_since.is_none_or(|since| row.updated_at <= since)
     }
-}
-
-fn release(row: &Row, gate: Option<&str>) -> Option<Release> {
-    row.behind?;
-    Release::between(row.status.parse().ok()?, gate.and_then(|gate| gate.parse().ok()))
 }

@@ -1,16 +1,22 @@
-use super::row::Found;
+use super::row::FoundRow;
 use crate::{
     clock::Millis,
     id::Id,
-    store::inbox::{message::Queued, protocol::Work},
+    journal::Digest,
+    store::inbox::{
+        message::{Delivery, Queued},
+        protocol::Schedule,
+    },
+    stored::{CallState, Hold, Restore},
+    typed::State,
 };
 
-/// A machine that a worker should look at.
+/// A machine that is due for a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Agenda {
+pub(crate) struct ReadyMachine {
     pub(crate) id: Id,
     pub(crate) token: u64,
-    pub(crate) news: u64,
+    pub(crate) revision: u64,
     /// Since when, or from when on. Of a leased machine: when the lease ends.
     pub(crate) at: Millis,
     /// The lease holder.
@@ -20,7 +26,7 @@ pub(crate) struct Agenda {
 }
 
 /// A machine, its work, and its queued messages.
-pub(crate) type Task = (Found, Option<Work>, Vec<Queued>);
+pub(crate) type WorkRows = (FoundRow, Option<Schedule>, Vec<Queued>);
 
 /// Which messages to read.
 #[derive(Debug, Clone)]
@@ -31,7 +37,9 @@ pub(crate) enum Messages {
     One(Id, String),
     /// Messages that were set aside.
     SetAside,
-    /// Messages that have been queued since this time; at most so many, oldest first.
+    /// Messages of one machine.
+    SetAsideOf(Id),
+    /// Messages that have been queued since this time; at most this many, oldest first.
     Queued(Millis, usize),
     All,
 }
@@ -48,4 +56,101 @@ pub struct Child {
     pub status: String,
     /// It is in a terminal state.
     pub has_ended: bool,
+    /// Its place in the invocation of the state; none for one that a handler made.
+    pub position: Option<u32>,
+    /// The number of entries of the parent's journal, with those of the batch that created it. A later entry into a
+    /// state can take it over.
+    pub(crate) since: u64,
+}
+
+/// A member of an invocation: a child with a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallRow {
+    pub(crate) id: Id,
+    /// As [`Child::since`].
+    pub(crate) since: u64,
+    pub(crate) position: u32,
+    /// The state's name.
+    pub(crate) status: String,
+    pub(crate) has_ended: bool,
+    pub(crate) hold: Hold,
+    /// The digest of the action of its newest attempt; none if it has not begun.
+    pub(crate) action: Option<Digest>,
+    /// Where its outcome is on its way to the parent; none if it has not been sent.
+    pub(crate) outcome: Option<Delivery>,
+}
+
+impl CallRow {
+    /// The parent has taken its outcome.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.outcome == Some(Delivery::Handled)
+    }
+}
+
+/// A member of an invocation, for a list: from its row alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallLine {
+    /// The machine that made it.
+    pub(crate) parent: Id,
+    /// Its state, as long as it has not ended.
+    pub(crate) live: Option<CallState>,
+    /// Of one that has ended: whether the parent has taken its outcome.
+    pub(crate) is_taken: bool,
+}
+
+/// The relation of a child to its parent. Sealed as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kinship {
+    pub(crate) parent: Id,
+    /// As [`Child::since`].
+    pub(crate) since: u64,
+    /// As [`Child::position`].
+    pub(crate) position: Option<u32>,
+}
+
+/// A child to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NewChild {
+    pub(crate) child: Id,
+    pub(crate) parent: Id,
+    /// As [`Child::since`].
+    pub(crate) since: u64,
+    /// As [`Child::position`].
+    pub(crate) position: Option<u32>,
+}
+
+/// A child that another entry of its parent takes over, or that is no longer a part of an invocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MovedChild {
+    pub(crate) child: Id,
+    /// Its parent, which stays.
+    pub(crate) parent: Id,
+    /// As [`Child::since`].
+    pub(crate) since: u64,
+    /// As [`Child::position`].
+    pub(crate) position: Option<u32>,
+}
+
+impl NewChild {
+    pub(crate) fn kinship(&self) -> Kinship {
+        let Self { parent, since, position, .. } = *self;
+        Kinship { parent, since, position }
+    }
+}
+
+impl MovedChild {
+    pub(crate) fn kinship(&self) -> Kinship {
+        let Self { parent, since, position, .. } = *self;
+        Kinship { parent, since, position }
+    }
+}
+
+impl Child {
+    /// Returns whether it is a machine of this type, in this state, such as
+    /// [`execution::Completed`](crate::contract::execution::Completed).
+    #[must_use]
+    pub fn is_in<S: State<Any: Restore>>(&self) -> bool {
+        let definition = S::Any::DEFINITION;
+        self.machine == *definition.name && self.status == *definition.states[S::INDEX].name
+    }
 }

@@ -10,13 +10,15 @@ mod filter;
 mod inbox;
 mod row;
 
+#[cfg(test)]
+pub(crate) use backend::Delegate;
 pub use inbox::Child;
 pub(crate) use {
-    backend::{Answer, Backend, Definitions, Doorbell, Identity, Operated, Settings},
-    batch::{Applied, Batch, Condition, Rejected, Write},
-    claim::{AttemptChange, Attempts, Claim, SAMPLE, Wants},
-    crew::{Crew, Registered},
+    backend::{Backend, DefinitionRows, DoorbellFn, Identity, Operated, Reply, StoreSettings},
+    batch::{AppliedBatch, Condition, OtherAttempts, Rejected, Write, WriteBatch},
+    claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
+    crew::{CrewChange, WorkerRow},
     filter::Filter,
-    inbox::{Agenda, Messages, Task},
-    row::{Broken, Found, Row, Sequenced},
+    inbox::{CallLine, CallRow, Kinship, Messages, MovedChild, NewChild, ReadyMachine, WorkRows},
+    row::{Broken, FoundRow, Row, Sequenced},
 };

@@ -23,6 +23,8 @@ pub(crate) struct Row {
     pub(crate) updated_at: Millis,
     /// The state is terminal.
     pub(crate) ended: bool,
+    /// Its evidence contradicts its end, and no person has acknowledged that.
+    pub(crate) contradicted: bool,
     /// When its next deadline is due.
     pub(crate) due_at: Option<Millis>,
     pub(crate) session: Option<String>,
@@ -42,14 +44,23 @@ pub(crate) struct Row {
 /// The result of reading one row.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly every row is found")]
-pub(crate) enum Found {
+pub(crate) enum FoundRow {
     /// The row, and the digest of the newest line (none where the caller wants no whole rows).
     Row(Row, Option<Digest>),
     Missing(Id),
     Broken(Broken),
 }
 
-impl Found {
+impl FoundRow {
+    /// The id of the machine, if it can be read.
+    pub(crate) fn id(&self) -> Option<Id> {
+        match self {
+            Self::Row(row, _) => Some(row.id),
+            Self::Missing(id) => Some(*id),
+            Self::Broken(broken) => broken.id,
+        }
+    }
+
     pub(crate) fn definition(&self) -> Option<Fingerprint> {
         match self {
             Self::Row(row, _) => Some(row.definition),

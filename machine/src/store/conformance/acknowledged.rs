@@ -1,11 +1,7 @@
 //! An acknowledged write can be read at once, by every kind of read.
 
-use super::{
-    Open, ensure,
-    sample::{CONTRACTS, Machine, batch},
-    subject::Subject,
-};
-use crate::store::backend::{Attempts, Filter, Found};
+use super::{Open, ensure, sample::Machine, subject::Subject};
+use crate::store::backend::{Attempts, Filter, FoundRow};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -14,22 +10,22 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for step in 0..5_u64 {
         let write = match step {
             0 => machine.create(),
-            1 => machine.update(1).takes(CONTRACTS, "k"),
+            1 => machine.update(1).takes("k"),
             _ => machine.update(step),
         };
-        let applied = store.accepts(batch([(&machine, write)])).await?;
+        let applied = store.accepts(write).await?;
         let last = applied.last[0];
 
         let newest = store.newest().await?;
         ensure!(newest == last, "the newest number is {newest} after {last} was answered");
         store.agrees(&machine).await.map_err(|wrong| format!("commit {step}: {wrong}"))?;
         let after = last - 1;
-        let entries = store.0.entries(after, 1).await.map_err(super::subject::text)?;
+        let entries = store.0.entries(after, 1).await?;
         let seq = entries.first().map(|entry| entry.seq);
         ensure!(seq == Some(last), "commit {step}: the entry after {after} is {seq:?}");
         let rows = store.select(Filter { limit: 1, ..Filter::default() }).await?;
         let version = match rows.first() {
-            Some((_, Found::Row(row, _))) => Some(row.version),
+            Some((_, FoundRow::Row(row, _))) => Some(row.version),
             _ => None,
         };
         ensure!(version == Some(machine.row.version), "commit {step}: selected {rows:#?}");

@@ -1,10 +1,6 @@
 //! A batch writes all of its writes, or none.
 
-use super::{
-    Open, ensure,
-    sample::{CONTRACTS, Machine, batch, commit},
-    subject::Subject,
-};
+use super::{Open, ensure, sample::Machine, subject::Subject};
 use crate::{
     id::Id,
     store::backend::{Rejected, Write},
@@ -14,26 +10,23 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut stored = Machine::execution();
     let mut holder = Machine::execution().with_key("held");
-    let created = [(&stored.clone(), stored.create()), (&holder.clone(), holder.create())];
-    store.accepts(batch(created)).await?;
+    store.accepts([stored.create(), holder.create()]).await?;
     for machine in [&stored, &holder] {
         store.agrees(machine).await.map_err(|wrong| format!("in a batch of two, {wrong}"))?;
     }
-    let taken = holder.update(1).takes(CONTRACTS, "held");
-    store.accepts(batch([(&holder, taken)])).await?;
+    store.accepts(holder.update(1).takes("held")).await?;
 
     for (bad, reason) in bad_writes(&stored, holder.id()) {
         // Wherever the bad write is, the good ones before and after it are not written either. The
         // jobs also bring a definition that is not stored yet.
         for position in 0..3 {
             let mut good = [Machine::job().with_key("free"), stored.clone()];
-            let mut writes = vec![good[0].create().takes(CONTRACTS, "free"), good[1].update(2)];
+            let mut writes = vec![good[0].create().takes("free"), good[1].update(2)];
             if bad.row.id == stored.id() {
                 writes.pop();
             }
             writes.insert(position.min(writes.len()), bad.clone());
-            let definitions = good.iter().map(|machine| machine.definition.clone()).collect();
-            store.rejects(commit(definitions, writes), reason.clone()).await?;
+            store.rejects(writes, reason.clone()).await?;
             let free = store.attempts_at("free").await?;
             ensure!(free.is_empty(), "a rejected batch left attempts: {free:#?}");
         }
@@ -43,15 +36,13 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
 /// Writes that must be rejected, and why.
 fn bad_writes(stored: &Machine, holder: Id) -> Vec<(Write, Rejected)> {
-    let mut stale = stored.clone();
-    stale.row.version += 5;
     let mut missing = Machine::execution();
     let mut claimant = Machine::execution().with_key("held");
     let id = claimant.id();
     vec![
-        (stale.update(1), Rejected::Conflict(stored.id())),
+        (stored.stale(), Rejected::Conflict(stored.id())),
         (stored.clone().create(), Rejected::AlreadyStored(stored.id())),
         (missing.update(1), Rejected::NotFound(missing.id())),
-        (claimant.create().takes(CONTRACTS, "held"), Rejected::KeyHeld { id, by: holder }),
+        (claimant.create().takes("held"), Rejected::KeyHeld { id, by: holder }),
     ]
 }

@@ -2,13 +2,13 @@
 
 use super::{
     Open, ensure,
-    sample::{CONTRACTS, Machine, action, batch},
+    sample::{CONTRACTS, Machine, action},
     subject::Subject,
 };
 use crate::{
     store::{
         backend::{Attempts, Rejected},
-        write::attempt::Attempt,
+        write::attempt::KeyAttempt,
     },
     stored::Hold,
 };
@@ -17,15 +17,13 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut machines = [Machine::execution().with_key("k"), Machine::execution().with_key("k")];
     for machine in &mut machines {
-        let created = machine.create();
-        store.accepts(batch([(&*machine, created)])).await?;
+        store.accepts(machine.create()).await?;
     }
-    let mut expected: Vec<Attempt> = Vec::new();
+    let mut expected: Vec<KeyAttempt> = Vec::new();
     for round in 0..4 {
         let machine = &mut machines[round % 2];
-        let takes = machine.update(2).takes(CONTRACTS, "k");
-        let token = store.accepts(batch([(&*machine, takes)])).await?.last[0];
-        expected.push(Attempt {
+        let token = store.accepts(machine.update(2).takes("k")).await?.last[0];
+        expected.push(KeyAttempt {
             key: String::from("k"),
             space: CONTRACTS.to_owned(),
             action: Some(action("k")),
@@ -39,7 +37,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
         // Unknown, and then not applied; every other time the worker stays, for the record.
         for hold in [Hold::Held, Hold::Free] {
-            let mut turned = machine.update(1).turns(CONTRACTS, "k", hold);
+            let mut turned = machine.update(1).turns("k", hold);
             let attempt = &mut expected[round];
             attempt.hold = hold;
             if round % 2 == 0 {
@@ -49,22 +47,27 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
                 change.worker.clone_from(&attempt.worker);
                 change.expires_at = attempt.expires_at;
             }
-            store.accepts(batch([(&*machine, turned)])).await?;
+            store.accepts(turned).await?;
             agree(&store, &expected).await?;
         }
     }
     older_ones_count(open).await
 }
 
-async fn agree(store: &Subject, expected: &[Attempt]) -> Result<(), String> {
+async fn agree(store: &Subject, expected: &[KeyAttempt]) -> Result<(), String> {
     let attempts = store.attempts_at("k").await?;
     ensure!(attempts == expected, "the attempts are {attempts:#?}, not {expected:#?}");
     let unanswered = store.attempts(Attempts::Unanswered).await?;
-    let is_unanswered = |it: &&Attempt| it.worker.is_some();
+    let is_unanswered = |it: &&KeyAttempt| it.worker.is_some();
     let expected: Vec<_> = expected.iter().filter(is_unanswered).cloned().collect();
     ensure!(unanswered == expected, "unanswered are {unanswered:#?}, not {expected:#?}");
+    for attempt in attempts {
+        let of_machine = store.attempts(Attempts::OfMachine(attempt.by)).await?;
+        let is_own = of_machine.iter().all(|it| it.by == attempt.by);
+        ensure!(is_own && of_machine.contains(&attempt), "{attempt:#?}, {of_machine:#?}");
+    }
     let elsewhere = store.attempts_at("another").await?;
-    ensure!(elsewhere.is_empty(), "attempts at a key that nobody used: {elsewhere:#?}");
+    ensure!(elsewhere.is_empty(), "attempts at an unused key: {elsewhere:#?}");
     Ok(())
 }
 
@@ -75,20 +78,19 @@ async fn older_ones_count(open: &Open<'_>) -> Result<(), String> {
         let mut machine = Machine::execution().with_key("k");
         let mut rival = Machine::execution().with_key("k");
         for write in [
-            machine.create().takes(CONTRACTS, "k"),
-            machine.update(1).turns(CONTRACTS, "k", hold),
-            machine.update(1).takes(CONTRACTS, "k"),
-            machine.update(1).turns(CONTRACTS, "k", Hold::Free),
+            machine.create().takes("k"),
+            machine.update(1).turns("k", hold),
+            machine.update(1).takes("k"),
+            machine.update(1).turns("k", Hold::Free),
         ] {
-            store.accepts(batch([(&machine, write)])).await?;
+            store.accepts(write).await?;
         }
         let (id, by) = (rival.id(), machine.id());
         let reason = match hold {
             Hold::Applied => Rejected::AlreadyDone { id, by },
             _ => Rejected::KeyHeld { id, by },
         };
-        let takes = rival.create().takes(CONTRACTS, "k");
-        store.rejects(batch([(&rival, takes)]), reason).await?;
+        store.rejects(rival.create().takes("k"), reason).await?;
     }
     Ok(())
 }

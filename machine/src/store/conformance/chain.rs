@@ -1,19 +1,14 @@
 //! The last line of each transaction covers every line so far.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch, commit},
-    settings,
-    subject::Subject,
-};
+use super::{Open, ensure, sample::Machine, settings, subject::Subject};
 use crate::{
     journal::{Digest, DigestKey},
-    store::backend::{Rejected, Settings},
+    store::backend::{Rejected, StoreSettings},
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for key in [settings().key, DigestKey::default()] {
-        let settings = Settings { key, ..settings() };
+        let settings = StoreSettings { key, ..settings() };
         let store = Subject::open_with(open, settings);
         let ends = fill(&store, key).await?;
         recompute(&store, &key, &ends).await?;
@@ -34,12 +29,11 @@ async fn fill(store: &Subject, key: DigestKey) -> Result<Vec<u64>, String> {
                 _ => machine.update(2),
             });
         }
-        let definitions = vec![machines[0].definition.clone()];
-        let applied = store.accepts(commit(definitions, writes)).await?;
+        let applied = store.accepts(writes).await?;
         ends.extend(applied.last.last());
         let again = machines[0].clone().create();
         let reason = Rejected::AlreadyStored(again.row.id);
-        store.rejects(batch([(&machines[0], again)]), reason).await?;
+        store.rejects(again, reason).await?;
     }
     Ok(ends)
 }

@@ -3,20 +3,19 @@
 use super::{
     Open, ensure,
     event::NOW,
-    sample::{Machine, batch, commit},
-    subject::{Subject, text},
+    sample::{Machine, SINCE, batch},
+    subject::Subject,
 };
 use crate::{
     id::Id,
-    store::backend::{Batch, Child},
+    store::backend::{Child, WriteBatch},
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for is_driven in [true, false] {
         let store = Subject::open(open);
         if is_driven {
-            let drives = vec!["job".to_owned(), "execution".to_owned()];
-            store.accepts(Batch { drives, ..commit(vec![], vec![]) }).await?;
+            store.drives(&["job", "execution"]).await?;
         }
         family(&store, is_driven).await.map_err(|it| format!("driven: {is_driven}: {it}"))?;
     }
@@ -25,8 +24,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
 async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
     let mut parent = Machine::job();
-    let created = parent.create();
-    store.accepts(batch([(&parent, created)])).await?;
+    store.accepts(parent.create()).await?;
     let mut eldest = child_of(store, &parent, Machine::execution()).await?;
     let mut second = child_of(store, &parent, Machine::job()).await?;
     let grandchild = child_of(store, &eldest, Machine::execution()).await?;
@@ -34,21 +32,18 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
     waiting.row.behind = Some(eldest.id());
     let mut stranger = Machine::job();
     for machine in [&mut waiting, &mut stranger] {
-        let created = machine.create();
-        store.accepts(batch([(&*machine, created)])).await?;
+        store.accepts(machine.create()).await?;
     }
     let all = [&parent, &eldest, &second, &grandchild, &waiting, &stranger].map(Machine::id);
     let [parent_id, eldest_id, second_id, grandchild_id, waiting_id, _] = all;
     sleep(store, &all, is_driven).await?;
 
     // A change that ends nothing concerns no other machine.
-    let write = second.update(1);
-    store.accepts(batch([(&second, write)])).await?;
+    store.accepts(second.update(1)).await?;
     woken(store, &all, &[second_id], is_driven).await?;
     sleep(store, &[second_id], is_driven).await?;
 
-    let write = eldest.end();
-    store.accepts(batch([(&eldest, write)])).await?;
+    store.accepts(eldest.end()).await?;
     woken(store, &all, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
     cancelled(store, &all, &[(grandchild_id, eldest_id)]).await?;
     let expected = [child(&eldest), child(&second)];
@@ -57,13 +52,11 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
 
     // Only those that live are asked, by their own parent, once.
     sleep(store, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
-    let write = parent.end();
-    store.accepts(batch([(&parent, write)])).await?;
+    store.accepts(parent.end()).await?;
     woken(store, &all, &[second_id], is_driven).await?;
     let asked = [(grandchild_id, eldest_id), (second_id, parent_id)];
     cancelled(store, &all, &asked).await?;
-    let write = parent.update(1);
-    store.accepts(batch([(&parent, write)])).await?;
+    store.accepts(parent.update(1)).await?;
     cancelled(store, &all, &asked).await?;
     for none in [grandchild_id, waiting_id, Id::fresh()] {
         let found = store.children(none).await?;
@@ -84,15 +77,21 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
 
 /// Creates a machine as the child of another one.
 async fn child_of(store: &Subject, parent: &Machine, mut it: Machine) -> Result<Machine, String> {
-    let created = it.create();
-    let children = vec![(it.id(), parent.id())];
-    store.accepts(Batch { children, ..batch([(&it, created)]) }).await?;
+    let children = vec![it.child_of(parent.id())];
+    store.accepts(WriteBatch { children, ..batch([it.create()]) }).await?;
     Ok(it)
 }
 
 fn child(machine: &Machine) -> Child {
     let row = machine.row.clone();
-    Child { id: row.id, machine: row.machine, status: row.status, has_ended: row.ended }
+    Child {
+        id: row.id,
+        machine: row.machine,
+        status: row.status,
+        has_ended: row.ended,
+        position: None,
+        since: SINCE,
+    }
 }
 
 async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), String> {
@@ -102,7 +101,7 @@ async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), Strin
     Ok(())
 }
 
-/// These, and no others, are to be looked at now.
+/// Exactly these are due now.
 async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Result<(), String> {
     for id in all.iter().filter(|_| is_driven) {
         let wakes_at = store.work(*id).await?.and_then(|work| work.wake_at);
@@ -128,14 +127,14 @@ async fn cancelled(store: &Subject, all: &[Id], which: &[(Id, Id)]) -> Result<()
 }
 
 impl Subject {
-    async fn children(&self, parent: Id) -> Result<Vec<Child>, String> {
-        let children = self.0.children(parent).await.map_err(text)?;
+    pub(super) async fn children(&self, parent: Id) -> Result<Vec<Child>, String> {
+        let children = self.0.children(parent).await?;
         let sound: Result<Vec<_>, _> = children.into_iter().collect();
         sound.map_err(|broken| format!("a child is {broken:?}"))
     }
 
     async fn parent(&self, child: Id) -> Result<Option<Id>, String> {
-        let parent = self.0.parent(child).await.map_err(text)?;
+        let parent = self.0.parent(child).await?;
         parent.map_err(|broken| format!("its parent is {broken:?}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Closing finishes what is queued; after that every call answers that the store has stopped.
+//! Closing completes queued work; after that every call answers that the store has stopped.
 
 use super::{
     Open, ensure,
@@ -14,15 +14,14 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut machine = Machine::execution();
     let identity = store.0.identity();
-    let create = machine.create();
-    let queued = started(store.0.apply(batch([(&machine, create)]))).await;
+    let queued = started(store.0.apply(batch([machine.create()]))).await;
     let closing = store.0.close();
     let answer = queued.await;
     ensure!(matches!(answer, Ok(Ok(_))), "what was queued before closing answered {answer:?}");
     closing.await.map_err(|error| format!("closing failed: {error}"))?;
 
     let (id, update) = (machine.id(), machine.update(1));
-    stopped("apply", store.0.apply(batch([(&machine, update)])).await)?;
+    stopped("apply", store.0.apply(batch([update])).await)?;
     stopped("rows", store.0.rows(vec![id]).await)?;
     stopped("select", store.0.select(Filter { limit: 1, ..Filter::default() }).await)?;
     stopped("history", store.0.history(id, 0, 1).await)?;

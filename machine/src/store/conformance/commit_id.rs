@@ -2,22 +2,21 @@
 
 use super::{
     Open, ensure,
-    sample::{CONTRACTS, Machine, batch, commit, with_commit_id},
+    sample::{Machine, batch, with_commit_id},
     subject::Subject,
 };
-use crate::store::backend::{Applied, Batch, Rejected};
+use crate::store::backend::{AppliedBatch, Rejected, WriteBatch};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut first = Machine::execution().with_key("k");
     let mut second = Machine::execution();
-    let created = batch([(&first.clone(), first.create()), (&second.clone(), second.create())]);
+    let created = batch([first.create(), second.create()]);
     twice(&store, &created).await?;
     let reason = Rejected::AlreadyStored(first.id());
     store.rejects(with_commit_id(created.commit_id ^ 1, created.clone()), reason).await?;
 
-    let writes = vec![first.update(2).takes(CONTRACTS, "k"), second.update(3)];
-    let update = commit(vec![first.definition.clone()], writes);
+    let update = batch([first.update(2).takes("k"), second.update(3)]);
     let applied = twice(&store, &update).await?;
     let attempts = store.attempts_at("k").await?.len();
     ensure!(attempts == 1, "a batch that was sent three times opened {attempts} attempts");
@@ -31,17 +30,15 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.rejects(more, reason.clone()).await?;
 
     // One machine moves on: the other still proves that the batch succeeded.
-    let next = first.update(1);
-    store.accepts(batch([(&first, next)])).await?;
+    store.accepts(first.update(1)).await?;
     again(&store, &update, &applied).await?;
     // After the next commit of every machine it is too late to ask.
-    let next = second.update(1);
-    store.accepts(batch([(&second, next)])).await?;
+    store.accepts(second.update(1)).await?;
     store.rejects(update, reason).await?;
     store.rejects(created, Rejected::AlreadyStored(first.id())).await
 }
 
-async fn twice(store: &Subject, batch: &Batch) -> Result<Applied, String> {
+async fn twice(store: &Subject, batch: &WriteBatch) -> Result<AppliedBatch, String> {
     let applied = store.accepts(batch.clone()).await?;
     for _ in 0..2 {
         again(store, batch, &applied).await?;
@@ -49,7 +46,7 @@ async fn twice(store: &Subject, batch: &Batch) -> Result<Applied, String> {
     Ok(applied)
 }
 
-async fn again(store: &Subject, batch: &Batch, applied: &Applied) -> Result<(), String> {
+async fn again(store: &Subject, batch: &WriteBatch, applied: &AppliedBatch) -> Result<(), String> {
     let before = store.snapshot().await?;
     let again = store.accepts(batch.clone()).await?;
     ensure!(again == *applied, "the second answer is {again:?}, the first was {applied:?}");

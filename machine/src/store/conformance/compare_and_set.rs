@@ -2,8 +2,8 @@
 
 use super::{
     Open, ensure,
-    sample::{Machine, batch},
-    subject::{Subject, started, text},
+    sample::Machine,
+    subject::{Subject, started},
 };
 use crate::store::backend::Rejected;
 
@@ -11,28 +11,22 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut machine = Machine::execution();
     let id = machine.id();
-    let missing = machine.clone().update(1);
-    store.rejects(batch([(&machine, missing)]), Rejected::NotFound(id)).await?;
+    store.rejects(machine.clone().update(1), Rejected::NotFound(id)).await?;
 
     let mut stale = vec![machine.clone()];
-    let created = machine.create();
-    store.accepts(batch([(&machine, created)])).await?;
+    store.accepts(machine.create()).await?;
     for lines in 1..4 {
         stale.push(machine.clone());
-        let write = machine.update(lines);
-        store.accepts(batch([(&machine, write)])).await?;
+        store.accepts(machine.update(lines)).await?;
     }
-    let create = machine.clone().create();
-    store.rejects(batch([(&machine, create)]), Rejected::AlreadyStored(id)).await?;
+    store.rejects(machine.clone().create(), Rejected::AlreadyStored(id)).await?;
     for mut old in stale {
-        let write = old.update(1);
-        store.rejects(batch([(&old, write)]), Rejected::Conflict(id)).await?;
+        store.rejects(old.update(1), Rejected::Conflict(id)).await?;
     }
     for version in [machine.row.version + 1, u64::from(u32::MAX)] {
         let mut ahead = machine.clone();
         ahead.row.version = version;
-        let write = ahead.update(1);
-        store.rejects(batch([(&ahead, write)]), Rejected::Conflict(id)).await?;
+        store.rejects(ahead.update(1), Rejected::Conflict(id)).await?;
     }
     twice_in_a_batch(&store, &machine).await?;
     one_of_many_wins(&store, &machine).await
@@ -41,13 +35,11 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 /// The second write of a batch for the same machine does not find the version that it expects.
 async fn twice_in_a_batch(store: &Subject, machine: &Machine) -> Result<(), String> {
     let update = || machine.clone().update(1);
-    let writes = [(machine, update()), (machine, update())];
-    store.rejects(batch(writes), Rejected::Conflict(machine.id())).await?;
+    store.rejects([update(), update()], Rejected::Conflict(machine.id())).await?;
 
     let new = Machine::execution();
     let create = || new.clone().create();
-    let writes = [(&new, create()), (&new, create())];
-    store.rejects(batch(writes), Rejected::Conflict(new.id())).await
+    store.rejects([create(), create()], Rejected::Conflict(new.id())).await
 }
 
 /// Of many writers that start from the same version at the same time, one succeeds.
@@ -55,11 +47,11 @@ async fn one_of_many_wins(store: &Subject, machine: &Machine) -> Result<(), Stri
     let mut answers = Vec::new();
     for _ in 0..20 {
         let write = machine.clone().update(1);
-        answers.push(started(store.0.apply(batch([(machine, write)]))).await);
+        answers.push(started(store.0.apply(write.into())).await);
     }
     let mut winners = 0;
     for answer in answers {
-        match answer.await.map_err(text)? {
+        match answer.await? {
             Ok(_) => winners += 1,
             Err(rejected) => {
                 let expected = Rejected::Conflict(machine.id());

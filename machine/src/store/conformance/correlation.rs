@@ -5,16 +5,16 @@ use super::{
     Open, ensure,
     event::{NOW, moved, outgoing, send},
     inbox::events,
-    sample::{Machine, batch, commit},
+    sample::{Machine, batch},
     subject::Subject,
 };
 use crate::{
     id::Id,
     store::{
-        backend::{Batch, Messages, Rejected},
+        backend::{Messages, Rejected, WriteBatch},
         inbox::{
             message::{Delivery, Outgoing, Received},
-            protocol::{Cause, Event, On, Outcome, Park},
+            protocol::{Attempted, Cause, Event, EventOutcome, MessageState, Wait},
         },
     },
 };
@@ -26,11 +26,10 @@ fn cause_of(status: Delivery) -> Option<Cause> {
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
-    store.accepts(Batch { drives: vec!["job".to_owned()], ..commit(vec![], vec![]) }).await?;
+    store.drives(&["job"]).await?;
     let mut machine = Machine::job();
-    let created = machine.create();
-    store.accepts(batch([(&machine, created)])).await?;
-    store.happens(machine.id(), send("a")).await?;
+    store.accepts(machine.create()).await?;
+    store.apply_event(machine.id(), send("a")).await?;
     other_messages_are_refused(&store, machine.id(), "a").await?;
     are_replaced(&store, &mut machine).await
 }
@@ -67,29 +66,16 @@ async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), Stri
     let mut expected = Vec::new();
     let mut aside = outgoing("a");
     for (round, other) in (1..).zip(&corrected) {
-        let (token, news) = store.claims(id, On::Look).await?;
+        let (token, revision) = store.claims(id, Attempted::Recheck).await?;
         let why = format!("no {round}");
         let refused = vec![("a".to_owned(), why.clone())];
-        let (kept, on) = (Vec::new(), On::Look);
-        let (sends_itself, wake_at, due_at) = (false, None, None);
-        let now = NOW;
-        let park = Event::Park(Park {
-            token,
-            news,
-            now,
-            on,
-            sends_itself,
-            wake_at,
-            due_at,
-            refused,
-            kept,
-        });
-        store.happens(id, park).await?;
+        let park = Event::Wait(Wait { token, revision, now: NOW, refused, ..Wait::default() });
+        store.apply_event(id, park).await?;
         // A repeat of the message that was set aside is a duplicate.
-        let outcome = store.happens(id, sends(&aside)).await?;
-        ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
-        let outcome = store.happens(id, sends(other)).await?;
-        ensure!(outcome == Outcome::Done, "a corrected message is answered with {outcome:?}");
+        let outcome = store.apply_event(id, sends(&aside)).await?;
+        ensure!(outcome == EventOutcome::Duplicate, "a duplicate is answered with {outcome:?}");
+        let outcome = store.apply_event(id, sends(other)).await?;
+        ensure!(outcome == EventOutcome::Done, "a corrected message is answered with {outcome:?}");
         expected.push((aside, Delivery::Replaced, Some(why)));
         aside = other.clone();
         // The first one has lost its id.
@@ -97,14 +83,13 @@ async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), Stri
         store.rejects(self::events(id, [send("a")]), rejected).await?;
         ensure!(store.queued(id).await? == ["a"], "the corrected message is not queued");
     }
-    let (token, _) = store.claims(id, On::Message("a".to_owned())).await?;
-    let write = machine.update(1);
+    let (token, _) = store.claims(id, Attempted::Message("a".to_owned())).await?;
     let events = vec![(id, moved(token, Some("a")))];
-    store.accepts(Batch { events, ..batch([(&*machine, write)]) }).await?;
+    store.accepts(WriteBatch { events, ..batch([machine.update(1)]) }).await?;
     expected.push((aside, Delivery::Handled, None));
     // Nothing of it can be taken again.
     let requeue = Event::Requeue { now: NOW, messages: vec!["a".to_owned()] };
-    store.happens(id, requeue).await?;
+    store.apply_event(id, requeue).await?;
     ensure!(store.queued(id).await?.is_empty(), "a message that was handled is queued again");
     for other in [outgoing("a")].iter().chain(&corrected[..3]) {
         let rejected = Rejected::OtherMessage { id, correlation: "a".to_owned() };
@@ -114,20 +99,9 @@ async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), Stri
         .into_iter()
         .map(|(sent, status, error)| {
             let attempts = u32::from(status == Delivery::Handled);
-            let Outgoing { correlation, actor, name, body, seen } = sent;
-            Received {
-                to: id,
-                correlation,
-                actor,
-                name,
-                body,
-                seen,
-                sent_at: NOW,
-                status,
-                attempts,
-                cause: cause_of(status),
-                error,
-            }
+            let cause = cause_of(status);
+            let received = Received::of(id, sent, NOW, MessageState::default());
+            Received { status, attempts, error, cause, ..received }
         })
         .collect();
     let found = store.inbox(id).await?;

@@ -3,95 +3,173 @@ use std::{mem, sync::Arc};
 use super::sample::CONTRACTS;
 use crate::{
     store::{
-        backend::{Batch, Crew, Wants, Write},
+        backend::{Condition, CrewChange, Wants, Write, WriteBatch},
         inbox::protocol::{Event, MessageStatus},
-        memory::{Data, Memory},
+        memory::{Memory, Tables},
         operation::Logged,
-        write::attempt::Attempt,
+        write::attempt::KeyAttempt,
     },
     stored::Hold,
 };
 
-/// The defect of a [`Twin`](super::twin::Twin).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Defect {
+/// Makes the defects, and the table of the promises that they break.
+macro_rules! defects {
+    ($($(#[doc = $doc:literal])* $defect:ident => $promise:ident,)*) => {
+        /// The defect of a [`Twin`](super::twin::Twin).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Defect {
+            $($(#[doc = $doc])* $defect,)*
+        }
+
+        /// Each defect, and the promise whose check must find it. Other checks may find it too.
+        pub(super) const TWINS: &[(Defect, &str)] =
+            &[$((Defect::$defect, stringify!($promise)),)*];
+    };
+}
+
+defects! {
     /// Answers first, and writes with the next batch.
-    AcknowledgesEarly,
+    AcknowledgesEarly => acknowledged,
     /// Creates machines for actions that already took effect.
-    AllowsRepetition,
+    AllowsRepetition => key_applied,
     /// Lets an idempotent action use a key that was taken.
-    AllowsUsedKey,
-    ClosesNever,
-    DropsSecondWrite,
+    AllowsUsedKey => effect_kept,
+    ClosesNever => closed,
+    /// Takes every line for a transition.
+    CountsEveryLine => order,
+    DropsSecondWrite => all_or_nothing,
     /// Machines that come after their kind was driven are not.
-    DrivesOnce,
-    ForgetsChain,
-    ForgetsChildren,
+    DrivesOnce => drives,
+    ForgetsChain => chain,
+    ForgetsChildren => children,
     /// Forgets a tool that was irreversible in an earlier batch.
-    ForgetsEffect,
+    ForgetsEffect => effect_kept,
     /// Forgets whether the keys of a tool are made from an identity.
-    ForgetsIdentity,
+    ForgetsIdentity => identity_kept,
     /// Ignores claims.
-    ForgetsKey,
+    ForgetsKey => key_held,
+    /// A call that ends only wakes its parent.
+    ForgetsOutcomes => outcomes,
     /// Does not keep which of the lines that it prunes opened attempts.
-    ForgetsOpened,
-    /// Keeps nothing of what it prunes.
-    ForgetsPruned,
+    ForgetsOpened => prune,
+    /// Keeps no remains of pruned machines.
+    ForgetsPruned => prune,
     /// Forgets how often a message was tried, and why it waits.
-    ForgetsTries,
+    ForgetsTries => inbox,
     /// Forgets how often a handler sent messages to its own machine.
-    ForgetsSelfSends,
+    ForgetsSelfSends => lease,
     /// Deletes attempts that ended without an effect.
-    FreesKeyOnDelete,
+    FreesKeyOnDelete => attempts_stay,
     /// Deletes the attempts of machines that it prunes.
-    FreesKeyOnPrune,
-    IgnoresCommitId,
-    IgnoresCursor,
-    IgnoresDueTime,
+    FreesKeyOnPrune => prune,
+    /// The number of the newest definition stays.
+    HidesNewDefinitions => definitions,
+    /// Writes a retry although there is another attempt.
+    IgnoresAttempts => conditions,
+    /// Leaves calls behind that are under way.
+    IgnoresCalls => under_way,
+    IgnoresCommitId => commit_id,
+    IgnoresConditions => conditions,
+    /// Finds machines whose evidence agrees with their end, too.
+    IgnoresContradiction => queries,
+    IgnoresCursor => queries,
+    IgnoresDueTime => queries,
     /// Compares the effect of a tool with those of earlier batches only.
-    IgnoresEffectsOfBatch,
+    IgnoresEffectsOfBatch => effect_kept,
+    /// Finds the calls of all entries.
+    IgnoresEntry => calls,
+    /// A call that is an exception keeps its machine, too.
+    IgnoresExceptions => under_way,
     /// Moves a consumer on, wherever it is.
-    IgnoresOffset,
-    IgnoresSessionCursor,
+    IgnoresOffset => offset,
+    IgnoresSessionCursor => sessions,
     /// Treats all keys as keys of contracts.
-    IgnoresSpace,
-    IgnoresVersion,
+    IgnoresSpace => key_spaces,
+    /// Finds machines by the end of an id that they do not have.
+    IgnoresTail => queries,
+    /// Leaves calls behind that have ended, whose outcome was not taken.
+    IgnoresUntaken => under_way,
+    IgnoresVersion => compare_and_set,
     /// Keeps the effects of a batch that it refuses.
-    KeepsEffectOfRefused,
+    KeepsEffectOfRefused => effect_kept,
     /// Keeps workers that have left.
-    KeepsWorkers,
+    KeepsWorkers => crew,
     /// Keeps only the newest attempt at a key.
-    KeepsOneAttempt,
+    KeepsOneAttempt => attempts_stay,
+    /// A child keeps its entry and its place.
+    KeepsPlace => moved_children,
     /// All leases have the same token.
-    KeepsToken,
-    LosesContext,
-    LosesSummary,
+    KeepsToken => lease,
+    /// Logs an event that achieves nothing.
+    LogsWithoutEffect => operations,
+    LosesContext => summary,
+    LosesSummary => summary,
     /// Compares the names of tools without regard to case.
-    MistakesTool,
-    Reorders,
-    ReusesToken,
-    ReversesAgenda,
+    MistakesTool => effect_kept,
+    /// Moves children after the writes have told their parents.
+    MovesLate => outcomes,
+    /// Moves children of other machines, too.
+    MovesStrangers => moved_children,
+    /// Moves a child although its write yields.
+    MovesYielding => under_way,
+    Reorders => order,
+    ReusesToken => token_rises,
+    ReversesReady => ready,
     /// An operation can end again, with another outcome.
-    RewritesOutcome,
-    RingsNever,
-    RingsOnce,
-    SkipsSequenceNumber,
+    RewritesOutcome => operations,
+    RingsNever => doorbell,
+    RingsOnce => doorbell,
+    SkipsSequenceNumber => order,
     /// Whatever comes under a known correlation id is a duplicate.
-    SuppressesMessages,
+    SuppressesMessages => correlation,
     /// Whatever comes under a known correlation id takes it.
-    ReplacesMessages,
-    WritesDefinitionsTwice,
-    /// An event that is refused keeps nothing else of its batch from being written.
-    WritesDespiteRefusal,
+    ReplacesMessages => correlation,
+    WritesDefinitionsTwice => definitions,
+    /// A refused event does not stop the rest of its batch.
+    WritesDespiteRefusal => lease,
     /// Checks a write only after it has written the ones before it.
-    WritesOneByOne,
+    WritesOneByOne => all_or_nothing,
 }
 
 impl Defect {
     /// Applies the defect to a batch.
-    pub(super) fn spoil_batch(self, batch: &mut Batch, memory: &Memory) {
-        if self == Self::DropsSecondWrite {
-            batch.writes.truncate(1);
+    pub(super) fn spoil_batch(self, batch: &mut WriteBatch, memory: &Memory) {
+        match self {
+            Self::DropsSecondWrite => batch.writes.truncate(1),
+            Self::IgnoresConditions => batch.conditions.clear(),
+            Self::IgnoresCalls | Self::IgnoresExceptions | Self::IgnoresUntaken => {
+                self.spoil_exceptions(&mut batch.conditions, memory);
+            }
+            Self::KeepsPlace => {
+                // Their preconditions are checked.
+                memory.tamper(|data| {
+                    for moved in &mut batch.moved_children {
+                        if let Some(known) = data.works.parents.get(&moved.child) {
+                            (moved.since, moved.position) = (known.since, known.position);
+                        }
+                    }
+                });
+            }
+            Self::MovesYielding => {
+                let version = |id| memory.tamper(|data| Some(data.find(id)?.row.version)).flatten();
+                let yielding = std::mem::take(&mut batch.yielding);
+                batch.writes.retain(|write| {
+                    let id = write.row.id;
+                    !yielding.contains(&id) || write.expected == version(id)
+                });
+            }
+            Self::MovesStrangers => {
+                memory.tamper(|data| {
+                    for moved in &mut batch.moved_children {
+                        let known = data.works.parents.get(&moved.child);
+                        moved.parent = known.map_or(moved.parent, |known| known.parent);
+                    }
+                });
+            }
+            Self::IgnoresAttempts => {
+                batch.conditions.retain(|it| !matches!(it, Condition::OnlyAttempt { .. }));
+            }
+            _ => {}
         }
         for (id, event) in &batch.events {
             let Event::Send { message, .. } = event else { continue };
@@ -109,7 +187,7 @@ impl Defect {
                 }
             });
         }
-        if let (Self::KeepsWorkers, Some(Crew::Leave(workers))) = (self, &mut batch.crew) {
+        if let (Self::KeepsWorkers, Some(CrewChange::Leave(workers))) = (self, &mut batch.crew) {
             workers.clear();
         }
         if let (Self::IgnoresOffset, Some(advance)) = (self, &mut batch.advance) {
@@ -124,6 +202,22 @@ impl Defect {
         }
         for write in &mut batch.writes {
             self.spoil_write(write, memory);
+        }
+    }
+
+    fn spoil_exceptions(self, conditions: &mut [Condition], memory: &Memory) {
+        for condition in conditions {
+            let Condition::NoCallUnderWay { except, .. } = condition else { continue };
+            memory.tamper(|data| {
+                let all = data.machines.iter().map(|it| &it.row);
+                match self {
+                    Self::IgnoresExceptions => except.clear(),
+                    Self::IgnoresUntaken => {
+                        except.extend(all.filter(|it| it.ended).map(|it| it.id));
+                    }
+                    _ => except.extend(all.map(|it| it.id)),
+                }
+            });
         }
     }
 
@@ -155,7 +249,7 @@ impl Defect {
                 }
             }
             Self::IgnoresVersion => {
-                let version = |data: &mut Data| data.find(id).map(|stored| stored.row.version);
+                let version = |data: &mut Tables| data.find(id).map(|stored| stored.row.version);
                 write.expected = memory.tamper(version).flatten();
             }
             Self::LosesContext if write.expected.is_some() => {
@@ -166,7 +260,7 @@ impl Defect {
     }
 
     /// Applies the defect to the store after a batch; `before` is the number of its entries.
-    pub(super) fn spoil_data(self, data: &mut Data, before: usize) {
+    pub(super) fn spoil_data(self, data: &mut Tables, before: usize) {
         match self {
             Self::ForgetsEffect => data.tools.clear(),
             Self::ForgetsIdentity => {
@@ -175,6 +269,12 @@ impl Defect {
             _ => {}
         }
         match self {
+            Self::ForgetsOutcomes => {
+                data.works.messages.retain(|it| !it.is_outcome());
+                for inbox in data.works.states.values_mut() {
+                    inbox.messages.retain(|correlation, _| !correlation.contains(":outcome:"));
+                }
+            }
             Self::DrivesOnce => data.works.driven.clear(),
             Self::ForgetsChildren => data.works.parents.clear(),
             Self::ForgetsOpened => {
@@ -224,7 +324,7 @@ impl Defect {
         }
     }
 
-    fn spoil_attempts(self, attempts: &mut Vec<Attempt>) {
+    fn spoil_attempts(self, attempts: &mut Vec<KeyAttempt>) {
         match self {
             Self::FreesKeyOnDelete => attempts.retain(|attempt| attempt.hold != Hold::Free),
             Self::KeepsOneAttempt => drop(attempts.drain(..attempts.len().saturating_sub(1))),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{
     Open, ensure,
-    sample::{Machine, commit},
+    sample::{Machine, batch},
     subject::Subject,
 };
-use crate::definition::Definition;
+use crate::{definition::Definition, store::backend::WriteBatch};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -17,13 +17,15 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let (mut execution, mut job) = (Machine::execution(), Machine::job());
     let (first, second) = (execution.definition.clone(), job.definition.clone());
     let copy = Arc::new((*first).clone());
-    store.accepts(commit(vec![first.clone(), copy], vec![execution.create()])).await?;
+    let definitions = vec![first.clone(), copy];
+    store.accepts(WriteBatch { definitions, ..batch([execution.create()]) }).await?;
     agree(&store, &[&first]).await?;
     // A line may be written under a definition that its row no longer has.
-    let both = vec![second.clone(), first.clone()];
-    store.accepts(commit(both.clone(), vec![execution.update(1), job.create()])).await?;
+    let both = || vec![second.clone(), first.clone()];
+    let writes = [execution.update(1), job.create()];
+    store.accepts(WriteBatch { definitions: both(), ..batch(writes) }).await?;
     agree(&store, &[&first, &second]).await?;
-    store.accepts(commit(both, vec![job.update(1)])).await?;
+    store.accepts(WriteBatch { definitions: both(), ..batch([job.update(1)]) }).await?;
     agree(&store, &[&first, &second]).await?;
     for machine in [&execution, &job] {
         store.agrees(machine).await?;
@@ -34,6 +36,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 async fn agree(store: &Subject, expected: &[&Arc<Definition>]) -> Result<(), String> {
     let definitions = store.definitions().await?;
     let count = definitions.len();
+    let newest = store.0.newest_definition().await?;
+    ensure!(newest == count as u64, "the newest of {count} definitions has the number {newest}");
     ensure!(count == expected.len(), "{count} definitions, not {}", expected.len());
     for definition in expected {
         let name = &definition.name;
@@ -52,7 +56,6 @@ async fn moved_to_another(
     machine.definition = newer.clone();
     machine.row.definition = newer.fingerprint;
     machine.row.machine = newer.name.to_string();
-    let write = machine.update(2);
-    store.accepts(commit(vec![newer.clone()], vec![write])).await?;
+    store.accepts(machine.update(2)).await?;
     store.agrees(&machine).await
 }

@@ -8,12 +8,8 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch},
-    subject::{Subject, text},
-};
-use crate::store::backend::Answer;
+use super::{Open, ensure, sample::Machine, subject::Subject};
+use crate::store::backend::Reply;
 
 /// Long enough for a slow computer; a backend that works never takes it.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -24,7 +20,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut machine = Machine::execution();
     for round in 0..5 {
         let write = if round == 0 { machine.create() } else { machine.update(1) };
-        let last = store.accepts(batch([(&machine, write)])).await?.last[0];
+        let last = store.accepts(write).await?.last[0];
         for rings in &doorbells {
             wait_for(rings, last).await?;
         }
@@ -33,7 +29,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// Asks for the newest number at each ring, which also shows that a doorbell may use the backend.
-fn doorbell(store: &Subject) -> Receiver<Answer<u64>> {
+fn doorbell(store: &Subject) -> Receiver<Reply<u64>> {
     let (sender, receiver) = channel();
     let backend = Arc::downgrade(&store.0);
     store.0.on_commit(Arc::new(move || {
@@ -46,13 +42,13 @@ fn doorbell(store: &Subject) -> Receiver<Answer<u64>> {
 }
 
 /// Waits for a ring after which this entry can be read. It may ring more often.
-async fn wait_for(rings: &Receiver<Answer<u64>>, last: u64) -> Result<(), String> {
+async fn wait_for(rings: &Receiver<Reply<u64>>, last: u64) -> Result<(), String> {
     let mut seen = None;
     while seen < Some(last) {
         let Ok(newest) = rings.recv_timeout(PATIENCE) else {
             return Err(format!("no ring for entry {last}; the last one showed {seen:?}"));
         };
-        seen = Some(newest.await.map_err(text)?);
+        seen = Some(newest.await?);
     }
     ensure!(seen == Some(last), "a ring showed entry {seen:?}, the newest is {last}");
     Ok(())

@@ -2,12 +2,12 @@
 
 use super::{
     Open, ensure,
-    sample::{CONTRACTS, Machine, batch, commit},
+    sample::{Machine, batch},
     subject::Subject,
 };
 use crate::{
     id::Id,
-    store::backend::{Attempts, Batch, Rejected, SAMPLE},
+    store::backend::{Attempts, Rejected, SAMPLE, WriteBatch},
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
@@ -15,19 +15,20 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     // An action with an identity counts from its plan on, one without when it begins.
     for (tool, identity) in [("bank.wire", true), ("bank.pay", false)] {
         let (mut first, mut planned) = (Machine::execution(), Machine::execution());
-        let plan = planned.create().uses(tool, false, false);
-        store.accepts(batch([(&planned, plan)])).await?;
-        let begun = first.create().uses(tool, identity, !identity);
-        store.accepts(batch([(&first, begun)])).await?;
+        store.accepts(planned.create().uses(tool, false, false)).await?;
+        store.accepts(first.create().uses(tool, identity, !identity)).await?;
         for begins in [false, true] {
             let mut same = Machine::execution();
-            let created = same.create().uses(tool, identity, begins);
-            store.accepts(batch([(&same, created)])).await?;
+            store.accepts(same.create().uses(tool, identity, begins)).await?;
             is_refused(&store, tool, !identity, begins).await?;
         }
         if identity {
-            let late = planned.clone().update(1).uses(tool, false, true);
-            store.rejects(batch([(&planned, late)]), changed(planned.id(), tool, true)).await?;
+            store
+                .rejects(
+                    planned.clone().update(1).uses(tool, false, true),
+                    changed(planned.id(), tool, true),
+                )
+                .await?;
         }
     }
     in_one_batch(&store).await?;
@@ -46,8 +47,12 @@ async fn is_refused(
     begins: bool,
 ) -> Result<(), String> {
     let mut machine = Machine::execution();
-    let created = machine.create().uses(tool, identity, begins);
-    store.rejects(batch([(&machine, created)]), changed(machine.id(), tool, !identity)).await
+    store
+        .rejects(
+            machine.create().uses(tool, identity, begins),
+            changed(machine.id(), tool, !identity),
+        )
+        .await
 }
 
 /// A write counts for the ones after it, and nothing of a refused batch is written.
@@ -55,31 +60,27 @@ async fn in_one_batch(store: &Subject) -> Result<(), String> {
     let tool = "mail.send";
     let (mut first, mut second) = (Machine::execution(), Machine::execution());
     let both = [
-        (&first.clone(), first.clone().create().uses(tool, true, false)),
-        (&second.clone(), second.clone().create().uses(tool, false, true)),
+        first.clone().create().uses(tool, true, false),
+        second.clone().create().uses(tool, false, true),
     ];
-    store.rejects(batch(both), changed(second.id(), tool, true)).await?;
-    let created = second.create().uses(tool, false, true);
-    store.accepts(batch([(&second, created)])).await?;
-    let created = first.create().uses(tool, true, false);
-    store.rejects(batch([(&first, created)]), changed(first.id(), tool, false)).await
+    store.rejects(both, changed(second.id(), tool, true)).await?;
+    store.accepts(second.create().uses(tool, false, true)).await?;
+    store.rejects(first.create().uses(tool, true, false), changed(first.id(), tool, false)).await
 }
 
 /// A tool is irreversible before anything uses it.
 async fn declared(store: &Subject) -> Result<(), String> {
     let tools = || vec!["cluster.deploy".to_owned(), "bank.wire".to_owned()];
     for _ in 0..2 {
-        store.accepts(Batch { tools: tools(), ..commit(vec![], vec![]) }).await?;
+        store.accepts(WriteBatch { tools: tools(), ..batch([]) }).await?;
     }
     let mut lowered = Machine::execution();
-    let created = lowered.create().calls("cluster.deploy", false);
     let what = "the tool `cluster.deploy`".to_owned();
     let rejected = Rejected::EffectLowered { id: lowered.id(), what };
-    store.rejects(batch([(&lowered, created)]), rejected).await?;
+    store.rejects(lowered.create().calls("cluster.deploy", false), rejected).await?;
     is_refused(store, "bank.wire", false, true).await?;
     let mut machine = Machine::execution();
-    let created = machine.create().uses("cluster.deploy", true, false);
-    store.accepts(batch([(&machine, created)])).await.map(drop)
+    store.accepts(machine.create().uses("cluster.deploy", true, false)).await.map(drop)
 }
 
 /// The newest attempts of a tool, and of no other one.
@@ -90,13 +91,10 @@ async fn samples(store: &Subject) -> Result<(), String> {
         let all = ["bank:pay", "bank:pay:late", "bank:paid", "bank"].map(|tool| {
             let key = key(tool, number);
             let mut machine = Machine::execution().with_key(&key);
-            let write = machine.create().takes(CONTRACTS, &key);
-            (machine, write)
+            machine.create().takes(&key)
         });
-        of_tool.push(all[0].0.id());
-        store
-            .accepts(batch(all.each_ref().map(|(machine, write)| (machine, write.clone()))))
-            .await?;
+        of_tool.push(all[0].row.id);
+        store.accepts(all).await?;
     }
     let all = store.attempts(Attempts::OfTool("bank:pay".to_owned(), 0)).await?;
     let found: Vec<_> = all.iter().map(|attempt| attempt.by).collect();

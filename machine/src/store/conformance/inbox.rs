@@ -3,16 +3,16 @@
 use super::{
     Open, ensure,
     event::{NOW, claim, fail, moved, outgoing, send},
-    sample::{Machine, batch, commit},
-    subject::{Subject, text},
+    sample::{Machine, batch},
+    subject::Subject,
 };
 use crate::{
     id::Id,
     store::{
-        backend::{Batch, Messages, Rejected},
+        backend::{Messages, Rejected, WriteBatch},
         inbox::{
             message::{Delivery, Outgoing, Received},
-            protocol::{Event, Moved, On, Outcome, Refusal},
+            protocol::{Attempted, Event, EventOutcome, EventRefusal, MessageState, Moved},
         },
     },
 };
@@ -20,8 +20,7 @@ use crate::{
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut machine = Machine::job();
-    let created = machine.create();
-    store.accepts(batch([(&machine, created)])).await?;
+    store.accepts(machine.create()).await?;
     arrive(&store, machine.id()).await?;
     are_tried(&store, &mut machine).await?;
     end(&store, &mut machine).await?;
@@ -40,16 +39,16 @@ const NAMES: [&str; 4] = ["b", "a", "it's \u{1f980} %_", "A"];
 
 async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
     for name in NAMES {
-        let outcome = store.happens(id, send(name)).await?;
-        ensure!(outcome == Outcome::Done, "a new message is answered with {outcome:?}");
+        let outcome = store.apply_event(id, send(name)).await?;
+        ensure!(outcome == EventOutcome::Done, "a new message is answered with {outcome:?}");
     }
     // The order of the fields of an event says nothing.
     let body = r#"{"of":"a","trigger":"resume"}"#.to_owned();
     let same = Outgoing { body, ..outgoing("a") };
     for message in [outgoing("a"), same] {
         let again = Event::Send { message: message.into(), now: NOW + 5 };
-        let outcome = store.happens(id, again).await?;
-        ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
+        let outcome = store.apply_event(id, again).await?;
+        ensure!(outcome == EventOutcome::Duplicate, "a duplicate is answered with {outcome:?}");
     }
     // One that waits keeps its own condition.
     let other = Event::Send { message: Outgoing { seen: None, ..outgoing("a") }.into(), now: NOW };
@@ -61,7 +60,7 @@ async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
     let one = Messages::One(id, "a".to_owned());
     let found = store.messages(one).await?;
     ensure!(found == expected[1..2], "one message is {found:#?}");
-    for event in [send("x"), Event::News { moved: false, now: NOW }] {
+    for event in [send("x"), Event::Notify { moved: false, now: NOW }] {
         let unknown = Id::fresh();
         store.rejects(events(unknown, [event]), Rejected::NotFound(unknown)).await?;
     }
@@ -70,11 +69,11 @@ async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
 
 async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
-    store.accepts(Batch { drives: vec!["job".to_owned()], ..commit(vec![], vec![]) }).await?;
-    let on = || On::Message("b".to_owned());
+    store.drives(&["job"]).await?;
+    let on = || Attempted::Message("b".to_owned());
     let (token, _) = store.claims(id, on()).await?;
     store.is(id, "b", (Delivery::Queued, 1, None)).await?;
-    store.happens(id, fail(token, on(), "no\0 \u{1f980}")).await?;
+    store.apply_event(id, fail(token, on(), "no\0 \u{1f980}")).await?;
     store.is(id, "b", (Delivery::Queued, 1, Some("no\0 \u{1f980}"))).await?;
 
     let (token, _) = store.claims(id, on()).await?;
@@ -82,9 +81,8 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
     if let Event::Moved(Moved { refused, .. }) = &mut event {
         refused.push(("A".to_owned(), "never".to_owned()));
     }
-    let write = machine.update(1);
     let events = vec![(id, event)];
-    store.accepts(Batch { events, ..batch([(&*machine, write)]) }).await?;
+    store.accepts(WriteBatch { events, ..batch([machine.update(1)]) }).await?;
     store.is(id, "b", (Delivery::Handled, 2, None)).await?;
     store.is(id, "A", (Delivery::SetAside, 0, Some("never"))).await?;
     let queued: Vec<_> = store.queued(id).await?;
@@ -93,8 +91,8 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
     // A handled or unknown message is not tried, and a requeue of it is refused as a whole.
     let token = store.work(id).await?.map_or(0, |work| work.token);
     for name in ["b", "A", "unknown"] {
-        let event = claim("worker", token, NOW, On::Message(name.to_owned()));
-        let reason = Rejected::Refused { id, refusal: Refusal::NotQueued };
+        let event = claim("worker", token, NOW, Attempted::Message(name.to_owned()));
+        let reason = Rejected::Refused { id, refusal: EventRefusal::NotQueued };
         store.rejects(self::events(id, [event]), reason).await?;
     }
     let requeue = |names: &[&str]| Event::Requeue {
@@ -102,22 +100,24 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
         messages: names.iter().map(|&name| name.to_owned()).collect(),
     };
     let unknown = self::events(id, [requeue(&["A", "unknown"])]);
-    store.rejects(unknown, Rejected::Refused { id, refusal: Refusal::NotQueued }).await?;
-    store.happens(id, requeue(&["A", "b"])).await?;
+    store.rejects(unknown, Rejected::Refused { id, refusal: EventRefusal::NotQueued }).await?;
+    store.apply_event(id, requeue(&["A", "b"])).await?;
     store.is(id, "A", (Delivery::Queued, 0, None)).await?;
     store.is(id, "b", (Delivery::Handled, 2, None)).await
 }
 
 async fn end(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
-    let write = machine.end();
-    store.accepts(batch([(&*machine, write)])).await?;
-    let outcome = store.happens(id, send("late")).await?;
-    ensure!(outcome == Outcome::Ended, "a late message is answered with {outcome:?}");
+    store.accepts(machine.end()).await?;
+    let outcome = store.apply_event(id, send("late")).await?;
+    ensure!(outcome == EventOutcome::Ended, "a late message is answered with {outcome:?}");
     store.is(id, "b", (Delivery::Handled, 2, None)).await?;
     let aside = store.messages(Messages::SetAside).await?;
     let names: Vec<_> = aside.iter().map(|message| &*message.correlation).collect();
     ensure!(names == ["a", NAMES[2], "A", "late"], "{names:?} are set aside at the end");
+    let of_machine = store.messages(Messages::SetAsideOf(id)).await?;
+    let elsewhere = store.messages(Messages::SetAsideOf(Id::fresh())).await?;
+    ensure!(of_machine == aside && elsewhere.is_empty(), "{of_machine:#?}, {elsewhere:#?}");
     let told = |it: &Received| it.error.as_deref().is_some_and(|error| error.starts_with(ENDED));
     ensure!(aside.iter().all(told), "messages do not say why they are set aside: {aside:#?}");
     let queued = store.queued(id).await?;
@@ -128,57 +128,51 @@ async fn end(store: &Subject, machine: &mut Machine) -> Result<(), String> {
 /// A message may come with the machine, twice in one batch, and leaves with the batch.
 async fn with_the_machine(store: &Subject) -> Result<(), String> {
     let mut machine = Machine::job();
-    let created = machine.create();
     let id = machine.id();
     let events = vec![(id, send("a")), (id, send("a"))];
-    let created = Batch { events, ..batch([(&machine, created)]) };
+    let created = WriteBatch { events, ..batch([machine.create()]) };
     let outcomes = store.accepts(created).await?.outcomes;
-    ensure!(outcomes == [Outcome::Done, Outcome::Duplicate], "a pair is answered {outcomes:?}");
+    ensure!(
+        outcomes == [EventOutcome::Done, EventOutcome::Duplicate],
+        "a pair is answered {outcomes:?}"
+    );
     let (found, expected) = (store.inbox(id).await?, [received(id, "a")]);
     ensure!(found == expected, "a pair in one batch is {found:#?}");
 
-    let mut stale = machine.clone();
-    stale.row.version += 5;
-    let write = stale.update(1);
     let events = vec![(id, send("b"))];
-    let stale = Batch { events, ..batch([(&machine, write)]) };
+    let stale = WriteBatch { events, ..batch([machine.stale()]) };
     store.rejects(stale, Rejected::Conflict(id)).await
 }
 
 /// The queue ends with the machine, whether or not anybody ever drove it.
 async fn end_without_a_worker(store: &Subject, is_driven: bool) -> Result<(), String> {
     let mut machine = Machine::job();
-    let created = machine.create();
-    store.accepts(batch([(&machine, created)])).await?;
-    store.happens(machine.id(), send("a")).await?;
+    store.accepts(machine.create()).await?;
+    store.apply_event(machine.id(), send("a")).await?;
     if is_driven {
-        store.accepts(Batch { drives: vec!["job".to_owned()], ..commit(vec![], vec![]) }).await?;
+        store.drives(&["job"]).await?;
     }
-    let write = machine.end();
-    store.accepts(batch([(&machine, write)])).await?;
+    store.accepts(machine.end()).await?;
     store.is(machine.id(), "a", (Delivery::SetAside, 0, Some(ENDED))).await
 }
 
-pub(super) fn events<const N: usize>(id: Id, events: [Event; N]) -> Batch {
-    Batch { events: events.map(|event| (id, event)).into(), ..commit(vec![], vec![]) }
+pub(super) fn events<const N: usize>(id: Id, events: [Event; N]) -> WriteBatch {
+    WriteBatch { events: events.map(|event| (id, event)).into(), ..batch([]) }
 }
 
 fn received(to: Id, correlation: &str) -> Received {
-    let Outgoing { correlation, actor, name, body, seen } = outgoing(correlation);
-    let (status, attempts, error, cause) = (Delivery::Queued, 0, None, None);
-    let sent_at = NOW;
-    Received { to, correlation, actor, name, body, seen, sent_at, status, attempts, error, cause }
+    Received::of(to, outgoing(correlation), NOW, MessageState::default())
 }
 
 impl Subject {
     pub(super) async fn messages(&self, which: Messages) -> Result<Vec<Received>, String> {
-        let found = self.0.messages(which).await.map_err(text)?;
+        let found = self.0.messages(which).await?;
         let sound: Result<Vec<_>, _> = found.into_iter().collect();
         sound.map_err(|broken| format!("a message is {broken:?}"))
     }
 
     pub(super) async fn queued(&self, id: Id) -> Result<Vec<String>, String> {
-        let (_, _, queued) = self.0.task(id).await.map_err(text)?;
+        let (_, _, queued) = self.0.task(id).await?;
         Ok(queued.into_iter().map(|it| it.correlation).collect())
     }
 

@@ -1,10 +1,6 @@
 //! An action that took effect is final: no other machine may take the key, nor be created for it.
 
-use super::{
-    Open,
-    sample::{CONTRACTS, Machine, batch},
-    subject::Subject,
-};
+use super::{Open, sample::Machine, subject::Subject};
 use crate::{
     store::backend::{Rejected, Wants},
     stored::Hold,
@@ -14,29 +10,23 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut done = Machine::execution().with_key("k");
     let mut waiting = Machine::execution().with_key("k");
-    let takes = done.create().takes(CONTRACTS, "k");
-    store.accepts(batch([(&done, takes)])).await?;
-    let exists = waiting.create().claims(CONTRACTS, "k", Wants::NotApplied);
-    store.accepts(batch([(&waiting, exists)])).await?;
-    let applied = done.update(1).turns(CONTRACTS, "k", Hold::Applied);
-    store.accepts(batch([(&done, applied)])).await?;
+    store.accepts(done.create().takes("k")).await?;
+    store.accepts(waiting.create().claims("k", Wants::NotApplied)).await?;
+    store.accepts(done.update(1).turns("k", Hold::Applied)).await?;
 
     let by = done.id();
     for wants in [Wants::Free, Wants::NotApplied] {
         let mut new = Machine::execution().with_key("k");
-        let write = new.create().claims(CONTRACTS, "k", wants);
+        let write = new.create().claims("k", wants);
         let reason = Rejected::AlreadyDone { id: new.id(), by };
-        store.rejects(batch([(&new, write)]), reason).await?;
+        store.rejects(write, reason).await?;
     }
-    let write = waiting.clone().update(1).takes(CONTRACTS, "k");
+    let write = waiting.clone().update(1).takes("k");
     let reason = Rejected::AlreadyDone { id: waiting.id(), by };
-    store.rejects(batch([(&waiting, write)]), reason.clone()).await?;
+    store.rejects(write, reason.clone()).await?;
 
     // Whatever else is written for the machine that did it.
-    let more = done.update(2);
-    store.accepts(batch([(&done, more)])).await?;
-    let own = done.update(1).claims(CONTRACTS, "k", Wants::NotApplied);
-    store.accepts(batch([(&done, own)])).await?;
-    let write = waiting.clone().update(1).takes(CONTRACTS, "k");
-    store.rejects(batch([(&waiting, write)]), reason).await
+    store.accepts(done.update(2)).await?;
+    store.accepts(done.update(1).claims("k", Wants::NotApplied)).await?;
+    store.rejects(waiting.clone().update(1).takes("k"), reason).await
 }

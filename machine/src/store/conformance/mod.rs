@@ -1,4 +1,4 @@
-//! The promises of every backend, one file per promise. A check returns what is broken instead of
+//! The promises of every backend, one file per promise. A check returns the broken promise instead of
 //! panicking, so that the suite itself can be tested: on backends with one defect each.
 //!
 //! To add a backend, add a test below; the opener makes a fresh, empty store at each call.
@@ -6,14 +6,15 @@
 #![allow(clippy::unwrap_used)]
 
 mod acknowledged;
-mod agenda;
 mod all_or_nothing;
 mod attempts_stay;
+mod calls;
 mod chain;
 mod children;
 mod closed;
 mod commit_id;
 mod compare_and_set;
+mod conditions;
 mod correlation;
 mod crew;
 mod defect;
@@ -28,20 +29,24 @@ mod key_applied;
 mod key_held;
 mod key_spaces;
 mod lease;
+mod moved_children;
 mod offset;
 mod operations;
 mod order;
+mod outcomes;
 mod prune;
 mod queries;
 mod queued;
-mod random;
-mod sample;
+pub(crate) mod random;
+mod ready;
+pub(in crate::store) mod sample;
 mod sessions;
 mod subject;
 mod summary;
 mod token_rises;
 mod twin;
 mod twins;
+mod under_way;
 
 use std::{
     future::Future,
@@ -53,14 +58,14 @@ use std::{
 };
 
 use super::{
-    backend::{Backend, Settings},
+    backend::{Backend, StoreSettings},
     memory::Memory,
     sqlite,
 };
 use crate::journal::DigestKey;
 
 /// Opens a fresh, empty store.
-pub(super) type Open<'a> = dyn Fn(Settings) -> Arc<dyn Backend> + 'a;
+pub(super) type Open<'a> = dyn Fn(StoreSettings) -> Arc<dyn Backend> + 'a;
 
 type Check = for<'a> fn(&'a Open<'a>) -> Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
 
@@ -71,16 +76,18 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 29] = suite![
+const SUITE: [(&str, Check); 34] = suite![
     acknowledged
-    agenda
+    ready
     all_or_nothing
     attempts_stay
+    calls
     chain
     children
     closed
     commit_id
     compare_and_set
+    conditions
     correlation
     crew
     definitions
@@ -93,17 +100,20 @@ const SUITE: [(&str, Check); 29] = suite![
     key_held
     key_spaces
     lease
+    moved_children
     offset
     operations
     order
+    outcomes
     prune
     queries
     sessions
     summary
     token_rises
+    under_way
 ];
 
-/// Runs the whole suite; returns the broken promises, each with what is wrong.
+/// Runs the whole suite; returns the broken promises, each with its error.
 pub(super) fn broken_promises(open: &Open<'_>) -> Vec<(&'static str, String)> {
     let run = |&(promise, check): &(&'static str, Check)| {
         pollster::block_on(check(open)).err().map(|wrong| (promise, wrong))
@@ -118,8 +128,8 @@ fn run(name: &str, open: &Open<'_>) {
 }
 
 /// The settings with which most checks open a store.
-fn settings() -> Settings {
-    Settings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
+pub(in crate::store) fn settings() -> StoreSettings {
+    StoreSettings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
 }
 
 #[test]

@@ -1,18 +1,11 @@
 //! A consumer moves on only from where it is, and others are not moved by it.
 
-use super::{
-    Open, ensure,
-    sample::commit,
-    subject::{Subject, text},
-};
-use crate::store::{
-    backend::Batch,
-    inbox::consumer::{Advance, Offset},
-};
+use super::{Open, ensure, sample::batch, subject::Subject};
+use crate::store::{backend::WriteBatch, inbox::consumer::Advance, read::subscribe::Position};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
-    let at = |generation, sequence| Some(Offset { generation, sequence });
+    let at = |generation, sequence| Some(Position { generation, sequence });
     is_at(&store, "memory", None).await?;
     advances(&store, "memory", at(1, 1), at(1, 2), false).await?;
     advances(&store, "memory", None, at(1, 5), true).await?;
@@ -30,8 +23,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     is_at(&store, "memory", at(2, 3)).await
 }
 
-async fn is_at(store: &Subject, name: &str, expected: Option<Offset>) -> Result<(), String> {
-    let found = store.0.offset(name.to_owned()).await.map_err(text)?;
+async fn is_at(store: &Subject, name: &str, expected: Option<Position>) -> Result<(), String> {
+    let found = store.0.offset(name.to_owned()).await?;
     ensure!(found == expected, "{name} is at {found:?}, not {expected:?}");
     Ok(())
 }
@@ -39,14 +32,14 @@ async fn is_at(store: &Subject, name: &str, expected: Option<Offset>) -> Result<
 async fn advances(
     store: &Subject,
     name: &str,
-    expected: Option<Offset>,
-    to: Option<Offset>,
+    expected: Option<Position>,
+    to: Option<Position>,
     moves: bool,
 ) -> Result<(), String> {
     let to = to.ok_or("a consumer cannot move to nowhere")?;
-    let before = store.0.offset(name.to_owned()).await.map_err(text)?;
+    let before = store.0.offset(name.to_owned()).await?;
     let advance = Some(Advance { consumer: name.to_owned(), expected, to });
-    let applied = store.accepts(Batch { advance, ..commit(vec![], vec![]) }).await?;
+    let applied = store.accepts(WriteBatch { advance, ..batch([]) }).await?;
     ensure!(applied.advanced == moves, "{name} from {expected:?} to {to:?}: {}", applied.advanced);
     is_at(store, name, if moves { Some(to) } else { before }).await
 }

@@ -2,16 +2,17 @@
 
 use super::{
     Open, ensure,
-    event::NOW,
-    sample::{Machine, batch, commit},
-    subject::{Subject, text},
+    event::{NOW, send},
+    sample::{Machine, batch},
+    subject::Subject,
 };
 use crate::{
     id::Id,
     store::{
-        backend::Batch,
+        backend::{Rejected, WriteBatch},
+        inbox::protocol::EventRefusal,
         operation::{Logged, NewOperation, Operation},
-        upkeep::pruning::{Candidate, Prune},
+        upkeep::pruning::{Candidate, PruneBatch},
     },
 };
 
@@ -20,14 +21,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     pages(&store, &[]).await?;
     let mut model = Vec::new();
     for number in 1..=7_u64 {
-        let operation = NewOperation {
-            by: "ann@example.com".to_owned(),
-            via: ["cli", "http"][usize::from(number % 2 == 0)],
-            operation: "approve".to_owned(),
-            machines: (0..number % 4).map(|_| Id::fresh()).collect(),
-            detail: format!("é {number}'"),
-            outcome: None,
-        };
+        let operation = operation(number, None);
         let found = log(&store, Logged::New(operation.clone())).await?;
         ensure!(found == Some(number), "operation {number} has the number {found:?}");
         model.push(operation.numbered(number, NOW));
@@ -41,20 +35,52 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for unknown in [0, 8, i64::MAX.cast_unsigned(), u64::MAX] {
         ends(&store, &mut model, unknown, "done", false).await?;
     }
+    of_events(&store, &mut model).await?;
     stays(&store, &model).await
+}
+
+/// An event that achieves nothing is refused together with its record.
+async fn of_events(store: &Subject, model: &mut Vec<Operation>) -> Result<(), String> {
+    let mut machine = Machine::job();
+    store.accepts(machine.create()).await?;
+    let id = machine.id();
+    let sends = |name: &str| {
+        let operation = operation(8, Some("done"));
+        let (events, log) = (vec![(id, send(name))], vec![Logged::New(operation.clone())]);
+        (WriteBatch { events, log, now: NOW, ..batch([]) }, operation)
+    };
+    let (first, operation) = sends("a");
+    store.accepts(first).await?;
+    model.push(operation.numbered(8, NOW));
+    pages(store, model).await?;
+    let refused = |refusal| Rejected::Refused { id, refusal };
+    store.rejects(sends("a").0, refused(EventRefusal::Duplicate)).await?;
+    store.accepts(machine.end()).await?;
+    store.rejects(sends("b").0, refused(EventRefusal::Ended)).await?;
+    pages(store, model).await
+}
+
+fn operation(number: u64, outcome: Option<&str>) -> NewOperation {
+    NewOperation {
+        by: "ann@example.com".to_owned(),
+        via: ["cli", "http"][usize::from(number.is_multiple_of(2))],
+        operation: "approve".to_owned(),
+        machines: (0..number % 4).map(|_| Id::fresh()).collect(),
+        detail: format!("é {number}'"),
+        outcome: outcome.map(str::to_owned),
+    }
 }
 
 /// Changes to machines leave the log as it is.
 async fn stays(store: &Subject, model: &[Operation]) -> Result<(), String> {
     let (mut old, mut new) = (Machine::job(), Machine::job());
     let (created, ended) = (old.create(), old.end());
-    store.accepts(batch([(&old, created)])).await?;
-    store.accepts(batch([(&old, ended)])).await?;
-    let created = new.create();
-    store.accepts(batch([(&new, created)])).await?;
+    store.accepts(created).await?;
+    store.accepts(ended).await?;
+    store.accepts(new.create()).await?;
     let candidates = vec![Candidate { id: old.id(), version: old.row.version }];
-    let prune = Some(Prune { id: Id::fresh(), human: "bob".to_owned(), candidates });
-    let applied = store.accepts(Batch { prune, ..commit(vec![], vec![]) }).await?;
+    let prune = Some(PruneBatch { id: Id::fresh(), human: "bob".to_owned(), candidates });
+    let applied = store.accepts(WriteBatch { prune, ..batch([]) }).await?;
     ensure!(applied.pruned.iter().all(Result::is_ok), "kept: {:?}", applied.pruned);
     pages(store, model).await
 }
@@ -78,7 +104,7 @@ async fn ends(
 }
 
 async fn log(store: &Subject, logged: Logged) -> Result<Option<u64>, String> {
-    let batch = Batch { log: vec![logged], now: NOW, ..commit(vec![], vec![]) };
+    let batch = WriteBatch { log: vec![logged], now: NOW, ..batch([]) };
     Ok(store.accepts(batch).await?.logged)
 }
 
@@ -87,7 +113,7 @@ async fn pages(store: &Subject, model: &[Operation]) -> Result<(), String> {
     for limit in [1, 3, usize::MAX] {
         let (mut found, mut before) = (Vec::new(), None);
         for _ in 0..=model.len() {
-            let page = store.0.operations(before, limit).await.map_err(text)?;
+            let page = store.0.operations(before, limit).await?;
             ensure!(page.len() <= limit, "a page of {limit} operations has {}", page.len());
             let Some((last, _)) = page.last() else { break };
             before = Some(*last);
@@ -102,7 +128,7 @@ async fn pages(store: &Subject, model: &[Operation]) -> Result<(), String> {
         ensure!(found == model, "{limit} at a time the log is {found:#?}, not {model:#?}");
     }
     for (before, expected) in [(Some(0), 0), (Some(1), 0), (Some(u64::MAX), model.len())] {
-        let count = store.0.operations(before, usize::MAX).await.map_err(text)?.len();
+        let count = store.0.operations(before, usize::MAX).await?.len();
         ensure!(count == expected, "{count} operations before {before:?}");
     }
     Ok(())

@@ -1,12 +1,11 @@
 //! Lines come back in the order in which they were written, numbered without gaps.
 
-use super::{
-    Open, ensure,
-    random::Random,
-    sample::{Machine, batch, commit},
-    subject::Subject,
+use super::{Open, ensure, random::Random, sample::Machine, subject::Subject};
+use crate::{
+    id::Id,
+    journal::{EntryKind, Line},
+    store::backend::Rejected,
 };
-use crate::{id::Id, journal::Line, store::backend::Rejected};
 
 const SEED: u64 = 2;
 
@@ -27,18 +26,15 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let newest = store.newest().await?;
     ensure!(newest == written.len() as u64, "the newest number is {newest}");
     for after in [newest, newest + 1, u64::MAX] {
-        let entries = store.0.entries(after, 10).await.map_err(super::subject::text)?;
+        let entries = store.0.entries(after, 10).await?;
         ensure!(entries.is_empty(), "entries after {after}, the newest being {newest}");
     }
-    ensure!(
-        store.0.entries(0, 0).await.map_err(super::subject::text)?.is_empty(),
-        "a page of 0 entries is not empty"
-    );
+    ensure!(store.0.entries(0, 0).await?.is_empty(), "a page of 0 entries is not empty");
     for machine in &machines {
         histories(&store, machine).await?;
     }
-    let nobody = store.history(Id::fresh()).await?;
-    ensure!(nobody.is_empty(), "a machine that does not exist has lines: {nobody:#?}");
+    let missing = store.history(Id::fresh()).await?;
+    ensure!(missing.is_empty(), "a machine that does not exist has lines: {missing:#?}");
     Ok(())
 }
 
@@ -54,6 +50,11 @@ async fn histories(store: &Subject, machine: &Machine) -> Result<(), String> {
                 "{limit} lines from {from} on: read {page:#?}, wrote {expected:#?}"
             );
         }
+    }
+    for before in 0..=lines.len() {
+        let moves = store.0.moves_before(machine.id(), before as u64).await?;
+        let expected = lines[..before].iter().filter(|line| line.kind == EntryKind::Moved).count();
+        ensure!(moves == expected as u64, "{moves} of {before} lines move it, not {expected}");
     }
     let page = store.history_page(machine.id(), u64::MAX, usize::MAX).await?;
     ensure!(page.is_empty(), "lines from u64::MAX on: {page:#?}");
@@ -76,10 +77,10 @@ async fn fill(store: &Subject) -> Result<(Vec<Machine>, Vec<(Id, Line)>), String
             written.extend(write.lines.iter().map(|line| (write.row.id, line.clone())));
             writes.push(write);
         }
-        store.accepts(commit(vec![machines[0].definition.clone()], writes)).await?;
+        store.accepts(writes).await?;
         let again = machines[0].clone().create();
         let reason = Rejected::AlreadyStored(again.row.id);
-        store.rejects(batch([(&machines[0], again)]), reason).await?;
+        store.rejects(again, reason).await?;
     }
     Ok((machines, written))
 }

@@ -1,21 +1,21 @@
-//! Pruning deletes what has ended and what nothing needs any more, and leaves the chain, the attempts and
+//! Pruning deletes ended machines that are no longer needed, and leaves the chain, the attempts and
 //! the numbers as they are.
 
 use super::{
     Open, ensure,
     event::{NOW, send},
-    sample::{CONTRACTS, Machine, batch, commit},
+    sample::{Machine, batch},
     settings,
-    subject::{Subject, text},
+    subject::Subject,
 };
 use crate::{
     id::Id,
     journal::Digest,
     store::{
-        backend::{Batch, Found, Rejected},
+        backend::{FoundRow, NewChild, Rejected, WriteBatch},
         upkeep::{
-            pruned::Kept,
-            pruning::{Candidate, Link, Prune, Pruning},
+            pruned::{Kept, Pruning},
+            pruning::{Candidate, Link, PruneBatch},
         },
     },
     stored::Hold,
@@ -24,33 +24,32 @@ use crate::{
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     deletes(open).await?;
     keeps(open).await?;
-    keeps_families(open).await
+    keeps_families(open, None).await?;
+    // A call is kept as every child is: until its parent, which takes its outcome, has ended.
+    keeps_families(open, Some(0)).await
 }
 
-/// A pruned machine leaves its digests, its attempts, and nothing else.
+/// A pruned machine leaves only its digests and its attempts.
 async fn deletes(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let (mut first, mut second) = (Machine::execution().with_key("k"), Machine::job());
     let mut rival = Machine::execution().with_key("k");
     let mut last = Machine::job();
     // The first batch has lines of both, so that one line of its transaction stays.
-    let both = [first.create().takes(CONTRACTS, "k"), second.create()];
-    let definitions = vec![first.definition.clone(), second.definition.clone()];
-    store.accepts(commit(definitions, both.into())).await?;
-    store.happens(first.id(), send("hello")).await?;
-    let mut ends = first.end().turns(CONTRACTS, "k", Hold::Applied);
+    store.accepts([first.create().takes("k"), second.create()]).await?;
+    store.apply_event(first.id(), send("hello")).await?;
+    let mut ends = first.end().turns("k", Hold::Applied);
     if let Some(change) = &mut ends.attempt {
         change.worker = None;
     }
-    store.accepts(batch([(&first, ends)])).await?;
-    let created = last.create();
-    store.accepts(batch([(&last, created)])).await?;
+    store.accepts(ends).await?;
+    store.accepts(last.create()).await?;
     let (attempts, newest) = (store.attempts_at("k").await?, store.newest().await?);
     let chain = chain(&store).await?;
 
     let run = Id::fresh();
     let candidates = vec![of(&first)];
-    let would = store.0.prunable(candidates.clone()).await.map_err(text)?;
+    let would = store.0.prunable(candidates.clone()).await?;
     ensure!(would == [Ok(2)], "a dry run says {would:?}");
     store.agrees(&first).await?;
     let stale = Candidate { version: 1, ..of(&first) };
@@ -58,8 +57,8 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     prunes(&store, run, candidates.clone(), &[Ok(2)]).await?;
     prunes(&store, run, candidates, &[Err(Kept::Changed)]).await?;
 
-    let found = store.0.rows(vec![first.id()]).await.map_err(text)?.pop();
-    ensure!(matches!(found, Some(Found::Missing(_))), "the row is {found:?}");
+    let found = store.0.rows(vec![first.id()]).await?.pop();
+    ensure!(matches!(found, Some(FoundRow::Missing(_))), "the row is {found:?}");
     let (history, inbox) = (store.history(first.id()).await?, store.inbox(first.id()).await?);
     ensure!(history.is_empty() && inbox.is_empty(), "left: {history:?} {inbox:?}");
     store.agrees(&second).await?;
@@ -71,7 +70,7 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     ensure!(now == (attempts, newest), "attempts and newest are {now:#?}");
     let after = self::chain(&store).await?;
     ensure!(after == chain, "the chain was {chain:?} and is {after:?}");
-    let links = store.0.links(0, 9).await.map_err(text)?.into_iter();
+    let links = store.0.links(0, 9).await?.into_iter();
     let opened = |link| match link {
         Link::Pruned(seq, Ok(line)) => Some((seq, line.opened)),
         Link::Line(_) | Link::Pruned(..) => None,
@@ -82,18 +81,16 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
 
     // The key is still taken, and numbers continue.
     let (id, by) = (rival.id(), first.id());
-    let takes = rival.create().takes(CONTRACTS, "k");
-    store.rejects(batch([(&rival, takes)]), Rejected::AlreadyDone { id, by }).await?;
-    let update = last.update(1);
-    let seq = store.accepts(batch([(&last, update)])).await?.last[0];
+    store.rejects(rival.create().takes("k"), Rejected::AlreadyDone { id, by }).await?;
+    let seq = store.accepts(last.update(1)).await?.last[0];
     ensure!(seq == newest + 1, "the entry after {newest} is {seq}");
-    let found = store.0.prunings().await.map_err(text)?;
-    let expected = Pruning { id: run, human: "ann".to_owned(), at: NOW, machines: 1, entries: 2 };
-    ensure!(found == [Ok(expected)], "the prunings are {found:#?}");
+    let found = store.0.prunings().await?;
+    let expected = Pruning { id: run, by: "ann".to_owned(), at: NOW, machines: 1, entries: 2 };
+    ensure!(found == [(1, Ok(expected))], "the prunings are {found:#?}");
     Ok(())
 }
 
-/// A machine that is needed is kept, whatever is asked for.
+/// A machine that is still needed is never pruned.
 async fn keeps(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let (mut lives, mut gate) = (Machine::job(), Machine::execution());
@@ -101,24 +98,18 @@ async fn keeps(open: &Open<'_>) -> Result<(), String> {
     waits.row.behind = Some(gate.id());
     let mut calls = Machine::execution().with_key("k");
     let mut newest = Machine::job();
-    for write in [(&lives.clone(), lives.create()), (&gate.clone(), gate.create())] {
-        store.accepts(batch([write])).await?;
-    }
-    for write in [gate.end(), waits.create(), calls.create().takes(CONTRACTS, "k")] {
-        store
-            .accepts(commit(vec![lives.definition.clone(), gate.definition.clone()], vec![write]))
-            .await?;
+    let (created, taken) = (waits.create(), calls.create().takes("k"));
+    for write in [lives.create(), gate.create(), gate.end(), created, taken] {
+        store.accepts(write).await?;
     }
     // Unanswered, although it has ended and the key is free.
-    let mut ends = calls.end().turns(CONTRACTS, "k", Hold::Free);
+    let mut ends = calls.end().turns("k", Hold::Free);
     if let Some(change) = &mut ends.attempt {
         change.worker = Some("worker".to_owned());
     }
-    store.accepts(batch([(&calls, ends)])).await?;
-    let created = newest.create();
-    store.accepts(batch([(&newest, created)])).await?;
-    let ended = newest.end();
-    store.accepts(batch([(&newest, ended)])).await?;
+    store.accepts(ends).await?;
+    store.accepts(newest.create()).await?;
+    store.accepts(newest.end()).await?;
 
     let before = store.snapshot().await?;
     let candidates = [&lives, &gate, &waits, &calls, &newest].map(of).to_vec();
@@ -126,68 +117,51 @@ async fn keeps(open: &Open<'_>) -> Result<(), String> {
     prunes(&store, Id::fresh(), candidates, &kept.map(Err)).await?;
     let after = store.snapshot().await?;
     ensure!(before == after, "what was kept changed\nfrom {before}\nto {after}");
-    let found = store.0.prunings().await.map_err(text)?;
+    let found = store.0.prunings().await?;
     ensure!(found.is_empty(), "nothing was pruned, by {found:?}");
 
     // When the execution has ended, its gate is no longer needed.
-    let ended = waits.end();
-    store.accepts(batch([(&waits, ended)])).await?;
-    let update = lives.update(1);
-    store.accepts(batch([(&lives, update)])).await?;
+    store.accepts(waits.end()).await?;
+    store.accepts(lives.update(1)).await?;
     let candidates = [&gate, &waits].map(of).to_vec();
     prunes(&store, Id::fresh(), candidates, &[Ok(2), Ok(2)]).await
 }
 
 /// A family stays until its head has ended, and its head until all of it has ended.
-async fn keeps_families(open: &Open<'_>) -> Result<(), String> {
+async fn keeps_families(open: &Open<'_>, position: Option<u32>) -> Result<(), String> {
+    let with_place = |child: NewChild| vec![NewChild { position, ..child }];
     let store = Subject::open(open);
     let mut family: Vec<Machine> = (0..3).map(|_| Machine::job()).collect();
-    for at in 0..3 {
-        let created = family[at].create();
-        let children = match at {
-            0 => Vec::new(),
-            at => vec![(family[at].id(), family[at - 1].id())],
-        };
-        store.accepts(Batch { children, ..batch([(&family[at], created)]) }).await?;
+    store.accepts(family[0].create()).await?;
+    for at in 1..3 {
+        let children = with_place(family[at].child_of(family[at - 1].id()));
+        store.accepts(WriteBatch { children, ..batch([family[at].create()]) }).await?;
     }
     let mut newest = Machine::job();
-    let created = newest.create();
-    store.accepts(batch([(&newest, created)])).await?;
-    let ends = |machine: &mut Machine| {
-        let ended = machine.end();
-        batch([(&*machine, ended)])
-    };
+    store.accepts(newest.create()).await?;
     // The grandchild has ended, but none of its ancestors.
-    let ended = ends(&mut family[2]);
-    store.accepts(ended).await?;
+    store.accepts(family[2].end()).await?;
     prunes_all(&store, &mut newest, &family, &[Kept::Changed, Kept::Changed, Kept::HasParent])
         .await?;
-    let ended = ends(&mut family[1]);
-    store.accepts(ended).await?;
+    store.accepts(family[1].end()).await?;
     prunes_all(&store, &mut newest, &family, &[Kept::Changed, Kept::HasParent, Kept::HasParent])
         .await?;
     // A head that has ended before its youngest.
     let mut other: Vec<Machine> = (0..2).map(|_| Machine::job()).collect();
-    let created = other[0].create();
-    store.accepts(batch([(&other[0], created)])).await?;
-    let children = vec![(other[1].id(), other[0].id())];
-    let created = other[1].create();
-    store.accepts(Batch { children, ..batch([(&other[1], created)]) }).await?;
-    let ended = ends(&mut other[0]);
-    store.accepts(ended).await?;
-    let created = Machine::job().create();
-    store.accepts(commit(vec![newest.definition.clone()], vec![created])).await?;
+    store.accepts(other[0].create()).await?;
+    let children = with_place(other[1].child_of(other[0].id()));
+    store.accepts(WriteBatch { children, ..batch([other[1].create()]) }).await?;
+    store.accepts(other[0].end()).await?;
+    store.accepts(Machine::job().create()).await?;
     prunes_all(&store, &mut newest, &other, &[Kept::HasChildren, Kept::Changed]).await?;
 
-    let ended = ends(&mut family[0]);
-    store.accepts(ended).await?;
-    let update = newest.update(1);
-    store.accepts(batch([(&newest, update)])).await?;
+    store.accepts(family[0].end()).await?;
+    store.accepts(newest.update(1)).await?;
     let candidates: Vec<_> = family.iter().map(of).collect();
     prunes(&store, Id::fresh(), candidates, &[Ok(2), Ok(2), Ok(2)]).await?;
     for machine in &family {
-        let children = store.0.children(machine.id()).await.map_err(text)?;
-        ensure!(children.is_empty(), "children of nobody: {children:?}");
+        let children = store.0.children(machine.id()).await?;
+        ensure!(children.is_empty(), "children of a missing machine: {children:?}");
     }
     Ok(())
 }
@@ -202,8 +176,7 @@ async fn prunes_all(
     machines: &[Machine],
     kept: &[Kept],
 ) -> Result<(), String> {
-    let update = newest.update(1);
-    store.accepts(batch([(&*newest, update)])).await?;
+    store.accepts(newest.update(1)).await?;
     let kept: Vec<_> = kept.iter().copied().map(Err).collect();
     prunes(store, Id::fresh(), machines.iter().map(of).collect(), &kept).await
 }
@@ -214,10 +187,10 @@ async fn prunes(
     candidates: Vec<Candidate>,
     expected: &[Result<u64, Kept>],
 ) -> Result<(), String> {
-    let would = store.0.prunable(candidates.clone()).await.map_err(text)?;
+    let would = store.0.prunable(candidates.clone()).await?;
     ensure!(would == expected, "a dry run says {would:?}, not {expected:?}");
-    let prune = Some(Prune { id, human: "ann".to_owned(), candidates });
-    let done = store.accepts(Batch { prune, ..commit(vec![], vec![]) }).await?.pruned;
+    let prune = Some(PruneBatch { id, human: "ann".to_owned(), candidates });
+    let done = store.accepts(WriteBatch { prune, ..batch([]) }).await?.pruned;
     ensure!(done == expected, "pruning says {done:?}, not {expected:?}");
     Ok(())
 }
@@ -227,7 +200,7 @@ async fn chain(store: &Subject) -> Result<Vec<(u64, Digest, Option<Digest>)>, St
     let mut all: Vec<(u64, Digest, Option<Digest>)> = Vec::new();
     loop {
         let after = all.last().map_or(0, |(seq, ..)| *seq);
-        let links = store.0.links(after, 2).await.map_err(text)?;
+        let links = store.0.links(after, 2).await?;
         if links.is_empty() {
             break;
         }

@@ -3,48 +3,59 @@
 use std::{
     borrow::Cow,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use super::random::Random;
 
-pub(super) use crate::store::write::attempt::CONTRACTS;
+pub(in crate::store) use crate::store::write::attempt::CONTRACTS;
 use crate::{
     clock::Millis,
     contract::execution,
     definition::Definition,
     id::Id,
-    journal::{Digest, DigestKey, Kind, Line},
-    store::backend::{AttemptChange, Batch, Claim, Row, Wants, Write},
+    journal::{Digest, DigestKey, EntryKind, Line},
+    store::backend::{AttemptChange, KeyClaim, NewChild, Row, Wants, Write, WriteBatch},
     stored::{Hold, ToolUse},
 };
 
-/// The space of the machines of [`Machine::job`].
-pub(super) const JOBS: &str = "machine:job";
-
 /// A machine whose writes all succeed. A write that must fail is made from a clone.
 #[derive(Debug, Clone)]
-pub(super) struct Machine {
-    pub(super) definition: Arc<Definition>,
-    pub(super) row: Row,
+pub(in crate::store) struct Machine {
+    pub(in crate::store) definition: Arc<Definition>,
+    pub(in crate::store) row: Row,
     /// All lines so far.
-    pub(super) lines: Vec<Line>,
-    pub(super) key: DigestKey,
+    pub(in crate::store) lines: Vec<Line>,
+    pub(in crate::store) key: DigestKey,
 }
 
+/// The number of entries of a parent when its child was created.
+pub(in crate::store) const SINCE: u64 = 7;
+
 impl Machine {
-    pub(super) fn execution() -> Self {
-        Self::of(Arc::new(execution::DEFINITION.clone()))
+    /// This machine, to be a child.
+    pub(in crate::store) fn child_of(&self, parent: Id) -> NewChild {
+        NewChild { child: self.id(), parent, since: SINCE, position: None }
+    }
+
+    /// This machine, to be a call of the entry that [`SINCE`] names, at this place.
+    pub(in crate::store) fn call_of(&self, parent: Id, position: u32) -> NewChild {
+        NewChild { position: Some(position), ..self.child_of(parent) }
+    }
+
+    pub(in crate::store) fn execution() -> Self {
+        Self::of(&EXECUTION)
     }
 
     /// A machine of a user.
-    pub(super) fn job() -> Self {
-        Self::of(Arc::new(job()))
+    pub(in crate::store) fn job() -> Self {
+        Self::of(&JOB)
     }
 
-    fn of(definition: Arc<Definition>) -> Self {
+    fn of(definition: &Arc<Definition>) -> Self {
+        let definition = Arc::clone(definition);
         let row = Row {
             id: Id::fresh(),
             machine: definition.name.to_string(),
@@ -55,6 +66,7 @@ impl Machine {
             created_at: 1_700_000_000_000,
             updated_at: 1_700_000_000_000,
             ended: false,
+            contradicted: false,
             due_at: None,
             session: None,
             key: None,
@@ -70,26 +82,34 @@ impl Machine {
     }
 
     /// With this key in its row.
-    pub(super) fn with_key(mut self, key: &str) -> Self {
+    pub(in crate::store) fn with_key(mut self, key: &str) -> Self {
         self.row.key = Some(key.to_owned());
         self
     }
 
-    pub(super) fn id(&self) -> Id {
+    pub(in crate::store) fn id(&self) -> Id {
         self.row.id
     }
 
     /// The write that creates it, with one line.
-    pub(super) fn create(&mut self) -> Write {
+    pub(in crate::store) fn create(&mut self) -> Write {
+        self.creates(1)
+    }
+
+    fn creates(&mut self, lines: u64) -> Write {
         let context = self.row.context.clone();
-        let mut write = self.update(1);
-        write.expected = None;
-        write.row.context = context;
+        let mut write = self.update(lines);
+        (write.expected, write.row.context) = (None, context);
         write
     }
 
+    /// The next write, of this many lines: a machine that was not written yet is created.
+    pub(in crate::store) fn write(&mut self, lines: u64) -> Write {
+        if self.row.version == 0 { self.creates(lines) } else { self.update(lines) }
+    }
+
     /// A write of this many more lines, with new texts and without the context.
-    pub(super) fn update(&mut self, lines: u64) -> Write {
+    pub(in crate::store) fn update(&mut self, lines: u64) -> Write {
         let expected = self.row.version;
         for _ in 0..lines {
             let line = self.next_line();
@@ -112,13 +132,20 @@ impl Machine {
         }
     }
 
+    /// A write that follows a version that the store does not have.
+    pub(in crate::store) fn stale(&self) -> Write {
+        let mut other = self.clone();
+        other.row.version += 5;
+        other.update(1)
+    }
+
     /// A write of one more line, with which it is in a terminal state.
-    pub(super) fn end(&mut self) -> Write {
+    pub(in crate::store) fn end(&mut self) -> Write {
         self.row.ended = true;
         self.update(1)
     }
 
-    pub(super) fn newest(&self) -> Digest {
+    pub(in crate::store) fn newest(&self) -> Digest {
         self.lines.last().map_or(Digest::ZERO, |line| line.digest)
     }
 
@@ -126,16 +153,16 @@ impl Machine {
         let number = self.lines.len() as u64;
         let at = self.row.updated_at + Millis::try_from(number % 7).unwrap_or(0);
         let (kind, actor, edge, body) = match number % 4 {
-            _ if number == 0 => (Kind::Created, Some("tool_node"), None, None),
+            _ if number == 0 => (EntryKind::Created, Some("tool_node"), None, None),
             1 => (
-                Kind::Moved,
+                EntryKind::Moved,
                 Some("graph_runner"),
                 Some(1),
                 Some("{\"why\":\"na\u{ef}ve \u{1f980}\"}"),
             ),
-            2 => (Kind::Recorded, Some("somebody"), None, Some("[1, 2.50,\"\\u0000\"]")),
-            3 => (Kind::Fenced, None, None, Some("\"\"")),
-            _ => (Kind::Moved, None, Some(0), None),
+            2 => (EntryKind::Recorded, Some("someone"), None, Some("[1, 2.50,\"\\u0000\"]")),
+            3 => (EntryKind::Fenced, None, None, Some("\"\"")),
+            _ => (EntryKind::Moved, None, Some(0), None),
         };
         let mut line = Line {
             number,
@@ -152,33 +179,52 @@ impl Machine {
     }
 }
 
+static EXECUTION: LazyLock<Arc<Definition>> =
+    LazyLock::new(|| Arc::new(execution::DEFINITION.clone()));
+
 /// A definition that is not the library's.
-fn job() -> Definition {
+static JOB: LazyLock<Arc<Definition>> = LazyLock::new(|| {
     let mut definition = execution::DEFINITION.clone();
     definition.name = Cow::Borrowed("job");
     // Reading computes the fingerprint.
     let text = serde_json::to_string(&definition).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or(definition)
-}
+    Arc::new(serde_json::from_str(&text).unwrap_or(definition))
+});
 
-/// A batch with a new commit id.
-pub(super) fn batch<const N: usize>(writes: [(&Machine, Write); N]) -> Batch {
-    let definitions = writes.iter().map(|(machine, _)| machine.definition.clone()).collect();
-    let writes = writes.into_iter().map(|(_, write)| write).collect();
-    commit(definitions, writes)
-}
-
-/// A batch of any number of writes, with a new commit id.
-pub(super) fn commit(definitions: Vec<Arc<Definition>>, writes: Vec<Write>) -> Batch {
+/// A batch with a new commit id, and with the definitions of its rows.
+pub(in crate::store) fn batch(writes: impl IntoIterator<Item = Write>) -> WriteBatch {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let seed = NEXT.fetch_add(1, Ordering::Relaxed);
+    let writes: Vec<Write> = writes.into_iter().collect();
+    let is_used = |definition: &&Arc<Definition>| {
+        writes.iter().any(|write| write.row.definition == definition.fingerprint)
+    };
+    let definitions = [&*EXECUTION, &*JOB].into_iter().filter(is_used).cloned().collect();
     with_commit_id(
         Random::new(seed).number().cast_signed(),
-        Batch { definitions, writes, ..Batch::new(0, 1_700_000_000_000) },
+        WriteBatch { definitions, writes, ..WriteBatch::new(0, 1_700_000_000_000) },
     )
 }
 
-pub(super) fn with_commit_id(commit_id: i64, mut batch: Batch) -> Batch {
+impl From<Write> for WriteBatch {
+    fn from(write: Write) -> Self {
+        batch([write])
+    }
+}
+
+impl<const N: usize> From<[Write; N]> for WriteBatch {
+    fn from(writes: [Write; N]) -> Self {
+        batch(writes)
+    }
+}
+
+impl From<Vec<Write>> for WriteBatch {
+    fn from(writes: Vec<Write>) -> Self {
+        batch(writes)
+    }
+}
+
+pub(in crate::store) fn with_commit_id(commit_id: i64, mut batch: WriteBatch) -> WriteBatch {
     batch.commit_id = commit_id;
     for write in &mut batch.writes {
         write.row.commit_id = commit_id;
@@ -188,50 +234,56 @@ pub(super) fn with_commit_id(commit_id: i64, mut batch: Batch) -> Batch {
 
 impl Write {
     /// Requires something of the key.
-    pub(super) fn claims(mut self, space: &str, key: &str, wants: Wants) -> Self {
-        let (key, space) = (key.to_owned(), space.to_owned());
-        self.claim = Some(Claim { action: Some(action(&key)), key, space, wants });
+    pub(in crate::store) fn claims(mut self, key: &str, wants: Wants) -> Self {
+        let (key, space) = (key.to_owned(), self.space());
+        self.claim = Some(KeyClaim { action: Some(action(&key)), key, space, wants });
         self
     }
 
     /// Takes the key and opens an attempt.
-    pub(super) fn takes(self, space: &str, key: &str) -> Self {
-        let mut write = self.claims(space, key, Wants::Free);
-        write.attempt = Some(change(space, key, Hold::Held, true));
+    pub(in crate::store) fn takes(self, key: &str) -> Self {
+        let mut write = self.claims(key, Wants::Free);
+        write.attempt = Some(change(write.space(), key, Hold::Held, true));
         write
     }
 
     /// Names the tool that the machine calls.
-    pub(super) fn calls(mut self, tool: &str, irreversible: bool) -> Self {
+    pub(in crate::store) fn calls(mut self, tool: &str, irreversible: bool) -> Self {
         let (name, identity, begins) = (tool.to_owned(), false, false);
         self.tool = Some(ToolUse { name, irreversible, identity, begins });
         self
     }
 
     /// Names the irreversible tool that the machine calls, and how it makes its key.
-    pub(super) fn uses(mut self, tool: &str, identity: bool, begins: bool) -> Self {
+    pub(in crate::store) fn uses(mut self, tool: &str, identity: bool, begins: bool) -> Self {
         let name = tool.to_owned();
         self.tool = Some(ToolUse { name, irreversible: true, identity, begins });
         self
     }
 
     /// Changes the newest attempt.
-    pub(super) fn turns(mut self, space: &str, key: &str, hold: Hold) -> Self {
-        self.attempt = Some(change(space, key, hold, false));
+    pub(in crate::store) fn turns(mut self, key: &str, hold: Hold) -> Self {
+        self.attempt = Some(change(self.space(), key, hold, false));
         self
+    }
+
+    /// The space of the keys of its machine.
+    fn space(&self) -> String {
+        let is_job = self.row.definition == JOB.fingerprint;
+        if is_job { "machine:job".to_owned() } else { CONTRACTS.to_owned() }
     }
 }
 
 /// The action that a key stands for.
-pub(super) fn action(key: &str) -> Digest {
+pub(in crate::store) fn action(key: &str) -> Digest {
     Digest::of(&[key.as_bytes()])
 }
 
-fn change(space: &str, key: &str, hold: Hold, opens: bool) -> AttemptChange {
+fn change(space: String, key: &str, hold: Hold, opens: bool) -> AttemptChange {
     AttemptChange {
         opens,
         key: key.to_owned(),
-        space: space.to_owned(),
+        space,
         action: Some(action(key)),
         hold,
         worker: opens.then(|| String::from("worker")),

@@ -1,11 +1,6 @@
 //! Sessions are listed by their newest machine, each once, with what its machines say.
 
-use super::{
-    Open, ensure,
-    random::Random,
-    sample::{Machine, batch},
-    subject::{Subject, text},
-};
+use super::{Open, ensure, random::Random, sample::Machine, subject::Subject};
 use crate::store::read::sessions::{SessionCursor, SessionLine};
 
 const SEED: u64 = 20_261_122;
@@ -27,7 +22,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
             row.created_at = i64::try_from(created_at).unwrap();
             row.updated_at = i64::try_from(updated_at).unwrap();
         }
-        store.accepts(batch([(&machine, write)])).await?;
+        store.accepts(write).await?;
         add(&mut model, &machine);
         if number % 7 == 0 {
             pages(&store, &model).await?;
@@ -37,16 +32,13 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     // An update of a machine does not move its session.
     let mut machine = Machine::job();
     machine.row.session = Some("changed".to_owned());
-    let write = machine.create();
-    store.accepts(batch([(&machine, write)])).await?;
+    store.accepts(machine.create()).await?;
     add(&mut model, &machine);
     let mut newer = Machine::job();
     newer.row.session = Some("newer".to_owned());
-    let write = newer.create();
-    store.accepts(batch([(&newer, write)])).await?;
+    store.accepts(newer.create()).await?;
     add(&mut model, &newer);
-    let write = machine.update(1);
-    store.accepts(batch([(&machine, write)])).await?;
+    store.accepts(machine.update(1)).await?;
     let line = model.iter_mut().find(|line| line.session == "changed");
     if let Some(line) = line {
         line.updated_at = machine.row.updated_at;
@@ -79,7 +71,7 @@ async fn pages(store: &Subject, model: &[SessionLine]) -> Result<(), String> {
     for limit in [1, 2, 5, usize::MAX] {
         let (mut found, mut after) = (Vec::new(), None::<SessionCursor>);
         for _ in 0..=model.len() {
-            let page = store.0.sessions(after, limit).await.map_err(text)?;
+            let page = store.0.sessions(after, limit).await?;
             ensure!(page.len() <= limit, "a page of {limit} sessions has {}", page.len());
             let (Some((first, _)), Some((last, _))) = (page.first(), page.last()) else { break };
             let upto = after.map_or(*first, |after| after.upto);
@@ -94,7 +86,7 @@ async fn pages(store: &Subject, model: &[SessionLine]) -> Result<(), String> {
     for (after, expected) in
         [(at(u64::MAX, 0), 0), (at(0, u64::MAX), 0), (at(u64::MAX, u64::MAX), all), (None, all)]
     {
-        let count = store.0.sessions(after, usize::MAX).await.map_err(text)?.len();
+        let count = store.0.sessions(after, usize::MAX).await?.len();
         ensure!(count == expected, "{count} sessions after {after:?}, not {expected}");
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::{
 
 use super::{
     Open, ensure,
-    sample::{Machine, commit},
+    sample::{Machine, batch},
     settings,
 };
 use crate::{
@@ -15,15 +15,15 @@ use crate::{
     journal::{Digest, Line},
     store::{
         backend::{
-            Agenda, Answer, Applied, Attempts, Backend, Batch, Filter, Found, Messages, Rejected,
-            Row, Sequenced, Settings,
+            AppliedBatch, Attempts, Backend, Filter, FoundRow, Messages, ReadyMachine, Rejected,
+            Reply, Row, Sequenced, StoreSettings, WriteBatch,
         },
         error::Unavailable,
         inbox::{
             message::Received,
-            protocol::{Event, Outcome, Work},
+            protocol::{Event, EventOutcome, Schedule},
         },
-        write::attempt::Attempt,
+        write::attempt::KeyAttempt,
     },
 };
 
@@ -38,15 +38,22 @@ impl Subject {
         Self(open(settings()))
     }
 
-    pub(super) fn open_with(open: &Open<'_>, settings: Settings) -> Self {
+    pub(super) fn open_with(open: &Open<'_>, settings: StoreSettings) -> Self {
         Self(open(settings))
     }
 
-    pub(super) async fn apply(&self, batch: Batch) -> Result<Result<Applied, Rejected>, String> {
-        self.0.apply(batch).await.map_err(text)
+    pub(super) async fn apply(
+        &self,
+        batch: WriteBatch,
+    ) -> Result<Result<AppliedBatch, Rejected>, String> {
+        Ok(self.0.apply(batch).await?)
     }
 
-    pub(super) async fn accepts(&self, batch: Batch) -> Result<Applied, String> {
+    pub(super) async fn accepts(
+        &self,
+        batch: impl Into<WriteBatch>,
+    ) -> Result<AppliedBatch, String> {
+        let batch = batch.into();
         let writes = batch.writes.len();
         let applied = self
             .apply(batch)
@@ -58,20 +65,30 @@ impl Subject {
     }
 
     /// The batch must be rejected for this reason, and must change nothing.
-    pub(super) async fn rejects(&self, batch: Batch, expected: Rejected) -> Result<(), String> {
+    pub(super) async fn rejects(
+        &self,
+        batch: impl Into<WriteBatch>,
+        expected: Rejected,
+    ) -> Result<(), String> {
         let before = self.snapshot().await?;
-        let answer = self.apply(batch).await?;
+        let answer = self.apply(batch.into()).await?;
         ensure!(answer == Err(expected.clone()), "expected {expected:?}, got {answer:?}");
         let after = self.snapshot().await?;
         ensure!(before == after, "{expected:?} changed the store\nfrom {before}\nto {after}");
         Ok(())
     }
 
+    /// Workers drive these kinds from now on.
+    pub(super) async fn drives(&self, kinds: &[&str]) -> Result<(), String> {
+        let drives = kinds.iter().map(|&kind| kind.to_owned()).collect();
+        self.accepts(WriteBatch { drives, ..batch([]) }).await.map(drop)
+    }
+
     /// One event must be accepted, in a separate batch.
-    pub(super) async fn happens(&self, id: Id, event: Event) -> Result<Outcome, String> {
+    pub(super) async fn apply_event(&self, id: Id, event: Event) -> Result<EventOutcome, String> {
         let text = format!("{event:?}");
         let applied = self
-            .accepts(Batch { events: vec![(id, event)], ..commit(vec![], vec![]) })
+            .accepts(WriteBatch { events: vec![(id, event)], ..batch([]) })
             .await
             .map_err(|wrong| format!("{text}: {wrong}"))?;
         match applied.outcomes[..] {
@@ -80,30 +97,33 @@ impl Subject {
         }
     }
 
-    pub(super) async fn work(&self, id: Id) -> Result<Option<Work>, String> {
-        self.0.task(id).await.map(|(_, work, _)| work).map_err(text)
+    pub(super) async fn work(&self, id: Id) -> Result<Option<Schedule>, String> {
+        let (_, work, _) = self.0.task(id).await?;
+        Ok(work)
     }
 
-    pub(super) async fn has_work(&self, id: Id) -> Result<Work, String> {
+    pub(super) async fn has_work(&self, id: Id) -> Result<Schedule, String> {
         self.work(id).await?.ok_or_else(|| format!("{id} has no work"))
     }
 
     pub(super) async fn inbox(&self, id: Id) -> Result<Vec<Received>, String> {
-        let found = self.0.messages(Messages::To(id)).await.map_err(text)?;
-        let sound: Result<Vec<_>, _> = found.into_iter().collect();
-        sound.map_err(|broken| format!("a message is {broken:?}"))
+        self.messages(Messages::To(id)).await
     }
 
-    pub(super) async fn agenda(&self, kinds: &[&str], limit: usize) -> Result<Vec<Agenda>, String> {
+    pub(super) async fn ready(
+        &self,
+        kinds: &[&str],
+        limit: usize,
+    ) -> Result<Vec<ReadyMachine>, String> {
         let kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
-        self.0.agenda(kinds, limit, Vec::new()).await.map_err(text)
+        Ok(self.0.ready(kinds, limit, Vec::new()).await?)
     }
 
     /// A row with the digest of the newest line.
     pub(super) async fn row(&self, id: Id) -> Result<(Row, Option<Digest>), String> {
-        let mut rows = self.0.rows(vec![id]).await.map_err(text)?;
+        let mut rows = self.0.rows(vec![id]).await?;
         match (rows.pop(), rows.is_empty()) {
-            (Some(Found::Row(row, newest)), true) => Ok((row, newest)),
+            (Some(FoundRow::Row(row, newest)), true) => Ok((row, newest)),
             (found, _) => Err(format!("the row of {id} is {found:?}")),
         }
     }
@@ -129,7 +149,7 @@ impl Subject {
         from: u64,
         limit: usize,
     ) -> Result<Vec<Line>, String> {
-        let lines = self.0.history(id, from, limit).await.map_err(text)?;
+        let lines = self.0.history(id, from, limit).await?;
         lines.map_err(|broken| format!("the history of {id} is {broken:?}"))
     }
 
@@ -138,7 +158,7 @@ impl Subject {
         let mut all: Vec<Sequenced> = Vec::new();
         for _ in 0..PAGES {
             let after = all.last().map_or(0, |entry| entry.seq);
-            let entries = self.0.entries(after, page).await.map_err(text)?;
+            let entries = self.0.entries(after, page).await?;
             let count = entries.len();
             ensure!(count <= page, "a page of {page} entries has {count}");
             if entries.is_empty() {
@@ -149,26 +169,26 @@ impl Subject {
         Err(format!("the journal does not end, with {page} entries to a page"))
     }
 
-    pub(super) async fn select(&self, filter: Filter) -> Result<Vec<(u64, Found)>, String> {
-        self.0.select(filter).await.map_err(text)
+    pub(super) async fn select(&self, filter: Filter) -> Result<Vec<(u64, FoundRow)>, String> {
+        Ok(self.0.select(filter).await?)
     }
 
-    pub(super) async fn attempts(&self, which: Attempts) -> Result<Vec<Attempt>, String> {
-        let attempts = self.0.attempts(which).await.map_err(text)?;
+    pub(super) async fn attempts(&self, which: Attempts) -> Result<Vec<KeyAttempt>, String> {
+        let attempts = self.0.attempts(which).await?;
         let sound: Result<Vec<_>, _> = attempts.into_iter().collect();
         sound.map_err(|broken| format!("an attempt is {broken:?}"))
     }
 
-    pub(super) async fn attempts_at(&self, key: &str) -> Result<Vec<Attempt>, String> {
+    pub(super) async fn attempts_at(&self, key: &str) -> Result<Vec<KeyAttempt>, String> {
         self.attempts(Attempts::OfKey(key.to_owned())).await
     }
 
     pub(super) async fn definitions(&self) -> Result<Vec<Arc<Definition>>, String> {
-        self.0.definitions().await.map(|definitions| definitions.intact).map_err(text)
+        Ok(self.0.definitions().await?.intact)
     }
 
     pub(super) async fn newest(&self) -> Result<u64, String> {
-        self.0.newest().await.map_err(text)
+        Ok(self.0.newest().await?)
     }
 
     /// All that is stored, as text to compare.
@@ -178,12 +198,12 @@ impl Subject {
         let journal = self.journal(usize::MAX).await?;
         let mut works = Vec::new();
         for (_, found) in &rows {
-            if let Found::Row(row, _) = found {
-                let children = self.0.children(row.id).await.map_err(text)?;
-                works.push((row.id, self.0.task(row.id).await.map_err(text)?, children));
+            if let FoundRow::Row(row, _) = found {
+                let children = self.0.children(row.id).await?;
+                works.push((row.id, self.0.task(row.id).await?, children));
             }
         }
-        let messages = self.0.messages(Messages::All).await.map_err(text)?;
+        let messages = self.0.messages(Messages::All).await?;
         let mut keys: Vec<_> = rows.iter().filter_map(|(_, found)| key_of(found)).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -200,22 +220,24 @@ impl Subject {
     }
 }
 
-fn key_of(found: &Found) -> Option<String> {
+fn key_of(found: &FoundRow) -> Option<String> {
     match found {
-        Found::Row(row, _) => row.key.clone(),
-        Found::Missing(_) | Found::Broken(_) => None,
+        FoundRow::Row(row, _) => row.key.clone(),
+        FoundRow::Missing(_) | FoundRow::Broken(_) => None,
     }
 }
 
 /// Queues work without waiting for it: a backend may wait with that until it is polled.
-pub(super) async fn started<T: Send + 'static>(mut answer: Answer<T>) -> Answer<T> {
+pub(super) async fn started<T: Send + 'static>(mut answer: Reply<T>) -> Reply<T> {
     match poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await {
         Poll::Ready(done) => Box::pin(ready(done)),
         Poll::Pending => answer,
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(super) fn text(error: Unavailable) -> String {
-    format!("unavailable: {error}")
+/// An unavailable backend breaks the promise.
+impl From<Unavailable> for String {
+    fn from(error: Unavailable) -> Self {
+        format!("unavailable: {error}")
+    }
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     id::Id,
     journal::Digest,
-    store::backend::{Found, Row},
+    store::backend::{FoundRow, Row},
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
@@ -34,7 +34,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
             };
             machine.row = Row { context: machine.row.context.take(), ..row.clone() };
             write.row = row;
-            let batch = batch([(&machine, write)]);
+            let batch = batch([write]);
             let commit_id = batch.commit_id;
             store.accepts(batch).await?;
             store.agrees(&machine).await.map_err(|wrong| format!("text {number}: {wrong}"))?;
@@ -67,21 +67,21 @@ fn texts() -> Vec<String> {
 /// Rows come in the order of the ids, also those that are missing or asked for twice.
 async fn in_this_order(store: &Subject) -> Result<(), String> {
     let (mut first, mut second) = (Machine::execution(), Machine::execution());
-    let writes = [(&first.clone(), first.create()), (&second.clone(), second.create())];
-    store.accepts(batch(writes)).await?;
+    let writes = [first.create(), second.create()];
+    store.accepts(writes).await?;
     let ids = vec![second.id(), Id::fresh(), first.id(), second.id()];
-    let rows = store.0.rows(ids.clone()).await.map_err(super::subject::text)?;
+    let rows = store.0.rows(ids.clone()).await?;
     let read: Vec<_> = rows
         .iter()
         .map(|found| match found {
-            Found::Row(row, _) => (row.id, true),
-            Found::Missing(id) => (*id, false),
-            Found::Broken(broken) => (broken.id.unwrap_or(ids[1]), false),
+            FoundRow::Row(row, _) => (row.id, true),
+            FoundRow::Missing(id) => (*id, false),
+            FoundRow::Broken(broken) => (broken.id.unwrap_or(ids[1]), false),
         })
         .collect();
     let expected = vec![(ids[0], true), (ids[1], false), (ids[2], true), (ids[3], true)];
     ensure!(read == expected, "the rows are {read:?}, not {expected:?}");
-    let none = store.0.rows(Vec::new()).await.map_err(super::subject::text)?;
+    let none = store.0.rows(Vec::new()).await?;
     ensure!(none.is_empty(), "no ids have rows: {none:#?}");
     fixed_at_creation(store, first).await
 }
@@ -93,6 +93,12 @@ async fn fixed_at_creation(store: &Subject, mut machine: Machine) -> Result<(), 
     write.row.key = Some(String::from("another"));
     write.row.behind = Some(Id::fresh());
     write.row.created_at += 1;
-    store.accepts(batch([(&machine, write)])).await?;
+    store.accepts(write).await?;
+    store.agrees(&machine).await?;
+    // A context can be replaced.
+    let mut write = machine.update(1);
+    write.row.context = Some(Arc::from("{\"another\":1}"));
+    machine.row.context.clone_from(&write.row.context);
+    store.accepts(write).await?;
     store.agrees(&machine).await
 }

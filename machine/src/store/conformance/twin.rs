@@ -6,24 +6,13 @@ use std::{
 use super::defect::Defect;
 use crate::{
     id::Id,
-    journal::Line,
     store::{
         backend::{
-            Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
-            Settings, Task,
+            AppliedBatch, Backend, Broken, CallRow, DefinitionRows, Delegate, DoorbellFn, Filter,
+            FoundRow, ReadyMachine, Rejected, Reply, StoreSettings, WriteBatch,
         },
-        inbox::{consumer::Offset, message::Received, protocol::Work},
         memory::Memory,
-        read::{
-            sessions::{SessionCursor, SessionLine},
-            transitions::{Selected, Transitions},
-        },
-        upkeep::{
-            pruned::Kept,
-            pruning::{Candidate, Link, Pruning},
-        },
-        write::attempt::Attempt,
+        read::sessions::{SessionCursor, SessionLine},
     },
 };
 
@@ -33,11 +22,11 @@ pub(super) struct Twin {
     memory: Memory,
     defect: Option<Defect>,
     /// The batch that was answered, but is not written yet.
-    late: Mutex<Option<Batch>>,
+    late: Mutex<Option<WriteBatch>>,
 }
 
 impl Twin {
-    pub(super) fn new(settings: Settings, defect: Option<Defect>) -> Self {
+    pub(super) fn new(settings: StoreSettings, defect: Option<Defect>) -> Self {
         Self { memory: Memory::new(settings), defect, late: Mutex::default() }
     }
 
@@ -45,7 +34,7 @@ impl Twin {
         self.defect == Some(defect)
     }
 
-    fn acknowledge_early(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    fn acknowledge_early(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(batch) = late.replace(batch.clone()) {
             drop(self.memory.apply(batch));
@@ -53,18 +42,35 @@ impl Twin {
         self.memory.fork().apply(batch)
     }
 
-    fn write_despite_refusal(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    fn write_despite_refusal(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         let answer = pollster::block_on(self.memory.apply(batch.clone()));
         if let Ok(Err(Rejected::Refused { .. })) = answer {
-            drop(self.memory.apply(Batch { events: Vec::new(), ..batch }));
+            drop(self.memory.apply(WriteBatch { events: Vec::new(), ..batch }));
         }
         Box::pin(ready(answer))
     }
 
-    fn write_one_by_one(&self, batch: &Batch) -> Answer<Result<Applied, Rejected>> {
-        let mut all = Applied::default();
+    fn log_apart(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+        let events = WriteBatch { log: Vec::new(), ..batch.clone() };
+        let answer = pollster::block_on(self.memory.apply(events));
+        if let Ok(Ok(_)) = answer {
+            drop(self.memory.apply(WriteBatch { events: Vec::new(), ..batch }));
+        }
+        Box::pin(ready(answer))
+    }
+
+    fn move_late(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+        let first = WriteBatch { moved_children: Vec::new(), ..batch.clone() };
+        let answer = pollster::block_on(self.memory.apply(first));
+        let moves = WriteBatch { writes: Vec::new(), events: Vec::new(), ..batch };
+        drop(self.memory.apply(moves));
+        Box::pin(ready(answer))
+    }
+
+    fn write_one_by_one(&self, batch: &WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+        let mut all = AppliedBatch::default();
         for write in &batch.writes {
-            let single = Batch { writes: vec![write.clone()], ..batch.clone() };
+            let single = WriteBatch { writes: vec![write.clone()], ..batch.clone() };
             match pollster::block_on(self.memory.apply(single)) {
                 Ok(Ok(applied)) => all.last.extend(applied.last),
                 other => return Box::pin(ready(other)),
@@ -74,16 +80,22 @@ impl Twin {
     }
 }
 
-impl Backend for Twin {
-    fn identity(&self) -> Identity {
-        self.memory.identity()
+impl Delegate for Twin {
+    fn inner(&self) -> &dyn Backend {
+        &self.memory
     }
 
-    fn apply(&self, mut batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    fn apply(&self, mut batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         match self.defect {
             Some(Defect::AcknowledgesEarly) => return self.acknowledge_early(batch),
             Some(Defect::WritesDespiteRefusal) => return self.write_despite_refusal(batch),
             Some(Defect::WritesOneByOne) => return self.write_one_by_one(&batch),
+            Some(Defect::MovesLate) if !batch.moved_children.is_empty() => {
+                return self.move_late(batch);
+            }
+            Some(Defect::LogsWithoutEffect) if !batch.events.is_empty() => {
+                return self.log_apart(batch);
+            }
             _ => {}
         }
         let writes = batch.writes.len();
@@ -105,92 +117,73 @@ impl Backend for Twin {
         })
     }
 
-    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
-        self.memory.rows(ids)
-    }
-
-    fn select(&self, mut filter: Filter) -> Answer<Vec<(u64, Found)>> {
+    fn select(&self, mut filter: Filter) -> Reply<Vec<(u64, FoundRow)>> {
         if self.has(Defect::IgnoresCursor) {
             filter.after = None;
         }
         if self.has(Defect::IgnoresDueTime) {
             filter.due_by = filter.due_by.map(|_| i64::MAX);
         }
+        if self.has(Defect::IgnoresContradiction) {
+            filter.contradicted = false;
+        }
+        if self.has(Defect::IgnoresTail) {
+            filter.tail = None;
+        }
         self.memory.select(filter)
+    }
+
+    fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
+        if self.has(Defect::IgnoresEntry) {
+            let calls = self.memory.tamper(|data| data.calls_of(parent)).unwrap_or_default();
+            return Box::pin(ready(Ok(calls.into_iter().map(Ok).collect())));
+        }
+        self.memory.calls(parent, since)
+    }
+
+    fn moves_before(&self, id: Id, number: u64) -> Reply<u64> {
+        if self.has(Defect::CountsEveryLine) {
+            return Box::pin(ready(Ok(number)));
+        }
+        self.memory.moves_before(id, number)
+    }
+
+    fn newest_definition(&self) -> Reply<u64> {
+        if self.has(Defect::HidesNewDefinitions) {
+            return Box::pin(ready(Ok(1)));
+        }
+        self.memory.newest_definition()
     }
 
     fn sessions(
         &self,
         mut after: Option<SessionCursor>,
         limit: usize,
-    ) -> Answer<Vec<(u64, SessionLine)>> {
+    ) -> Reply<Vec<(u64, SessionLine)>> {
         if self.has(Defect::IgnoresSessionCursor) {
             after = None;
         }
         self.memory.sessions(after, limit)
     }
 
-    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
-        self.memory.history(id, from, limit)
-    }
-
-    fn transitions(&self, of: Selected) -> Answer<Transitions> {
-        self.memory.transitions(of)
-    }
-
-    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {
-        self.memory.entries(after, limit)
-    }
-
-    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
-        self.memory.attempts(which)
-    }
-
-    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
-        let agenda = self.memory.agenda(kinds, limit, ended);
-        let reverses = self.has(Defect::ReversesAgenda);
+    fn ready(
+        &self,
+        kinds: Vec<String>,
+        limit: usize,
+        ended: Vec<String>,
+    ) -> Reply<Vec<ReadyMachine>> {
+        let ready = self.memory.ready(kinds, limit, ended);
+        let reverses = self.has(Defect::ReversesReady);
         Box::pin(async move {
-            let mut agenda = agenda.await?;
+            let mut ready = ready.await?;
             if reverses {
-                agenda.reverse();
+                ready.reverse();
             }
-            Ok(agenda)
+            Ok(ready)
         })
     }
 
-    fn driven(&self) -> Answer<Vec<String>> {
-        self.memory.driven()
-    }
-
-    fn workers(&self) -> Answer<Vec<Registered>> {
-        self.memory.workers()
-    }
-
-    fn holders(&self) -> Answer<Vec<String>> {
-        self.memory.holders()
-    }
-
-    fn task(&self, id: Id) -> Answer<Task> {
-        self.memory.task(id)
-    }
-
-    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
-        self.memory.messages(which)
-    }
-
-    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
-        self.memory.failing()
-    }
-
-    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
-        self.memory.children(parent)
-    }
-
-    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
-        self.memory.parent(child)
-    }
-
-    fn definitions(&self) -> Answer<Definitions> {
+    fn definitions(&self) -> Reply<DefinitionRows> {
         let definitions = self.memory.definitions();
         let twice = self.has(Defect::WritesDefinitionsTwice);
         Box::pin(async move {
@@ -202,31 +195,7 @@ impl Backend for Twin {
         })
     }
 
-    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
-        self.memory.links(after, limit)
-    }
-
-    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
-        self.memory.prunable(candidates)
-    }
-
-    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
-        self.memory.prunings()
-    }
-
-    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
-        self.memory.operations(before, limit)
-    }
-
-    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
-        self.memory.offset(consumer)
-    }
-
-    fn newest(&self) -> Answer<u64> {
-        self.memory.newest()
-    }
-
-    fn on_commit(&self, doorbell: Doorbell) {
+    fn on_commit(&self, doorbell: DoorbellFn) {
         match self.defect {
             Some(Defect::RingsNever) => {}
             Some(Defect::RingsOnce) => {
@@ -237,11 +206,7 @@ impl Backend for Twin {
         }
     }
 
-    fn run(&self, work: Box<dyn FnOnce() + Send>) {
-        self.memory.run(work);
-    }
-
-    fn close(&self) -> Answer<()> {
+    fn close(&self) -> Reply<()> {
         match self.defect {
             Some(Defect::ClosesNever) => Box::pin(ready(Ok(()))),
             _ => self.memory.close(),

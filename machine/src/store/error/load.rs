@@ -1,10 +1,7 @@
 use crate::{
-    clock::Millis,
-    contract::InvalidContract,
-    effects::Done,
     id::Id,
     store::{
-        error::{CommitError, Unavailable},
+        error::Unavailable,
         read::{cursor::Cursor, subscribe::Position},
     },
     stored::VerifyError,
@@ -15,7 +12,7 @@ use crate::{
 #[non_exhaustive]
 pub enum LoadError {
     /// No machine has this id.
-    #[error("there is no machine {id} in this store; `list` shows those that there are")]
+    #[error("no machine {id} in this store; see `list`")]
     NotFound {
         /// The id.
         id: Id,
@@ -24,7 +21,7 @@ pub enum LoadError {
     /// idempotency key is kept. Only views say so: to load it, it is [`NotFound`](Self::NotFound).
     #[error(
         "{id} was pruned, so its history is gone{}",
-        if *applied { "; its action took place, and is not done again" } else { "" }
+        if *applied { "; its action took effect and is not repeated" } else { "" }
     )]
     Pruned {
         /// The id.
@@ -56,125 +53,12 @@ pub enum LoadError {
     },
     /// The cursor is of a list in another order.
     #[error(
-        "the cursor `{cursor}` is of a list in another order; use the one that the previous page of this \
-         list has, or none for the first page"
+        "the cursor `{cursor}` was issued for a different sort order; use the cursor of the previous \
+         page, or none for the first page"
     )]
     OtherOrder {
         /// The cursor.
         cursor: Cursor,
-    },
-    /// The machine is not in the requested state.
-    #[error("{id} is {found}, not {expected}; {legal}")]
-    OtherState {
-        /// The machine.
-        id: Id,
-        /// The requested state.
-        expected: &'static str,
-        /// The current state.
-        found: &'static str,
-        /// The legal moves in the current state.
-        legal: String,
-    },
-    /// The machine has waited longer than allowed.
-    #[error(
-        "{id} has waited for {age_ms} ms, the limit is {limit_ms} ms; cancel it, or resume it \
-         without a limit"
-    )]
-    Expired {
-        /// The machine.
-        id: Id,
-        /// The time for which it has waited, in milliseconds.
-        age_ms: u64,
-        /// The limit, in milliseconds.
-        limit_ms: u64,
-    },
-    /// The contract does not fit the tool.
-    #[error("{id}: {source}")]
-    Contract {
-        /// The execution.
-        id: Id,
-        /// Why not.
-        source: Box<InvalidContract>,
-    },
-    /// The machine is not a gate that waits for an answer.
-    #[error(
-        "{id} is not a gate that waits for an answer: it is {found}; `list` shows those that do"
-    )]
-    NotAGate {
-        /// The machine.
-        id: Id,
-        /// Its state.
-        found: String,
-    },
-    /// The machine is not a question that waits for an answer.
-    #[error("{id} is not a question that waits for an answer: it is {found}")]
-    NotAQuestion {
-        /// The machine.
-        id: Id,
-        /// A description of the machine.
-        found: String,
-    },
-    /// The gate was answered before.
-    #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
-    AlreadyDecided {
-        /// The gate.
-        id: Id,
-        /// The answer.
-        approved: bool,
-        /// The name of the person.
-        by: String,
-        /// When (milliseconds since the Unix epoch).
-        at: Millis,
-    },
-    /// Nothing irreversible is being called.
-    #[error(
-        "{id} is {found}, and is not an irreversible call in flight, so there is no worker to fence; \
-         `perform_again` takes an idempotent call over"
-    )]
-    NotRunning {
-        /// The execution.
-        id: Id,
-        /// Its state.
-        found: String,
-    },
-    /// It is unknown whether the action took effect.
-    #[error(
-        "{id} is in doubt; find out whether the action took place, then call `confirm_applied` or \
-         `confirm_not_applied`"
-    )]
-    InDoubt {
-        /// The execution.
-        id: Id,
-    },
-    /// The service of the execution has accepted the call, and has not reported yet.
-    #[error(
-        "{id} waits for the report of its service, which has accepted the call; `report` settles it"
-    )]
-    AwaitsReport {
-        /// The execution.
-        id: Id,
-    },
-    /// The execution is not in doubt.
-    #[error("{id} is not in doubt; there is nothing to confirm")]
-    NotInDoubt {
-        /// The execution.
-        id: Id,
-    },
-    /// Another execution has completed the action.
-    #[error("{id} cannot be resumed: {done}; cancel {id}")]
-    AlreadyDone {
-        /// The execution to resume, or a gate in front of it.
-        id: Id,
-        /// The execution that completed the action.
-        done: Done,
-    },
-    /// An execution in doubt cannot be parked.
-    #[error("{id} is in doubt and cannot be parked: {source}")]
-    NotParked {
-        /// The execution.
-        id: Id,
-        /// Why not.
-        source: Box<CommitError>,
     },
     /// A row has no id that can be read.
     #[error("a row cannot be read: {reason}; restore it from a backup")]
@@ -182,10 +66,36 @@ pub enum LoadError {
         /// The first problem.
         reason: String,
     },
-    /// The lock file of a worker cannot be read, so that it is unknown whether the worker is alive.
-    #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
-    Lock(String),
     /// The storage cannot be read now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
+}
+
+impl LoadError {
+    /// Returns `true` if no machine has this id, or no longer.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound { .. } | Self::Pruned { .. })
+    }
+
+    /// Returns `true` if the storage failed, and the same read may succeed later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unavailable(error) if !error.is_stopped())
+    }
+}
+
+impl LoadError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::Pruned { .. } => "pruned",
+            Self::Unreadable(_) => "unreadable",
+            Self::BrokenEntry { .. } => "broken_entry",
+            Self::UnknownPosition { .. } => "unknown_position",
+            Self::OtherOrder { .. } => "other_order",
+            Self::BrokenRow { .. } => "broken_row",
+            Self::Unavailable(error) => error.class(),
+        }
+    }
 }

@@ -28,22 +28,22 @@ pub enum OpenError {
     },
     /// A row was added to the table that identifies the store.
     #[error(
-        "the table `store` of {path} has more than one row, so that nothing says which store it is; \
-         delete the rows that were added, or restore the file from a backup"
+        "the table `store` of {path} has more than one row, so its identity is ambiguous; delete \
+         the rows that were added, or restore the file from a backup"
     )]
     TwoIdentities {
         /// The file.
         path: PathBuf,
     },
     /// The file is a database of another program.
-    #[error("{path} is a database of another program; use another file")]
+    #[error("{path} is the database of another program; use another file")]
     OtherProgram {
         /// The file.
         path: PathBuf,
     },
     /// The file was written by an older version of this library, in an unsupported format.
     #[error(
-        "{path} has format {found}, and this program supports only format {known}; use the older \
+        "{path} has format {found}, but this program supports only format {known}; use the older \
          program that wrote it"
     )]
     TooOld {
@@ -68,8 +68,8 @@ pub enum OpenError {
     /// The file was created with another key of digests or without one, or what identifies the store
     /// was changed.
     #[error(
-        "{path} was created with another key, or without one, or its identity was changed; open it \
-         with the key that it was created with, or restore it from a backup"
+        "{path} was created with another key or without one, or its identity was changed; \
+         open it with its original key, or restore it from a backup"
     )]
     OtherKey {
         /// The file.
@@ -85,7 +85,7 @@ pub enum OpenError {
     },
     /// The file was written by a newer version of this library.
     #[error(
-        "{path} has format {found}, and this program supports formats up to {known}; use the newer \
+        "{path} has format {found}, but this program supports formats up to {known}; use the newer \
          program that wrote it"
     )]
     TooNew {

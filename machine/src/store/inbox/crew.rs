@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::Millis,
-    contract::{Liveness, Process},
     definition::{Definition, Fingerprint},
     id::Id,
+    process::{Liveness, Process},
     store::{
-        backend::{Batch, Crew, Registered},
+        backend::{CrewChange, WorkerRow, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         process::host,
     },
 };
 
-/// A worker that is alive, and what it drives.
+/// A live worker, with the kinds that it drives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LiveWorker {
@@ -58,7 +58,7 @@ impl LiveWorker {
 
 /// The capabilities of a worker, for its row.
 #[derive(Debug, Serialize, Deserialize)]
-struct Body {
+struct WorkerBody {
     process: Process,
     since: Millis,
     kinds: Vec<(String, String)>,
@@ -67,8 +67,8 @@ struct Body {
     other_tools: bool,
 }
 
-impl Body {
-    fn read(registered: &Registered) -> Option<LiveWorker> {
+impl WorkerBody {
+    fn read(registered: &WorkerRow) -> Option<LiveWorker> {
         let Self { process, since, kinds, senders, tools, other_tools } =
             serde_json::from_str(&registered.body).ok()?;
         let kinds = kinds.into_iter().filter_map(|(machine, fingerprint)| {
@@ -100,24 +100,22 @@ impl Store {
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     ///
     /// ```
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let store = machine::store::Store::memory();
     /// for worker in store.workers().await? {
     ///     println!("{} drives {:?} and runs {:?}", worker.process, worker.kinds, worker.tools);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub async fn workers(&self) -> Result<Vec<LiveWorker>, LoadError> {
         let (alive, _) = self.crew().await?;
         // Rows that were edited by hand are skipped.
-        Ok(alive.iter().filter_map(Body::read).collect())
+        Ok(alive.iter().filter_map(WorkerBody::read).collect())
     }
 
     /// The rows of workers that are alive, and of those that are not.
-    async fn crew(&self) -> Result<(Vec<Registered>, Vec<Registered>), Unavailable> {
+    async fn crew(&self) -> Result<(Vec<WorkerRow>, Vec<WorkerRow>), Unavailable> {
         let all = self.inner.backend.workers().await?;
         if all.is_empty() {
             return Ok((all, Vec::new()));
@@ -125,7 +123,7 @@ impl Store {
         let worker = self.inner.worker.clone();
         self.run(move || {
             // The lock is there before the row.
-            let is_alive = |row: &Registered| {
+            let is_alive = |row: &WorkerRow| {
                 row.name == worker.name()
                     || matches!(worker.liveness_of_process(&row.name), Ok(Liveness::Alive))
             };
@@ -138,7 +136,7 @@ impl Store {
     pub(crate) async fn join(&self, joining: &Joining<'_>) -> Result<(), Unavailable> {
         let kinds = joining.kinds.iter();
         let kinds = kinds.map(|kind| (kind.name.to_string(), kind.fingerprint.to_string()));
-        let body = Body {
+        let body = WorkerBody {
             process: host::process().clone(),
             since: self.now(),
             kinds: kinds.collect(),
@@ -148,9 +146,8 @@ impl Store {
         };
         let body = serde_json::to_string(&body).map_err(Unavailable::other)?;
         let name = self.worker_name().to_owned();
-        let registered = Registered { id: joining.id, name, body };
-        let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let batch = Batch {
+        let registered = WorkerRow { id: joining.id, name, body };
+        let batch = WriteBatch {
             drives: joining.kinds.iter().map(|kind| kind.name.to_string()).collect(),
             // Its definitions can be compared with those of the machines that wait for it.
             definitions: joining
@@ -158,8 +155,8 @@ impl Store {
                 .iter()
                 .map(|kind| self.inner.definitions.own(kind))
                 .collect(),
-            crew: Some(Crew::Joins(registered)),
-            ..Batch::new(commit_id, self.now())
+            crew: Some(CrewChange::Joins(registered)),
+            ..self.new_batch()
         };
         // Nothing in it can be rejected.
         self.inner.backend.apply(batch).await.map(drop)
@@ -167,9 +164,8 @@ impl Store {
 
     /// The worker has ended.
     pub(crate) async fn leave(&self, workers: Vec<Id>) -> Result<(), Unavailable> {
-        let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let crew = Some(Crew::Leave(workers));
-        let batch = Batch { crew, ..Batch::new(commit_id, self.now()) };
+        let crew = Some(CrewChange::Leave(workers));
+        let batch = WriteBatch { crew, ..self.new_batch() };
         self.inner.backend.apply(batch).await.map(drop)
     }
 

@@ -1,18 +1,19 @@
-//! The store's interface for workers: agenda, leases, and the writes under a lease.
+//! The store's interface for workers: ready machines, leases, and the writes under a lease.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, io, time::Duration};
 
 use crate::{
-    contract::{BoxFuture, Liveness},
     definition::Definition,
+    future::BoxFuture,
     id::Id,
+    process::Liveness,
     store::{
-        backend::{Agenda, Broken, Found, Messages, Rejected},
-        error::{CommitError, LoadError, Unavailable},
+        backend::{Broken, FoundRow, Messages, ReadyMachine, Rejected},
+        error::{LoadError, Unavailable},
         handle::Store,
         inbox::{
             message::{Queued, Received},
-            protocol::{Event, Outcome, Work},
+            protocol::{Event, EventOutcome, Schedule},
         },
     },
     stored::Restore,
@@ -20,9 +21,9 @@ use crate::{
 };
 
 /// A machine with what there is to do for it.
-pub(crate) struct Read<M> {
+pub(crate) struct WorkItem<M> {
     pub(crate) machine: Result<M, LoadError>,
-    pub(crate) work: Option<Work>,
+    pub(crate) work: Option<Schedule>,
     /// The queued messages, oldest first.
     pub(crate) messages: Vec<Queued>,
     /// Another version of the program has written it.
@@ -30,17 +31,17 @@ pub(crate) struct Read<M> {
 }
 
 impl Store {
-    /// The machines to look at next, those that wait longest first, and later the ones of the future.
-    pub(crate) async fn agenda(
+    /// The machines that are due next, longest waiting first, then those due later.
+    pub(crate) async fn ready(
         &self,
         kinds: &[String],
         limit: usize,
         ended: Vec<String>,
-    ) -> Result<Vec<Agenda>, Unavailable> {
-        self.inner.backend.agenda(kinds.to_vec(), limit, ended).await
+    ) -> Result<Vec<ReadyMachine>, Unavailable> {
+        self.inner.backend.ready(kinds.to_vec(), limit, ended).await
     }
 
-    pub(crate) async fn read<M: Restore>(&self, id: Id) -> Result<Read<M>, Unavailable> {
+    pub(crate) async fn read<M: Restore>(&self, id: Id) -> Result<WorkItem<M>, Unavailable> {
         let (found, work, messages) = self.inner.backend.task(id).await?;
         let own = M::DEFINITION.fingerprint;
         let is_of_other = found.definition().is_some_and(|definition| definition != own);
@@ -48,7 +49,7 @@ impl Store {
             Err(LoadError::Unavailable(error)) => return Err(error),
             other => other,
         };
-        Ok(Read { machine, work, messages, is_of_other })
+        Ok(WorkItem { machine, work, messages, is_of_other })
     }
 
     /// The triggers of other versions of a machine.
@@ -80,7 +81,7 @@ impl Store {
             .map_err(LoadError::from))
     }
 
-    async fn machine_of<M: Restore>(&self, found: Found) -> Result<M, LoadError> {
+    async fn machine_of<M: Restore>(&self, found: FoundRow) -> Result<M, LoadError> {
         let definitions = self.definition_of(&found).await?;
         self.current(self.restore_safely(found, &definitions)?).await
     }
@@ -90,12 +91,12 @@ impl Store {
         &self,
         id: Id,
         event: Event,
-    ) -> Result<Option<Outcome>, Unavailable> {
-        Ok(match self.happens(id, event).await? {
+    ) -> Result<Option<EventOutcome>, Unavailable> {
+        Ok(match self.apply_event(id, event, None).await? {
             Ok(outcome) => Some(outcome),
             Err(Rejected::Refused { .. } | Rejected::NotFound(_)) => None,
-            Err(rejected) => {
-                let error = CommitError::from(rejected).class();
+            Err(_) => {
+                let error = "rejected";
                 telemetry::WorkerPostponed { operation: "lease", error }.emit();
                 None
             }
@@ -104,26 +105,25 @@ impl Store {
 
     /// The workers that have leases, and have ended for certain.
     pub(crate) async fn ended_holders(&self) -> Result<Vec<String>, Unavailable> {
-        let holders = self.inner.backend.holders().await?;
+        let lease_holders = self.inner.backend.lease_holders().await?;
         let worker = self.inner.worker.clone();
         self.run(move || {
             let ended = |name: &String| {
                 name != worker.name()
                     && matches!(worker.liveness_of_process(name), Ok(Liveness::Ended))
             };
-            holders.into_iter().filter(ended).collect()
+            lease_holders.into_iter().filter(ended).collect()
         })
         .await
     }
 
     /// Shows other processes that this one is alive.
-    pub(crate) async fn announce(&self) -> Result<(), CommitError> {
+    pub(crate) async fn announce(&self) -> Result<io::Result<()>, Unavailable> {
         let worker = self.inner.worker.clone();
         if worker.observes() {
-            return Err(Unavailable::read_only().into());
+            return Err(Unavailable::read_only());
         }
-        let announced = self.run(move || worker.announce()).await?;
-        announced.map_err(|error| CommitError::Lock(error.to_string()))
+        self.run(move || worker.announce()).await
     }
 
     /// Releases the lock of this process, as its end would.

@@ -3,11 +3,14 @@ use std::{fmt, sync::Arc};
 use serde::Serialize;
 
 use crate::{
-    actor::{Actor, is_genuine, is_invisible},
+    actor::{Actor, Human, is_genuine, is_invisible},
     clock::Millis,
     id::{Id, shortened},
     journal::{Digest, DigestKey, canonical},
-    store::inbox::protocol::{Cause, Fault, MessageStatus},
+    store::{
+        backend::Kinship,
+        inbox::protocol::{Cause, Fault, MessageState, MessageStatus},
+    },
 };
 
 /// A message to a machine: one of its events, and the actor who sends it. [`Store::send`] keeps it
@@ -69,7 +72,7 @@ pub enum InvalidMessage {
         text: String,
     },
     /// A type of another crate has a kind of this library.
-    #[error("the kind `{0}` belongs to an actor of the library; give your actor a kind of its own")]
+    #[error("the kind `{0}` is reserved for an actor of the library; choose another kind")]
     Actor(&'static str),
 }
 
@@ -164,6 +167,11 @@ impl Message {
         &self.0.correlation
     }
 
+    /// The name of the person who sends it, if it is one.
+    pub(crate) fn person(&self) -> Option<&str> {
+        self.0.name.as_deref().filter(|_| self.0.actor == Human::KIND)
+    }
+
     /// The message that a machine that has ended sends to its children.
     pub(crate) fn cancel(parent: Id) -> Outgoing {
         let reason = format!("its parent {parent} has ended");
@@ -178,10 +186,10 @@ impl Message {
 }
 
 /// The prefix of the library's correlation ids, which users cannot take.
-const RESERVED: &str = "machine:";
+pub(super) const RESERVED: &str = "machine:";
 
 impl Outgoing {
-    /// Returns `true` if it says the same as another one of this correlation id, by the same sender. The
+    /// Returns `true` if it equals another message with this correlation id, by the same sender. The
     /// order of the fields of its event does not matter, because a program may write a map in any order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let value = |body| serde_json::from_str::<serde_json::Value>(body).ok();
@@ -222,13 +230,13 @@ fn trigger(body: &str) -> Option<String> {
 }
 
 /// Covers where a message is on its way, so that an edit does not bring one back that was handled. `sent`
-/// is the seal of what was sent: another message may have had the same correlation id.
+/// is the seal of the sent message: another message may have had the same correlation id.
 pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: MessageStatus) -> Digest {
     key.digest(&[b"status", sent, &[status as u8]])
 }
 
 /// The fields that decide whether a state takes a queued message. They may be wrong, because only the
-/// body is what was sent: they are compared with the body before the message is applied.
+/// body is authoritative: they are compared with it before the message is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) correlation: String,
@@ -240,9 +248,17 @@ pub(crate) struct Queued {
     pub(crate) intact: bool,
 }
 
-/// Covers that one machine is the child of another one.
-pub(crate) fn seal_of_child(key: &DigestKey, child: Id, parent: Id) -> Digest {
-    key.digest(&[b"child", child.bytes(), parent.bytes()])
+/// Covers the relation of a child to its parent: since when, and at which place.
+pub(crate) fn seal_of_child(key: &DigestKey, child: Id, kinship: &Kinship) -> Digest {
+    let Kinship { parent, since, position } = kinship;
+    key.digest(&[
+        b"child",
+        child.bytes(),
+        parent.bytes(),
+        &since.to_be_bytes(),
+        &[u8::from(position.is_some())],
+        &position.unwrap_or_default().to_be_bytes(),
+    ])
 }
 
 /// A message in the inbox of a machine.
@@ -275,6 +291,15 @@ pub struct Received {
 }
 
 impl Received {
+    /// A message with its state on the way.
+    pub(crate) fn of(to: Id, sent: Outgoing, sent_at: Millis, state: MessageState) -> Self {
+        let Outgoing { correlation, actor, name, body, seen } = sent;
+        let MessageState { status, attempts, fault, .. } = state;
+        let (cause, error) = fault.map(|fault| (fault.cause, fault.error)).unzip();
+        let status = status.into();
+        Self { to, correlation, actor, name, body, seen, sent_at, status, attempts, error, cause }
+    }
+
     /// The trigger that it names, if any.
     pub(crate) fn trigger(&self) -> Option<String> {
         trigger(&self.body)

@@ -4,6 +4,7 @@ pub(crate) mod consumer;
 pub(crate) mod crew;
 pub(crate) mod lease;
 pub(crate) mod message;
+pub(crate) mod outcome;
 pub(crate) mod protocol;
 pub(crate) mod send;
-pub(crate) mod undriven;
+pub(crate) mod sent;

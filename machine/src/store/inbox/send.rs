@@ -3,13 +3,15 @@ use tracing::{Instrument, field::display};
 use crate::{
     id::Id,
     store::{
-        backend::{Batch, Child, Messages, Rejected},
+        backend::{Child, Messages, Rejected, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         inbox::{
             message::{Message, Received},
-            protocol::{self, Event, Outcome},
+            protocol::{Event, EventOutcome, EventRefusal},
+            sent,
         },
+        operation::{Logged, NewOperation},
     },
     telemetry,
 };
@@ -30,13 +32,13 @@ pub enum Sent {
 #[non_exhaustive]
 pub enum SendError {
     /// No machine has this id.
-    #[error("there is no machine {id} in this store; the message was not kept; check the id")]
+    #[error("no machine {id} in this store; the message was not stored; check the id")]
     NotFound {
         /// The id.
         id: Id,
     },
     /// The machine is in a terminal state. The message is stored, set aside.
-    #[error("{id} has ended, so the message will never be handled; it is kept, set aside")]
+    #[error("{id} has ended, so the message will never be handled; it was stored as set aside")]
     Ended {
         /// The machine.
         id: Id,
@@ -44,7 +46,7 @@ pub enum SendError {
     /// Another message has the correlation id: of another sender, or with another event. Nothing was
     /// written.
     #[error(
-        "{id} has another message with the correlation id `{correlation}`; this one was not kept; \
+        "{id} has another message with the correlation id `{correlation}`; this one was not stored; \
          send it with another id"
     )]
     OtherMessage {
@@ -54,17 +56,29 @@ pub enum SendError {
         correlation: String,
     },
     /// The message to requeue is unknown.
-    #[error("{id} has no message `{correlation}`; `inbox` shows those that it has")]
+    #[error("{id} has no message `{correlation}`; `inbox` lists its messages")]
     NoMessage {
         /// The machine.
         id: Id,
         /// The correlation id.
         correlation: String,
     },
-    /// The storage cannot do it now. Send the message again: it has the same correlation id, so it
+    /// The storage is unavailable. Send the message again: it has the same correlation id, so it
     /// is not taken twice.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
+}
+
+impl SendError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::Ended { .. } => "ended",
+            Self::OtherMessage { .. } => "other_message",
+            Self::NoMessage { .. } => "no_message",
+            Self::Unavailable(error) => error.class(),
+        }
+    }
 }
 
 /// Machines and messages that were set aside, and wait for a person.
@@ -99,8 +113,7 @@ impl Store {
     /// # use machine::actor::Actors;
     /// # use machine::contract::{Contract, Execution};
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let store = Store::memory();
     /// # let actors = Actors::issue("assistant")?;
     /// # let question = Contract::ecs_request("Which port?", &actors.reasoning_node)?;
@@ -109,22 +122,56 @@ impl Store {
     /// #     .suspend("Which port?".to_owned(), &actors.ecs_node);
     /// # store.create(&mut waiting).await?;
     /// # let id = waiting.id();
-    /// let answer = r#"{"trigger": "cancel", "reason": "not needed any more"}"#;
+    /// let answer = r#"{"trigger": "cancel", "reason": "no longer needed"}"#;
     /// let message = Message::from_json(answer, &actors.graph_runner)?.with_correlation("form-17")?;
     /// assert_eq!(store.send(id, &message).await?, Sent::Queued);
     /// assert_eq!(store.send(id, &message).await?, Sent::Duplicate);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
+        let Some(by) = message.person() else { return self.send_as(to, message, None).await };
+        let line = |outcome| NewOperation {
+            by: by.to_owned(),
+            via: self.via,
+            operation: "send".to_owned(),
+            machines: vec![to],
+            detail: message.0.trigger().unwrap_or_default(),
+            outcome: Some(outcome),
+        };
+        let sent = self.send_as(to, message, Some(line("done".to_owned()))).await;
+        let sent = match sent {
+            // With a line, nothing is written of it.
+            Err(SendError::Ended { .. }) => self.send_as(to, message, None).await,
+            sent => sent,
+        };
+        if let Err(error @ (SendError::Ended { .. } | SendError::OtherMessage { .. })) = &sent {
+            // The caller learns of the refusal in any case.
+            let _ = self.operation(line(format!("refused: {error}"))).await;
+        }
+        sent
+    }
+
+    /// Sends a message of a person, with its line of the operator log. If the machine has the message, or has
+    /// ended, nothing is written.
+    pub(crate) async fn send_as(
+        &self,
+        to: Id,
+        message: &Message,
+        line: Option<NewOperation>,
+    ) -> Result<Sent, SendError> {
         let now = self.now();
         let event = Event::Send { message: message.0.clone(), now };
         let span = telemetry::Send { id: display(to) }.span();
-        let happened = self.happens(to, event).instrument(span.clone()).await;
+        let happened = self.apply_event(to, event, line).instrument(span.clone()).await;
         let sent = match happened {
-            Ok(Ok(Outcome::Duplicate)) => Ok(Sent::Duplicate),
-            Ok(Ok(Outcome::Ended)) => Err(SendError::Ended { id: to }),
+            Ok(
+                Ok(EventOutcome::Duplicate)
+                | Err(Rejected::Refused { refusal: EventRefusal::Duplicate, .. }),
+            ) => Ok(Sent::Duplicate),
+            Ok(Ok(EventOutcome::Ended) | Err(Rejected::Refused { .. })) => {
+                Err(SendError::Ended { id: to })
+            }
             Ok(Ok(_)) => Ok(Sent::Queued),
             Ok(Err(Rejected::OtherMessage { id, correlation })) => {
                 Err(SendError::OtherMessage { id, correlation })
@@ -168,6 +215,12 @@ impl Store {
         Ok(set_aside)
     }
 
+    /// The messages to a machine that workers have set aside.
+    pub(crate) async fn set_aside_of(&self, id: Id) -> Result<Vec<Received>, Unavailable> {
+        let found = self.inner.backend.messages(Messages::SetAsideOf(id)).await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
     /// Lets workers try again what was set aside: the handler of the machine, and these of its
     /// messages.
     ///
@@ -176,15 +229,25 @@ impl Store {
     /// [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::NoMessage`] if one of the
     /// messages is unknown; then nothing is requeued.
     pub async fn requeue(&self, id: Id, messages: &[&str]) -> Result<(), SendError> {
+        self.requeue_as(id, messages, None).await
+    }
+
+    /// Requeues work for a person, with its line of the operator log.
+    pub(crate) async fn requeue_as(
+        &self,
+        id: Id,
+        messages: &[&str],
+        line: Option<NewOperation>,
+    ) -> Result<(), SendError> {
         let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
         let event = Event::Requeue { now: self.now(), messages: messages.clone() };
-        match self.happens(id, event).await? {
+        match self.apply_event(id, event, line).await? {
             Ok(_) => {
                 let count = messages.len() as u64;
                 telemetry::Requeued { id: display(id), messages: count }.emit();
                 Ok(())
             }
-            Err(Rejected::Refused { refusal: protocol::Refusal::NotQueued, .. }) => {
+            Err(Rejected::Refused { refusal: EventRefusal::NotQueued, .. }) => {
                 let known = self.inner.backend.messages(Messages::To(id)).await?;
                 let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
                 let missing = messages.into_iter().find(|it| !known.contains(it));
@@ -207,7 +270,7 @@ impl Store {
         found.into_iter().map(|found| found.map_err(LoadError::from)).collect()
     }
 
-    /// The machine that this one is a child of; `None` if there is none, or it was pruned.
+    /// The parent of this machine; `None` if it has none, or the parent was pruned.
     ///
     /// # Errors
     ///
@@ -216,18 +279,19 @@ impl Store {
         Ok(self.inner.backend.parent(child).await??)
     }
 
-    /// Applies one event in a separate batch.
-    pub(crate) async fn happens(
+    /// Applies one event in a separate batch, with the line of the operator log if a person causes it.
+    pub(crate) async fn apply_event(
         &self,
         id: Id,
         event: Event,
-    ) -> Result<Result<Outcome, Rejected>, Unavailable> {
-        let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let batch = Batch { events: vec![(id, event)], ..Batch::new(commit_id, self.now()) };
-        let sent = telemetry::sent(&batch.events);
+        line: Option<NewOperation>,
+    ) -> Result<Result<EventOutcome, Rejected>, Unavailable> {
+        let log = line.map(Logged::New).into_iter().collect();
+        let batch = WriteBatch { events: vec![(id, event)], log, ..self.new_batch() };
+        let sent = sent::sent(&batch.events);
         let applied = self.inner.backend.apply(batch).await?;
         if let Ok(applied) = &applied {
-            telemetry::sent_with(&sent, &applied.outcomes);
+            sent::sent_with(&sent, &applied.outcomes);
         }
         Ok(applied.map(|applied| applied.outcomes.first().copied().unwrap_or_default()))
     }

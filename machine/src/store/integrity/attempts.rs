@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 use crate::{
     id::Id,
     store::{
-        backend::{Attempts, Found},
+        backend::Attempts,
         error::LoadError,
         handle::Store,
-        integrity::{check::Named, verify::Report},
+        integrity::{check::DeclaredKind, verify::VerifyReport},
     },
     stored::Hold,
 };
@@ -17,14 +17,14 @@ impl Store {
     pub(crate) async fn verify_attempts(
         &self,
         mut opened: BTreeSet<u64>,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), LoadError> {
         let mut newest = 0;
         for attempt in self.inner.backend.attempts(Attempts::All).await? {
             match attempt {
                 Ok(attempt) => {
                     if attempt.token <= newest {
-                        report.add(Some(attempt.by), "its attempt is not where it was written");
+                        report.add(Some(attempt.by), "its attempt is not at its recorded position");
                     }
                     newest = attempt.token;
                     opened.remove(&attempt.token);
@@ -42,15 +42,14 @@ impl Store {
     /// The difference between the attempt of a machine and what its row says, if any.
     pub(crate) async fn differing_attempt(
         &self,
-        kind: &Named,
+        kind: &DeclaredKind,
         id: Id,
         key: &str,
     ) -> Result<Option<String>, LoadError> {
         let mut difference = None;
         // A commit may come between the two reads.
         for _ in 0..5 {
-            let found = self.inner.backend.rows(vec![id]).await?.pop();
-            let found = found.unwrap_or(Found::Missing(id));
+            let found = self.found(id).await?;
             let definitions = self.definition_of(&found).await?;
             // A row that cannot be read was reported before.
             let Some(index) = (kind.index)(self, found, &definitions) else { return Ok(None) };

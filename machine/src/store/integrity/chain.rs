@@ -7,8 +7,8 @@ use crate::{
         backend::Sequenced,
         error::LoadError,
         handle::Store,
-        integrity::verify::Report,
-        upkeep::pruning::{Link, Pruning},
+        integrity::verify::VerifyReport,
+        upkeep::{pruned::Pruning, pruning::Link},
     },
 };
 
@@ -16,11 +16,11 @@ use crate::{
 const PAGE: usize = 1000;
 
 impl Store {
-    /// Verifies the chain over the whole journal: every line, and what is left of those that were pruned.
+    /// Verifies the chain over the whole journal: every line, and the remains of pruned ones.
     /// Returns the numbers of pruned lines that opened attempts.
     pub(crate) async fn verify_chain(
         &self,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<BTreeSet<u64>, LoadError> {
         let mut chain = Digest::ZERO;
         let mut digests: Vec<Digest> = Vec::new();
@@ -68,20 +68,27 @@ impl Store {
         Ok(opened)
     }
 
-    /// Verifies that a record says who pruned each part of the journal.
+    /// Verifies that a record says who pruned each part of the journal, and that no record is missing or renumbered.
     async fn verify_prunings(
         &self,
         mut wanted: HashSet<Id>,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), LoadError> {
-        for pruning in self.inner.backend.prunings().await? {
+        let mut expected = 1;
+        for (number, pruning) in self.inner.backend.prunings().await? {
+            if number != expected {
+                let reason =
+                    format!("the record of pruning {expected} is missing or has another number");
+                report.add(None, reason);
+            }
+            expected = number.saturating_add(1);
             match pruning {
                 Ok(Pruning { id, .. }) => drop(wanted.remove(&id)),
                 Err(broken) => report.add(broken.id, broken.reason),
             }
         }
         if !wanted.is_empty() {
-            report.add(None, "it is not on record who pruned a part of the journal");
+            report.add(None, "part of the journal was pruned without a record of who did it");
         }
         Ok(())
     }
@@ -89,7 +96,11 @@ impl Store {
 
 /// Counts a line; returns its digest. A machine of which only the journal is left is reported once; it is in
 /// `missing` then.
-fn entry(found: &Sequenced, missing: &mut BTreeSet<String>, report: &mut Report) -> Option<Digest> {
+fn entry(
+    found: &Sequenced,
+    missing: &mut BTreeSet<String>,
+    report: &mut VerifyReport,
+) -> Option<Digest> {
     report.entries += 1;
     match &found.line {
         Ok(line) => {

@@ -4,19 +4,21 @@ use std::{
     sync::Arc,
 };
 
+use serde_json::Value;
+
 use crate::{
     definition::{Comparison, Definition},
     id::Id,
     journal::{Entry, Summary},
+    line::OneLine,
     store::{
-        backend::{Definitions, Found},
+        backend::{DefinitionRows, FoundRow},
         error::{LoadError, Unavailable},
         handle::Store,
         integrity::declared::Declared,
         read::query::Query,
     },
-    stored::{Index, Restore, VerifyError, fold, fold_some},
-    view::line::OneLine,
+    stored::{Index, OutcomeReader, Restore, VerifyError, fold, fold_some},
 };
 
 /// The result of a check: whether a program can read the machines of a file, and how their
@@ -46,7 +48,7 @@ pub struct CheckedMachine {
     pub changes: Vec<Comparison>,
     /// The machines that the program cannot read.
     pub blocked: Vec<Blocked>,
-    /// The number of rows whose id is not one: they were changed by hand.
+    /// The number of rows with an invalid id: they were changed by hand.
     pub broken_rows: usize,
 }
 
@@ -103,7 +105,7 @@ impl fmt::Display for Check {
                 count => writeln!(f, "{machine}: {checked} checked, {count} cannot be read")?,
             }
             if *broken_rows > 0 {
-                writeln!(f, "  {broken_rows} rows have an id that is not one: restore a backup")?;
+                writeln!(f, "  {broken_rows} rows have an invalid id: restore a backup")?;
             }
             for change in changes.iter().flat_map(Comparison::changes) {
                 let mark = if change.compatible { "ok" } else { "incompatible" };
@@ -135,46 +137,64 @@ fn list(f: &mut fmt::Formatter<'_>, blocked: &[Blocked]) -> fmt::Result {
 
 /// A kind of machine that the program declares when it opens a store.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named {
+pub(crate) struct DeclaredKind {
     pub(crate) definition: &'static Definition,
-    rehearse: fn(&Store, Found, Known<'_>) -> Result<(), LoadError>,
+    rehearse: fn(&Store, FoundRow, StoredDefinitions<'_>) -> Result<(), LoadError>,
     /// Adds entries to a summary by the rules of a machine.
     pub(crate) fold: FoldEntries,
     /// Derives the index of a machine from its context, if it can be read.
-    pub(crate) index: fn(&Store, Found, Known<'_>) -> Option<Index>,
+    pub(crate) index: fn(&Store, FoundRow, StoredDefinitions<'_>) -> Option<Index>,
+    /// The outcomes of the calls of a state.
+    pub(crate) outcomes: fn(usize) -> Option<OutcomeReader>,
+    /// Returns whether a machine of this kind, as the call of another one, has this outcome. `None` if it cannot be read.
+    pub(crate) has_outcome: HasOutcome,
 }
 
 /// The reader of the machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum ReadAs {
     /// Any part of a program.
     All,
-    /// A worker, which leaves alone what has ended, and what newer programs have written.
+    /// A worker, which ignores ended machines and those of newer programs.
     Driven,
 }
 
 /// The stored definitions.
-type Known<'a> = &'a [Arc<Definition>];
+type StoredDefinitions<'a> = &'a [Arc<Definition>];
 
 /// Takes a row, the definitions, a summary, and the next entries. After the last ones, the rules must hold.
-type FoldEntries =
-    fn(&Store, Found, Known<'_>, &Summary, (&[Entry], bool)) -> Result<Summary, LoadError>;
+type FoldEntries = fn(
+    &Store,
+    FoundRow,
+    StoredDefinitions<'_>,
+    &Summary,
+    (&[Entry], bool),
+) -> Result<Summary, LoadError>;
+
+/// Takes a row, the definitions, and an outcome with its reader.
+type HasOutcome = fn(
+    &Store,
+    FoundRow,
+    StoredDefinitions<'_>,
+    OutcomeReader,
+    Result<&Value, &Value>,
+) -> Option<bool>;
 
 /// Why a program cannot read a machine.
-pub(crate) struct Refusal {
+pub(crate) struct ReadRefusal {
     /// The program and the data do not fit: the data are as they were written.
     pub(crate) is_misfit: bool,
     pub(crate) reason: String,
 }
 
-impl Named {
+impl DeclaredKind {
     /// Reads a machine as `load` does. Upgrades are the user's code; one that panics concerns its machine only.
     pub(crate) fn read(
         &self,
         store: &Store,
-        found: Found,
-        known: Known<'_>,
-    ) -> Result<(), Refusal> {
+        found: FoundRow,
+        known: StoredDefinitions<'_>,
+    ) -> Result<(), ReadRefusal> {
         match catch_unwind(AssertUnwindSafe(|| (self.rehearse)(store, found, known))) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
@@ -182,12 +202,12 @@ impl Named {
                     matches!(error, VerifyError::Data { .. } | VerifyError::Incompatible { .. })
                 };
                 let is_misfit = matches!(&error, LoadError::Unreadable(error) if misfits(error));
-                Err(Refusal { is_misfit, reason: error.to_string() })
+                Err(ReadRefusal { is_misfit, reason: error.to_string() })
             }
             Err(_) => {
                 let reason =
-                    "reading it panicked; look at its `Deserialize` and its upgrade functions";
-                Err(Refusal { is_misfit: true, reason: reason.to_owned() })
+                    "reading it panicked; check its `Deserialize` and its upgrade functions";
+                Err(ReadRefusal { is_misfit: true, reason: reason.to_owned() })
             }
         }
     }
@@ -211,6 +231,11 @@ impl Named {
                 let summary = &machine.journal().stored().summary;
                 Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after)
             },
+            outcomes: M::__outcomes,
+            has_outcome: |store, found, known, reader, outcome| {
+                let call = store.restore::<M>(found, known).ok()?;
+                (reader.is)(&call, outcome).ok()
+            },
         }
     }
 }
@@ -222,24 +247,21 @@ impl Store {
         for named in &declared.machines {
             let own = named.definition;
             let (mut checked, known) = self.compare(own, &mut check).await?;
-            let mut query = Query::new().machine(own.name.as_ref());
-            loop {
-                let (rows, next) = self.rows(&query, true).await.map_err(unavailable)?;
+            let mut next = Some(Query::new().machine(own.name.as_ref()));
+            while let Some(query) = next {
+                let (rows, after) = self.rows(&query, true).await.map_err(unavailable)?;
                 for (_, found) in rows {
                     checked.checked += 1;
-                    let Found::Row(row, _) = &found else {
+                    let FoundRow::Row(row, _) = &found else {
                         checked.broken_rows += 1;
                         continue;
                     };
                     let (id, state) = (row.id, row.status.clone());
-                    if let Err(Refusal { reason, .. }) = named.read(self, found, &known) {
+                    if let Err(ReadRefusal { reason, .. }) = named.read(self, found, &known) {
                         checked.blocked.push(Blocked { id, state, reason });
                     }
                 }
-                match next {
-                    Some(next) => query = query.after(next),
-                    None => break,
-                }
+                next = after.map(|after| query.after(after));
             }
             check.machines.push(checked);
         }
@@ -253,14 +275,8 @@ impl Store {
         own: &Definition,
         check: &mut Check,
     ) -> Result<(CheckedMachine, Vec<Arc<Definition>>), Unavailable> {
-        let mut checked = CheckedMachine {
-            machine: own.name.to_string(),
-            checked: 0,
-            changes: Vec::new(),
-            blocked: Vec::new(),
-            broken_rows: 0,
-        };
-        let Definitions { intact: known, broken } = self.inner.backend.definitions().await?;
+        let mut checked = CheckedMachine::none(&own.name);
+        let DefinitionRows { intact: known, broken } = self.inner.backend.definitions().await?;
         check.broken_definitions = broken;
         let older = known.iter().filter(|older| older.name == own.name);
         let changes = older.map(|older| older.compare(own));
@@ -273,15 +289,15 @@ impl Store {
     pub(crate) async fn incompatible_with(
         &self,
         own: &Definition,
-        read: Read,
+        read: ReadAs,
         check: &mut Check,
     ) -> Result<(), Unavailable> {
         let (mut checked, known) = self.compare(own, check).await?;
         // Definitions are stored in the order in which programs began to use them.
         let newer = known.iter().position(|it| it.fingerprint == own.fingerprint);
-        let newer = newer.filter(|_| read == Read::Driven).unwrap_or(known.len());
+        let newer = newer.filter(|_| read == ReadAs::Driven).unwrap_or(known.len());
         for older in known[..newer].iter().filter(|older| older.name == own.name) {
-            if read == Read::Driven && older.version > own.version {
+            if read == ReadAs::Driven && older.version > own.version {
                 continue;
             }
             let comparison = older.compare(own);
@@ -291,7 +307,7 @@ impl Store {
                 reasons.join("; ")
             };
             let states = older.states.iter();
-            for state in states.filter(|state| read == Read::All || !state.terminal) {
+            for state in states.filter(|state| read == ReadAs::All || !state.terminal) {
                 let reason = reason(&state.name);
                 if reason.is_empty() {
                     continue;
@@ -300,15 +316,16 @@ impl Store {
                     .machine(own.name.as_ref())
                     .status(state.name.as_ref())
                     .definition(older.fingerprint);
-                if read == Read::Driven {
+                if read == ReadAs::Driven {
                     query = query.live();
                 }
-                loop {
-                    let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
+                let mut next = Some(query);
+                while let Some(query) = next {
+                    let (rows, after) = self.rows(&query, false).await.map_err(unavailable)?;
                     for (_, found) in rows {
                         checked.checked += 1;
                         match found {
-                            Found::Row(row, _) => checked.blocked.push(Blocked {
+                            FoundRow::Row(row, _) => checked.blocked.push(Blocked {
                                 id: row.id,
                                 state: row.status,
                                 reason: reason.clone(),
@@ -316,10 +333,7 @@ impl Store {
                             _ => checked.broken_rows += 1,
                         }
                     }
-                    match next {
-                        Some(next) => query = query.after(next),
-                        None => break,
-                    }
+                    next = after.map(|after| query.after(after));
                 }
             }
         }

@@ -1,46 +1,52 @@
-//! The machines and tools of a program, and whether what is stored fits them.
+//! The machines and tools of a program, and whether the stored data fits them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    contract::{AnyExecution, Callable, Contract, InvalidContract, Tool},
+    definition::Definition,
     id::Id,
     store::{
-        backend::Found,
-        error::Unavailable,
+        backend::FoundRow,
+        error::{LoadError, Unavailable},
         handle::Store,
         integrity::check::{
-            Blocked, Check, CheckedMachine, CheckedTool, Named, Read, Refusal, unavailable,
+            Blocked, Check, CheckedMachine, CheckedTool, DeclaredKind, ReadAs, ReadRefusal,
+            unavailable,
         },
         read::query::Query,
     },
-    stored::Restore,
+    stored::{Durable, Restore},
 };
 
 /// The machines and tools that a program declares.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Declared {
-    pub(crate) machines: Vec<Named>,
+    pub(crate) machines: Vec<DeclaredKind>,
     pub(crate) tools: Vec<NamedTool>,
 }
 
-/// A tool whose arguments the program can read.
+/// Makes a machine of a row, along the stored definitions.
+type RestoreAny = fn(&Store, FoundRow, &[Arc<Definition>]) -> Result<Box<dyn Durable>, LoadError>;
+
+/// A tool whose arguments the program can read: they are in the contexts of machines of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedTool {
-    name: String,
-    read: fn(&Contract) -> Result<(), InvalidContract>,
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) restore: RestoreAny,
+    /// Reads the arguments of a call of this tool. `None` if it is of another one.
+    pub(crate) read: fn(&dyn Durable) -> Option<Result<(), String>>,
 }
 
 impl Declared {
     pub(crate) fn machine<M: Restore>(&mut self) {
         self.machines.retain(|known| known.definition.name != M::DEFINITION.name);
-        self.machines.push(Named::of::<M>());
+        self.machines.push(DeclaredKind::of::<M>());
     }
 
-    pub(crate) fn tool<T: Tool>(&mut self) {
-        let name = format!("{}.{}", T::SERVICE, T::METHOD);
-        self.tools.retain(|known| known.name != name);
-        self.tools.push(NamedTool { name, read: |contract| T::__read(contract).map(drop) });
+    pub(crate) fn tool(&mut self, tool: NamedTool) {
+        self.tools.retain(|known| known.name != tool.name);
+        self.tools.push(tool);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -58,12 +64,12 @@ impl Store {
     pub(crate) async fn misfits(
         &self,
         declared: &Declared,
-        read: Read,
+        read: ReadAs,
     ) -> Result<Check, Unavailable> {
         let mut check = Check::default();
         for named in &declared.machines {
             self.incompatible_with(named.definition, read, &mut check).await?;
-            if let (Read::Driven, Some(checked)) = (read, check.machines.last_mut()) {
+            if let (ReadAs::Driven, Some(checked)) = (read, check.machines.last_mut()) {
                 self.read_live(*named, checked).await?;
             }
         }
@@ -72,11 +78,11 @@ impl Store {
     }
 
     /// Reads machines that have not ended: of each definition, the oldest and the newest. Definitions say nothing of
-    /// what is in a context, nor of what is in the types of fields. What was changed by hand is no matter of the
+    /// what is in a context, nor of what is in the types of fields. Data changed by hand does not concern the
     /// program, and is set aside one by one.
     async fn read_live(
         &self,
-        named: Named,
+        named: DeclaredKind,
         checked: &mut CheckedMachine,
     ) -> Result<(), Unavailable> {
         let own = named.definition;
@@ -101,11 +107,11 @@ impl Store {
         let store = self.clone();
         let read = self.run(move || {
             let read = rows.into_iter().filter_map(|(_, found)| {
-                let Found::Row(row, _) = &found else { return None };
+                let FoundRow::Row(row, _) = &found else { return None };
                 let (id, state) = (row.id, row.status.clone());
                 let refusal = named.read(&store, found, &known).err();
                 let refusal = refusal.filter(|refusal| refusal.is_misfit);
-                Some((id, refusal.map(|Refusal { reason, .. }| Blocked { id, state, reason })))
+                Some((id, refusal.map(|ReadRefusal { reason, .. }| Blocked { id, state, reason })))
             });
             read.collect::<Vec<_>>()
         });
@@ -130,53 +136,36 @@ impl Store {
             checked: 0,
             blocked: Vec::new(),
         };
-        let mut tools: Vec<_> = declared.tools.iter().map(|tool| (tool, checked(tool))).collect();
-        if tools.is_empty() {
-            return Ok(());
-        }
-        let mut query = Query::new().live().limit(1000);
-        loop {
-            let page = self.load_all::<AnyExecution>(&query).await.map_err(unavailable)?;
-            // One that cannot be read has no arguments to look at.
-            for execution in page.items.into_iter().flatten() {
-                let contract = execution.context();
-                let name = contract.action().tool_name();
-                let tool = tools.iter_mut().find(|(tool, _)| Some(&tool.name) == name.as_ref());
-                let Some((tool, checked)) = tool else { continue };
-                checked.checked += 1;
-                let reason = match (tool.read)(contract) {
-                    // A program that makes the same keys can run it.
-                    Ok(()) | Err(InvalidContract::OtherIdentity { .. }) => continue,
-                    Err(InvalidContract::Arguments { tool, reason }) => format!(
-                        "its stored arguments do not fit `{tool}`: {reason}; write `#[serde(default)]` on an \
-                         argument that was added and `#[serde(alias = \"..\")]` on one that was renamed, or run the \
-                         program that planned the call until it has ended"
-                    ),
-                    Err(error) => error.to_string(),
-                };
-                let state = execution.status().definition().name.to_string();
-                checked.blocked.push(Blocked { id: execution.id(), state, reason });
+        let Some(first) = declared.tools.first() else { return Ok(()) };
+        let restore = first.restore;
+        let known = Arc::new(self.inner.backend.definitions().await?.intact);
+        let mut of_tools: Vec<_> = declared.tools.iter().map(checked).collect();
+        let mut next = Some(Query::new().machine(first.kind).live().limit(READ_AT_START));
+        while let Some(query) = next {
+            let (rows, after) = self.rows(&query, true).await.map_err(unavailable)?;
+            let (store, known) = (self.clone(), Arc::clone(&known));
+            let tools: Vec<_> = declared.tools.iter().map(|tool| tool.read).collect();
+            let read = self.run(move || {
+                let mut read = Vec::new();
+                for (_, found) in rows {
+                    // One that cannot be read has no arguments to look at.
+                    let Ok(machine) = restore(&store, found, &known) else { continue };
+                    let (id, definition) = (machine.journal().id(), machine.definition());
+                    for (tool, read_by) in tools.iter().enumerate() {
+                        let Some(result) = read_by(&*machine) else { continue };
+                        let state = definition.states[machine.state_index()].name.to_string();
+                        read.push((tool, result.map_err(|reason| Blocked { id, state, reason })));
+                    }
+                }
+                read
+            });
+            for (tool, read) in read.await? {
+                of_tools[tool].checked += 1;
+                of_tools[tool].blocked.extend(read.err());
             }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => break,
-            }
+            next = after.map(|after| query.after(after));
         }
-        check.tools.extend(tools.into_iter().map(|(_, checked)| checked));
+        check.tools.extend(of_tools);
         Ok(())
-    }
-
-    /// Reads every machine, those of the kinds that the program has declared as the program reads them.
-    pub(crate) async fn check_all(
-        &self,
-        progress: impl FnMut(u64),
-    ) -> Result<Check, crate::store::LoadError> {
-        let declared = &self.inner.declared;
-        let mut check = self.check_readable(progress).await?;
-        let own = |name: &str| declared.machines.iter().any(|it| it.definition.name == name);
-        check.machines.retain(|checked| !own(&checked.machine));
-        let mut by_program = self.rehearse(declared).await?;
-        by_program.machines.append(&mut check.machines);
-        Ok(by_program)
     }
 }

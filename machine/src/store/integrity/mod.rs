@@ -1,4 +1,4 @@
-//! Verification of what is stored, and whether a program can read it.
+//! Verification of the stored data, and of a program's ability to read it.
 
 mod attempts;
 mod chain;
@@ -6,4 +6,6 @@ pub(crate) mod check;
 mod check_any;
 pub(crate) mod declared;
 mod operations;
+mod outcomes;
+pub(crate) mod taken;
 pub(crate) mod verify;

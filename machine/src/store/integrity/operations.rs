@@ -1,11 +1,14 @@
-use crate::store::{error::LoadError, handle::Store, integrity::verify::Report};
+use crate::store::{error::LoadError, handle::Store, integrity::verify::VerifyReport};
 
 /// The number of operations read at once.
 const PAGE: usize = 1000;
 
 impl Store {
     /// Verifies the operator log: every operation, and that none is missing before the newest one.
-    pub(crate) async fn verify_operations(&self, report: &mut Report) -> Result<(), LoadError> {
+    pub(crate) async fn verify_operations(
+        &self,
+        report: &mut VerifyReport,
+    ) -> Result<(), LoadError> {
         let mut before: Option<u64> = None;
         loop {
             let page = self.inner.backend.operations(before, PAGE).await?;
@@ -26,10 +29,10 @@ impl Store {
 }
 
 /// Reports what is missing between two operations.
-fn report_gap(before: Option<u64>, number: u64, report: &mut Report) {
+fn report_gap(before: Option<u64>, number: u64, report: &mut VerifyReport) {
     match before.map_or(0, |before| before.saturating_sub(number).saturating_sub(1)) {
         0 => {}
-        1 => report.add(None, format!("operation {} is missing in the operator log", number + 1)),
+        1 => report.add(None, format!("operation {} is missing from the operator log", number + 1)),
         count => {
             let first = number + 1;
             report.add(None, format!("{count} operations are missing from {first} on"));

@@ -1,24 +1,33 @@
 use std::{convert::Infallible, sync::Arc};
 
-use super::{Data, Stored};
+use super::{MachineRow, Tables};
 use crate::{
     definition::Definition,
     id::Id,
     journal::{Digest, DigestKey, Line},
-    store::backend::{Applied, Batch, Rejected, Row, Sequenced, Write},
+    store::backend::{AppliedBatch, Rejected, Row, Sequenced, Write, WriteBatch},
 };
 
-impl Data {
-    pub(super) fn apply(&mut self, batch: &Batch, key: &DigestKey) -> Result<Applied, Rejected> {
+impl Tables {
+    pub(super) fn apply(
+        &mut self,
+        batch: &WriteBatch,
+        key: &DigestKey,
+    ) -> Result<AppliedBatch, Rejected> {
         let version = |id| Ok::<_, Infallible>(self.find(id).map(|stored| stored.row.version));
         let Ok(left) = batch.without_moved(version);
         let batch = left.as_ref().unwrap_or(batch);
         if let Some(applied) = self.succeeded_before(batch) {
             return Ok(applied);
         }
-        let tools = self.check(batch)?;
-        let decided = self.decide(batch)?;
-        self.tools.extend(tools);
+        let versions = batch.writes.iter().map(|write| self.find(write.row.id));
+        let versions = versions.map(|stored| stored.map(|stored| stored.row.version));
+        let admitted = batch.admit(self, versions)?;
+        for (write, admitted) in batch.writes.iter().zip(admitted.writes) {
+            if let (Some(used), Some(tool)) = (&write.tool, admitted.tool) {
+                self.tools.insert(used.name.clone(), tool);
+            }
+        }
         for name in &batch.tools {
             self.tools.entry(name.clone()).or_default();
         }
@@ -30,13 +39,13 @@ impl Data {
         let writes = batch.writes.iter().cloned();
         let last = writes.map(|write| self.write(commit_id, write)).collect();
         self.write_chain(first, key);
-        let outcomes = self.write_work(batch, decided);
-        self.write_caused(batch);
+        let outcomes = self.write_work(batch, admitted.events);
+        let sent = self.write_caused(batch);
         let pruned =
             batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
         let advanced = batch.advance.as_ref().is_some_and(|advance| self.advance(advance));
         let logged = batch.log.iter().map(|log| self.log(log, batch.now)).last().flatten();
-        Ok(Applied { last, outcomes, pruned, advanced, logged })
+        Ok(AppliedBatch { last, outcomes, sent, pruned, advanced, logged })
     }
 
     fn write_definition(&mut self, definition: Arc<Definition>) {
@@ -61,7 +70,7 @@ impl Data {
     }
 
     fn write_row(&mut self, row: Row) {
-        if let Some(Stored { row: old, .. }) = self.find_mut(row.id) {
+        if let Some(MachineRow { row: old, .. }) = self.find_mut(row.id) {
             // Fixed at creation, together with the context that an update leaves out.
             *old = Row {
                 key: old.key.take(),
@@ -76,7 +85,7 @@ impl Data {
         self.places.insert(row.id, self.machines.len());
         // The newest machine is never pruned, so that its number is not used again.
         let no = self.machines.last().map_or(0, |newest| newest.no) + 1;
-        self.machines.push(Stored { no, row, lines: Vec::new() });
+        self.machines.push(MachineRow { no, row, lines: Vec::new() });
     }
 
     fn write_line(&mut self, id: Id, line: Line) {

@@ -2,11 +2,12 @@
 
 mod apply;
 mod attempts;
-mod data;
+mod calls;
 mod operations;
 mod precondition;
 mod prune;
 mod read;
+mod tables;
 mod work;
 
 use std::{
@@ -15,22 +16,25 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-pub(in crate::store) use data::{Data, Stored};
+pub(in crate::store) use tables::{MachineRow, Tables};
 
 use super::{
     SessionCursor, SessionLine, Unavailable,
     backend::{
-        Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced, Settings,
-        Task,
+        AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
+        DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Rejected, Reply,
+        Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
     },
-    inbox::{consumer::Offset, message::Received, protocol::Work},
-    read::transitions::{Selected, Transitions},
+    inbox::{message::Received, protocol::Schedule},
+    read::{
+        subscribe::Position,
+        transitions::{Selected, Transitions},
+    },
     upkeep::{
-        pruned::Kept,
-        pruning::{Candidate, Link, Pruning},
+        pruned::{Kept, Pruning},
+        pruning::{Candidate, Link},
     },
-    write::attempt::Attempt,
+    write::attempt::KeyAttempt,
 };
 use crate::{
     id::Id,
@@ -42,26 +46,26 @@ pub(crate) struct Memory {
     identity: Identity,
     key: DigestKey,
     /// `None` after [`close`](Backend::close).
-    data: Mutex<Option<Data>>,
-    doorbells: Mutex<Vec<Doorbell>>,
+    data: Mutex<Option<Tables>>,
+    doorbells: Mutex<Vec<DoorbellFn>>,
     /// The rows that were read, and the number of batches.
     #[cfg(test)]
     uses: Mutex<(Vec<Id>, usize)>,
 }
 
 impl Memory {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: StoreSettings) -> Self {
         Self {
             identity: Identity { store: Id::fresh(), generation: 1 },
             key: settings.key,
-            data: Mutex::new(Some(Data::default())),
+            data: Mutex::new(Some(Tables::default())),
             doorbells: Mutex::default(),
             #[cfg(test)]
             uses: Mutex::default(),
         }
     }
 
-    fn answer<T: Send + 'static>(&self, work: impl FnOnce(&mut Data) -> T) -> Answer<T> {
+    fn answer<T: Send + 'static>(&self, work: impl FnOnce(&mut Tables) -> T) -> Reply<T> {
         let answer = lock(&self.data).as_mut().map(work).ok_or_else(Unavailable::stopped);
         Box::pin(ready(answer))
     }
@@ -87,14 +91,14 @@ impl Memory {
         }
     }
 
-    /// Edits what is stored, for backends that must fail the conformance suite.
+    /// Edits stored data, for backends that must fail the conformance suite.
     #[cfg(test)]
     pub(crate) fn uses(&self) -> (Vec<Id>, usize) {
         std::mem::take(&mut *lock(&self.uses))
     }
 
     #[cfg(test)]
-    pub(in crate::store) fn tamper<T>(&self, edit: impl FnOnce(&mut Data) -> T) -> Option<T> {
+    pub(in crate::store) fn tamper<T>(&self, edit: impl FnOnce(&mut Tables) -> T) -> Option<T> {
         lock(&self.data).as_mut().map(edit)
     }
 }
@@ -109,7 +113,7 @@ impl Backend for Memory {
         self.identity
     }
 
-    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         #[cfg(test)]
         {
             lock(&self.uses).1 += 1;
@@ -119,13 +123,13 @@ impl Backend for Memory {
         answer
     }
 
-    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
+    fn rows(&self, ids: Vec<Id>) -> Reply<Vec<FoundRow>> {
         #[cfg(test)]
         lock(&self.uses).0.extend(&ids);
         self.answer(|data| data.rows(&ids))
     }
 
-    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
+    fn select(&self, filter: Filter) -> Reply<Vec<(u64, FoundRow)>> {
         self.answer(|data| data.select(&filter))
     }
 
@@ -133,95 +137,115 @@ impl Backend for Memory {
         &self,
         after: Option<SessionCursor>,
         limit: usize,
-    ) -> Answer<Vec<(u64, SessionLine)>> {
+    ) -> Reply<Vec<(u64, SessionLine)>> {
         self.answer(|data| data.sessions(after, limit))
     }
 
-    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
+    fn history(&self, id: Id, from: u64, limit: usize) -> Reply<Result<Vec<Line>, Broken>> {
         self.answer(|data| Ok(data.history(id, from, limit)))
     }
 
-    fn transitions(&self, of: Selected) -> Answer<Transitions> {
+    fn moves_before(&self, id: Id, number: u64) -> Reply<u64> {
+        self.answer(|data| data.moves_before(id, number))
+    }
+
+    fn transitions(&self, of: Selected) -> Reply<Transitions> {
         self.answer(|data| data.transitions(&of, &self.key))
     }
 
-    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {
+    fn entries(&self, after: u64, limit: usize) -> Reply<Vec<Sequenced>> {
         self.answer(|data| data.entries(after, limit))
     }
 
-    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
+    fn attempts(&self, which: Attempts) -> Reply<Vec<Result<KeyAttempt, Broken>>> {
         self.answer(|data| data.attempts(&which).into_iter().map(Ok).collect())
     }
 
-    fn agenda(&self, kinds: Vec<String>, limit: usize, _: Vec<String>) -> Answer<Vec<Agenda>> {
+    fn ready(&self, kinds: Vec<String>, limit: usize, _: Vec<String>) -> Reply<Vec<ReadyMachine>> {
         // No worker of this store is in a process that could end before the store.
-        self.answer(|data| data.agenda(&kinds, limit))
+        self.answer(|data| data.ready(&kinds, limit))
     }
 
-    fn driven(&self) -> Answer<Vec<String>> {
+    fn driven(&self) -> Reply<Vec<String>> {
         self.answer(|data| data.works.driven.clone())
     }
 
-    fn workers(&self) -> Answer<Vec<Registered>> {
+    fn workers(&self) -> Reply<Vec<WorkerRow>> {
         self.answer(|data| data.crew.values().cloned().collect())
     }
 
-    fn holders(&self) -> Answer<Vec<String>> {
-        self.answer(|data| data.holders())
+    fn lease_holders(&self) -> Reply<Vec<String>> {
+        self.answer(|data| data.lease_holders())
     }
 
-    fn task(&self, id: Id) -> Answer<Task> {
+    fn task(&self, id: Id) -> Reply<WorkRows> {
         self.answer(|data| data.task(id))
     }
 
-    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
+    fn messages(&self, which: Messages) -> Reply<Vec<Result<Received, Broken>>> {
         self.answer(|data| data.received(&which).into_iter().map(Ok).collect())
     }
 
-    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+    fn failing(&self) -> Reply<Vec<(Id, Schedule)>> {
         self.answer(|data| data.failing())
     }
 
-    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
+    fn children(&self, parent: Id) -> Reply<Vec<Result<Child, Broken>>> {
         self.answer(|data| data.children(parent).into_iter().map(Ok).collect())
     }
 
-    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
+    fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
+        self.answer(|data| data.calls(parent, since).into_iter().map(Ok).collect())
+    }
+
+    fn call_lines(&self, entries: Vec<(Id, u64)>) -> Reply<Vec<Result<CallLine, Broken>>> {
+        self.answer(move |data| data.call_lines(&entries).into_iter().map(Ok).collect())
+    }
+
+    fn same_call(&self, parent: Id, key: String) -> Reply<Vec<Result<CallRow, Broken>>> {
+        self.answer(|data| data.same_call(parent, &key).into_iter().map(Ok).collect())
+    }
+
+    fn parent(&self, child: Id) -> Reply<Result<Option<Id>, Broken>> {
         self.answer(|data| Ok(data.parent(child)))
     }
 
-    fn definitions(&self) -> Answer<Definitions> {
-        self.answer(|data| Definitions { intact: data.definitions.clone(), broken: Vec::new() })
+    fn newest_definition(&self) -> Reply<u64> {
+        self.answer(|data| data.definitions.len() as u64)
     }
 
-    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+    fn definitions(&self) -> Reply<DefinitionRows> {
+        self.answer(|data| DefinitionRows { intact: data.definitions.clone(), broken: Vec::new() })
+    }
+
+    fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
         self.answer(|data| data.links(after, limit))
     }
 
-    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+    fn prunable(&self, candidates: Vec<Candidate>) -> Reply<Vec<Result<u64, Kept>>> {
         self.answer(|data| candidates.into_iter().map(|it| data.prunable(it)).collect())
     }
 
-    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
-        self.answer(|data| data.prunings.iter().cloned().map(Ok).collect())
+    fn prunings(&self) -> Reply<Vec<(u64, Result<Pruning, Broken>)>> {
+        self.answer(|data| (1..).zip(data.prunings.iter().cloned().map(Ok)).collect())
     }
 
-    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+    fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {
         self.answer(|data| {
             let found = data.operations(before, limit).into_iter();
             found.map(|(number, operation)| (number, Ok(operation))).collect()
         })
     }
 
-    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
+    fn offset(&self, consumer: String) -> Reply<Option<Position>> {
         self.answer(|data| data.consumers.get(&consumer).copied())
     }
 
-    fn newest(&self) -> Answer<u64> {
+    fn newest(&self) -> Reply<u64> {
         self.answer(|data| data.newest())
     }
 
-    fn on_commit(&self, doorbell: Doorbell) {
+    fn on_commit(&self, doorbell: DoorbellFn) {
         lock(&self.doorbells).push(doorbell);
     }
 
@@ -229,7 +253,7 @@ impl Backend for Memory {
         work();
     }
 
-    fn close(&self) -> Answer<()> {
+    fn close(&self) -> Reply<()> {
         lock(&self.data).take();
         // A doorbell may own the handle that owns this backend.
         let doorbells = std::mem::take(&mut *lock(&self.doorbells));

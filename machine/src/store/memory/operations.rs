@@ -1,10 +1,10 @@
-use super::Data;
+use super::Tables;
 use crate::{
     clock::Millis,
     store::operation::{Logged, Operation},
 };
 
-impl Data {
+impl Tables {
     /// Writes into the operator log; returns the number of the operation, unless nothing was written.
     pub(super) fn log(&mut self, logged: &Logged, now: Millis) -> Option<u64> {
         match logged {

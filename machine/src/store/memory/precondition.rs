@@ -1,116 +1,115 @@
-use std::collections::{HashMap, HashSet};
-
-use super::{Data, attempts::Claims};
+use super::Tables;
 use crate::{
     id::Id,
+    journal::Digest,
     store::{
-        backend::{Applied, Batch, Condition, Rejected, Write},
-        inbox::protocol::Outcome,
-        write::tool::Tool,
+        backend::{AppliedBatch, Broken, CallRow, Kinship, OtherAttempts, Rejected, WriteBatch},
+        inbox::{
+            message::Delivery,
+            protocol::{Event, EventOutcome, InboxState},
+        },
+        write::{admission::Lookup, attempt::AttemptRow, tool::ToolRecord, under_way::CALLS},
     },
+    stored::Hold,
 };
 
-impl Data {
-    /// The answer to a batch that has succeeded before. One row with its commit id proves that,
-    /// because a batch is written as a whole; the other machines may have moved on since, but not
-    /// back.
-    pub(super) fn succeeded_before(&self, batch: &Batch) -> Option<Applied> {
-        let mut is_proved = false;
-        let mut last = Vec::with_capacity(batch.writes.len());
-        for write in &batch.writes {
-            let stored = self.find(write.row.id)?;
-            let after = version_after(write)?;
-            if stored.row.version < after {
-                return None;
-            }
-            is_proved |= stored.row.commit_id == batch.commit_id && stored.row.version == after;
-            last.push(match write.lines.last() {
+impl Tables {
+    /// The answer to a batch that has succeeded before.
+    pub(super) fn succeeded_before(&self, batch: &WriteBatch) -> Option<AppliedBatch> {
+        let stored = batch.writes.iter().map(|write| self.find(write.row.id));
+        let stored = stored.collect::<Option<Vec<_>>>()?;
+        let rows = stored.iter().map(|stored| (stored.row.version, stored.row.commit_id));
+        if !batch.was_written(rows) {
+            return None;
+        }
+        let last =
+            batch.writes.iter().zip(stored).map(|(write, stored)| match write.lines.last() {
                 Some(line) => self.seq_of(stored, line.number),
                 None => self.newest_of(stored),
             });
-        }
-        let outcomes = vec![Outcome::Done; batch.events.len()];
-        is_proved.then_some(Applied { last, outcomes, ..Applied::default() })
-    }
-
-    /// Checks all preconditions of a batch before its first write. Returns what is known of its tools
-    /// after it.
-    pub(super) fn check(&self, batch: &Batch) -> Result<HashMap<String, Tool>, Rejected> {
-        if let Some(rejected) = batch.expired() {
-            return Err(rejected);
-        }
-        for condition in &batch.conditions {
-            if let Some(id) = self.broken_by(condition) {
-                return Err(Rejected::Conflict(id));
-            }
-        }
-        let mut ids = HashSet::new();
-        for write in &batch.writes {
-            self.check_version(write)?;
-            // A second write for the same machine cannot find the version that it expects.
-            if !ids.insert(write.row.id) {
-                return Err(Rejected::Conflict(write.row.id));
-            }
-        }
-        let mut tools: HashMap<String, Tool> = HashMap::new();
-        for write in &batch.writes {
-            let Some(used) = &write.tool else { continue };
-            let known = tools.get(&used.name).or_else(|| self.tools.get(&used.name));
-            if let Some(after) = Tool::after(known.copied(), used, write.row.id)? {
-                tools.insert(used.name.clone(), after);
-            }
-        }
-        let mut claims = Claims::new(&self.attempts);
-        for write in &batch.writes {
-            claims.check(write)?;
-        }
-        Ok(tools)
-    }
-
-    /// The machine because of which a condition does not hold.
-    fn broken_by(&self, condition: &Condition) -> Option<Id> {
-        match condition {
-            // See `Batch::expired`.
-            Condition::Approved { .. } => None,
-            Condition::NoNewAnswer { id, key, after } => {
-                self.is_answered_after(key, *after).then_some(*id)
-            }
-            Condition::Version { id, version } => {
-                let is_same = self.find(*id).is_some_and(|it| it.row.version == *version);
-                (!is_same).then_some(*id)
-            }
-            Condition::NoOtherChild { parent, machine, status, known } => {
-                let mut children = self.children(*parent).into_iter();
-                let other = children.find(|child| {
-                    child.machine == *machine
-                        && child.status == *status
-                        && !known.contains(&child.id)
-                });
-                other.map(|child| child.id)
-            }
-        }
-    }
-
-    /// Checks whether a gate of an execution with this key has an entry after this one.
-    fn is_answered_after(&self, key: &str, after: u64) -> bool {
-        let actions = self.machines.iter().filter(|it| it.row.key.as_deref() == Some(key));
-        let gates = actions.filter_map(|action| self.find(action.row.behind?));
-        gates.into_iter().any(|gate| self.newest_of(gate) > after)
-    }
-
-    fn check_version(&self, write: &Write) -> Result<(), Rejected> {
-        let id = write.row.id;
-        match (write.expected, self.find(id)) {
-            (None, None) => Ok(()),
-            (None, Some(_)) => Err(Rejected::AlreadyStored(id)),
-            (Some(_), None) => Err(Rejected::NotFound(id)),
-            (Some(expected), Some(stored)) if stored.row.version == expected => Ok(()),
-            (Some(_), Some(_)) => Err(Rejected::Conflict(id)),
-        }
+        let outcomes = vec![EventOutcome::Done; batch.events.len()];
+        Some(AppliedBatch { last: last.collect(), outcomes, ..AppliedBatch::default() })
     }
 }
 
-fn version_after(write: &Write) -> Option<u64> {
-    let lines = u64::try_from(write.lines.len()).ok()?;
-    write.expected.unwrap_or(0).checked_add(lines)
+impl Lookup for Tables {
+    type Error = Rejected;
+    type Place = ();
+
+    fn version(&self, id: Id) -> Result<Option<u64>, Rejected> {
+        Ok(self.find(id).map(|stored| stored.row.version))
+    }
+
+    fn state(&self, id: Id) -> Result<Option<(String, Option<Digest>)>, Rejected> {
+        Ok(self.find(id).map(|stored| (stored.row.status.clone(), self.digest_of(stored))))
+    }
+
+    fn has_ended(&self, id: Id) -> Result<Option<bool>, Rejected> {
+        Ok(self.find(id).map(|stored| stored.row.ended))
+    }
+
+    fn kinship(&self, child: Id) -> Result<Option<Kinship>, Rejected> {
+        Ok(self.works.parents.get(&child).copied())
+    }
+
+    fn open_calls(&self, parent: Id) -> Result<Vec<Id>, Rejected> {
+        let is_call = |id| self.find(id).is_some_and(|it| it.row.machine == CALLS);
+        let is_open = |call: &CallRow| {
+            let is_live = !call.has_ended && is_call(call.id);
+            is_live || call.outcome.is_some_and(|it| it != Delivery::Handled)
+        };
+        Ok(self.calls_of(parent).into_iter().filter(is_open).map(|call| call.id).collect())
+    }
+
+    fn hold(&self, id: Id) -> Result<Hold, Rejected> {
+        Ok(self.newest_attempt(id).map(|attempt| attempt.hold).unwrap_or_default())
+    }
+
+    fn has_taken(&self, parent: Id, call: Id) -> Result<Option<bool>, Rejected> {
+        Ok(self.outcome(parent, call).map(|outcome| outcome == Delivery::Handled))
+    }
+
+    fn is_answered_after(&self, key: &str, after: u64) -> Result<bool, Rejected> {
+        let actions = self.machines.iter().filter(|it| it.row.key.as_deref() == Some(key));
+        let mut gates = actions.filter_map(|action| self.find(action.row.behind?));
+        Ok(gates.any(|gate| self.newest_of(gate) > after))
+    }
+
+    fn other_child(
+        &self,
+        parent: Id,
+        (machine, status): (&str, &str),
+        known: &[Id],
+    ) -> Result<Option<Id>, Rejected> {
+        let of_kind = self.children(parent).into_iter();
+        let of_kind = of_kind.filter(|child| child.machine == machine && child.status == status);
+        Ok(of_kind.map(|child| child.id).find(|id| !known.contains(id)))
+    }
+
+    fn other_attempt(
+        &self,
+        attempts: &OtherAttempts,
+        known: &[Id],
+    ) -> Result<Option<(Id, String)>, Rejected> {
+        let mut rows = self.machines.iter().map(|stored| &stored.row);
+        let found = rows.find(|row| attempts.has(row) && !known.contains(&row.id));
+        Ok(found.map(|row| (row.id, row.status.clone())))
+    }
+
+    fn tool(&self, name: &str) -> Result<Option<ToolRecord>, Rejected> {
+        Ok(self.tools.get(name).copied())
+    }
+
+    fn attempts(&self, key: &str) -> Result<Vec<Result<AttemptRow, Broken>>, Rejected> {
+        let attempts = self.attempts.get(key).into_iter().flatten();
+        Ok(attempts.map(|attempt| Ok(AttemptRow { no: 0, attempt: attempt.clone() })).collect())
+    }
+
+    fn inbox(&self, id: Id) -> Result<Option<((), InboxState)>, Rejected> {
+        Ok(self.find(id).map(|_| ((), self.inbox_state(id))))
+    }
+
+    fn add_messages(&self, (): (), _: &Event, _: &mut InboxState) -> Result<(), Rejected> {
+        Ok(())
+    }
 }

@@ -1,21 +1,21 @@
 use std::collections::BTreeSet;
 
-use super::{Data, Stored};
+use super::{MachineRow, Tables};
 use crate::{
     clock::Millis,
     id::Id,
     store::{
         inbox::consumer::Advance,
         upkeep::{
-            pruned::Kept,
-            pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+            pruned::{Kept, Pruning},
+            pruning::{Candidate, Link, PruneBatch, PrunedLine},
         },
     },
 };
 
-impl Data {
+impl Tables {
     /// Prunes what may be pruned; returns the number of entries of each, or why it was kept.
-    pub(super) fn prune(&mut self, prune: &Prune, now: Millis) -> Vec<Result<u64, Kept>> {
+    pub(super) fn prune(&mut self, prune: &PruneBatch, now: Millis) -> Vec<Result<u64, Kept>> {
         let done = prune.candidates.iter().map(|candidate| {
             let removed = self.prunable(*candidate)?;
             self.remove(candidate.id, prune.id);
@@ -28,8 +28,8 @@ impl Data {
         }
         let known = self.prunings.iter().position(|known| known.id == prune.id);
         let known = known.unwrap_or_else(|| {
-            let (id, human) = (prune.id, prune.human.clone());
-            self.prunings.push(Pruning { id, human, at: now, machines: 0, entries: 0 });
+            let (id, by) = (prune.id, prune.human.clone());
+            self.prunings.push(Pruning { id, by, at: now, machines: 0, entries: 0 });
             self.prunings.len() - 1
         });
         let pruning = &mut self.prunings[known];
@@ -45,7 +45,7 @@ impl Data {
         let stored = stored.ok_or(Kept::Changed)?;
         let is_newest = self.machines.last().is_some_and(|newest| newest.row.id == id)
             || self.newest_of(stored) == self.newest();
-        let lives = |it: &Stored| !it.row.ended;
+        let lives = |it: &MachineRow| !it.row.ended;
         let is_alive = |id: &Id| self.find(*id).is_some_and(lives);
         let attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
         if is_newest {
@@ -66,8 +66,8 @@ impl Data {
     fn ancestors(&self, id: Id) -> BTreeSet<Id> {
         let mut found = BTreeSet::new();
         let mut next = self.works.parents.get(&id);
-        while let Some(parent) = next.filter(|parent| found.insert(**parent)) {
-            next = self.works.parents.get(parent);
+        while let Some(of) = next.filter(|of| found.insert(of.parent)) {
+            next = self.works.parents.get(&of.parent);
         }
         found
     }
@@ -76,7 +76,7 @@ impl Data {
         let mut found = BTreeSet::new();
         let mut next = vec![id];
         while let Some(of) = next.pop() {
-            let children = self.works.parents.iter().filter(|(_, parent)| **parent == of);
+            let children = self.works.parents.iter().filter(|(_, it)| it.parent == of);
             next.extend(children.map(|(child, _)| *child).filter(|child| found.insert(*child)));
         }
         found
@@ -96,7 +96,7 @@ impl Data {
         self.machines.retain(|stored| stored.row.id != id);
         self.works.states.remove(&id);
         self.works.messages.retain(|message| message.to != id);
-        self.works.parents.retain(|child, parent| *child != id && *parent != id);
+        self.works.parents.retain(|child, of| *child != id && of.parent != id);
         // Everything after it has moved up.
         self.places = self.machines.iter().enumerate().map(|(at, it)| (it.row.id, at)).collect();
         for stored in &mut self.machines {

@@ -1,12 +1,12 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use super::{Data, Stored};
+use super::{MachineRow, Tables};
 use crate::{
     clock::Millis,
     id::Id,
-    journal::{DigestKey, Line},
+    journal::{DigestKey, EntryKind, Line},
     store::{
-        backend::{Filter, Found, Row, Sequenced},
+        backend::{Filter, FoundRow, Row, Sequenced},
         read::{
             sessions::{SessionCursor, SessionLine},
             transitions::{Reading, Selected, Transitions},
@@ -14,14 +14,15 @@ use crate::{
     },
 };
 
-impl Data {
-    pub(super) fn rows(&self, ids: &[Id]) -> Vec<Found> {
-        let row =
-            |&id: &Id| self.find(id).map_or(Found::Missing(id), |stored| self.found(stored, true));
+impl Tables {
+    pub(super) fn rows(&self, ids: &[Id]) -> Vec<FoundRow> {
+        let row = |&id: &Id| {
+            self.find(id).map_or(FoundRow::Missing(id), |stored| self.found(stored, true))
+        };
         ids.iter().map(row).collect()
     }
 
-    pub(super) fn select(&self, filter: &Filter) -> Vec<(u64, Found)> {
+    pub(super) fn select(&self, filter: &Filter) -> Vec<(u64, FoundRow)> {
         let mut selected: Vec<_> =
             self.machines.iter().filter(|stored| self.is_selected(stored, filter)).collect();
         if filter.due_by.is_some() {
@@ -39,7 +40,7 @@ impl Data {
         limit: usize,
     ) -> Vec<(u64, SessionLine)> {
         let mut newest: BTreeMap<&str, (u64, SessionLine)> = BTreeMap::new();
-        for Stored { no, row, .. } in &self.machines {
+        for MachineRow { no, row, .. } in &self.machines {
             let Some(session) = &row.session else { continue };
             let (newest, line) = newest.entry(session).or_insert_with(|| {
                 let (created_at, updated_at) = (row.created_at, row.updated_at);
@@ -70,9 +71,14 @@ impl Data {
             .collect()
     }
 
+    pub(super) fn moves_before(&self, id: Id, number: u64) -> u64 {
+        let before = self.history(id, 0, usize::try_from(number).unwrap_or(usize::MAX));
+        before.iter().filter(|line| line.kind == EntryKind::Moved).count() as u64
+    }
+
     pub(super) fn transitions(&self, of: &Selected, key: &DigestKey) -> Transitions {
         let mut transitions = Reading::new(*key, of.with_names);
-        let machines = self.machines.iter().filter(|Stored { no, row, .. }| {
+        let machines = self.machines.iter().filter(|MachineRow { no, row, .. }| {
             row.session.as_ref() == Some(&of.session)
                 && row.machine == of.machine
                 && (of.first..=of.last).contains(no)
@@ -92,26 +98,28 @@ impl Data {
         self.entries[first..].iter().take(limit).cloned().collect()
     }
 
-    fn is_selected(&self, stored: &Stored, filter: &Filter) -> bool {
+    fn is_selected(&self, stored: &MachineRow, filter: &Filter) -> bool {
         let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
             Some(_) => place(stored, filter) > (due_at, no),
             None if filter.newest_first => stored.no < no,
             None => stored.no > no,
         });
-        is_after && filter.selects(&stored.row, self.gate(stored))
+        is_after
+            && filter.selects(&stored.row, self.gate(stored))
+            && self.has_calls(&stored.row, filter)
     }
 
     /// The status of the machine that one is behind.
-    fn gate(&self, stored: &Stored) -> Option<&str> {
+    fn gate(&self, stored: &MachineRow) -> Option<&str> {
         stored.row.behind.and_then(|gate| self.find(gate)).map(|gate| &*gate.row.status)
     }
 
-    fn found(&self, stored: &Stored, whole: bool) -> Found {
+    fn found(&self, stored: &MachineRow, whole: bool) -> FoundRow {
         let gate = self.gate(stored).map(str::to_owned);
         if !whole {
             // The long texts are not even copied.
             let Row { machine, status, session, key, .. } = &stored.row;
-            return Found::Row(
+            return FoundRow::Row(
                 Row {
                     machine: machine.clone(),
                     status: status.clone(),
@@ -126,14 +134,12 @@ impl Data {
                 None,
             );
         }
-        let newest = stored.lines.last().and_then(|&place| self.entries.get(place));
-        let digest = newest.and_then(|entry| Some(entry.line.as_ref().ok()?.digest));
-        Found::Row(Row { gate, ..stored.row.clone() }, digest)
+        FoundRow::Row(Row { gate, ..stored.row.clone() }, self.digest_of(stored))
     }
 }
 
 /// Where a row is in the order of the filter; see [`Filter::after`].
-fn place(stored: &Stored, filter: &Filter) -> (Millis, u64) {
+fn place(stored: &MachineRow, filter: &Filter) -> (Millis, u64) {
     let due_at = filter.due_by.and(stored.row.due_at);
     (due_at.unwrap_or(Millis::MIN), stored.no)
 }

@@ -1,19 +1,19 @@
 //! Inboxes and leases. What happens to them is decided by [`step`]; this keeps the result.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
-use super::Data;
+use super::Tables;
 use crate::{
     id::Id,
     store::{
-        backend::{Agenda, Batch, Child, Crew, Found, Messages, Rejected, Task},
+        backend::{
+            Child, CrewChange, FoundRow, Kinship, Messages, ReadyMachine, WorkRows, WriteBatch,
+        },
         inbox::{
             message::{Delivery, Outgoing, Queued, Received},
             protocol::{
-                Effects, Event, MessageState, MessageStatus, Outcome, State, To, Work, caused, step,
+                Effects, Event, EventOutcome, InboxState, MessageState, MessageStatus, Schedule,
+                To, caused, step,
             },
         },
     },
@@ -24,11 +24,11 @@ use crate::{
 pub(in crate::store) struct Works {
     /// The kinds that workers drive.
     pub(in crate::store) driven: Vec<String>,
-    pub(in crate::store) states: BTreeMap<Id, State>,
+    pub(in crate::store) states: BTreeMap<Id, InboxState>,
     /// All messages, in the order in which they arrived.
     pub(in crate::store) messages: Vec<Delivered>,
     /// Children and their parents.
-    pub(in crate::store) parents: BTreeMap<Id, Id>,
+    pub(in crate::store) parents: BTreeMap<Id, Kinship>,
 }
 
 /// The immutable part of a message.
@@ -42,111 +42,101 @@ pub(in crate::store) struct Delivered {
 }
 
 impl Delivered {
+    /// It is the outcome of a call.
+    #[cfg(test)]
+    pub(in crate::store) fn is_outcome(&self) -> bool {
+        self.message.actor == <crate::actor::Call as crate::actor::Actor>::KIND
+    }
+
     /// Returns its state; `of_machine` has the newest message of each correlation id.
-    fn state(&self, of_machine: Option<&State>) -> MessageState {
+    fn state(&self, of_machine: Option<&InboxState>) -> MessageState {
         let newest = of_machine.and_then(|it| it.messages.get(&self.message.correlation));
         self.replaced.as_ref().or(newest).cloned().unwrap_or_default()
     }
 }
 
-/// The events of a batch with what they change.
-pub(super) type Decided = Vec<(Id, Event, Effects)>;
-
-impl Data {
-    /// Decides all events of a batch, each after those before it.
-    pub(super) fn decide(&self, batch: &Batch) -> Result<Decided, Rejected> {
-        for (_, parent) in &batch.children {
-            match self.find(*parent) {
-                None if !batch.creates(*parent) => return Err(Rejected::NotFound(*parent)),
-                Some(stored) if stored.row.ended => return Err(Rejected::Ended(*parent)),
-                Some(_) | None => {}
-            }
-        }
-        let mut copies: HashMap<Id, State> = HashMap::new();
-        let mut decided = Vec::with_capacity(batch.events.len());
-        for (id, event) in &batch.events {
-            if self.find(*id).is_none() && !batch.creates(*id) {
-                return Err(Rejected::NotFound(*id));
-            }
-            let state = copies.entry(*id).or_insert_with(|| self.state(*id));
-            let effects =
-                step(state, event).map_err(|refusal| Rejected::by_protocol(*id, event, refusal))?;
-            state.apply(&effects);
-            decided.push((*id, event.clone(), effects));
-        }
-        Ok(decided)
-    }
-
-    /// Writes what was decided, and then what the writes of the batch cause.
-    pub(super) fn write_work(&mut self, batch: &Batch, decided: Decided) -> Vec<Outcome> {
+impl Tables {
+    /// Writes the decided effects, and then the consequences of the batch.
+    pub(super) fn write_work(
+        &mut self,
+        batch: &WriteBatch,
+        decided: Vec<(Option<()>, Effects)>,
+    ) -> Vec<EventOutcome> {
         for kind in &batch.drives {
             if !self.works.driven.contains(kind) {
                 self.works.driven.push(kind.clone());
                 let of_kind = self.machines.iter().filter(|it| it.row.machine == *kind);
                 for id in of_kind.map(|it| it.row.id).collect::<Vec<_>>() {
-                    self.happens(id, &Event::Drive { now: batch.now });
+                    self.apply_event(id, &Event::Drive { now: batch.now });
                 }
             }
         }
-        for (child, parent) in &batch.children {
-            self.works.parents.insert(*child, *parent);
+        for new in &batch.children {
+            self.works.parents.insert(new.child, new.kinship());
+        }
+        for moved in &batch.moved_children {
+            self.works.parents.insert(moved.child, moved.kinship());
         }
         let mut outcomes = Vec::with_capacity(decided.len());
-        for (id, event, effects) in decided {
+        for ((_, effects), (id, event)) in decided.into_iter().zip(&batch.events) {
             outcomes.push(effects.outcome);
-            self.record(id, &event, &effects);
+            self.record(*id, event, &effects);
         }
         match &batch.crew {
-            Some(Crew::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
-            Some(Crew::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
+            Some(CrewChange::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
+            Some(CrewChange::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
             None => {}
         }
         outcomes
     }
 
-    /// Writes what the writes of a batch cause.
-    pub(super) fn write_caused(&mut self, batch: &Batch) {
+    /// Writes the consequences of a batch; returns the messages that are new.
+    pub(super) fn write_caused(&mut self, batch: &WriteBatch) -> Vec<(Id, EventOutcome)> {
+        let mut sent = Vec::new();
         for write in &batch.writes {
             let id = write.row.id;
-            for (to, event) in caused(write, batch.is_by_holder(id), batch.now) {
+            let child = self.works.parents.get(&id).copied();
+            for (to, event) in caused(write, child.as_ref(), batch.is_by_holder(id), batch.now) {
                 for id in self.recipients(id, to) {
                     // Only machines of kinds that workers drive have work.
                     if !matches!(event, Event::Drive { .. })
                         || self.works.driven.contains(&write.row.machine)
                     {
-                        self.happens(id, &event);
+                        let outcome = self.apply_event(id, &event);
+                        sent.extend(event.new_message(outcome).map(|outcome| (id, outcome)));
                     }
                 }
             }
         }
+        sent
     }
 
     fn recipients(&self, id: Id, to: To) -> Vec<Id> {
         match to {
             To::Itself => vec![id],
-            To::Waiting => {
-                let parent = self.works.parents.get(&id).copied();
+            To::Parent => self.parent(id).into_iter().collect(),
+            To::Behind => {
                 let behind = self.machines.iter().filter(|it| it.row.behind == Some(id));
-                parent.into_iter().chain(behind.map(|it| it.row.id)).collect()
+                behind.map(|it| it.row.id).collect()
             }
             To::Children => {
-                let children = self.works.parents.iter().filter(|(_, parent)| **parent == id);
+                let children = self.works.parents.iter().filter(|(_, it)| it.parent == id);
                 let open = |id: &Id| self.find(*id).is_some_and(|it| !it.row.ended);
                 children.map(|(child, _)| *child).filter(open).collect()
             }
         }
     }
 
-    /// An event that is never refused.
-    fn happens(&mut self, id: Id, event: &Event) {
-        if let Ok(effects) = step(&self.state(id), event) {
-            self.record(id, event, &effects);
-        }
+    /// An event that changes nothing if it is refused. Returns its outcome.
+    fn apply_event(&mut self, id: Id, event: &Event) -> Option<EventOutcome> {
+        let effects = step(&self.inbox_state(id), event).ok()?;
+        self.record(id, event, &effects);
+        Some(effects.outcome)
     }
 
     fn record(&mut self, id: Id, event: &Event, effects: &Effects) {
         if let Event::Send { message, now } = event
-            && effects.outcome != Outcome::Duplicate
+            && effects.outcome != EventOutcome::Duplicate
         {
             if effects.replaces {
                 self.replace(id, &message.correlation);
@@ -167,41 +157,41 @@ impl Data {
         }
     }
 
-    fn state(&self, id: Id) -> State {
+    pub(super) fn inbox_state(&self, id: Id) -> InboxState {
         let ended = self.find(id).is_some_and(|stored| stored.row.ended);
-        State { ended, ..self.works.states.get(&id).cloned().unwrap_or_default() }
+        InboxState { ended, ..self.works.states.get(&id).cloned().unwrap_or_default() }
     }
 
-    pub(super) fn agenda(&self, kinds: &[String], limit: usize) -> Vec<Agenda> {
+    pub(super) fn ready(&self, kinds: &[String], limit: usize) -> Vec<ReadyMachine> {
         let mut all = Vec::new();
         for kind in kinds {
             let of_kind = self.works.states.iter().filter(|(id, _)| {
                 self.find(**id).is_some_and(|stored| stored.row.machine == *kind)
             });
-            let mut of_kind: Vec<Agenda> = of_kind
+            let mut of_kind: Vec<ReadyMachine> = of_kind
                 .filter_map(|(id, state)| {
                     let work = state.work.as_ref()?;
                     let at = work.lease.as_ref().map(|lease| lease.until).or(work.wake_at)?;
                     let worker = work.lease.as_ref().map(|lease| lease.worker.clone());
                     let attempts = work.handler.attempts.saturating_add(work.deadline.attempts);
-                    Some(Agenda {
+                    Some(ReadyMachine {
                         id: *id,
                         token: work.token,
-                        news: work.news,
+                        revision: work.revision,
                         at,
                         worker,
                         attempts,
                     })
                 })
                 .collect();
-            of_kind.sort_by_key(|agenda| agenda.at);
+            of_kind.sort_by_key(|ready| ready.at);
             of_kind.truncate(limit);
             all.extend(of_kind);
         }
         all
     }
 
-    pub(super) fn holders(&self) -> Vec<String> {
+    pub(super) fn lease_holders(&self) -> Vec<String> {
         let works = self.works.states.values().filter_map(|state| state.work.as_ref());
         let mut all: Vec<_> =
             works.filter_map(|work| work.lease.as_ref()).map(|it| it.worker.clone()).collect();
@@ -210,8 +200,8 @@ impl Data {
         all
     }
 
-    pub(super) fn task(&self, id: Id) -> Task {
-        let found = self.rows(&[id]).pop().unwrap_or(Found::Missing(id));
+    pub(super) fn task(&self, id: Id) -> WorkRows {
+        let found = self.rows(&[id]).pop().unwrap_or(FoundRow::Missing(id));
         let state = self.works.states.get(&id);
         let work = state.and_then(|state| state.work.clone());
         let mut queued = Vec::new();
@@ -231,23 +221,7 @@ impl Data {
         let received = self.works.messages.iter().map(|delivered| {
             let Delivered { to, message, sent_at, .. } = delivered;
             let state = delivered.state(self.works.states.get(to));
-            let MessageState { status, attempts, fault, .. } = state;
-            let (cause, error) = fault.map(|fault| (fault.cause, fault.error)).unzip();
-            let Outgoing { correlation, actor, name, body, seen } = (**message).clone();
-            let (to, sent_at, status) = (*to, *sent_at, status.into());
-            Received {
-                to,
-                correlation,
-                actor,
-                name,
-                body,
-                seen,
-                sent_at,
-                status,
-                attempts,
-                error,
-                cause,
-            }
+            Received::of(*to, (**message).clone(), *sent_at, state)
         });
         let wanted = |received: &Received| match which {
             Messages::To(id) => received.to == *id,
@@ -256,7 +230,8 @@ impl Data {
                     && received.correlation == *correlation
                     && received.status != Delivery::Replaced
             }
-            Messages::SetAside => received.status == MessageStatus::SetAside.into(),
+            Messages::SetAside => received.status == Delivery::SetAside,
+            Messages::SetAsideOf(id) => received.to == *id && received.status == Delivery::SetAside,
             Messages::Queued(before, _) => {
                 received.status == Delivery::Queued && received.sent_at <= *before
             }
@@ -266,7 +241,7 @@ impl Data {
         received.filter(wanted).take(limit).collect()
     }
 
-    pub(super) fn failing(&self) -> Vec<(Id, Work)> {
+    pub(super) fn failing(&self) -> Vec<(Id, Schedule)> {
         let works = self.machines.iter().filter_map(|stored| {
             let id = stored.row.id;
             Some((id, self.works.states.get(&id)?.work.as_ref()?))
@@ -276,19 +251,22 @@ impl Data {
 
     /// A parent that was pruned is none.
     pub(super) fn parent(&self, child: Id) -> Option<Id> {
-        let parent = self.works.parents.get(&child).copied();
+        let parent = self.works.parents.get(&child).map(|kinship| kinship.parent);
         parent.filter(|parent| self.find(*parent).is_some())
     }
 
     pub(super) fn children(&self, parent: Id) -> Vec<Child> {
-        let of_parent =
-            self.machines.iter().filter(|it| self.works.parents.get(&it.row.id) == Some(&parent));
-        let child = |it: &super::Stored| Child {
-            id: it.row.id,
-            machine: it.row.machine.clone(),
-            status: it.row.status.clone(),
-            has_ended: it.row.ended,
+        let child = |it: &super::MachineRow| {
+            let kinship = self.works.parents.get(&it.row.id).filter(|it| it.parent == parent)?;
+            Some(Child {
+                id: it.row.id,
+                machine: it.row.machine.clone(),
+                status: it.row.status.clone(),
+                has_ended: it.row.ended,
+                position: kinship.position,
+                since: kinship.since,
+            })
         };
-        of_parent.map(child).collect()
+        self.machines.iter().filter_map(child).collect()
     }
 }

@@ -76,13 +76,13 @@ async fn all(store: &Store) -> Vec<Operation> {
 }
 
 #[tokio::test]
-async fn what_was_begun_is_in_the_file_and_in_its_backup() {
+async fn operations_are_in_the_file_and_in_its_backup() {
     let place = Place::new().await;
     let approve = operation("approve");
     let at = place.store.now();
     let first = place.store.operation(approve.clone()).await.unwrap();
     place.store.operation_ended(first, "done").await.unwrap();
-    // The outcome of this one is never recorded.
+    // Its outcome is never recorded.
     let second = place.begun("retry").await;
     assert_eq!((first, second), (1, 2));
 
@@ -143,7 +143,7 @@ async fn long_texts_are_cut() {
 
 /// Each column is covered by the seal, and one row that was changed does not hide the others.
 #[tokio::test]
-async fn an_edit_is_reported_in_its_place() {
+async fn an_edit_is_reported_at_its_entry() {
     for edit in [
         "at = at + 1",
         "human = 'bob'",
@@ -186,13 +186,16 @@ async fn an_operation_that_was_changed_gets_no_outcome() {
 #[tokio::test]
 async fn verification_notices_what_is_missing() {
     for (sql, expected) in [
-        ("DELETE FROM operation WHERE no = 1", "operation 1 is missing in the operator log"),
-        ("DELETE FROM operation WHERE no = 2", "operation 2 is missing in the operator log"),
+        ("DELETE FROM operation WHERE no = 1", "operation 1 is missing from the operator log"),
+        ("DELETE FROM operation WHERE no = 2", "operation 2 is missing from the operator log"),
         ("UPDATE operation SET no = 9 WHERE no = 3", "6 operations are missing from 3 on"),
-        ("UPDATE operation SET no = -1 WHERE no = 2", "operation 2 is missing in the operator log"),
+        (
+            "UPDATE operation SET no = -1 WHERE no = 2",
+            "operation 2 is missing from the operator log",
+        ),
         (
             "UPDATE operation SET no = -9223372036854775808 WHERE no = 2",
-            "operation 2 is missing in the operator log",
+            "operation 2 is missing from the operator log",
         ),
         (
             "UPDATE operation SET no = 9223372036854775807 WHERE no = 3",

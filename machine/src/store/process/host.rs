@@ -2,7 +2,7 @@
 
 use std::{fs::File, io, path::Path, sync::OnceLock};
 
-use crate::contract::Process;
+use crate::process::Process;
 
 /// This process.
 pub(crate) fn process() -> &'static Process {
@@ -38,7 +38,7 @@ fn id_in(path: &str) -> Option<String> {
     Some(id).filter(|id| !id.is_empty())
 }
 
-/// The number of a file in its file system. A copy has another one.
+/// The inode number of a file. A copy has a different one.
 pub(crate) fn inode(file: &File) -> Option<u64> {
     #[cfg(unix)]
     let inode = file.metadata().ok().map(|file| std::os::unix::fs::MetadataExt::ino(&file));

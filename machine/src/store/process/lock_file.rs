@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contract::{Liveness, Process},
+    process::{Liveness, Process},
     store::process::host,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 /// lock is free in any case, and proves the end of the process only if the file has been on this machine
 /// all the time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Record {
+struct LockRecord {
     worker: String,
     inode: Option<u64>,
     device: Option<u64>,
@@ -55,7 +55,7 @@ impl Here {
     }
 }
 
-impl Record {
+impl LockRecord {
     fn of(worker: &str, file: &File) -> Self {
         Self {
             worker: worker.to_owned(),
@@ -89,15 +89,38 @@ impl Record {
 pub(crate) fn create(unnamed: &Path, path: &Path, worker: &str) -> io::Result<File> {
     loop {
         let file = File::create_new(unnamed)?;
-        file.lock()?;
-        let record = serde_json::to_string(&Record::of(worker, &file))?;
-        (&file).write_all(record.as_bytes())?;
-        match std::fs::rename(unnamed, path) {
+        match lock(&file, worker).and_then(|()| std::fs::rename(unnamed, path)) {
+            Ok(()) => return Ok(file),
             // Another process removed it before it was locked.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            other => return other.map(|()| file),
+            // A full disk, for example: the next try creates it again.
+            Err(error) => {
+                let _ = std::fs::remove_file(unnamed);
+                return Err(error);
+            }
         }
     }
+}
+
+/// The reason why a lock file cannot be made, and what to do about it.
+pub(crate) fn failure(error: &io::Error) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and try again"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "make its folder writable"
+        }
+        _ => "check its folder and try again",
+    };
+    format!("{error}; {advice}")
+}
+
+fn lock(file: &File, worker: &str) -> io::Result<()> {
+    file.lock()?;
+    let record = serde_json::to_string(&LockRecord::of(worker, file))?;
+    let mut file = file;
+    file.write_all(record.as_bytes())
 }
 
 /// Checks by its lock file whether the process of this worker is alive.
@@ -111,7 +134,7 @@ pub(crate) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
         Err(TryLockError::Error(error)) => return Err(error),
     }
     let text = read(&file)?;
-    Ok(match serde_json::from_slice::<Record>(&text) {
+    Ok(match serde_json::from_slice::<LockRecord>(&text) {
         Ok(record) if record.worker == worker => record.liveness(&Here::of(&file)),
         _ => Liveness::Unknown,
     })
@@ -122,7 +145,7 @@ pub(crate) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
 pub(crate) fn is_abandoned(path: &Path) -> bool {
     let Ok(Some(file)) = host::open_regular(path) else { return false };
     let Ok(()) = file.try_lock_shared() else { return false };
-    read(&file).is_ok_and(|text| match serde_json::from_slice::<Record>(&text) {
+    read(&file).is_ok_and(|text| match serde_json::from_slice::<LockRecord>(&text) {
         Ok(record) => record.liveness(&Here::of(&file)) == Liveness::Ended,
         Err(_) => text.is_empty(),
     })
@@ -131,7 +154,7 @@ pub(crate) fn is_abandoned(path: &Path) -> bool {
 /// Longer than any record, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// The text of a lock file. More is no lock file of ours.
+/// Reads a lock file, up to its maximum size.
 fn read(file: &File) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -142,8 +165,8 @@ fn read(file: &File) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn record() -> Record {
-        Record {
+    fn record() -> LockRecord {
+        LockRecord {
             worker: "w".to_owned(),
             inode: Some(17),
             device: Some(1),
@@ -166,6 +189,34 @@ mod tests {
 
     fn named(text: &str) -> String {
         text.to_owned()
+    }
+
+    /// A full disk, for example.
+    #[test]
+    fn a_try_that_failed_does_not_prevent_the_next_one() {
+        let folder = tempfile::tempdir().expect("there is a folder");
+        let (unnamed, path) = (folder.path().join("lock-new"), folder.path().join("lock"));
+        std::fs::create_dir(&path).expect("its name is taken");
+        create(&unnamed, &path, "w").expect_err("a file does not replace a folder");
+        assert!(!unnamed.exists());
+
+        std::fs::remove_dir(&path).expect("its name is free");
+        let _lock = create(&unnamed, &path, "w").expect("it has its name");
+        assert_eq!(liveness(&path, "w").expect("it can be read"), Liveness::Alive);
+    }
+
+    #[test]
+    fn a_failure_says_what_to_do_about_it() {
+        for (kind, advice) in [
+            (io::ErrorKind::StorageFull, "free some space and try again"),
+            (io::ErrorKind::QuotaExceeded, "free some space and try again"),
+            (io::ErrorKind::PermissionDenied, "make its folder writable"),
+            (io::ErrorKind::ReadOnlyFilesystem, "make its folder writable"),
+            (io::ErrorKind::NotFound, "check its folder and try again"),
+        ] {
+            let failure = failure(&kind.into());
+            assert_eq!(failure, format!("{}; {advice}", io::Error::from(kind)));
+        }
     }
 
     /// A free lock, in each place where it can be found.
@@ -207,7 +258,7 @@ mod tests {
             assert_eq!(record().liveness(&here), expected, "{place}");
         }
         // Two systems without boot ids are not the same boot.
-        let unknown = Record { boot: None, machine: None, ..record() };
+        let unknown = LockRecord { boot: None, machine: None, ..record() };
         let elsewhere =
             Here { boot: None, machine: None, host: "b".to_owned(), is_local: true, ..here() };
         assert_eq!(unknown.liveness(&elsewhere), Unknown);

@@ -2,4 +2,4 @@
 
 pub(crate) mod host;
 pub(crate) mod lock_file;
-pub(crate) mod worker;
+pub(crate) mod worker_lock;

@@ -6,21 +6,21 @@ use std::{
 use crate::{
     id::Id,
     store::{
-        backend::Found,
+        backend::FoundRow,
         error::LoadError,
         handle::Store,
         read::{load::history, query::Query},
     },
 };
 
-/// The unreadable rows that a scan of the whole store found, and the time until which they are cached.
+/// The unreadable rows that a scan of the machines that have not ended found, and the time until which they are cached.
 #[derive(Debug, Default)]
-pub(crate) struct Broken(Mutex<Option<(Duration, Rows)>>);
+pub(crate) struct BrokenScan(Mutex<Option<(Duration, BrokenRows)>>);
 
-/// Each with its id, if that can be read, and what is wrong.
-type Rows = Vec<(Option<Id>, String)>;
+/// Each with its id, if readable, and its error.
+type BrokenRows = Vec<(Option<Id>, String)>;
 
-/// The time for which a look at the whole store counts, as a multiple of the time that it takes: a view that is
+/// The time for which a scan counts, as a multiple of the time that it takes: a view that is
 /// loaded again and again spends little time on what hardly ever changes.
 const REST: u32 = 10;
 
@@ -28,8 +28,9 @@ const REST: u32 = 10;
 const PAGE: usize = 1000;
 
 impl Store {
-    /// The unreadable rows anywhere in the store: no index lists rows that were edited by hand.
-    pub(crate) async fn broken_rows(&self) -> Result<Rows, LoadError> {
+    /// The unreadable rows of machines that have not ended: no index lists rows that were edited by hand. Of those that
+    /// have ended, [`verify_all`](Self::verify_all) finds them.
+    pub(crate) async fn broken_rows(&self) -> Result<BrokenRows, LoadError> {
         let known = self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let began = self.uptime();
         if let Some((until, rows)) = known
@@ -37,7 +38,7 @@ impl Store {
         {
             return self.still_broken(rows).await;
         }
-        let rows = self.look_at_all().await?;
+        let rows = self.scan_live().await?;
         let now = self.uptime();
         let until = now + now.saturating_sub(began) * REST;
         let known = Some((until, rows.clone()));
@@ -45,17 +46,17 @@ impl Store {
         Ok(rows)
     }
 
-    async fn look_at_all(&self) -> Result<Rows, LoadError> {
-        let definitions = self.definitions().await?;
+    async fn scan_live(&self) -> Result<BrokenRows, LoadError> {
+        let definitions = self.all_definitions().await?;
         let mut broken = Vec::new();
-        let mut query = Query::new().limit(PAGE);
-        loop {
-            let (rows, next) = self.rows(&query, true).await?;
+        let mut next = Some(Query::new().live().limit(PAGE));
+        while let Some(query) = next {
+            let (rows, after) = self.rows(&query, true).await?;
             for (_, found) in rows {
                 let (row, head) = match found {
-                    Found::Row(row, head) => (row, head),
-                    Found::Missing(_) => continue,
-                    Found::Broken(row) => {
+                    FoundRow::Row(row, head) => (row, head),
+                    FoundRow::Missing(_) => continue,
+                    FoundRow::Broken(row) => {
                         broken.push((row.id, LoadError::from(row).to_string()));
                         continue;
                     }
@@ -65,7 +66,7 @@ impl Store {
                 let checked = match (self.intact(&row, head), written) {
                     (Err(error), _) => Err(error),
                     (Ok(_), None) => {
-                        Err(history(id, "its definition is missing in the file".to_owned()))
+                        Err(history(id, "its definition is missing from the file".to_owned()))
                     }
                     (Ok(_), Some(definition)) if definition.state(&row.status).is_none() => {
                         let why = format!("its definition has no state `{}`", row.status);
@@ -75,15 +76,13 @@ impl Store {
                 };
                 broken.extend(checked.err().map(|error| (Some(id), error.to_string())));
             }
-            match next {
-                Some(next) => query = query.after(next),
-                None => return Ok(broken),
-            }
+            next = after.map(|after| query.after(after));
         }
+        Ok(broken)
     }
 
     /// Removes the rows that were restored or deleted since.
-    async fn still_broken(&self, mut rows: Rows) -> Result<Rows, LoadError> {
+    async fn still_broken(&self, mut rows: BrokenRows) -> Result<BrokenRows, LoadError> {
         let mut readable = Vec::new();
         for id in rows.iter().filter_map(|(id, _)| *id) {
             match self.observed_one(id).await {

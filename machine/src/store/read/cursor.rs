@@ -43,7 +43,7 @@ impl fmt::Display for Cursor {
 /// The text is not a cursor.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a cursor of this list; use the one that the previous page has, or none for the \
+    "`{0}` is not a cursor of this list; use the cursor of the previous page, or none for the \
      first page"
 )]
 pub struct InvalidCursor(pub(crate) String);

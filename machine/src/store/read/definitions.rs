@@ -11,12 +11,20 @@ use crate::{
 /// The definitions that the store has, as far as they were read. There are few: one per version of a
 /// machine.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions {
+pub(crate) struct DefinitionCache {
     own: Mutex<HashMap<Fingerprint, Arc<Definition>>>,
-    read: Mutex<Arc<Vec<Arc<Definition>>>>,
+    read: Mutex<CachedDefinitions>,
 }
 
-impl Definitions {
+/// The stored definitions, oldest first.
+#[derive(Debug, Clone, Default)]
+struct CachedDefinitions {
+    all: Arc<Vec<Arc<Definition>>>,
+    /// The number of the newest one before they were read; `None` if some could not be read.
+    newest: Option<u64>,
+}
+
+impl DefinitionCache {
     /// A definition of this program, to be written to the store.
     pub(crate) fn own(&self, definition: &'static Definition) -> Arc<Definition> {
         // Poisoning is harmless: each collection is changed in one step.
@@ -32,14 +40,44 @@ impl Definitions {
         backend: &dyn Backend,
         wanted: &[Fingerprint],
     ) -> Result<Arc<Vec<Arc<Definition>>>, Unavailable> {
-        let known = Arc::clone(&self.read.lock().unwrap_or_else(PoisonError::into_inner));
+        let known = self.known().all;
         let has =
             |wanted: &Fingerprint| known.iter().any(|definition| definition.fingerprint == *wanted);
         if wanted.iter().all(has) {
             return Ok(known);
         }
-        let read = Arc::new(backend.definitions().await?.intact);
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&read);
-        Ok(read)
+        let newest = backend.newest_definition().await?;
+        self.read(backend, newest).await
+    }
+
+    /// Every stored definition, read again if there are new ones.
+    pub(crate) async fn all(
+        &self,
+        backend: &dyn Backend,
+    ) -> Result<Arc<Vec<Arc<Definition>>>, Unavailable> {
+        let newest = backend.newest_definition().await?;
+        let known = self.known();
+        if known.newest == Some(newest) {
+            return Ok(known.all);
+        }
+        self.read(backend, newest).await
+    }
+
+    /// `newest` was the number of the newest one. If others come in between, they are read once more.
+    async fn read(
+        &self,
+        backend: &dyn Backend,
+        newest: u64,
+    ) -> Result<Arc<Vec<Arc<Definition>>>, Unavailable> {
+        let read = backend.definitions().await?;
+        let newest = read.broken.is_empty().then_some(newest);
+        let all = Arc::new(read.intact);
+        let known = CachedDefinitions { all: Arc::clone(&all), newest };
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(all)
+    }
+
+    fn known(&self) -> CachedDefinitions {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

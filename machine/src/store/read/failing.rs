@@ -4,7 +4,7 @@ use crate::{
     store::{
         error::LoadError,
         handle::Store,
-        inbox::protocol::{Cause, Work},
+        inbox::protocol::{Cause, Schedule},
     },
 };
 
@@ -29,7 +29,7 @@ pub struct Failing {
 }
 
 impl Failing {
-    pub(crate) fn of(id: Id, work: &Work) -> Option<Self> {
+    pub(crate) fn of(id: Id, work: &Schedule) -> Option<Self> {
         let failed = work.failed.as_ref()?;
         let tries = [&work.handler, &work.deadline];
         Some(Self {
@@ -45,8 +45,8 @@ impl Failing {
 }
 
 impl Store {
-    /// The machines whose handler or deadline failed when it was last tried, oldest first: those that are tried
-    /// again, and those that are set aside. Other errors of workers are in [`set_aside`](Self::set_aside) and
+    /// The machines whose handler or deadline failed in its last attempt, oldest first: those to
+    /// be retried, and those set aside. Other errors of workers are in [`set_aside`](Self::set_aside) and
     /// in the [`inbox`](Self::inbox).
     ///
     /// # Errors
@@ -54,15 +54,13 @@ impl Store {
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     ///
     /// ```
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let store = machine::store::Store::memory();
     /// for failing in store.failing().await? {
     ///     println!("{}: {}, attempt {}", failing.id, failing.cause, failing.attempts);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     pub async fn failing(&self) -> Result<Vec<Failing>, LoadError> {
         let found = self.inner.backend.failing().await?;

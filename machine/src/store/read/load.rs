@@ -6,14 +6,17 @@ use std::{
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
-    journal::{Digest, Fixed, Journal, Stored, Summary},
+    journal::{Digest, Fixed, Journal, StoredState, Summary},
     store::{
-        backend::{Broken, Found, Row},
+        backend::{Broken, FoundRow, Row},
         error::LoadError,
         handle::Store,
         write::seal::seal,
     },
-    stored::{Known, Restore, Verified, VerifyError, check_id, check_machine, fold, successor},
+    stored::{
+        KnownDefinitions, Restore, StoredPart, Verified, VerifyError, check_id, check_machine,
+        fold, successor,
+    },
 };
 
 impl Store {
@@ -26,44 +29,45 @@ impl Store {
     /// [`LoadError::NotFound`] if no machine has this id, [`LoadError::Unreadable`] if it is of
     /// another kind, fails verification, or is incompatible with this program.
     pub async fn load<M: Restore>(&self, id: Id) -> Result<M, LoadError> {
-        let mut rows = self.inner.backend.rows(vec![id]).await?;
-        let found = rows.pop().unwrap_or(Found::Missing(id));
+        let found = self.found(id).await?;
         let definitions = self.definition_of(&found).await?;
         self.current(self.restore(found, &definitions)?).await
+    }
+
+    /// Stored definitions, with these among them.
+    pub(crate) async fn definitions_with(
+        &self,
+        wanted: &[Fingerprint],
+    ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+        Ok(self.inner.definitions.with(&*self.inner.backend, wanted).await?)
     }
 
     /// The definitions that some rows were written under.
     pub(crate) async fn definitions_of(
         &self,
-        rows: &[(u64, Found)],
+        rows: &[(u64, FoundRow)],
     ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
-        let wanted: Vec<Fingerprint> =
-            rows.iter().filter_map(|(_, found)| found.definition()).collect();
-        Ok(self.inner.definitions.with(&*self.inner.backend, &wanted).await?)
+        let wanted = rows.iter().filter_map(|(_, found)| found.definition());
+        self.definitions_with(&wanted.collect::<Vec<_>>()).await
     }
 
     /// The definition that a row was written under, among others.
     pub(crate) async fn definition_of(
         &self,
-        found: &Found,
+        found: &FoundRow,
     ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
-        let wanted: Vec<Fingerprint> = found.definition().into_iter().collect();
-        Ok(self.inner.definitions.with(&*self.inner.backend, &wanted).await?)
+        self.definitions_with(found.definition().as_slice()).await
     }
 
     /// Makes a machine from a row. If the user's code panics, that concerns this machine only.
     pub(crate) fn restore_safely<M: Restore>(
         &self,
-        found: Found,
+        found: FoundRow,
         definitions: &[Arc<Definition>],
     ) -> Result<M, LoadError> {
-        let id = match &found {
-            Found::Row(row, _) => row.id,
-            Found::Missing(id) => return Err(LoadError::NotFound { id: *id }),
-            Found::Broken(broken) => return Err(broken.clone().into()),
-        };
+        let id = found.as_row()?.0.id;
         catch_unwind(AssertUnwindSafe(|| self.restore(found, definitions))).unwrap_or_else(|_| {
-            let reason = "reading it panicked; look at its `Deserialize` and its upgrade functions";
+            let reason = "reading it panicked; check its `Deserialize` and its upgrade functions";
             Err(history(id, reason.to_owned()).into())
         })
     }
@@ -71,19 +75,15 @@ impl Store {
     /// Makes a machine from a row, if the row is as it was written.
     pub(crate) fn restore<M: Restore>(
         &self,
-        found: Found,
+        found: FoundRow,
         definitions: &[Arc<Definition>],
     ) -> Result<M, LoadError> {
         let own = M::DEFINITION;
-        let (row, head) = match found {
-            Found::Row(row, head) => (row, head),
-            Found::Missing(id) => return Err(LoadError::NotFound { id }),
-            Found::Broken(broken) => return Err(broken.into()),
-        };
+        let (row, head) = found.row()?;
         let id = row.id;
         check_machine(own, id, &row.machine)?;
         let (context, head) = self.intact(&row, head)?;
-        let known = Known { own, older: definitions };
+        let known = KnownDefinitions { own, older: definitions };
         let Some(written) = known.get(row.definition) else {
             let (machine, found) = (own.name(), row.definition);
             return Err(VerifyError::UnknownDefinition { id, machine, found }.into());
@@ -93,14 +93,12 @@ impl Store {
         };
         if written.states[state].terminal != row.ended {
             let says = if row.ended { "has ended" } else { "has not ended" };
-            let reason = format!("its row says that it {says}, and its state says otherwise");
+            let reason = format!("its row says that it {says}, but its state says otherwise");
             return Err(history(id, reason).into());
         }
         let (state, version) = successor(own, &known, id, row.definition, state)?;
-        let mut summary: Summary = serde_json::from_str(&row.summary)
-            .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;
-        (summary.created_at, summary.updated_at) = (row.created_at, row.updated_at);
-        let stored = Stored {
+        let summary = summary_of(&row)?;
+        let stored = StoredState {
             version: row.version,
             epoch: row.epoch,
             head,
@@ -150,7 +148,7 @@ impl Store {
         let history = self.history(id).await?;
         let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries)
             .map_err(|breach| VerifyError::Rules { id, breach })?;
-        let stored = Stored { summary, ..stored.clone() };
+        let stored = StoredState { summary, ..stored.clone() };
         machine.__journal_mut(crate::journal::Pass::new()).mark_stored(stored);
         Ok(machine)
     }
@@ -163,6 +161,42 @@ pub(crate) fn is_current<M: Restore>(machine: &M) -> bool {
 
 pub(crate) fn history(id: Id, reason: String) -> VerifyError {
     VerifyError::History { id, reason }
+}
+
+/// The summary of a machine. Its times are columns of the row.
+pub(crate) fn summary_of(row: &Row) -> Result<Summary, VerifyError> {
+    let summary: Summary = serde_json::from_str(&row.summary)
+        .map_err(|error| history(row.id, format!("its summary cannot be read: {error}")))?;
+    Ok(Summary { created_at: row.created_at, updated_at: row.updated_at, ..summary })
+}
+
+/// A part of the data of a machine, as JSON.
+pub(crate) fn value_of(
+    id: Id,
+    part: StoredPart,
+    text: &str,
+) -> Result<serde_json::Value, VerifyError> {
+    serde_json::from_str(text).map_err(|source| VerifyError::Data { id, part, source })
+}
+
+impl FoundRow {
+    /// The row, and the digest of the newest line.
+    pub(crate) fn row(self) -> Result<(Row, Option<Digest>), LoadError> {
+        match self {
+            Self::Row(row, head) => Ok((row, head)),
+            Self::Missing(id) => Err(LoadError::NotFound { id }),
+            Self::Broken(broken) => Err(broken.into()),
+        }
+    }
+
+    /// Like [`row`](Self::row).
+    pub(crate) fn as_row(&self) -> Result<(&Row, Option<Digest>), LoadError> {
+        match self {
+            Self::Row(row, head) => Ok((row, *head)),
+            Self::Missing(id) => Err(LoadError::NotFound { id: *id }),
+            Self::Broken(broken) => Err(broken.clone().into()),
+        }
+    }
 }
 
 impl From<Broken> for LoadError {

@@ -2,7 +2,7 @@ use futures_util::future::join;
 
 use crate::{
     store::{
-        backend::Found,
+        backend::FoundRow,
         error::LoadError,
         handle::Store,
         read::{
@@ -35,7 +35,7 @@ impl Store {
     pub(crate) async fn in_parts<T, W>(
         &self,
         query: &Query,
-        work: impl Fn(Vec<(u64, Found)>) -> W,
+        work: impl Fn(Vec<(u64, FoundRow)>) -> W,
     ) -> Result<Page<T>, LoadError>
     where
         W: Future<Output = Result<Vec<T>, LoadError>>,
@@ -65,7 +65,7 @@ impl Store {
     /// Makes machines of rows on a thread of the store, and projects each there.
     pub(crate) async fn restore_all<M: Restore + 'static, T: Send + 'static>(
         &self,
-        rows: Vec<(u64, Found)>,
+        rows: Vec<(u64, FoundRow)>,
         project: impl Fn(M) -> T + Copy + Send + 'static,
     ) -> Result<Vec<Result<T, LoadError>>, LoadError> {
         let definitions = self.definitions_of(&rows).await?;

@@ -1,48 +1,39 @@
 //! The store's interface for views: machines of any kind, whose types the program may not know.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::{
     clock::Millis,
-    contract::{
-        AnyExecution,
-        execution::{self, Status},
-    },
     definition::Definition,
     id::Id,
     journal::{Digest, Summary},
     store::{
-        backend::{Attempts, Found, Messages, Row},
+        backend::{Attempts, FoundRow, Messages, Row},
         error::LoadError,
         handle::Store,
         inbox::message::{Delivery, Received},
         read::{
-            load::history,
+            load::{history, summary_of, value_of},
             query::{Page, Query},
         },
-        write::attempt::CONTRACTS,
     },
-    stored::{History, Hold, Newest, Part, VerifyError},
-    view::{marks::Marks, subject::Subject},
+    stored::{Hold, StoredPart},
 };
 
 /// A stored machine of any kind, checked as `load` checks it.
 #[derive(Debug)]
 pub(crate) struct Observed {
-    row: Row,
-    head: Digest,
+    pub(crate) row: Row,
+    pub(crate) head: Digest,
     pub(crate) definition: Arc<Definition>,
     /// The newest definition of its kind.
-    newest: Arc<Definition>,
-    state: usize,
-    data: Value,
-    context: Value,
-    summary: Summary,
+    pub(crate) newest: Arc<Definition>,
+    pub(crate) state: usize,
+    pub(crate) data: Value,
+    pub(crate) context: Value,
+    pub(crate) summary: Summary,
 }
 
 impl Observed {
@@ -79,31 +70,13 @@ impl Observed {
     pub(crate) fn has_ended(&self) -> bool {
         self.definition.states[self.state].terminal
     }
-
-    /// `own` are definitions of the program, whose marks count, too.
-    pub(crate) fn subject<'a>(&'a self, own: &[&'a Definition]) -> Subject<'a> {
-        let own = own.iter().copied().find(|own| own.name == self.definition.name);
-        Subject {
-            id: self.row.id,
-            definition: &self.definition,
-            marks: Marks::of(&self.newest).and(own),
-            state: self.state,
-            data: self.data.clone(),
-            context: self.context.clone(),
-            summary: self.summary.clone(),
-            session: self.row.session.clone(),
-            epoch: self.row.epoch,
-            version: self.row.version,
-        }
-    }
 }
 
 impl Store {
     /// A machine of any kind.
     pub(crate) async fn observed_one(&self, id: Id) -> Result<Observed, LoadError> {
-        let found = self.inner.backend.rows(vec![id]).await?.pop();
-        let found = found.unwrap_or(Found::Missing(id));
-        let definitions = self.definitions().await?;
+        let found = self.found(id).await?;
+        let definitions = self.all_definitions().await?;
         self.observed(found, &definitions)
     }
 
@@ -114,41 +87,15 @@ impl Store {
         if !matches!(found, Err(LoadError::NotFound { .. })) {
             return found;
         }
-        let attempts = self.inner.backend.attempts(Attempts::All).await?;
-        match attempts.into_iter().flatten().find(|attempt| attempt.by == id) {
+        let attempts = self.inner.backend.attempts(Attempts::OfMachine(id)).await?;
+        match attempts.into_iter().flatten().next() {
             Some(attempt) => Err(LoadError::Pruned { id, applied: attempt.hold == Hold::Applied }),
             None => found,
         }
     }
 
-    /// The history of a machine of any kind with its newest state, unless its row cannot be read.
-    pub(crate) async fn observed_history(&self, id: Id) -> Result<History, LoadError> {
-        let mut history = self.history(id).await?;
-        loop {
-            let observed = match self.observed_one(id).await {
-                Ok(observed) => observed,
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                // Its history can be read all the same.
-                Err(_) => return Ok(history),
-            };
-            let length = history.entries.len() as u64;
-            if observed.row.version <= length {
-                if observed.row.version == length {
-                    let Observed { definition, state, data, .. } = observed;
-                    history.newest = Some(Newest { definition, state, data });
-                }
-                return Ok(history);
-            }
-            // It moved in between. If its journal has no more entries now, they were removed.
-            history = self.history(id).await?;
-            if history.entries.len() as u64 == length {
-                return Ok(history);
-            }
-        }
-    }
-
-    /// The first message that answers what a machine waits for now, if it is in the inbox and a worker has
-    /// not looked at it yet. One that a worker has looked at did not fit, and does not prevent an answer.
+    /// The first message that answers the current question of a machine, if it is in the inbox and no worker
+    /// has read it yet. A message that a worker has read did not fit, and does not prevent an answer.
     pub(crate) async fn queued_answer(
         &self,
         machine: &Observed,
@@ -176,44 +123,35 @@ impl Store {
         query: &Query,
     ) -> Result<Page<Result<Observed, LoadError>>, LoadError> {
         let (rows, next) = self.rows(query, true).await?;
-        let definitions = self.definitions().await?;
+        let definitions = self.all_definitions().await?;
         let items = rows.into_iter().map(|(_, found)| self.observed(found, &definitions));
         Ok(Page { items: items.collect(), next })
     }
 
-    /// Restores an observed machine as an execution.
-    pub(crate) async fn execution_of(&self, observed: Observed) -> Result<AnyExecution, LoadError> {
-        let Observed { row, head, definition, .. } = observed;
-        let found = Found::Row(row, Some(head));
-        self.current(self.restore_safely(found, &[definition])?).await
-    }
-
-    /// The executions with these ids.
-    pub(crate) async fn executions(
-        &self,
-        ids: Vec<Id>,
-    ) -> Result<Vec<Result<AnyExecution, LoadError>>, LoadError> {
-        let rows = self.inner.backend.rows(ids).await?;
-        let rows: Vec<_> = rows.into_iter().map(|found| (0, found)).collect();
-        self.restore_all(rows, |execution| execution).await
+    /// The ids that end with these digits, of which there are at least 8, oldest first.
+    pub(crate) async fn ids_ending(&self, digits: &str) -> Result<Vec<Id>, LoadError> {
+        let Some(tail) = digits.len().checked_sub(8).and_then(|from| digits.get(from..)) else {
+            return Ok(Vec::new());
+        };
+        let Ok(tail) = u32::from_str_radix(tail, 16) else { return Ok(Vec::new()) };
+        let mut ids = self.ids_of(Query::new().tail(tail.to_be_bytes()).limit(1000)).await?;
+        ids.retain(|id| id.to_string().replace('-', "").ends_with(digits));
+        Ok(ids)
     }
 
     /// The ids of all machines, in the order in which they were created. Rows without one are left out.
     pub(crate) async fn ids(&self) -> Result<Vec<Id>, LoadError> {
-        let mut ids = Vec::new();
-        let mut query = Query::new().limit(10_000);
-        loop {
-            let (rows, next) = self.rows(&query, false).await?;
-            ids.extend(rows.into_iter().filter_map(|(_, found)| match found {
-                Found::Row(row, _) => Some(row.id),
-                Found::Missing(id) => Some(id),
-                Found::Broken(broken) => broken.id,
-            }));
-            match next {
-                Some(next) => query = query.after(next),
-                None => return Ok(ids),
-            }
+        self.ids_of(Query::new().limit(10_000)).await
+    }
+
+    async fn ids_of(&self, query: Query) -> Result<Vec<Id>, LoadError> {
+        let (mut ids, mut next) = (Vec::new(), Some(query));
+        while let Some(query) = next {
+            let (rows, after) = self.rows(&query, false).await?;
+            ids.extend(rows.iter().filter_map(|(_, found)| found.id()));
+            next = after.map(|after| query.after(after));
         }
+        Ok(ids)
     }
 
     /// Every stored definition, oldest first.
@@ -222,7 +160,12 @@ impl Store {
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn definitions(&self) -> Result<Vec<Arc<Definition>>, LoadError> {
-        Ok(self.inner.backend.definitions().await?.intact)
+        Ok(self.all_definitions().await?.to_vec())
+    }
+
+    /// The stored definitions, read again only if there are new ones.
+    pub(crate) async fn all_definitions(&self) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+        Ok(self.inner.definitions.all(&*self.inner.backend).await?)
     }
 
     /// The problems of the stored definitions that cannot be read.
@@ -232,68 +175,25 @@ impl Store {
 
     pub(crate) fn observed(
         &self,
-        found: Found,
+        found: FoundRow,
         definitions: &[Arc<Definition>],
     ) -> Result<Observed, LoadError> {
-        let (row, head) = match found {
-            Found::Row(row, head) => (row, head),
-            Found::Missing(id) => return Err(LoadError::NotFound { id }),
-            Found::Broken(broken) => return Err(broken.into()),
-        };
+        let (row, head) = found.row()?;
         let id = row.id;
         let (context, head) = self.intact(&row, head)?;
         let mut written = definitions.iter();
         let definition = written
             .find(|known| known.fingerprint == row.definition)
-            .ok_or_else(|| history(id, "its definition is missing in the file".to_owned()))?;
+            .ok_or_else(|| history(id, "its definition is missing from the file".to_owned()))?;
         let state = definition
             .state(&row.status)
             .ok_or_else(|| history(id, format!("its definition has no state `{}`", row.status)))?;
         let newest = definitions.iter().rfind(|known| known.name == definition.name);
-        let value = |part, text: &str| {
-            serde_json::from_str(text).map_err(|source| VerifyError::Data { id, part, source })
-        };
-        let (data, context) = (value(Part::State, &row.state)?, value(Part::Context, &context)?);
-        let mut summary: Summary = serde_json::from_str(&row.summary)
-            .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;
-        (summary.created_at, summary.updated_at) = (row.created_at, row.updated_at);
+        let data = value_of(id, StoredPart::State, &row.state)?;
+        let context = value_of(id, StoredPart::Context, &context)?;
+        let summary = summary_of(&row)?;
         let newest = Arc::clone(newest.unwrap_or(definition));
         let definition = Arc::clone(definition);
         Ok(Observed { row, head, definition, newest, state, data, context, summary })
-    }
-}
-
-impl Store {
-    /// The executions that may be in doubt, contradicted or overdue, with the time until which a call
-    /// that is in flight may run.
-    pub(crate) async fn suspects(&self) -> Result<BTreeMap<Id, Option<Millis>>, LoadError> {
-        let mut suspects = BTreeMap::new();
-        let mut applied = BTreeSet::new();
-        for attempt in self.inner.backend.attempts(Attempts::All).await?.into_iter().flatten() {
-            if attempt.space != CONTRACTS {
-                continue;
-            }
-            if attempt.worker.is_some() {
-                suspects.insert(attempt.by, attempt.expires_at);
-            }
-            if attempt.hold == Hold::Applied {
-                applied.insert(attempt.by);
-            }
-        }
-        // Actions that took effect although their execution ended otherwise.
-        for status in [Status::Failed, Status::Rejected, Status::Cancelled] {
-            let kind = execution::DEFINITION.name.as_ref();
-            let mut query = Query::new().machine(kind).status(status.as_str()).limit(1000);
-            loop {
-                let page = self.list(&query).await?;
-                let ended = page.items.into_iter().flatten().map(|line| line.id);
-                suspects.extend(ended.filter(|id| applied.contains(id)).map(|id| (id, None)));
-                match page.next {
-                    Some(next) => query = query.after(next),
-                    None => break,
-                }
-            }
-        }
-        Ok(suspects)
     }
 }

@@ -1,17 +1,19 @@
-use std::mem::discriminant;
+use std::{mem::discriminant, sync::Arc};
 
 use crate::{
     clock::Millis,
-    contract::{Release, execution},
-    definition::Fingerprint,
+    definition::{Definition, Fingerprint},
     id::Id,
     store::{
-        backend::{Filter, Found},
+        backend::{Filter, FoundRow},
         error::LoadError,
         handle::Store,
-        read::cursor::{Cursor, Order},
+        read::{
+            cursor::{Cursor, Order},
+            load::value_of,
+        },
     },
-    stored::{Part, VerifyError},
+    stored::StoredPart,
 };
 
 /// Which machines to list. Without a condition, all of them, in the order in which they were created.
@@ -34,7 +36,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    filter: Filter,
+    pub(crate) filter: Filter,
     due: bool,
     newest_first: bool,
     unchanged_ms: Option<u64>,
@@ -101,24 +103,24 @@ impl Query {
         self
     }
 
-    /// Executions that are deferred by their gates, released, or refused.
-    ///
-    /// ```
-    /// use machine::contract::Release;
-    /// use machine::store::Query;
-    ///
-    /// let mails_that_wait = Query::new().release(Release::Deferred).session("trip");
-    /// ```
-    #[must_use]
-    pub fn release(mut self, release: Release) -> Self {
-        self.filter.release = Some(release);
-        self.machine(&*execution::DEFINITION.name)
-    }
-
     /// Machines that wait for any gate, or have waited for one.
     #[must_use]
     pub(crate) fn gated(mut self) -> Self {
         self.filter.gated = true;
+        self
+    }
+
+    /// Machines whose evidence contradicts their end, unless a person has acknowledged that.
+    #[must_use]
+    pub(crate) fn contradicted(mut self) -> Self {
+        self.filter.contradicted = true;
+        self
+    }
+
+    /// Machines whose id ends with these bytes.
+    #[must_use]
+    pub(crate) fn tail(mut self, tail: [u8; 4]) -> Self {
+        self.filter.tail = Some(tail);
         self
     }
 
@@ -170,7 +172,7 @@ impl Query {
         self
     }
 
-    /// Only what is in this state of machines of this kind; `None` if this selects nothing.
+    /// Only machines of this kind in this state; `None` if this selects nothing.
     pub(crate) fn in_state(mut self, machine: String, status: String) -> Option<Self> {
         let Filter { machine: kind, statuses, .. } = &mut self.filter;
         let is_selected = kind.as_ref().is_none_or(|kind| *kind == machine)
@@ -214,7 +216,7 @@ pub struct Page<T, C = Cursor> {
 /// One machine in a list, from its row alone. Not verified: [`Store::load`] does that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Line {
+pub struct MachineLine {
     /// The machine's identity.
     pub id: Id,
     /// The definition's name, such as `execution`.
@@ -238,16 +240,20 @@ pub struct Line {
 }
 
 impl Store {
-    /// A page of the machines that a query selects. A row that cannot be read is an error in its
-    /// place and does not hide the others.
+    /// A page of the machines that a query selects. A unreadable row is reported as an error and
+    /// does not hide the others.
     ///
     /// # Errors
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    pub async fn list(&self, query: &Query) -> Result<Page<Result<Line, LoadError>>, LoadError> {
+    pub async fn list(
+        &self,
+        query: &Query,
+    ) -> Result<Page<Result<MachineLine, LoadError>>, LoadError> {
         let (rows, next) = self.rows(query, false).await?;
-        let items = rows.into_iter().map(|(_, found)| match found {
-            Found::Row(row, _) => Ok(Line {
+        let items = rows.into_iter().map(|(_, found)| {
+            let (row, _) = found.row()?;
+            Ok(MachineLine {
                 id: row.id,
                 machine: row.machine,
                 status: row.status,
@@ -258,9 +264,7 @@ impl Store {
                 created_at: row.created_at,
                 updated_at: row.updated_at,
                 due_at: row.due_at,
-            }),
-            Found::Missing(id) => Err(LoadError::NotFound { id }),
-            Found::Broken(broken) => Err(broken.into()),
+            })
         });
         Ok(Page { items: items.collect(), next })
     }
@@ -270,10 +274,10 @@ impl Store {
     pub(crate) async fn selected(&self, query: &Query, ids: Vec<Id>) -> Result<Vec<Id>, LoadError> {
         let conditions = query.conditions(self.now());
         let rows = self.inner.backend.rows(ids.clone()).await?;
-        let is_selected = |found: &Found| match found {
-            Found::Row(row, _) => conditions.selects(row, row.gate.as_deref()),
-            Found::Broken(_) => true,
-            Found::Missing(_) => false,
+        let is_selected = |found: &FoundRow| match found {
+            FoundRow::Row(row, _) => conditions.selects(row, row.gate.as_deref()),
+            FoundRow::Broken(_) => true,
+            FoundRow::Missing(_) => false,
         };
         let found = ids.into_iter().zip(rows).filter(|(_, found)| is_selected(found));
         Ok(found.map(|(id, _)| id).collect())
@@ -284,7 +288,7 @@ impl Store {
         &self,
         query: &Query,
         whole: bool,
-    ) -> Result<(Vec<(u64, Found)>, Option<Cursor>), LoadError> {
+    ) -> Result<(Vec<(u64, FoundRow)>, Option<Cursor>), LoadError> {
         let limit = query.page_limit();
         let mut filter = query.conditions(self.now());
         filter.newest_first = query.newest_first;
@@ -302,21 +306,28 @@ impl Store {
         // One more, to know whether there is another page.
         filter.limit = limit.saturating_add(1);
         filter.whole = whole;
+        if filter.calls.is_some() {
+            let definitions = self.all_definitions().await?;
+            let makes_calls =
+                |it: &&Arc<Definition>| it.states.iter().any(|state| state.invocation.is_some());
+            filter.calling =
+                definitions.iter().filter(makes_calls).map(|it| it.fingerprint).collect();
+        }
         let mut rows = self.inner.backend.select(filter).await?;
         let more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| more).map(|(number, found)| {
             let due_at = match found {
-                Found::Row(row, _) => row.due_at,
-                Found::Broken(broken) => broken.due_at,
-                Found::Missing(_) => None,
+                FoundRow::Row(row, _) => row.due_at,
+                FoundRow::Broken(broken) => broken.due_at,
+                FoundRow::Missing(_) => None,
             };
             Cursor { order: order(due_at), number: *number }
         });
         Ok((rows, next))
     }
 
-    /// The stored data of a machine as plain JSON, whatever its kind: `id`, `machine`, `status`,
+    /// The stored data of a machine of any kind as plain JSON: `id`, `machine`, `status`,
     /// `version`, `state` and `context` as JSON, and the times. It is checked like a machine that is
     /// loaded.
     ///
@@ -324,18 +335,8 @@ impl Store {
     ///
     /// The errors of [`load`](Self::load).
     pub async fn json(&self, id: Id) -> Result<serde_json::Value, LoadError> {
-        let mut rows = self.inner.backend.rows(vec![id]).await?;
-        let (row, head) = match rows.pop().unwrap_or(Found::Missing(id)) {
-            Found::Row(row, head) => (row, head),
-            Found::Missing(id) => return Err(LoadError::NotFound { id }),
-            Found::Broken(broken) => return Err(broken.into()),
-        };
+        let (row, head) = self.found(id).await?.row()?;
         let (context, _) = self.intact(&row, head)?;
-        let value =
-            |part, text: &str| {
-                serde_json::from_str::<serde_json::Value>(text)
-                    .map_err(|source| VerifyError::Data { id, part, source })
-            };
         Ok(serde_json::json!({
             "id": row.id,
             "machine": row.machine,
@@ -346,8 +347,8 @@ impl Store {
             "created_at": row.created_at,
             "updated_at": row.updated_at,
             "due_at": row.due_at,
-            "state": value(Part::State, &row.state)?,
-            "context": value(Part::Context, &context)?,
+            "state": value_of(id, StoredPart::State, &row.state)?,
+            "context": value_of(id, StoredPart::Context, &context)?,
         }))
     }
 }

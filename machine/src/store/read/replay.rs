@@ -5,51 +5,71 @@ use std::{
 
 use crate::{
     id::Id,
-    journal::{Digest, Entry, Summary},
+    journal::{Digest, Entry, Fact, Summary},
     store::{
-        backend::{Found, Row},
+        backend::{FoundRow, Row},
         error::LoadError,
         handle::Store,
-        integrity::check::Named,
-        read::{history::PAGE, load::history},
+        integrity::{check::DeclaredKind, taken::Taken},
+        read::{
+            history::PAGE,
+            load::{history, summary_of},
+        },
     },
-    stored::{Known, Walk, check_machine},
+    stored::{KnownDefinitions, Walk, check_machine},
 };
 
 /// A replay of the whole journal of a machine, a page at a time.
 struct Replay<'a> {
     store: &'a Store,
-    found: &'a Found,
+    found: &'a FoundRow,
     id: Id,
     /// `None` if the program does not know it.
-    kind: Option<&'a Named>,
+    kind: Option<&'a DeclaredKind>,
     walk: Walk,
     /// The problem with the first entry that is not legal.
     walked: Result<(), String>,
+    /// The number of the newest entry that came into a state.
+    entered: u64,
+    /// The problem with the first entry that takes another outcome than its call has.
+    outcomes: Result<(), String>,
+    /// The kinds that the program knows.
+    kinds: &'a [DeclaredKind],
     /// The summary of the entries so far, or why the rules of the context did not take them.
     summary: Result<Summary, LoadError>,
 }
 
 impl Store {
     /// Replays the journal of a machine, and compares the result with its row. Of a kind that the program does not
-    /// know, the rules of its context are not known.
-    pub(crate) async fn replay(&self, found: Found, kind: Option<&Named>) -> Result<(), LoadError> {
+    /// know, the rules of its context are not known. `kinds` read the calls of the machine.
+    pub(crate) async fn replay(
+        &self,
+        found: FoundRow,
+        kind: Option<&DeclaredKind>,
+        kinds: &[DeclaredKind],
+    ) -> Result<(), LoadError> {
         let mut known = self.definition_of(&found).await?;
-        let (row, head) = match &found {
-            Found::Row(row, head) => (row, *head),
-            Found::Missing(id) => return Err(LoadError::NotFound { id: *id }),
-            Found::Broken(broken) => return Err(broken.clone().into()),
-        };
+        let (row, head) = found.as_row()?;
         let id = row.id;
         let written = Arc::clone(&known);
         let written = written.iter().find(|known| known.fingerprint == row.definition);
         let own = kind.map(|kind| kind.definition).or(written.map(|written| &**written));
-        let (walk, walked, summary) = (Walk::new(&row.machine), Ok(()), Ok(Summary::NEW));
-        let mut replay = Replay { store: self, found: &found, id, kind, walk, walked, summary };
+        let mut replay = Replay {
+            store: self,
+            found: &found,
+            id,
+            kind,
+            walk: Walk::new(&row.machine),
+            walked: Ok(()),
+            entered: 0,
+            outcomes: Ok(()),
+            kinds,
+            summary: Ok(Summary::NEW),
+        };
         let (mut read, mut digest) = (0, Digest::ZERO);
         while read < row.version {
             let mut entries;
-            (entries, known) = self.history_page(id, read, &mut digest).await?;
+            (entries, known) = self.history_page(id, (read, PAGE), &mut digest).await?;
             // A commit may have come in between.
             entries.truncate(usize::try_from(row.version - read).unwrap_or(PAGE));
             if entries.is_empty() {
@@ -57,7 +77,9 @@ impl Store {
             }
             read += entries.len() as u64;
             if let Some(own) = own {
-                replay.page(&Known { own, older: &known }, &entries, read == row.version);
+                let known = KnownDefinitions { own, older: &known };
+                replay.page(&known, &entries, read == row.version);
+                replay.outcomes(&known, &entries).await?;
             }
         }
         if read == 0 && row.version > 0 {
@@ -75,7 +97,7 @@ impl Store {
         let own = own.ok_or_else(|| {
             history_error(id, "it was written under an unknown definition".to_owned())
         })?;
-        replay.finish(&Known { own, older: &known }, row, head)
+        replay.finish(&KnownDefinitions { own, older: &known }, row, head)
     }
 
     /// Refuses a journal with more entries than the row says, unless the row has moved on, too.
@@ -84,8 +106,8 @@ impl Store {
         if more.is_ok_and(|more| more.is_empty()) {
             return Ok(());
         }
-        match self.inner.backend.rows(vec![row.id]).await?.pop() {
-            Some(Found::Row(now, _)) if now.version > row.version => Ok(()),
+        match self.found(row.id).await? {
+            FoundRow::Row(now, _) if now.version > row.version => Ok(()),
             _ => Err(more_entries(row.id)),
         }
     }
@@ -93,7 +115,7 @@ impl Store {
 
 impl Replay<'_> {
     /// Follows the next entries. After the last of them, the rules of the context must hold.
-    fn page(&mut self, known: &Known<'_>, entries: &[Entry], is_last: bool) {
+    fn page(&mut self, known: &KnownDefinitions<'_>, entries: &[Entry], is_last: bool) {
         let (id, key) = (self.id, &self.store.inner.key);
         if self.walked.is_ok() {
             self.walked = entries.iter().try_for_each(|entry| self.walk.step(known, entry, key));
@@ -112,19 +134,46 @@ impl Replay<'_> {
             .unwrap_or_else(|_| Err(history_error(id, "reading it panicked".to_owned())));
     }
 
+    /// Compares the outcomes that the next entries take with their calls.
+    async fn outcomes(
+        &mut self,
+        known: &KnownDefinitions<'_>,
+        entries: &[Entry],
+    ) -> Result<(), LoadError> {
+        for entry in entries {
+            // Entries that are not legal are reported first.
+            if self.walked.is_err() || self.outcomes.is_err() {
+                break;
+            }
+            let (machine, entered) = (self.id, self.entered);
+            let taken = Taken { machine, entry, entered, kind: self.kind, kinds: self.kinds };
+            if let Some(wrong) = self.store.differing_outcome(&taken, known).await? {
+                self.outcomes = Err(wrong);
+            }
+            if let Fact::Created { .. } | Fact::Moved { stays: false, .. } = &entry.fact {
+                self.entered = entry.number;
+            }
+        }
+        Ok(())
+    }
+
     /// Compares the result with the row.
-    fn finish(self, known: &Known<'_>, row: &Row, head: Option<Digest>) -> Result<(), LoadError> {
-        let Self { id, walk, kind, summary, .. } = self;
+    fn finish(
+        self,
+        known: &KnownDefinitions<'_>,
+        row: &Row,
+        head: Option<Digest>,
+    ) -> Result<(), LoadError> {
+        let Self { store, found, id, walk, kind, summary, outcomes, .. } = self;
         let end = || walk.finish(known, row.definition, &row.status, row.epoch);
         let walked = self.walked.and_then(|()| end());
         let (_, newest) = walked.map_err(|reason| history_error(id, reason))?;
         if head != Some(newest) {
             return Err(more_entries(id));
         }
+        outcomes.map_err(|reason| history_error(id, reason))?;
         let mut summary = summary?;
-        let mut stored: Summary = serde_json::from_str(&row.summary)
-            .map_err(|error| history_error(id, format!("its summary cannot be read: {error}")))?;
-        (stored.created_at, stored.updated_at) = (row.created_at, row.updated_at);
+        let stored = summary_of(row)?;
         if kind.is_none() {
             // The part of the context needs the program's own rules.
             (summary.format, summary.context) = (stored.format, stored.context.clone());
@@ -132,6 +181,13 @@ impl Replay<'_> {
         // One of another format is folded again when the machine is loaded.
         if stored.format == summary.format && stored != summary {
             return Err(history_error(id, "its summary does not match its journal".to_owned()));
+        }
+        let Some(kind) = kind else { return Ok(()) };
+        let index = || (kind.index)(store, found.clone(), known.older);
+        let index = catch_unwind(AssertUnwindSafe(index)).ok().flatten();
+        if index.is_some_and(|index| index.needs_acknowledgement() != row.contradicted) {
+            let reason = "its row and its evidence differ on whether it is contradicted";
+            return Err(history_error(id, reason.to_owned()));
         }
         Ok(())
     }

@@ -134,22 +134,23 @@ impl Subscription {
     /// [`LoadError::BrokenEntry`] if the entry cannot be read; the next call returns the one after
     /// it. [`LoadError::Unavailable`] if the storage cannot be read now: call it again.
     pub async fn next(&mut self) -> Result<Committed, LoadError> {
-        while self.read.is_empty() {
+        let inner = &self.store.inner;
+        let (found, known) = loop {
+            if let Some(first) = self.read.front() {
+                let fingerprint = first.line.as_ref().ok().map(|line| line.definition);
+                let known = inner.definitions.with(&*inner.backend, fingerprint.as_slice()).await?;
+                // Nothing waits from here on, so an entry is taken only if it is returned.
+                if let Some(found) = self.read.pop_front() {
+                    break (found, known);
+                }
+            }
             // Listen before looking, so that a commit in between is not missed.
             let commit = self.commits.listen();
-            self.read = self.store.inner.backend.entries(self.after, PAGE).await?.into();
+            self.read = inner.backend.entries(self.after, PAGE).await?.into();
             if self.read.is_empty() {
                 commit.await;
             }
-        }
-        let inner = &self.store.inner;
-        let fingerprint = match self.read.front() {
-            Some(Sequenced { line: Ok(line), .. }) => Some(line.definition),
-            _ => None,
         };
-        let known = inner.definitions.with(&*inner.backend, fingerprint.as_slice()).await?;
-        // Nothing waits from here on, so an entry is taken only if it is returned.
-        let Some(found) = self.read.pop_front() else { unreachable!("it was read above") };
         let sequence = found.seq;
         self.after = sequence;
         let broken = |reason: String| LoadError::BrokenEntry { sequence, reason };

@@ -17,9 +17,9 @@ use crate::{
     clock::Millis,
     definition::{Definition, Fingerprint},
     id::Id,
-    journal::{Digest, DigestKey, Kind, LineRef},
+    journal::{Digest, DigestKey, EntryKind, LineRef},
     store::{
-        backend::Found,
+        backend::FoundRow,
         error::LoadError,
         handle::Store,
         read::query::{Page, Query},
@@ -57,7 +57,7 @@ pub(crate) struct Step {
 #[derive(Debug, Default)]
 pub(crate) struct Transitions {
     steps: Vec<Step>,
-    /// Where those of each machine are, or what is wrong with its journal.
+    /// The transitions of each machine, or the error in its journal.
     machines: BTreeMap<Id, Result<Range<usize>, String>>,
 }
 
@@ -97,7 +97,7 @@ impl Store {
             let (machines, transitions) = join(self.restore_all(rows, project), journals).await;
             let (machines, transitions) = (machines?, transitions?);
             let wanted: Vec<_> = transitions.iter().flat_map(Transitions::definitions).collect();
-            let definitions = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
+            let definitions = self.definitions_with(&wanted).await?;
             Ok(vec![WithTransitions { machines, transitions, definitions }])
         })
         .await
@@ -105,12 +105,12 @@ impl Store {
 }
 
 /// The places of rows, in parts whose journals are about equally long.
-fn parts(rows: &[(u64, Found)]) -> Vec<(u64, u64)> {
+fn parts(rows: &[(u64, FoundRow)]) -> Vec<(u64, u64)> {
     let mut parts = Vec::new();
     let (mut first, mut lines) = (None, 0);
     for (at, (no, found)) in rows.iter().enumerate() {
         let start = *first.get_or_insert(*no);
-        if let Found::Row(row, _) = found {
+        if let FoundRow::Row(row, _) = found {
             lines += row.version;
         }
         if lines >= LINES || at + 1 == rows.len() {
@@ -122,7 +122,7 @@ fn parts(rows: &[(u64, Found)]) -> Vec<(u64, u64)> {
 }
 
 impl<T> WithTransitions<T> {
-    /// The transitions of a machine, oldest first, or what is wrong with its journal; `None` if it has none.
+    /// The transitions of a machine, oldest first, or the error in its journal; `None` without a journal.
     pub(crate) fn of(&self, id: Id) -> Option<Result<&[Step], &str>> {
         let found = self.transitions.iter().find_map(|part| Some((part, part.machines.get(&id)?)));
         found.map(|(part, place)| match place {
@@ -177,7 +177,7 @@ impl Reading {
         let Some((_, Ok(place))) = self.done.last() else { return };
         let start = place.start;
         let added = line.and_then(|line| self.check(&line).map(|()| line)).map(|line| {
-            if line.kind == Kind::Moved {
+            if line.kind == EntryKind::Moved {
                 let step = self.step(&line);
                 self.steps.push(step);
             }
@@ -230,12 +230,12 @@ impl Reading {
 
 /// A name, copied only if it has an escape.
 #[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The name of the actor in the body of a line. The digest has shown that it is as it was written: its
 /// members are sorted, so that this one is the first.
-fn name(body: &str) -> Option<Name<'_>> {
+fn name(body: &str) -> Option<BorrowedName<'_>> {
     let value = body.strip_prefix("{\"by\":")?;
     // The rest is not read.
-    Name::deserialize(&mut serde_json::Deserializer::from_str(value)).ok()
+    BorrowedName::deserialize(&mut serde_json::Deserializer::from_str(value)).ok()
 }

@@ -1,24 +1,26 @@
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{
-    attempts, consumer, crew,
+    attempts,
+    cached::{Cached, Keyed},
+    consumer, crew,
     definitions::Numbers,
     fail::fail_point,
-    failure::Failure,
+    failure::RollbackCause,
     operations,
     places::Places,
-    precondition::{Checked, Current},
+    precondition::Current,
     prune, tools,
     value::integer,
-    work::{self, Decided},
+    work,
 };
 use crate::{
     id::Id,
-    journal::{Digest, DigestKey, Line},
+    journal::{Digest, Line},
     store::{
-        backend::{Applied, Batch, Row, Write},
-        inbox::protocol::Outcome,
-        write::tool::Tool,
+        backend::{AppliedBatch, Row, Write, WriteBatch},
+        inbox::protocol::EventOutcome,
+        write::{admission::Admitted, attempt::AttemptRow, tool::ToolRecord},
     },
 };
 
@@ -44,19 +46,20 @@ struct Pending<'a> {
 impl<'a> Lines<'a> {
     /// Reads where the journal ends.
     pub(super) fn begin(connection: &Connection) -> rusqlite::Result<Self> {
-        let newest = connection
-            .prepare_cached("SELECT seq, chain FROM journal ORDER BY seq DESC LIMIT 1")?
-            // A chain that is missing here breaks the chain of the file; a full verification says so.
-            .query_row([], |row| Ok((row.get(0)?, row.get::<_, [u8; 32]>(1).ok())))
-            .optional()?;
+        let newest = connection.find(
+            // A chain that is missing here breaks the chain of the file; a full verification reports it.
+            "SELECT seq, chain FROM journal ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| Ok((row.get(0)?, row.get::<_, [u8; 32]>(1).ok())),
+        )?;
         let (newest, chain) = newest.unwrap_or((0, None));
         let chain = chain.map_or(Digest::ZERO, Digest::from_bytes);
         Ok(Self { newest, chain, pending: Vec::new() })
     }
 
     /// The sequence number after the next lines.
-    fn after(&self, lines: &[Line]) -> Result<i64, Failure> {
-        let full = || Failure::Refused("the journal has no more sequence numbers".to_owned());
+    fn after(&self, lines: &[Line]) -> Result<i64, RollbackCause> {
+        let full = || RollbackCause::Refused("the journal has no more sequence numbers".to_owned());
         let count = i64::try_from(lines.len()).ok();
         count.and_then(|count| self.newest.checked_add(count)).ok_or_else(full)
     }
@@ -68,12 +71,12 @@ impl<'a> Lines<'a> {
     }
 
     /// Inserts the lines. The last one covers all lines of the file so far.
-    pub(super) fn insert(&self, connection: &Connection, key: &DigestKey) -> rusqlite::Result<()> {
+    pub(super) fn insert(&self, db: Keyed<'_>) -> rusqlite::Result<()> {
         let Some(last) = self.pending.last() else { return Ok(()) };
         let mut parts: Vec<&[u8]> = vec![self.chain.bytes()];
         parts.extend(self.pending.iter().map(|pending| pending.line.digest.bytes().as_slice()));
-        let chain = key.digest(&parts);
-        let mut insert = connection.prepare_cached(
+        let chain = db.key.digest(&parts);
+        let mut insert = db.prepare_cached(
             "INSERT INTO journal
              (seq, instance, number, at, definition, actor, kind, edge, body, digest, chain)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -101,12 +104,12 @@ impl<'a> Lines<'a> {
 /// Writes a batch that only moves one machine on, whose place is known: the update checks the version
 /// by itself. `None`, with nothing written, if the batch is of another kind or the version differs.
 pub(super) fn apply_alone<'a>(
-    connection: &Connection,
+    db: Keyed<'_>,
     places: &Places,
     numbers: &mut Numbers,
     lines: &mut Lines<'a>,
-    (batch, consequences): (&'a Batch, Option<&DigestKey>),
-) -> Result<Option<Applied>, Failure> {
+    (batch, consequences): (&'a WriteBatch, bool),
+) -> Result<Option<AppliedBatch>, RollbackCause> {
     let [
         write @ Write {
             expected: Some(expected), claim: None, attempt: None, tool: None, row, ..
@@ -123,108 +126,107 @@ pub(super) fn apply_alone<'a>(
         return Ok(None);
     }
     for definition in &batch.definitions {
-        numbers.get(connection, definition.fingerprint, &batch.definitions)?;
+        numbers.get(&db, definition.fingerprint, &batch.definitions)?;
     }
-    let definition = numbers.get(connection, row.definition, &batch.definitions)?;
+    let definition = numbers.get(&db, row.definition, &batch.definitions)?;
     let newest = lines.after(&write.lines)?;
     let place = Place { definition, newest, commit_id: batch.commit_id };
-    if !update(connection, no, *expected, &place, row)? {
+    if !update(&db, no, *expected, &place, row)? {
         return Ok(None);
     }
     for line in &write.lines {
-        let definition = numbers.get(connection, line.definition, &batch.definitions)?;
+        let definition = numbers.get(&db, line.definition, &batch.definitions)?;
         lines.add(no, definition, line);
     }
-    if let Some(key) = consequences {
-        work::after(connection, key, no, write, (false, batch.now))?;
-    }
+    let sent =
+        if consequences { work::after(db, no, write, (false, batch.now))? } else { Vec::new() };
     let last = vec![u64::try_from(newest).unwrap_or(0)];
-    Ok(Some(Applied { last, ..Applied::default() }))
+    Ok(Some(AppliedBatch { last, sent, ..AppliedBatch::default() }))
 }
 
 /// Writes a batch whose preconditions hold, apart from its lines.
 pub(super) fn apply<'a>(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     (numbers, places): (&mut Numbers, &mut Places),
     lines: &mut Lines<'a>,
-    (batch, consequences): (&'a Batch, bool),
-    (checked, decided): (Vec<Checked>, Vec<Decided>),
-) -> Result<Applied, Failure> {
+    (batch, consequences): (&'a WriteBatch, bool),
+    (rows, admitted): (&[Option<Current>], Admitted<i64>),
+) -> Result<AppliedBatch, RollbackCause> {
     // Also those that only evidence refers to.
     for definition in &batch.definitions {
-        numbers.get(connection, definition.fingerprint, &batch.definitions)?;
+        numbers.get(&db, definition.fingerprint, &batch.definitions)?;
     }
     let mut last = Vec::with_capacity(batch.writes.len());
     let mut written = Vec::with_capacity(batch.writes.len());
-    for (write, checked) in batch.writes.iter().zip(checked) {
+    for ((write, machine), admitted) in batch.writes.iter().zip(rows).zip(admitted.writes) {
         fail_point!("store-write");
-        let definition = numbers.get(connection, write.row.definition, &batch.definitions)?;
+        let definition = numbers.get(&db, write.row.definition, &batch.definitions)?;
         // A write without lines leaves the newest one as it is.
-        let newest = match (write.lines.is_empty(), &checked.machine) {
-            (false, _) => lines.after(&write.lines)?,
-            (true, machine) => machine.as_ref().map_or(0, |machine| machine.newest),
+        let newest = if write.lines.is_empty() {
+            machine.map_or(0, |machine| machine.newest)
+        } else {
+            lines.after(&write.lines)?
         };
         let place = Place { definition, newest, commit_id: batch.commit_id };
-        let no = match (&checked.machine, write.expected) {
+        let no = match (machine, write.expected) {
             (Some(Current { no, .. }), Some(expected)) => {
                 // It was there when the preconditions were checked, in this transaction.
-                if !update(connection, *no, expected, &place, &write.row)? {
-                    return Err(Failure::Refused(
+                if !update(&db, *no, expected, &place, &write.row)? {
+                    return Err(RollbackCause::Refused(
                         "a machine moved during a transaction".to_owned(),
                     ));
                 }
                 *no
             }
-            _ => create(connection, &place, &write.row)?,
+            _ => create(&db, &place, &write.row)?,
         };
         places.insert(write.row.id, no);
         written.push((no, write));
-        if let (Some(used), Some(tool)) = (&write.tool, checked.tool) {
-            tools::write(connection, &used.name, tool)?;
+        if let (Some(used), Some(tool)) = (&write.tool, admitted.tool) {
+            tools::write(&db, &used.name, tool)?;
         }
         if let Some(context) = &write.row.context {
-            connection
-                .prepare_cached(
-                    "INSERT INTO context (instance, body) VALUES (?1, ?2)
+            db.run(
+                "INSERT INTO context (instance, body) VALUES (?1, ?2)
                      ON CONFLICT (instance) DO UPDATE SET body = excluded.body",
-                )?
-                .execute(params![no, context])?;
+                params![no, context],
+            )?;
         }
         for line in &write.lines {
-            let definition = numbers.get(connection, line.definition, &batch.definitions)?;
+            let definition = numbers.get(&db, line.definition, &batch.definitions)?;
             lines.add(no, definition, line);
         }
         let seq = u64::try_from(newest).unwrap_or(0);
-        change_attempt(connection, key, write, &checked, seq)?;
+        change_attempt(db, write, admitted.attempt.as_ref(), seq)?;
         last.push(seq);
     }
     if let Some(crew) = &batch.crew {
-        crew::write(connection, crew)?;
+        crew::write(&db, crew)?;
     }
     for name in &batch.tools {
-        tools::write(connection, name, Tool::default())?;
+        tools::write(&db, name, ToolRecord::default())?;
     }
-    let outcomes = work::write(connection, key, batch, decided)?;
+    let outcomes = work::write(db, batch, admitted.events)?;
+    let mut sent = Vec::new();
     if consequences {
         for (no, write) in written {
             let by_holder = batch.is_by_holder(write.row.id);
-            work::after(connection, key, no, write, (by_holder, batch.now))?;
+            sent.extend(work::after(db, no, write, (by_holder, batch.now))?);
         }
     }
     let pruned = match &batch.prune {
-        Some(prune) => prune::run(connection, key, prune, batch.now)?,
+        Some(prune) => prune::run(db, prune, batch.now)?,
         None => Vec::new(),
     };
     let advanced = match &batch.advance {
-        Some(advance) => consumer::advance(connection, advance)?,
+        Some(advance) => consumer::advance(&db, advance)?,
         None => false,
     };
     let mut logged = None;
     for log in &batch.log {
-        logged = operations::log(connection, key, log, batch.now)?;
+        logged = operations::log(db, log, batch.now)?;
     }
-    Ok(Applied { last, outcomes, pruned, advanced, logged })
+    Ok(AppliedBatch { last, outcomes, sent, pruned, advanced, logged })
 }
 
 /// The columns of a row that are not in [`Row`].
@@ -235,14 +237,10 @@ struct Place {
 }
 
 fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached(
-            "INSERT INTO instance
+    connection.run("INSERT INTO instance
              (id, definition, status, version, epoch, created_at, updated_at, due_at, session, key,
-              behind, newest, commit_id, seal, summary, state, ended)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-        )?
-        .execute(params![
+              behind, newest, commit_id, seal, summary, state, ended, contradicted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)", params![
             row.id.bytes(),
             place.definition,
             row.status,
@@ -260,9 +258,24 @@ fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result
             row.summary,
             row.state,
             row.ended,
+            row.contradicted,
         ])?;
     Ok(connection.last_insert_rowid())
 }
+
+/// For a commit that changes no indexed column. SQLite writes to the index of every column that a statement sets, also
+/// if its value stays: that would be a page of the log for each commit.
+const UPDATE_DATA: &str = "
+    UPDATE instance SET status = ?3, version = ?4, epoch = ?5, updated_at = ?6, newest = ?8,
+        commit_id = ?9, seal = ?10, summary = ?11, state = ?12
+    WHERE no = ?1 AND version = ?13 AND id = ?14
+        AND definition = ?2 AND due_at IS ?7 AND ended = ?15 AND contradicted = ?16";
+
+const UPDATE_ALL: &str = "
+    UPDATE instance SET definition = ?2, status = ?3, version = ?4, epoch = ?5, updated_at = ?6,
+        due_at = ?7, newest = ?8, commit_id = ?9, seal = ?10, summary = ?11, state = ?12,
+        ended = ?15, contradicted = ?16
+    WHERE no = ?1 AND version = ?13 AND id = ?14";
 
 /// Updates a machine, if it is at this place and in this version. What identifies it is not among the
 /// columns: it never changes.
@@ -273,56 +286,50 @@ fn update(
     place: &Place,
     row: &Row,
 ) -> rusqlite::Result<bool> {
-    let changed = connection
-        .prepare_cached(
-            "UPDATE instance SET definition = ?2, status = ?3, version = ?4, epoch = ?5,
-             updated_at = ?6, due_at = ?7, newest = ?8, commit_id = ?9, seal = ?10, summary = ?11,
-             state = ?12, ended = ?15
-             WHERE no = ?1 AND version = ?13 AND id = ?14",
-        )?
-        .execute(params![
-            no,
-            place.definition,
-            row.status,
-            integer(row.version)?,
-            integer(row.epoch)?,
-            row.updated_at,
-            row.due_at,
-            place.newest,
-            place.commit_id,
-            row.seal.bytes(),
-            row.summary,
-            row.state,
-            integer(expected)?,
-            row.id.bytes(),
-            row.ended,
-        ])?;
-    Ok(changed == 1)
+    let (version, epoch, expected) =
+        (integer(row.version)?, integer(row.epoch)?, integer(expected)?);
+    let values = params![
+        no,
+        place.definition,
+        row.status,
+        version,
+        epoch,
+        row.updated_at,
+        row.due_at,
+        place.newest,
+        place.commit_id,
+        row.seal.bytes(),
+        row.summary,
+        row.state,
+        expected,
+        row.id.bytes(),
+        row.ended,
+        row.contradicted,
+    ];
+    let update = |sql| connection.run(sql, values);
+    Ok(update(UPDATE_DATA)? == 1 || update(UPDATE_ALL)? == 1)
 }
 
 fn change_attempt(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     write: &Write,
-    checked: &Checked,
+    changed: Option<&AttemptRow>,
     token: u64,
 ) -> rusqlite::Result<()> {
-    match (&write.attempt, &checked.attempt) {
+    match (&write.attempt, changed) {
         (None, _) => Ok(()),
-        (Some(_), Some(attempt)) => attempts::update(connection, key, attempt),
-        (Some(change), None) => {
-            attempts::insert(connection, key, &attempts::opened(change, write.row.id, token))
-        }
+        (Some(_), Some(attempt)) => attempts::update(db, attempt),
+        (Some(change), None) => attempts::insert(db, &change.opened(write.row.id, token)),
     }
 }
 
 /// The sequence numbers of the last lines of a batch that was written before.
 pub(super) fn applied_before(
     connection: &Connection,
-    batch: &Batch,
+    batch: &WriteBatch,
     machines: &[Current],
     lines: &Lines<'_>,
-) -> rusqlite::Result<Applied> {
+) -> rusqlite::Result<AppliedBatch> {
     let mut last = Vec::with_capacity(machines.len());
     for (write, machine) in batch.writes.iter().zip(machines) {
         let seq = match write.lines.last() {
@@ -332,8 +339,8 @@ pub(super) fn applied_before(
         last.push(seq);
     }
     // Its events took effect with it.
-    let outcomes = vec![Outcome::Done; batch.events.len()];
-    Ok(Applied { last, outcomes, ..Applied::default() })
+    let outcomes = vec![EventOutcome::Done; batch.events.len()];
+    Ok(AppliedBatch { last, outcomes, ..AppliedBatch::default() })
 }
 
 fn seq_of(
@@ -346,10 +353,11 @@ fn seq_of(
         |pending: &&Pending<'_>| pending.instance == no && pending.line.number == line.number;
     let seq = match lines.pending.iter().find(same) {
         Some(pending) => Some(pending.seq),
-        None => connection
-            .prepare_cached("SELECT seq FROM journal WHERE instance = ?1 AND number = ?2")?
-            .query_row(params![no, integer(line.number)?], |row| row.get(0))
-            .optional()?,
+        None => connection.find(
+            "SELECT seq FROM journal WHERE instance = ?1 AND number = ?2",
+            params![no, integer(line.number)?],
+            |row| row.get(0),
+        )?,
     };
     Ok(seq.and_then(|seq| u64::try_from(seq).ok()).unwrap_or(0))
 }
@@ -357,22 +365,24 @@ fn seq_of(
 /// Checks whether a batch whose COMMIT failed is in the file.
 pub(super) fn is_there(
     connection: &Connection,
-    batch: &Batch,
-    applied: &Applied,
+    batch: &WriteBatch,
+    applied: &AppliedBatch,
 ) -> rusqlite::Result<bool> {
     for (write, seq) in batch.writes.iter().zip(&applied.last) {
-        let commit_id: Option<i64> = connection
-            .prepare_cached("SELECT commit_id FROM instance WHERE id = ?1")?
-            .query_row(params![write.row.id.bytes()], |row| row.get(0))
-            .optional()?;
+        let commit_id: Option<i64> = connection.find(
+            "SELECT commit_id FROM instance WHERE id = ?1",
+            params![write.row.id.bytes()],
+            |row| row.get(0),
+        )?;
         if commit_id == Some(batch.commit_id) {
             return Ok(true);
         }
         // Another process may have committed the machine since.
-        let digest: Option<[u8; 32]> = connection
-            .prepare_cached("SELECT digest FROM journal WHERE seq = ?1")?
-            .query_row(params![integer(*seq)?], |row| row.get(0))
-            .optional()?;
+        let digest: Option<[u8; 32]> = connection.find(
+            "SELECT digest FROM journal WHERE seq = ?1",
+            params![integer(*seq)?],
+            |row| row.get(0),
+        )?;
         if digest.is_some() && digest == write.lines.last().map(|line| *line.digest.bytes()) {
             return Ok(true);
         }

@@ -1,26 +1,26 @@
 use rusqlite::{Connection, params, types::ToSql};
 
-use super::value::{Cell, Columns, Read, integer};
+use super::{
+    cached::Keyed,
+    value::{Cell, Column, Columns, integer},
+};
 use crate::{
     id::Id,
     journal::{Digest, DigestKey},
     store::{
-        backend::{AttemptChange, Attempts, Broken},
-        write::attempt::Attempt,
+        backend::{Attempts, Broken},
+        write::attempt::{AttemptRow, KeyAttempt},
     },
     stored::Hold,
 };
 
-/// An attempt and its place in the table.
-#[derive(Debug, Clone)]
-pub(super) struct Stored {
-    pub(super) no: i64,
-    pub(super) attempt: Attempt,
-}
-
 const OF_KEY: &str = "
     SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
     FROM attempt WHERE key = ?1 ORDER BY no";
+
+const OF_MACHINE: &str = "
+    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
+    FROM attempt WHERE instance = ?1 ORDER BY no";
 
 /// Without a word about the index, SQLite would read every attempt there ever was, to save a sort.
 const UNANSWERED: &str = "
@@ -40,21 +40,25 @@ const ALL: &str = "
 
 /// The attempts that match, oldest first. Each seal is verified.
 pub(super) fn read(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     which: &Attempts,
-) -> rusqlite::Result<Vec<Result<Stored, Broken>>> {
+) -> rusqlite::Result<Vec<Result<AttemptRow, Broken>>> {
     let after = match which {
         Attempts::OfTool(_, after) => integer(*after)?,
         _ => 0,
     };
+    let machine = match which {
+        Attempts::OfMachine(id) => Some(id.bytes()),
+        _ => None,
+    };
     let (sql, parameters): (_, &[&dyn ToSql]) = match which {
         Attempts::OfKey(of) => (OF_KEY, &[of]),
+        Attempts::OfMachine(_) => (OF_MACHINE, &[&machine]),
         Attempts::OfTool(tool, _) => (OF_TOOL, &[tool, &after]),
         Attempts::Unanswered => (UNANSWERED, &[]),
         Attempts::All => (ALL, &[]),
     };
-    let mut select = connection.prepare_cached(sql)?;
+    let mut select = db.prepare_cached(sql)?;
     let mut rows = select.query(parameters)?;
     let mut found = Vec::new();
     let mut before = 0;
@@ -69,7 +73,7 @@ pub(super) fn read(
             before = no;
         }
         let id = row.id(4, "instance").ok();
-        let stored = stored(row, key).map_err(|reason| Broken { id, reason, due_at: None });
+        let stored = stored(row, db.key).map_err(|reason| Broken { id, reason, due_at: None });
         found.push(stored);
     }
     if matches!(which, Attempts::OfTool(..)) {
@@ -88,8 +92,8 @@ pub(super) fn tokens(connection: &Connection, no: i64, id: Id) -> rusqlite::Resu
     tokens.collect()
 }
 
-fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Read<Stored> {
-    let attempt = Attempt {
+fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Column<AttemptRow> {
+    let attempt = KeyAttempt {
         key: row.text(1, "key")?.to_owned(),
         space: row.text(2, "space")?.to_owned(),
         action: row.optional(3, "action", Cell::digest)?,
@@ -103,16 +107,12 @@ fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Read<Stored> {
     if attempt.seal(key) != row.digest(9, "seal")? {
         return Err("an attempt at its key was changed: the seal does not match".to_owned());
     }
-    Ok(Stored { no: row.integer(0, "no")?, attempt })
+    Ok(AttemptRow { no: row.integer(0, "no")?, attempt })
 }
 
 /// Writes a new attempt of a machine.
-pub(super) fn insert(
-    connection: &Connection,
-    key: &DigestKey,
-    attempt: &Attempt,
-) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(
+pub(super) fn insert(db: Keyed<'_>, attempt: &KeyAttempt) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached(
         "INSERT INTO attempt (key, space, action, instance, token, hold, worker, expires_at, seal)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
@@ -125,37 +125,23 @@ pub(super) fn insert(
         attempt.hold as i64,
         attempt.worker,
         attempt.expires_at,
-        attempt.seal(key).bytes(),
+        attempt.seal(db.key).bytes(),
     ])?;
     Ok(())
 }
 
 /// Writes what may change of an attempt.
 pub(super) fn update(
-    connection: &Connection,
-    key: &DigestKey,
-    Stored { no, attempt }: &Stored,
+    db: Keyed<'_>,
+    AttemptRow { no, attempt }: &AttemptRow,
 ) -> rusqlite::Result<()> {
-    let mut update = connection.prepare_cached(
+    let mut update = db.prepare_cached(
         "UPDATE attempt SET hold = ?2, worker = ?3, expires_at = ?4, seal = ?5 WHERE no = ?1",
     )?;
-    let seal = attempt.seal(key);
+    let seal = attempt.seal(db.key);
     let hold = attempt.hold as i64;
     update.execute(params![no, hold, attempt.worker, attempt.expires_at, seal.bytes()])?;
     Ok(())
-}
-
-/// The attempt that a change opens.
-pub(super) fn opened(change: &AttemptChange, by: Id, token: u64) -> Attempt {
-    let AttemptChange { key, space, action, hold, worker, expires_at, .. } = change.clone();
-    Attempt { key, space, action, by, token, hold, worker, expires_at }
-}
-
-/// An attempt after a change.
-pub(super) fn changed(attempt: &mut Attempt, change: &AttemptChange) {
-    attempt.hold = change.hold;
-    attempt.worker.clone_from(&change.worker);
-    attempt.expires_at = change.expires_at;
 }
 
 #[cfg(test)]

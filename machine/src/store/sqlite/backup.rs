@@ -21,7 +21,7 @@ use super::{
 };
 use crate::store::{
     error::Unavailable,
-    upkeep::backup::{BackupError, BackupProgress, Copied},
+    upkeep::backup::{BackupError, BackupProgress, CopiedFile},
 };
 
 /// The number of pages copied between two progress reports: 1 MiB.
@@ -32,7 +32,7 @@ pub(super) fn run(
     source: &Source,
     to: &Path,
     steps: &Sender<BackupProgress>,
-) -> Result<Copied, BackupError> {
+) -> Result<CopiedFile, BackupError> {
     let partial = Partial::create(to)?;
     fail_point!("backup-created");
     let copied = loop {
@@ -55,7 +55,7 @@ fn copy(
     of: &Source,
     partial: &Partial,
     steps: &Sender<BackupProgress>,
-) -> Result<Copied, BackupError> {
+) -> Result<CopiedFile, BackupError> {
     let unread = |error: rusqlite::Error| BackupError::from(unavailable(&error));
     // In a read transaction, all pages are of one moment, and the copy never starts again.
     source.execute_batch("BEGIN").map_err(unread)?;
@@ -96,7 +96,7 @@ fn copy(
     identity::mark_as_copy(&target, of.identity, &of.settings.key).map_err(unwritten)?;
     target.close().map_err(|(_, error)| unwritten(error))?;
     let newest = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
-    Ok(Copied { path: partial.target().to_owned(), bytes: total, newest })
+    Ok(CopiedFile { path: partial.target().to_owned(), bytes: total, newest })
 }
 
 fn step(copying: &Backup<'_, '_>) -> rusqlite::Result<StepResult> {

@@ -11,14 +11,10 @@ use std::{
 
 use rusqlite::{Connection, wal::CheckpointMode};
 
-use super::{
-    connection::{self, Role},
-    fail::fail_point,
-    failure::sqlite_code,
-};
+use super::{connection::Role, fail::fail_point, failure::sqlite_code, inode::Files};
 use crate::telemetry;
 
-/// After how many more frames in the write-ahead log the database is updated from it.
+/// The number of frames in the write-ahead log between two checkpoints.
 const PASSIVE_FRAMES: u64 = 1000;
 
 /// The number of frames in the log at which the writer waits until it starts again at its beginning:
@@ -33,17 +29,18 @@ const IDLE: Duration = Duration::from_secs(1);
 /// Keeps the write-ahead log short, off the commit path.
 pub(super) struct Checkpoints {
     path: PathBuf,
+    place: Files,
     /// The number of frames in the log after the last commit of the writing connection.
     frames: Arc<AtomicU64>,
     /// The number of frames at the last request.
     passive_at: u64,
     restart_at: u64,
-    shared: Arc<Shared>,
+    shared: Arc<CheckpointState>,
     thread: Option<(Sender<Ask>, JoinHandle<()>)>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct CheckpointState {
     commits: AtomicU64,
     /// Locked during a checkpoint: while one runs, another cannot begin.
     running: Mutex<()>,
@@ -57,9 +54,10 @@ enum Ask {
 }
 
 impl Checkpoints {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, place: Files) -> Self {
         Self {
             path,
+            place,
             frames: Arc::default(),
             passive_at: 0,
             restart_at: RESTART_FRAMES,
@@ -111,9 +109,10 @@ impl Checkpoints {
     fn ask(&mut self, ask: Ask) {
         if self.thread.is_none() {
             let (asks, inbox) = mpsc::channel();
-            let (path, shared) = (self.path.clone(), Arc::clone(&self.shared));
+            let (path, place) = (self.path.clone(), self.place);
+            let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("machine-checkpoint".to_owned());
-            match thread.spawn(move || serve(&path, &shared, &inbox)) {
+            match thread.spawn(move || serve((&path, place), &shared, &inbox)) {
                 Ok(thread) => self.thread = Some((asks, thread)),
                 // The writer keeps the log bounded.
                 Err(_) => {
@@ -136,11 +135,11 @@ impl Checkpoints {
     }
 }
 
-fn serve(path: &Path, shared: &Shared, inbox: &Receiver<Ask>) {
+fn serve((path, place): (&Path, Files), shared: &CheckpointState, inbox: &Receiver<Ask>) {
     let mut connection = None;
     let mut run_now = |mode| {
         if connection.is_none() {
-            match connection::open(path, Role::Checkpoint, 0) {
+            match place.open(path, Role::Checkpoint, 0) {
                 Ok(opened) => connection = Some(opened),
                 Err(_) => {
                     telemetry::StoragePostponed { operation: "checkpoint", status: None }.emit();

@@ -19,7 +19,7 @@ pub(super) enum Role {
     Checkpoint,
 }
 
-/// Opens a connection, and verifies that what it commits is durable.
+/// Opens a connection, and verifies that its commits are durable.
 pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, OpenError> {
     let says = |error| failure::opening(&error, path);
     let flags = match role {
@@ -29,13 +29,16 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
         Role::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
     };
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(says)?;
+    #[allow(unused_mut, reason = "costs are counted with `failpoints`")]
+    let mut connection = Connection::open_with_flags(path, flags).map_err(says)?;
+    #[cfg(feature = "failpoints")]
+    super::cost::count(&mut connection, path).map_err(says)?;
     if role != Role::Reader && connection.is_readonly("main").map_err(says)? {
         return Err(OpenError::ReadOnly { path: path.to_owned() });
     }
     let busy_ms = if role == Role::Checkpoint { 0 } else { busy_ms };
     wait(&connection, busy_ms).map_err(says)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    keep_statements(&connection).map_err(says)?;
     // Negative: in KiB, not in pages.
     connection
         .execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -8192;")
@@ -60,6 +63,14 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
         check_wal(&connection, path)?;
     }
     Ok(connection)
+}
+
+/// Keeps compiled statements. Otherwise SQLite compiles one again for each new value of a parameter that its planner could
+/// look at, which was half of the instructions of a commit.
+pub(super) fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Sets how long a statement waits for other connections.

@@ -1,18 +1,22 @@
 //! The positions up to which consumers have read.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::value::integer;
-use crate::store::inbox::consumer::{Advance, Offset};
+use super::{cached::Cached, value::integer};
+use crate::store::{inbox::consumer::Advance, read::subscribe::Position};
 
-pub(super) fn offset(connection: &Connection, consumer: &str) -> rusqlite::Result<Option<Offset>> {
-    connection
-        .prepare_cached("SELECT generation, position FROM consumer WHERE name = ?1")?
-        .query_row([consumer], |row| {
+pub(super) fn offset(
+    connection: &Connection,
+    consumer: &str,
+) -> rusqlite::Result<Option<Position>> {
+    connection.find(
+        "SELECT generation, position FROM consumer WHERE name = ?1",
+        [consumer],
+        |row| {
             let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-            Ok(Offset { generation: number(0)?, sequence: number(1)? })
-        })
-        .optional()
+            Ok(Position { generation: number(0)?, sequence: number(1)? })
+        },
+    )
 }
 
 /// Moves a consumer on, if it is where it is expected to be.
@@ -20,15 +24,10 @@ pub(super) fn advance(connection: &Connection, advance: &Advance) -> rusqlite::R
     if offset(connection, &advance.consumer)? != advance.expected {
         return Ok(false);
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO consumer (name, generation, position) VALUES (?1, ?2, ?3)
+    connection.run(
+        "INSERT INTO consumer (name, generation, position) VALUES (?1, ?2, ?3)
              ON CONFLICT (name) DO UPDATE SET generation = ?2, position = ?3",
-        )?
-        .execute(params![
-            advance.consumer,
-            integer(advance.to.generation)?,
-            integer(advance.to.sequence)?
-        ])?;
+        params![advance.consumer, integer(advance.to.generation)?, integer(advance.to.sequence)?],
+    )?;
     Ok(true)
 }

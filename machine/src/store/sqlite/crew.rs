@@ -2,22 +2,22 @@
 
 use rusqlite::{Connection, params};
 
+use super::cached::Cached;
 use crate::{
     id::Id,
-    store::backend::{Crew, Registered},
+    store::backend::{CrewChange, WorkerRow},
 };
 
-pub(super) fn write(connection: &Connection, crew: &Crew) -> rusqlite::Result<()> {
+pub(super) fn write(connection: &Connection, crew: &CrewChange) -> rusqlite::Result<()> {
     match crew {
-        Crew::Joins(Registered { id, name, body }) => {
-            connection
-                .prepare_cached(
-                    "INSERT INTO worker (id, name, body) VALUES (?1, ?2, ?3)
+        CrewChange::Joins(WorkerRow { id, name, body }) => {
+            connection.run(
+                "INSERT INTO worker (id, name, body) VALUES (?1, ?2, ?3)
                      ON CONFLICT (id) DO UPDATE SET name = excluded.name, body = excluded.body",
-                )?
-                .execute(params![id.bytes(), name, body])?;
+                params![id.bytes(), name, body],
+            )?;
         }
-        Crew::Leave(workers) => {
+        CrewChange::Leave(workers) => {
             let mut delete = connection.prepare_cached("DELETE FROM worker WHERE id = ?1")?;
             for id in workers {
                 delete.execute([id.bytes()])?;
@@ -27,19 +27,13 @@ pub(super) fn write(connection: &Connection, crew: &Crew) -> rusqlite::Result<()
     Ok(())
 }
 
-pub(super) fn workers(connection: &Connection) -> rusqlite::Result<Vec<Registered>> {
-    connection
-        .prepare_cached("SELECT id, name, body FROM worker ORDER BY id")?
-        .query_map([], |row| {
-            let id = Id::from_bytes(row.get(0)?);
-            Ok(Registered { id, name: row.get(1)?, body: row.get(2)? })
-        })?
-        .collect()
+pub(super) fn workers(connection: &Connection) -> rusqlite::Result<Vec<WorkerRow>> {
+    connection.all("SELECT id, name, body FROM worker ORDER BY id", [], |row| {
+        let id = Id::from_bytes(row.get(0)?);
+        Ok(WorkerRow { id, name: row.get(1)?, body: row.get(2)? })
+    })
 }
 
 pub(super) fn driven(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    connection
-        .prepare_cached("SELECT machine FROM driven ORDER BY no")?
-        .query_map([], |row| row.get(0))?
-        .collect()
+    connection.all("SELECT machine FROM driven ORDER BY no", [], |row| row.get(0))
 }

@@ -10,7 +10,7 @@ use crate::store::error::{OpenError, Unavailable};
 
 /// The time until which the whole of opening waits for other processes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Deadline(Option<Instant>);
+pub(super) struct OpenDeadline(Option<Instant>);
 
 /// The time that opening may take beyond its deadline if nothing shows that it waits: its own work may
 /// take a while.
@@ -22,7 +22,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// The minimum speed of reading the log, if this process recovers it: bytes per millisecond.
 const SLOW: u64 = 16 * 1024;
 
-impl Deadline {
+impl OpenDeadline {
     /// It never passes if the time is too long for the clock.
     pub(super) fn after(busy_ms: u64) -> Self {
         Self(Instant::now().checked_add(Duration::from_millis(busy_ms)))
@@ -48,8 +48,8 @@ impl Deadline {
     }
 
     /// Opens or first reads a file that another process may be about to recover. If that process is frozen
-    /// at certain moments, SQLite retries by itself for ten seconds, without regard to the busy timeout.
-    /// Then this is busy, and the thread ends later by itself, so it must not write to a store.
+    /// at certain moments, SQLite itself retries for ten seconds, regardless of the busy timeout.
+    /// Then this is busy, and the thread ends later, so it must not write to a store.
     pub(super) fn bound<T: Send + 'static>(
         self,
         path: &Path,

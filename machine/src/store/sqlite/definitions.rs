@@ -3,13 +3,13 @@ use std::{
     sync::Arc,
 };
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::{failure::Failure, value::Columns};
+use super::{cached::Cached, failure::RollbackCause, value::Columns};
 use crate::{
     definition::{Definition, Fingerprint},
     journal::{Digest, DigestKey},
-    store::backend::Definitions,
+    store::backend::DefinitionRows,
 };
 
 /// The numbers of definitions in the file, by fingerprint. Definitions are never deleted.
@@ -32,32 +32,33 @@ impl Numbers {
         connection: &Connection,
         fingerprint: Fingerprint,
         given: &[Arc<Definition>],
-    ) -> Result<i64, Failure> {
+    ) -> Result<i64, RollbackCause> {
         if let Some(no) = self.known.get(&fingerprint) {
             return Ok(*no);
         }
-        let stored = connection
-            .prepare_cached("SELECT no FROM definition WHERE fingerprint = ?1")?
-            .query_row([number(fingerprint)], |row| row.get(0))
-            .optional()?;
+        let stored = connection.find(
+            "SELECT no FROM definition WHERE fingerprint = ?1",
+            [number(fingerprint)],
+            |row| row.get(0),
+        )?;
         let no = if let Some(no) = stored {
             no
         } else {
             let definition = given.iter().find(|definition| definition.fingerprint == fingerprint);
             let definition = definition.ok_or_else(|| {
-                Failure::Refused(format!(
+                RollbackCause::Refused(format!(
                     "the definition {fingerprint} is in neither batch nor file"
                 ))
             })?;
-            let body = serde_json::to_string(definition)
-                .map_err(|error| Failure::Refused(format!("a definition as JSON: {error}")))?;
+            let body = serde_json::to_string(definition).map_err(|error| {
+                RollbackCause::Refused(format!("a definition as JSON: {error}"))
+            })?;
             let seal = seal(&self.key, fingerprint, &body, &definition.name);
-            connection
-                .prepare_cached(
-                    "INSERT INTO definition (machine, fingerprint, body, seal)
+            connection.run(
+                "INSERT INTO definition (machine, fingerprint, body, seal)
                      VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute(params![definition.name, number(fingerprint), body, seal.bytes()])?;
+                params![definition.name, number(fingerprint), body, seal.bytes()],
+            )?;
             self.added.push(fingerprint);
             connection.last_insert_rowid()
         };
@@ -78,16 +79,16 @@ impl Numbers {
 
 /// The definitions of a file, as rows refer to them.
 #[derive(Debug, Default)]
-pub(super) struct Names(BTreeMap<i64, Name>);
+pub(super) struct Names(BTreeMap<i64, DefinitionName>);
 
 #[derive(Debug, Clone)]
-pub(super) struct Name {
+pub(super) struct DefinitionName {
     pub(super) machine: String,
     pub(super) fingerprint: Fingerprint,
 }
 
 impl Names {
-    /// Reads those that were added since the last time.
+    /// Reads definitions added since the last read.
     pub(super) fn refresh(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let newest = self.0.last_key_value().map_or(i64::MIN, |(newest, _)| *newest);
         let mut select = connection
@@ -101,7 +102,7 @@ impl Names {
             };
             let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
             if let Ok(machine) = row.text(2, "machine") {
-                self.0.insert(no, Name { machine: machine.to_owned(), fingerprint });
+                self.0.insert(no, DefinitionName { machine: machine.to_owned(), fingerprint });
             }
         }
         Ok(())
@@ -113,7 +114,7 @@ impl Names {
         machine: Option<&str>,
         fingerprint: Option<Fingerprint>,
     ) -> Vec<i64> {
-        let matches = |name: &Name| {
+        let matches = |name: &DefinitionName| {
             machine.is_none_or(|machine| name.machine == machine)
                 && fingerprint.is_none_or(|fingerprint| name.fingerprint == fingerprint)
         };
@@ -121,17 +122,38 @@ impl Names {
         found.map(|(number, _)| *number).collect()
     }
 
-    pub(super) fn get(&self, no: i64) -> Result<&Name, String> {
-        self.0.get(&no).ok_or_else(|| "its definition is missing in the file".to_owned())
+    pub(super) fn get(&self, no: i64) -> Result<&DefinitionName, String> {
+        self.0.get(&no).ok_or_else(|| "its definition is missing from the file".to_owned())
     }
 }
 
-/// Every stored definition, and what is wrong with those that cannot be read or are missing.
-pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result<Definitions> {
+/// The number of the newest definition.
+pub(super) fn newest(connection: &Connection) -> rusqlite::Result<u64> {
+    let newest: Option<i64> =
+        connection.get("SELECT max(no) FROM definition", [], |row| row.get(0))?;
+    Ok(newest.map_or(0, i64::cast_unsigned))
+}
+
+/// The numbers of definitions that machines have and that are missing. Jumps from one number to the next in the two
+/// indexes, however many machines there are.
+const MISSING: &str = "
+    WITH RECURSIVE live (number) AS (
+        SELECT min(definition) FROM instance WHERE ended = 0 UNION ALL
+        SELECT (SELECT min(definition) FROM instance WHERE ended = 0 AND definition > number)
+        FROM live WHERE number IS NOT NULL),
+    ended (number) AS (
+        SELECT min(definition) FROM instance WHERE ended = 1 UNION ALL
+        SELECT (SELECT min(definition) FROM instance WHERE ended = 1 AND definition > number)
+        FROM ended WHERE number IS NOT NULL)
+    SELECT number FROM (SELECT number FROM live UNION SELECT number FROM ended)
+    WHERE number IS NOT NULL AND number NOT IN (SELECT no FROM definition)";
+
+/// Every stored definition, with the errors of unreadable and missing ones.
+pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result<DefinitionRows> {
     let mut select = connection
         .prepare_cached("SELECT fingerprint, body, machine, seal FROM definition ORDER BY no")?;
     let mut rows = select.query([])?;
-    let mut definitions = Definitions::default();
+    let mut definitions = DefinitionRows::default();
     while let Some(row) = rows.next()? {
         let row = Columns(row);
         let stored = row.integer(0, "fingerprint").and_then(|fingerprint| {
@@ -148,19 +170,11 @@ pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result
             Err(reason) => definitions.broken.push(format!("definition {reason}")),
         }
     }
-    // Jumps from one number to the next in the index, however many machines there are.
-    let mut select = connection.prepare_cached(
-        "WITH RECURSIVE used (number) AS (
-             SELECT min(definition) FROM instance UNION ALL
-             SELECT (SELECT min(definition) FROM instance WHERE definition > number) FROM used
-             WHERE number IS NOT NULL)
-         SELECT number FROM used
-         WHERE number IS NOT NULL AND number NOT IN (SELECT no FROM definition)",
-    )?;
+    let mut select = connection.prepare_cached(MISSING)?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let no = row.get_ref(0)?.as_i64().unwrap_or(0);
-        definitions.broken.push(format!("definition number {no} is missing in the file"));
+        definitions.broken.push(format!("definition number {no} is missing from the file"));
     }
     Ok(definitions)
 }

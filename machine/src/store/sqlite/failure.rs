@@ -7,25 +7,25 @@ use crate::store::error::{OpenError, Unavailable};
 
 /// Why a transaction has to be rolled back.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum RollbackCause {
     Sqlite(Error),
     Refused(String),
     /// Another program changed the format of the file.
     Format(i64),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for RollbackCause {
     fn from(error: Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-impl From<Failure> for Unavailable {
-    fn from(failure: Failure) -> Self {
+impl From<RollbackCause> for Unavailable {
+    fn from(failure: RollbackCause) -> Self {
         match failure {
-            Failure::Sqlite(error) => unavailable(&error),
-            Failure::Refused(reason) => Self::other(reason),
-            Failure::Format(found) => Self::format(found, FORMAT),
+            RollbackCause::Sqlite(error) => unavailable(&error),
+            RollbackCause::Refused(reason) => Self::other(reason),
+            RollbackCause::Format(found) => Self::format(found, FORMAT),
         }
     }
 }
@@ -59,11 +59,10 @@ pub(super) fn opening(error: &Error, path: &Path) -> OpenError {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path },
         Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path },
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            // Only SQLite opens the file, so nothing says more exactly what is missing.
-            let reason =
-                "check that its folder exists, and that this user may read the file and, to \
-                          write to it, may write both"
-                    .to_owned();
+            // Only SQLite opens the file, so the exact cause is unknown.
+            let reason = "check that its folder exists and that this user may read the file or, \
+                          for writing, may write to both"
+                .to_owned();
             OpenError::CannotOpen { path, reason }
         }
         _ => unavailable(error).into(),

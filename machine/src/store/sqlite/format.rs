@@ -10,6 +10,10 @@
 /// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
 /// of its definition, and its tools, as JSON.
 ///
+/// `contradicted` of an instance is 1 while a receipt contradicts its end and no person has acknowledged that. The
+/// index of tails has the last 8 digits of each id, by which people name machines. A commit that does not end a
+/// machine changes no index of `instance`, unless a deadline changes: see `update` in `apply.rs`.
+///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
 /// without an index. `no` of an instance and of an attempt rises with the time of creation; that
 /// of an attempt is contiguous. `seq` is contiguous over
@@ -29,11 +33,15 @@
 /// from an identity, 0 if from all arguments, and NULL until an action shows it. The key of a contract
 /// ends with a colon and 64 hexadecimal digits; what is before them is the tool.
 ///
+/// `since` and `position` of a child are its place in the invocation of a state: the number of entries of its parent
+/// with the one that entered the state, and its index. A child that a handler made has no `position`; it costs no
+/// entry in the index of calls.
+///
 /// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_7: &str = "
+pub(super) const FORMAT_10: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -59,6 +67,7 @@ pub(super) const FORMAT_7: &str = "
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
         ended      INTEGER NOT NULL,
+        contradicted INTEGER NOT NULL,
         due_at     INTEGER,
         session    TEXT,
         key        TEXT,
@@ -69,7 +78,10 @@ pub(super) const FORMAT_7: &str = "
         summary    TEXT NOT NULL,
         state      TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX instance_definition ON instance (definition);
+    CREATE INDEX instance_live ON instance (definition) WHERE ended = 0;
+    CREATE INDEX instance_ended ON instance (definition, status) WHERE ended = 1;
+    CREATE INDEX instance_contradicted ON instance (contradicted) WHERE contradicted = 1;
+    CREATE INDEX instance_tail ON instance (substr(id, 13));
     CREATE INDEX instance_session ON instance (session) WHERE session IS NOT NULL;
     CREATE INDEX instance_key ON instance (key) WHERE key IS NOT NULL;
     CREATE INDEX instance_behind ON instance (behind) WHERE behind IS NOT NULL;
@@ -94,6 +106,7 @@ pub(super) const FORMAT_7: &str = "
         chain      BLOB,
         UNIQUE (instance, number)
     ) STRICT;
+    CREATE INDEX journal_others ON journal (instance, number, kind) WHERE kind > 1;
 
     CREATE TABLE attempt (
         no         INTEGER PRIMARY KEY,
@@ -108,6 +121,7 @@ pub(super) const FORMAT_7: &str = "
         seal       BLOB NOT NULL
     ) STRICT;
     CREATE INDEX attempt_key ON attempt (key);
+    CREATE INDEX attempt_instance ON attempt (instance);
     CREATE INDEX attempt_tool ON attempt (substr(key, 1, length(key) - 65), token)
         WHERE space = 'contract';
     CREATE INDEX attempt_unanswered ON attempt (worker) WHERE worker IS NOT NULL;
@@ -171,14 +185,17 @@ pub(super) const FORMAT_7: &str = "
         UNIQUE (instance, correlation, replaced)
     ) STRICT;
     CREATE INDEX message_queued ON message (instance, no) WHERE status = 0;
-    CREATE INDEX message_set_aside ON message (no) WHERE status = 2;
+    CREATE INDEX message_set_aside ON message (instance, no) WHERE status = 2;
 
     CREATE TABLE child (
-        child  INTEGER PRIMARY KEY,
-        parent INTEGER NOT NULL,
-        seal   BLOB NOT NULL
+        child    INTEGER PRIMARY KEY,
+        parent   INTEGER NOT NULL,
+        since    INTEGER NOT NULL,
+        position INTEGER,
+        seal     BLOB NOT NULL
     ) STRICT;
     CREATE INDEX child_parent ON child (parent);
+    CREATE INDEX child_call ON child (parent, since, position) WHERE position IS NOT NULL;
 
     CREATE TABLE prune (
         no       INTEGER PRIMARY KEY,
@@ -251,7 +268,7 @@ pub(super) const FORMAT_7: &str = "
     WHEN EXISTS (SELECT 1 FROM instance WHERE no = OLD.child)
         AND EXISTS (SELECT 1 FROM instance WHERE no = OLD.parent)
     BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
-    CREATE TRIGGER child_keeps_its_parent BEFORE UPDATE ON child
+    CREATE TRIGGER child_keeps_its_parent BEFORE UPDATE OF child, parent ON child
     BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
     CREATE TRIGGER token_rises BEFORE UPDATE OF token ON work WHEN NEW.token < OLD.token
     BEGIN SELECT RAISE(ABORT, 'a fencing token never falls'); END;
@@ -308,12 +325,12 @@ pub(super) const FORMAT_7: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_7;
+    use super::FORMAT_10;
 
     /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_7).unwrap();
+        connection.execute_batch(FORMAT_10).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()

@@ -4,26 +4,27 @@ use rusqlite::Connection;
 
 use super::{
     apply::{self, Lines},
-    connection::{self, Role},
+    cached::{Cached, Keyed},
+    connection::Role,
     definitions::Numbers,
     fail::{fail_point, fail_point_with_error},
-    failure::{Failure, reopening, sqlite_code, unavailable},
+    failure::{RollbackCause, reopening, sqlite_code, unavailable},
     inode::Files,
     places::Places,
-    precondition::{self, Verdict},
+    precondition::{self, Admission},
     schema::FORMAT,
     work,
 };
 use crate::{
     store::{
-        backend::{Applied, Batch, Rejected, Settings},
+        backend::{AppliedBatch, Rejected, StoreSettings, WriteBatch},
         error::Unavailable,
     },
     telemetry,
 };
 
 /// The outcome of one batch.
-pub(super) type Outcome = Result<Result<Applied, Rejected>, Unavailable>;
+pub(super) type WriteOutcome = Result<Result<AppliedBatch, Rejected>, Unavailable>;
 
 /// Called with each connection that is opened.
 pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + Send>;
@@ -31,7 +32,7 @@ pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + S
 /// The writing connection, and how batches are grouped into transactions on it.
 pub(super) struct Group {
     path: PathBuf,
-    settings: Settings,
+    settings: StoreSettings,
     /// To notice that the file or its log was moved away.
     place: Files,
     /// None after an error that left the connection in doubt; it is opened again for the next group.
@@ -44,7 +45,7 @@ pub(super) struct Group {
 }
 
 /// A transaction that was rolled back.
-enum Failed {
+enum GroupFailure {
     /// It could not begin: that concerns every batch in the group.
     Begin(Unavailable),
     /// One of the batches failed.
@@ -54,13 +55,14 @@ enum Failed {
 impl Group {
     pub(super) fn new(
         path: PathBuf,
-        settings: Settings,
+        place: Files,
+        settings: StoreSettings,
         mut connection: Connection,
         opened: Opened,
     ) -> rusqlite::Result<Self> {
         opened(&mut connection)?;
         Ok(Self {
-            place: Files::at(&path),
+            place,
             path,
             settings,
             connection: Some(connection),
@@ -74,12 +76,12 @@ impl Group {
 
     /// Writes the batches in one transaction. If one of them causes an error, each gets a
     /// separate transaction, so that the others succeed.
-    pub(super) fn run(&mut self, batches: &[&Batch]) -> Vec<Outcome> {
+    pub(super) fn run(&mut self, batches: &[&WriteBatch]) -> Vec<WriteOutcome> {
         match self.transaction(batches) {
             Ok(outcomes) => outcomes,
-            Err(Failed::Begin(error)) => vec![Err(error); batches.len()],
-            Err(Failed::Write(error)) if batches.len() == 1 => vec![Err(error)],
-            Err(Failed::Write(_)) => {
+            Err(GroupFailure::Begin(error)) => vec![Err(error); batches.len()],
+            Err(GroupFailure::Write(error)) if batches.len() == 1 => vec![Err(error)],
+            Err(GroupFailure::Write(_)) => {
                 // Each of them gets its own error.
                 telemetry::StoragePostponed { operation: "group_commit", status: None }.emit();
                 batches.iter().flat_map(|batch| self.run(&[*batch])).collect()
@@ -87,22 +89,22 @@ impl Group {
         }
     }
 
-    fn transaction(&mut self, batches: &[&Batch]) -> Result<Vec<Outcome>, Failed> {
-        self.connection().map_err(Failed::Begin)?;
+    fn transaction(&mut self, batches: &[&WriteBatch]) -> Result<Vec<WriteOutcome>, GroupFailure> {
+        self.connection().map_err(GroupFailure::Begin)?;
         // It was opened in the line above.
         let Some(connection) = &self.connection else { return Ok(Vec::new()) };
         fail_point!("store-begin");
         execute(connection, "BEGIN IMMEDIATE")
-            .map_err(|error| Failed::Begin(unavailable(&error)))?;
+            .map_err(|error| GroupFailure::Begin(unavailable(&error)))?;
         fail_point!("store-begun");
         if let Err(failure) = check_format(connection) {
             self.roll_back();
-            return Err(Failed::Begin(failure.into()));
+            return Err(GroupFailure::Begin(failure.into()));
         }
         // A write to a file that the path no longer leads to would be lost.
         if !self.place.is_in_place(&self.path) {
             self.roll_back();
-            return Err(Failed::Begin(Unavailable::moved()));
+            return Err(GroupFailure::Begin(Unavailable::moved()));
         }
         let written =
             write(connection, &self.settings, (&mut self.numbers, &mut self.places), batches);
@@ -110,7 +112,7 @@ impl Group {
             Ok(written) => written,
             Err(failure) => {
                 self.roll_back();
-                return Err(Failed::Write(failure.into()));
+                return Err(GroupFailure::Write(failure.into()));
             }
         };
         #[cfg(test)]
@@ -139,7 +141,7 @@ impl Group {
             self.fault.open()?;
             reopens().map_err(|error| unavailable(&error))?;
             let mut connection =
-                connection::open(&self.path, Role::Writer, busy_ms).map_err(reopening)?;
+                self.place.open(&self.path, Role::Writer, busy_ms).map_err(reopening)?;
             (self.opened)(&mut connection).map_err(|error| unavailable(&error))?;
             self.connection = Some(connection);
         }
@@ -152,7 +154,7 @@ impl Group {
 
     fn roll_back(&mut self) {
         self.numbers.rolled_back();
-        // Some errors roll back by themselves.
+        // Some errors roll back automatically.
         let failed = self.connection.as_ref().is_some_and(|connection| {
             !connection.is_autocommit() && execute(connection, "ROLLBACK").is_err()
         });
@@ -164,11 +166,11 @@ impl Group {
     /// After an error of COMMIT, finds out whether the transaction is in the file.
     fn decide(
         &mut self,
-        batches: &[&Batch],
-        outcomes: Vec<Outcome>,
+        batches: &[&WriteBatch],
+        outcomes: Vec<WriteOutcome>,
         wrote: Option<usize>,
         error: &rusqlite::Error,
-    ) -> Vec<Outcome> {
+    ) -> Vec<WriteOutcome> {
         self.numbers.rolled_back();
         self.connection = None;
         let probe = wrote.and_then(|index| match &outcomes[index] {
@@ -178,10 +180,11 @@ impl Group {
         // Nothing was to be written.
         let Some((batch, applied)) = probe else { return outcomes };
         let nothing = unavailable(error);
-        match self.is_there(batch, &applied, nothing.is_busy() || nothing.is_full()) {
+        let certainly_incomplete = nothing.is_busy() || nothing.is_full();
+        match self.is_there(batch, &applied, certainly_incomplete) {
             Ok(true) => outcomes,
             // Nothing shows whether events were recorded.
-            Ok(false) if batch.writes.is_empty() => {
+            Ok(false) if batch.writes.is_empty() && !certainly_incomplete => {
                 vec![Err(Unavailable::indeterminate(error)); batches.len()]
             }
             Ok(false) => vec![Err(nothing); batches.len()],
@@ -199,8 +202,8 @@ impl Group {
 
     fn is_there(
         &mut self,
-        batch: &Batch,
-        applied: &Applied,
+        batch: &WriteBatch,
+        applied: &AppliedBatch,
         certainly_incomplete: bool,
     ) -> Result<bool, Unavailable> {
         let connection = self.connection()?;
@@ -211,7 +214,7 @@ impl Group {
         // If only the fsync failed, the log ends with a complete transaction that is invisible until
         // a crash; recovery would bring it back. So the next write replaces it before anything is said.
         execute(connection, "BEGIN IMMEDIATE").map_err(says)?;
-        let found = apply::is_there(connection, batch, applied).map_err(Failure::from);
+        let found = apply::is_there(connection, batch, applied).map_err(RollbackCause::from);
         let decided = found.and_then(|found| {
             check_format(connection)?;
             if !found {
@@ -232,19 +235,20 @@ impl Group {
 /// one that wrote a machine, because that can be recognized later.
 fn write(
     connection: &Connection,
-    settings: &Settings,
+    settings: &StoreSettings,
     (numbers, places): (&mut Numbers, &mut Places),
-    batches: &[&Batch],
-) -> Result<(Vec<Outcome>, Option<usize>), Failure> {
+    batches: &[&WriteBatch],
+) -> Result<(Vec<WriteOutcome>, Option<usize>), RollbackCause> {
     // Batches whose yielding writes were left out; the lines below refer to them.
-    let cut: Vec<OnceCell<Batch>> = batches.iter().map(|_| OnceCell::new()).collect();
+    let cut: Vec<OnceCell<WriteBatch>> = batches.iter().map(|_| OnceCell::new()).collect();
+    let db = Keyed { connection, key: &settings.key };
     let mut lines = Lines::begin(connection)?;
     let mut consequences = work::drives(connection)?;
     let mut wrote = None;
     let mut outcomes = Vec::with_capacity(batches.len());
     for (index, batch) in batches.iter().enumerate() {
-        let alone = (*batch, consequences.then_some(&settings.key));
-        if let Some(applied) = apply::apply_alone(connection, places, numbers, &mut lines, alone)? {
+        let alone = (*batch, consequences);
+        if let Some(applied) = apply::apply_alone(db, places, numbers, &mut lines, alone)? {
             fail_point!("store-write");
             wrote = Some(index);
             outcomes.push(Ok(Ok(applied)));
@@ -259,12 +263,12 @@ fn write(
             Some(left) => cut[index].get_or_init(|| left),
             None => *batch,
         };
-        let outcome = match precondition::check(connection, &settings.key, batch)? {
-            Err(rejected) => Err(rejected),
-            Ok(Verdict::Done(machines)) => {
+        let outcome = match precondition::check(db, batch)? {
+            Admission::Rejected(rejected) => Err(rejected),
+            Admission::Done(machines) => {
                 Ok(apply::applied_before(connection, batch, &machines, &lines)?)
             }
-            Ok(Verdict::Write(checked, decided)) => {
+            Admission::Write(rows, admitted) => {
                 fail_point!("store-checked");
                 if wrote.is_none_or(|other: usize| batches[other].writes.is_empty()) {
                     wrote = Some(index);
@@ -272,22 +276,19 @@ fn write(
                 consequences |= !batch.has_no_work();
                 let known = (&mut *numbers, &mut *places);
                 let of = (batch, consequences);
-                let key = &settings.key;
-                Ok(apply::apply(connection, key, known, &mut lines, of, (checked, decided))?)
+                Ok(apply::apply(db, known, &mut lines, of, (&rows, admitted))?)
             }
         };
         outcomes.push(Ok(outcome));
     }
-    lines.insert(connection, &settings.key)?;
+    lines.insert(db)?;
     Ok((outcomes, wrote))
 }
 
 /// Another program may have upgraded the file since it was opened.
-fn check_format(connection: &Connection) -> Result<(), Failure> {
-    let found = connection
-        .prepare_cached("PRAGMA user_version")?
-        .query_row([], |row| row.get::<_, i64>(0))?;
-    if found == FORMAT { Ok(()) } else { Err(Failure::Format(found)) }
+fn check_format(connection: &Connection) -> Result<(), RollbackCause> {
+    let found = connection.get("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
+    if found == FORMAT { Ok(()) } else { Err(RollbackCause::Format(found)) }
 }
 
 fn commit(connection: &Connection) -> rusqlite::Result<()> {
@@ -304,5 +305,5 @@ fn reopens() -> rusqlite::Result<()> {
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute([]).map(drop)
+    connection.run(sql, []).map(drop)
 }

@@ -87,7 +87,7 @@ fn read(
     let sql = "SELECT id, generation, copied, seal, (SELECT count(*) FROM store) FROM store";
     let read = connection.query_row(sql, [], |row| {
         let (store, generation) = (row.get::<_, [u8; 16]>(0)?, row.get::<_, i64>(1)?);
-        Ok((store, generation, row.get::<_, bool>(2)?, row.get::<_, [u8; 32]>(3)?, row.get(4)?))
+        Ok((store, generation, row.get::<_, i64>(2)?, row.get::<_, [u8; 32]>(3)?, row.get(4)?))
     });
     let damaged = || OpenError::Damaged { path: path.to_owned() };
     let (store, generation, copied, found, rows): (_, _, _, _, i64) =
@@ -100,6 +100,11 @@ fn read(
         return Err(OpenError::TwoIdentities { path: path.to_owned() });
     }
     let generation = u64::try_from(generation).map_err(|_| damaged())?;
+    let copied = match copied {
+        0 => false,
+        1 => true,
+        _ => return Err(damaged()),
+    };
     let identity = Identity { store: Id::from_bytes(store), generation };
     if seal(identity, copied, key) != Digest::from_bytes(found) {
         return Err(OpenError::OtherKey { path: path.to_owned() });

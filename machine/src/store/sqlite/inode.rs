@@ -1,24 +1,35 @@
-use std::path::Path;
+use std::{fs::Metadata, path::Path};
 
-use super::inspect::wal;
+use rusqlite::Connection;
+
+use super::{
+    connection::{self, Role},
+    inspect::wal,
+};
+use crate::store::error::{OpenError, Unavailable};
 
 /// Which file a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inode(u64, u64);
 
 impl Inode {
-    /// `None` if there is none, or where the system does not tell.
+    /// `None` if it does not exist, or where the system has no inodes.
     pub(super) fn of(path: &Path) -> Option<Self> {
+        Self::of_file(&std::fs::metadata(path).ok()?)
+    }
+
+    /// `None` where the system has no inodes.
+    #[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "other systems have none"))]
+    pub(super) fn of_file(file: &Metadata) -> Option<Self> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
 
-            let file = std::fs::metadata(path).ok()?;
             Some(Self(file.dev(), file.ino()))
         }
         #[cfg(not(unix))]
         {
-            let _ = path;
+            let _ = file;
             None
         }
     }
@@ -42,5 +53,23 @@ impl Files {
     pub(super) fn is_in_place(self, path: &Path) -> bool {
         let is_same = |one: Option<Inode>, path: &Path| one.is_none() || one == Inode::of(path);
         is_same(self.file, path) && is_same(self.log, &wal(path))
+    }
+
+    /// Opens another connection to them. Without this check it would use the log that has the name while they are
+    /// away, or make one, and keep it when they are back.
+    pub(super) fn open(
+        self,
+        path: &Path,
+        role: Role,
+        busy_ms: u64,
+    ) -> Result<Connection, OpenError> {
+        let check = || {
+            if self.is_in_place(path) { Ok(()) } else { Err(Unavailable::moved()) }
+        };
+        // Before, so that no log is made, and after, because they may be moved at any time.
+        check()?;
+        let connection = connection::open(path, role, busy_ms)?;
+        check()?;
+        Ok(connection)
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
-use super::{deadline::Deadline, failure, schema};
+use super::{deadline::OpenDeadline, failure, schema};
 use crate::store::error::OpenError;
 
 /// The file as it was found.
@@ -27,7 +27,7 @@ pub(super) enum Inspected {
 ///
 /// The file is read by SQLite only. Locks of POSIX systems belong to the process and the file: if
 /// this process opened and closed the file itself, it would drop the locks of all its connections.
-pub(super) fn inspect(path: &Path, deadline: Deadline) -> Result<Inspected, OpenError> {
+pub(super) fn inspect(path: &Path, deadline: OpenDeadline) -> Result<Inspected, OpenError> {
     let file = match fs::metadata(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -69,7 +69,7 @@ pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> OpenError {
     OpenError::CannotOpen { path: path.to_owned(), reason: format!("{error}; {next}") }
 }
 
-/// Without the database, a write-ahead log belongs to a database that was moved, or is no log at all.
+/// Without the database, a write-ahead log belongs to a database that was moved, or is not a log.
 /// SQLite would overwrite it.
 pub(super) fn refuse_leftovers(path: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
     let is_empty = |path: &Path| fs::metadata(path).map_or(true, |file| file.len() == 0);
@@ -101,7 +101,7 @@ fn refuse_hard_links(path: &Path, file: &fs::Metadata) -> Result<(), OpenError> 
     Ok(())
 }
 
-fn header(path: &Path, deadline: Deadline) -> Result<Inspected, OpenError> {
+fn header(path: &Path, deadline: OpenDeadline) -> Result<Inspected, OpenError> {
     let says = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path: path.to_owned() },
         _ => failure::opening(&error, path),
@@ -146,11 +146,14 @@ fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
 pub(super) fn open_for_reading(path: &Path, busy_ms: u64) -> rusqlite::Result<(Connection, bool)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let is_locked = cfg!(windows) || wal(path).exists() || has_journal(path);
-    let connection = if is_locked {
+    #[allow(unused_mut, reason = "costs are counted with `failpoints`")]
+    let mut connection = if is_locked {
         Connection::open_with_flags(path, flags)
     } else {
         Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
     }?;
+    #[cfg(feature = "failpoints")]
+    super::cost::count(&mut connection, path)?;
     connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok((connection, is_locked))

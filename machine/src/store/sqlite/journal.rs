@@ -1,13 +1,15 @@
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{
+    cached::Cached,
     definitions::Names,
-    readers::Reader,
-    value::{Cell, Columns, Read},
+    readers::ReadConnection,
+    row::no_of,
+    value::{Cell, Column, Columns},
 };
 use crate::{
     id::Id,
-    journal::{Kind, Line, LineRef},
+    journal::{EntryKind, Line, LineRef},
     store::{
         backend::{Broken, Sequenced},
         read::transitions::{Reading, Selected, Transitions},
@@ -16,18 +18,16 @@ use crate::{
 
 /// Lines of one machine, from a number on.
 pub(super) fn history(
-    reader: &mut Reader,
+    reader: &mut ReadConnection,
     id: Id,
     from: u64,
     limit: usize,
 ) -> rusqlite::Result<Result<Vec<Line>, Broken>> {
-    let Reader { connection, names, .. } = reader;
+    let ReadConnection { connection, names, .. } = reader;
     names.refresh(connection)?;
-    let no: Option<i64> = connection
-        .prepare_cached("SELECT no FROM instance WHERE id = ?1")?
-        .query_row([id.bytes()], |row| row.get(0))
-        .optional()?;
-    let (Some(no), Ok(from)) = (no, i64::try_from(from)) else { return Ok(Ok(Vec::new())) };
+    let (Some(no), Ok(from)) = (no_of(connection, id)?, i64::try_from(from)) else {
+        return Ok(Ok(Vec::new()));
+    };
     let mut select = connection.prepare_cached(
         "SELECT number, at, definition, actor, kind, edge, body, digest
          FROM journal WHERE instance = ?1 AND number >= ?2 ORDER BY number LIMIT ?3",
@@ -43,9 +43,24 @@ pub(super) fn history(
     Ok(Ok(lines))
 }
 
+/// The first line creates a machine. An index has the others that are no transitions.
+const OTHERS: &str = "
+    SELECT count(*) FROM journal
+    WHERE instance = (SELECT no FROM instance WHERE id = ?1) AND number < ?2 AND kind > 1";
+
+/// The number of transitions among the lines before one of a machine.
+pub(super) fn moves_before(connection: &Connection, id: Id, number: u64) -> rusqlite::Result<u64> {
+    let others: i64 =
+        connection.get(OTHERS, params![id.bytes(), bounded(number)], |row| row.get(0))?;
+    Ok(number.saturating_sub(1).saturating_sub(others.cast_unsigned()))
+}
+
 /// The transitions of some machines of a session.
-pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Result<Transitions> {
-    let Reader { connection, names, key, .. } = reader;
+pub(super) fn transitions(
+    reader: &mut ReadConnection,
+    of: &Selected,
+) -> rusqlite::Result<Transitions> {
+    let ReadConnection { connection, names, key, .. } = reader;
     names.refresh(connection)?;
     let mut select = connection.prepare_cached(
         "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest, i.no, i.id
@@ -79,11 +94,11 @@ pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Resul
 
 /// Lines of all machines, after a sequence number.
 pub(super) fn entries(
-    reader: &mut Reader,
+    reader: &mut ReadConnection,
     after: u64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Sequenced>> {
-    let Reader { connection, names, .. } = reader;
+    let ReadConnection { connection, names, .. } = reader;
     names.refresh(connection)?;
     let mut select = connection.prepare_cached(
         "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest,
@@ -99,7 +114,7 @@ pub(super) fn entries(
         let chain = row.optional(9, "chain", Cell::digest);
         let line = line(row, names).and_then(|line| match &chain {
             Ok(_) if id.is_none() => Err(match row.integer(11, "instance") {
-                Ok(number) => format!("machine number {number} is missing in the file"),
+                Ok(number) => format!("machine number {number} is missing from the file"),
                 Err(reason) => reason,
             }),
             Ok(_) => Ok(line.to_line()),
@@ -117,22 +132,21 @@ pub(super) fn entries(
 }
 
 /// The newest sequence number.
-pub(super) fn newest(reader: &mut Reader) -> rusqlite::Result<u64> {
+pub(super) fn newest(reader: &mut ReadConnection) -> rusqlite::Result<u64> {
     let newest = reader
         .connection
-        .prepare_cached("SELECT max(seq) FROM journal")?
-        .query_row([], |row| row.get::<_, Option<i64>>(0))?;
+        .get("SELECT max(seq) FROM journal", [], |row| row.get::<_, Option<i64>>(0))?;
     Ok(newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0))
 }
 
-fn line<'a>(row: Columns<'a, '_>, names: &Names) -> Read<LineRef<'a>> {
+fn line<'a>(row: Columns<'a, '_>, names: &Names) -> Column<LineRef<'a>> {
     let edge = row.optional(5, "edge", Cell::integer)?;
     Ok(LineRef {
         number: row.count(0, "number")?,
         at: row.integer(1, "at")?,
         actor: row.optional(3, "actor", Cell::text)?,
         definition: names.get(row.integer(2, "definition")?)?.fingerprint,
-        kind: Kind::from_number(row.integer(4, "kind")?)
+        kind: EntryKind::from_number(row.integer(4, "kind")?)
             .ok_or_else(|| "its column `kind` is unknown".to_owned())?,
         edge: edge
             .map(u32::try_from)
@@ -145,4 +159,18 @@ fn line<'a>(row: Columns<'a, '_>, names: &Names) -> Read<LineRef<'a>> {
 
 pub(super) fn bounded(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OTHERS;
+    use crate::store::sqlite::format::tests::plan;
+
+    #[test]
+    fn transitions_are_counted_by_an_index_of_the_other_lines() {
+        let steps = plan(OTHERS, &[&"id", &9]);
+        let expected =
+            "SEARCH journal USING COVERING INDEX journal_others (instance=? AND number<?)";
+        assert_eq!(steps[0], expected, "{steps:#?}");
+    }
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use super::work::count;
+use super::{
+    cached::{Cached, Keyed},
+    work::count,
+};
 use crate::{
     clock::Millis,
     id::Id,
-    journal::DigestKey,
     store::inbox::{
         message::{Outgoing, seal_of_status},
-        protocol::{Cause, Event, Fault, MessageState, MessageStatus, State, ended},
+        protocol::{Cause, Event, Fault, InboxState, MessageState, MessageStatus, ended},
     },
 };
 
@@ -24,82 +26,67 @@ pub(super) fn number(
     no: i64,
     correlation: &str,
 ) -> rusqlite::Result<Option<Numbered>> {
-    connection
-        .prepare_cached(
-            "SELECT no, seal FROM message
+    connection.find(
+        "SELECT no, seal FROM message
              WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
-        )?
-        .query_row(params![no, correlation], |row| {
-            Ok((row.get(0)?, row.get(1).unwrap_or_default()))
-        })
-        .optional()
+        params![no, correlation],
+        |row| Ok((row.get(0)?, row.get(1).unwrap_or_default())),
+    )
 }
 
 pub(super) fn update(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     (no, sent): &Numbered,
     message: &MessageState,
 ) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE message SET status = ?2, status_seal = ?3, attempts = ?4, error = ?5,
+    db.run(
+        "UPDATE message SET status = ?2, status_seal = ?3, attempts = ?4, error = ?5,
              cause = ?6 WHERE no = ?1",
-        )?
-        .execute(params![
+        params![
             no,
             message.status as i64,
-            seal_of_status(key, sent, message.status).bytes(),
+            seal_of_status(db.key, sent, message.status).bytes(),
             message.attempts,
             message.fault.as_ref().map(|fault| &fault.error),
             message.fault.as_ref().map(|fault| fault.cause as i64),
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Another message takes the correlation id of one that was set aside.
-pub(super) fn replace(
-    connection: &Connection,
-    key: &DigestKey,
-    no: i64,
-    correlation: &str,
-) -> rusqlite::Result<()> {
-    let Some((no, sent)) = number(connection, no, correlation)? else { return Ok(()) };
+pub(super) fn replace(db: Keyed<'_>, no: i64, correlation: &str) -> rusqlite::Result<()> {
+    let Some((no, sent)) = number(&db, no, correlation)? else { return Ok(()) };
     let status = MessageStatus::Replaced;
-    connection
-        .prepare_cached(
-            "UPDATE message SET status = ?2, status_seal = ?3, replaced = no WHERE no = ?1",
-        )?
-        .execute(params![no, status as i64, seal_of_status(key, &sent, status).bytes()])?;
+    db.run(
+        "UPDATE message SET status = ?2, status_seal = ?3, replaced = no WHERE no = ?1",
+        params![no, status as i64, seal_of_status(db.key, &sent, status).bytes()],
+    )?;
     Ok(())
 }
 
 /// Sets aside what an ended machine did not handle.
-pub(super) fn end_inbox(connection: &Connection, key: &DigestKey, no: i64) -> rusqlite::Result<()> {
-    let queued: Vec<(Numbered, u32, Option<Fault>)> = connection
-        .prepare_cached(
-            "SELECT no, seal, attempts, error, cause FROM message
+pub(super) fn end_inbox(db: Keyed<'_>, no: i64) -> rusqlite::Result<()> {
+    let queued: Vec<(Numbered, u32, Option<Fault>)> = db.all(
+        "SELECT no, seal, attempts, error, cause FROM message
              WHERE instance = ?1 AND status = 0",
-        )?
-        .query_map([no], |row| {
-            Ok(((row.get(0)?, row.get(1).unwrap_or_default()), count(row, 2)?, fault(row, 3)?))
-        })?
-        .collect::<Result<_, _>>()?;
+        [no],
+        |row| Ok(((row.get(0)?, row.get(1).unwrap_or_default()), count(row, 2)?, fault(row, 3)?)),
+    )?;
     for (known, attempts, fault) in queued {
         let (status, fault) = (MessageStatus::SetAside, Some(ended(fault.as_ref())));
         let message = MessageState { status, attempts, fault, sent: None };
-        update(connection, key, &known, &message)?;
+        update(db, &known, &message)?;
     }
     Ok(())
 }
 
 /// Reads the messages that an event names.
 pub(super) fn read(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     no: i64,
     event: &Event,
-    state: &mut State,
+    state: &mut InboxState,
 ) -> rusqlite::Result<()> {
     for correlation in event.messages() {
         let is_sent = matches!(event, Event::Send { .. });
@@ -107,12 +94,11 @@ pub(super) fn read(
         if known.is_some_and(|known| !is_sent || known.sent.is_some()) {
             continue;
         }
-        let found = connection
-            .prepare_cached(
-                "SELECT status, attempts, error, cause FROM message
+        let found = db.find(
+            "SELECT status, attempts, error, cause FROM message
                  WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
-            )?
-            .query_row(params![no, correlation], |row| {
+            params![no, correlation],
+            |row| {
                 let status = MessageStatus::from_number(row.get(0)?);
                 Ok(MessageState {
                     // One with an unknown status is not handled.
@@ -121,12 +107,12 @@ pub(super) fn read(
                     fault: fault(row, 2)?,
                     sent: None,
                 })
-            })
-            .optional()?;
+            },
+        )?;
         if let Some(found) = found {
             let known = state.messages.entry(correlation.to_owned()).or_insert(found);
             if is_sent {
-                read_sent(connection, key, (no, correlation), known)?;
+                read_sent(db, (no, correlation), known)?;
             }
         }
     }
@@ -141,12 +127,11 @@ pub(super) fn fault(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Faul
 
 /// Reads what was sent. One whose status was edited keeps its correlation id.
 fn read_sent(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     (no, correlation): (i64, &str),
     known: &mut MessageState,
 ) -> rusqlite::Result<()> {
-    let mut select = connection.prepare_cached(
+    let mut select = db.prepare_cached(
         "SELECT actor, name, body, seen, seal, status_seal FROM message
          WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
     )?;
@@ -160,7 +145,7 @@ fn read_sent(
         };
         let (seal, found): ([u8; 32], [u8; 32]) =
             (row.get(4).unwrap_or_default(), row.get(5).unwrap_or_default());
-        Ok((sent, *seal_of_status(key, &seal, known.status).bytes() == found))
+        Ok((sent, *seal_of_status(db.key, &seal, known.status).bytes() == found))
     })?;
     known.sent = Some(Arc::new(sent));
     if !is_intact {
@@ -170,21 +155,18 @@ fn read_sent(
 }
 
 pub(super) fn insert(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     (no, id): (i64, Id),
     (sent, now): (&Outgoing, Millis),
     state: &MessageState,
 ) -> rusqlite::Result<()> {
-    let seal = sent.seal(key, id, now);
-    connection
-        .prepare_cached(
-            "INSERT INTO message
+    let seal = sent.seal(db.key, id, now);
+    db.run(
+        "INSERT INTO message
              (instance, correlation, actor, name, trigger, body, sent_at, seal, status, status_seal,
               attempts, error, cause, seen)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        )?
-        .execute(params![
+        params![
             no,
             sent.correlation,
             sent.actor,
@@ -194,11 +176,12 @@ pub(super) fn insert(
             now,
             seal.bytes(),
             state.status as i64,
-            seal_of_status(key, seal.bytes(), state.status).bytes(),
+            seal_of_status(db.key, seal.bytes(), state.status).bytes(),
             state.attempts,
             state.fault.as_ref().map(|fault| &fault.error),
             state.fault.as_ref().map(|fault| fault.cause as i64),
             sent.seen.and_then(|seen| i64::try_from(seen).ok())
-        ])?;
+        ],
+    )?;
     Ok(())
 }

@@ -1,13 +1,18 @@
 //! Machines in a SQLite file.
 
-mod agenda;
 mod apply;
 mod attempts;
 mod backup;
 mod blocking;
+mod cached;
+mod call;
+mod call_line;
 mod checkpoint;
+mod child;
 mod connection;
 mod consumer;
+#[cfg(feature = "failpoints")]
+pub mod cost;
 mod crew;
 mod deadline;
 mod definitions;
@@ -30,6 +35,7 @@ mod places;
 mod precondition;
 mod prune;
 mod readers;
+mod ready;
 mod rename;
 mod row;
 mod schema;

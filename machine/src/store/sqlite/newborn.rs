@@ -19,7 +19,7 @@ use crate::{
 /// The maximum number of tries, as other processes may take the new file for the remains of a killed one.
 const TRIES: usize = 10;
 
-/// Creates the file if there is none, under another name, and renames it when it is on disk. So no process
+/// Creates the file if missing, under a temporary name, and renames it when it is on disk. So no process
 /// that is killed or frozen leaves a file with half a store in it, and none keeps others from creating it.
 ///
 /// Does nothing where that is impossible: if there is a file, even an empty one, or if the system cannot
@@ -102,7 +102,7 @@ fn unnamed(path: &Path, id: &str) -> PathBuf {
     name.into()
 }
 
-/// Suffix of a leftover while it is looked at.
+/// Suffix of a leftover during its inspection.
 const SWEPT: &str = ".left";
 
 /// Removes what killed processes left. A process that is only slow tries again. Errors are harmless: the
@@ -114,7 +114,7 @@ fn sweep(path: &Path) {
         let found = file.file_name();
         let Some(id) = id_of(&found, name) else { continue };
         let original = unnamed(path, id);
-        // No process gives it the name of the store any more. Otherwise closing it here could drop the locks of
+        // No process will give it the name of the store. Otherwise closing it here could drop the locks of
         // this process on the store.
         let swept = unnamed(path, &format!("{id}{SWEPT}"));
         if file.path() != swept && rename_new(&file.path(), &swept).is_err() {

@@ -11,8 +11,9 @@ use rusqlite::Connection;
 
 use super::{
     connection::{self, Role},
-    deadline::Deadline,
+    deadline::OpenDeadline,
     failure,
+    inode::Inode,
     inspect::{self, cannot_open, has_journal, wal},
 };
 use crate::store::error::OpenError;
@@ -23,8 +24,7 @@ pub(super) struct Stamp {
     modified: SystemTime,
     len: u64,
     /// Differs if another file has replaced it.
-    #[cfg(unix)]
-    inode: (u64, u64),
+    inode: Option<Inode>,
 }
 
 /// The time that a file must be unchanged before its time of modification tells versions apart: some
@@ -39,15 +39,7 @@ impl Stamp {
         if cfg!(windows) || wal(path).exists() {
             return Ok(None);
         }
-        Ok(Some(Self {
-            modified: file.modified()?,
-            len: file.len(),
-            #[cfg(unix)]
-            inode: {
-                use std::os::unix::fs::MetadataExt;
-                (file.dev(), file.ino())
-            },
-        }))
+        Ok(Some(Self { modified: file.modified()?, len: file.len(), inode: Inode::of_file(&file) }))
     }
 
     /// The remaining time in which a change could go unnoticed.
@@ -63,7 +55,7 @@ impl Stamp {
 /// to check that it is still the same.
 pub(super) fn open(
     path: &Path,
-    deadline: Deadline,
+    deadline: OpenDeadline,
 ) -> Result<(Connection, Option<Stamp>), OpenError> {
     loop {
         let Some(stamp) = Stamp::of(path).map_err(|error| cannot_open(path, &error))? else {
@@ -91,7 +83,7 @@ pub(super) fn open(
             continue;
         }
         connection.pragma_update(None, "query_only", 1).map_err(says)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        connection::keep_statements(&connection).map_err(says)?;
         return Ok((connection, Some(stamp)));
     }
 }

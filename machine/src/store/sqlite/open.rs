@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{
     Sqlite,
     connection::{self, Role},
-    deadline::Deadline,
+    deadline::OpenDeadline,
     fail::fail_point,
     failure, identity,
     inode::{Files, Inode},
@@ -17,29 +17,29 @@ use super::{
 use crate::{
     journal::DigestKey,
     store::{
-        backend::{Identity, Settings},
+        backend::{Identity, StoreSettings},
         error::OpenError,
     },
 };
 
 /// Opens the file, and creates it if it does not exist. Blocks.
-pub(crate) fn open(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
+pub(crate) fn open(given: &Path, settings: StoreSettings) -> Result<Sqlite, OpenError> {
     open_for_writing(given, settings, false)
 }
 
 /// Opens the file, if there is a store in it. Blocks.
-pub(crate) fn open_existing(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
+pub(crate) fn open_existing(given: &Path, settings: StoreSettings) -> Result<Sqlite, OpenError> {
     open_for_writing(given, settings, true)
 }
 
 fn open_for_writing(
     given: &Path,
-    settings: Settings,
+    settings: StoreSettings,
     must_exist: bool,
 ) -> Result<Sqlite, OpenError> {
     if given == Path::new(":memory:") {
         let reason =
-            "the name stands for a store in memory; use `Store::memory()`, or the path of a file"
+            "the name denotes an in-memory store; use `Store::memory()`, or the path of a file"
                 .to_owned();
         return Err(OpenError::CannotOpen { path: given.to_owned(), reason });
     }
@@ -51,7 +51,7 @@ fn open_for_writing(
         Err(error) if must_exist => return Err(cannot_open(given, &error)),
         found => found.unwrap_or(path),
     };
-    let deadline = Deadline::after(settings.busy_ms);
+    let deadline = OpenDeadline::after(settings.busy_ms);
     let inspected = inspect(&path, deadline)?;
     if let (Inspected::Empty, false) = (&inspected, must_exist) {
         newborn::create(&path, &settings.key)?;
@@ -72,9 +72,9 @@ fn open_for_writing(
 }
 
 /// Opens a file without changing it. Blocks.
-pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
+pub(crate) fn open_for_reading(given: &Path, settings: StoreSettings) -> Result<Sqlite, OpenError> {
     let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
-    let deadline = Deadline::after(settings.busy_ms);
+    let deadline = OpenDeadline::after(settings.busy_ms);
     // Kept open, see there.
     let _inspected = match inspect(&path, deadline) {
         Ok(Inspected::Empty) => return Err(no_store_yet(&path)),
@@ -85,7 +85,7 @@ pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlit
         let file = Inode::of(&path);
         let (connection, stamp) = observed::open(&path, deadline)?;
         let identity = known(&connection, &path, &settings.key);
-        // A write began in between: what was read may be anything.
+        // A write began in between, so the read data is unreliable.
         if !observed::is_current(&path, stamp.as_ref()) {
             deadline.pause()?;
             continue;
@@ -125,16 +125,16 @@ fn known(connection: &Connection, path: &Path, key: &DigestKey) -> Result<Identi
 }
 
 fn no_store_yet(path: &Path) -> OpenError {
-    let reason = "there is no store in it yet; start the program that creates it first".to_owned();
+    let reason = "it contains no store yet; start the program that creates it first".to_owned();
     OpenError::CannotOpen { path: path.to_owned(), reason }
 }
 
 /// Opens a connection to the file, with the schema in it and in WAL mode.
 fn create(
     path: &Path,
-    settings: &Settings,
+    settings: &StoreSettings,
     must_exist: bool,
-    deadline: Deadline,
+    deadline: OpenDeadline,
 ) -> Result<Connection, OpenError> {
     let role = if must_exist { Role::Existing } else { Role::Creator };
     let at = path.to_owned();
@@ -171,7 +171,7 @@ fn prepare(
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE).map_err(says)?;
     schema::claim(connection, path)?;
     fail_point!("create-claimed");
-    // Returns the mode that is in force.
+    // Returns the current mode.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(says)?;
     connection::check_wal(connection, path)?;
     fail_point!("create-logged");

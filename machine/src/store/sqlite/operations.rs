@@ -1,10 +1,11 @@
 //! The operator log.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::params;
 
 use super::{
+    cached::{Cached, Keyed},
     journal::bounded,
-    value::{Cell, Columns, Read, integer},
+    value::{Cell, Column, Columns, integer},
 };
 use crate::{
     clock::Millis,
@@ -19,36 +20,26 @@ use crate::{
 const COLUMNS: &str = "no, at, human, via, name, machines, detail, outcome, seal FROM operation";
 
 /// Writes into the log; returns the number of the operation, unless nothing was written.
-pub(super) fn log(
-    connection: &Connection,
-    key: &DigestKey,
-    logged: &Logged,
-    now: Millis,
-) -> rusqlite::Result<Option<u64>> {
+pub(super) fn log(db: Keyed<'_>, logged: &Logged, now: Millis) -> rusqlite::Result<Option<u64>> {
     match logged {
-        Logged::New(operation) => insert(connection, key, operation, now).map(Some),
-        Logged::Ended { number, outcome } => end(connection, key, *number, outcome),
+        Logged::New(operation) => insert(db, operation, now).map(Some),
+        Logged::Ended { number, outcome } => end(db, *number, outcome),
     }
 }
 
-fn insert(
-    connection: &Connection,
-    key: &DigestKey,
-    operation: &NewOperation,
-    now: Millis,
-) -> rusqlite::Result<u64> {
-    let newest: i64 = connection
-        .prepare_cached("SELECT coalesce(max(no), 0) FROM operation WHERE no BETWEEN 1 AND ?1")?
+fn insert(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Result<u64> {
+    let newest: i64 = db.get(
         // An edit may have made any number of one: there is always a next one.
-        .query_row([i64::MAX - 1], |row| row.get(0))?;
+        "SELECT coalesce(max(no), 0) FROM operation WHERE no BETWEEN 1 AND ?1",
+        [i64::MAX - 1],
+        |row| row.get(0),
+    )?;
     let operation = operation.clone().numbered(newest.cast_unsigned() + 1, now);
     let machines: Vec<u8> = operation.machines.iter().flat_map(|id| *id.bytes()).collect();
-    connection
-        .prepare_cached(
-            "INSERT INTO operation (no, at, human, via, name, machines, detail, outcome, seal)
+    db.run(
+        "INSERT INTO operation (no, at, human, via, name, machines, detail, outcome, seal)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
+        params![
             integer(operation.number)?,
             operation.at,
             operation.by,
@@ -57,55 +48,48 @@ fn insert(
             machines,
             operation.detail,
             operation.outcome,
-            operation.seal(key).bytes(),
-        ])?;
+            operation.seal(db.key).bytes(),
+        ],
+    )?;
     Ok(operation.number)
 }
 
-fn end(
-    connection: &Connection,
-    key: &DigestKey,
-    number: u64,
-    outcome: &str,
-) -> rusqlite::Result<Option<u64>> {
-    let found = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} WHERE no = ?1"))?
-        .query_row([bounded(number)], |row| Ok(operation(Columns(row), key)))
-        .optional()?;
+fn end(db: Keyed<'_>, number: u64, outcome: &str) -> rusqlite::Result<Option<u64>> {
+    let found = db.find(&format!("SELECT {COLUMNS} WHERE no = ?1"), [bounded(number)], |row| {
+        Ok(operation(Columns(row), db.key))
+    })?;
     // A new seal would hide that it was changed.
     let Some(Ok(mut operation @ Operation { outcome: None, .. })) = found else {
         return Ok(None);
     };
     operation.outcome = Some(outcome.to_owned());
-    connection
-        .prepare_cached("UPDATE operation SET outcome = ?2, seal = ?3 WHERE no = ?1")?
-        .execute(params![bounded(number), outcome, operation.seal(key).bytes()])?;
+    db.run(
+        "UPDATE operation SET outcome = ?2, seal = ?3 WHERE no = ?1",
+        params![bounded(number), outcome, operation.seal(db.key).bytes()],
+    )?;
     Ok(Some(number))
 }
 
 /// A page of the operations with smaller numbers, newest first, each with its number.
 pub(super) fn operations(
-    connection: &Connection,
-    key: &DigestKey,
+    db: Keyed<'_>,
     before: Option<u64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Operated>> {
-    let mut select = connection.prepare_cached(&format!(
+    let mut select = db.prepare_cached(&format!(
         "SELECT {COLUMNS} WHERE no BETWEEN 1 AND ?1 ORDER BY no DESC LIMIT ?2"
     ))?;
-    let most = before.map_or(i64::MAX, |before| bounded(before).saturating_sub(1));
-    let mut rows = select.query(params![most, bounded(limit as u64)])?;
-    let mut page = Vec::new();
-    while let Some(row) = rows.next()? {
+    let upto = before.map_or(i64::MAX, |before| bounded(before).saturating_sub(1));
+    let operations = select.query_map(params![upto, bounded(limit as u64)], |row| {
         let row = Columns(row);
         let number = row.count(0, "no").unwrap_or(0);
         let broken = |reason| Broken { id: None, reason, due_at: None };
-        page.push((number, operation(row, key).map_err(broken)));
-    }
-    Ok(page)
+        Ok((number, operation(row, db.key).map_err(broken)))
+    })?;
+    operations.collect()
 }
 
-fn operation(row: Columns<'_, '_>, key: &DigestKey) -> Read<Operation> {
+fn operation(row: Columns<'_, '_>, key: &DigestKey) -> Column<Operation> {
     let number = row.count(0, "no")?;
     let read = || {
         let machines = row.blob(5, "machines")?.chunks(16).map(<[u8; 16]>::try_from);

@@ -34,7 +34,7 @@ impl Partial {
         let says = |error: &io::Error| unwritten(to, error);
         if to == Path::new(":memory:") {
             // SQLite, and so every program that would open the copy, takes this for no file at all.
-            let reason = "the name stands for a store in memory; give another one".to_owned();
+            let reason = "the name denotes an in-memory store; give another one".to_owned();
             return Err(BackupError::CannotWrite { path: to.to_owned(), reason });
         }
         let absolute = std::path::absolute(to).map_err(|error| says(&error))?;
@@ -74,7 +74,7 @@ impl Partial {
         Ok(connection)
     }
 
-    /// Removes what was written, to begin again.
+    /// Removes the written file, to start over.
     pub(super) fn empty(&self) -> Result<(), BackupError> {
         fs::remove_file(&self.copy).map_err(|error| unwritten(&self.target, &error))
     }

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use crate::id::Id;
 
 /// The maximum number of remembered machines.
-const MOST: usize = 16 * 1024;
+const CAPACITY: usize = 16 * 1024;
 
 /// Where machines that were written lately are in the table, so that the next write of one needs no
 /// search. It is a hint: a write checks that the machine is there, in the version that it expects.
@@ -16,7 +16,7 @@ impl Places {
     }
 
     pub(super) fn insert(&mut self, id: Id, no: i64) {
-        if self.0.len() >= MOST {
+        if self.0.len() >= CAPACITY {
             self.0.clear();
         }
         self.0.insert(id, no);

@@ -1,102 +1,59 @@
-use std::collections::{HashMap, HashSet};
-
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Error, params};
 
 use super::{
-    attempts::{self, Stored},
-    tools,
-    work::{self, Decided},
+    attempts,
+    cached::{Cached, Keyed},
+    call, child,
+    failure::RollbackCause,
+    journal::bounded,
+    message, tools,
+    work::read_work,
 };
 use crate::{
     id::Id,
-    journal::DigestKey,
+    journal::Digest,
     store::{
-        backend::{Attempts, Batch, Broken, Condition, Rejected, Write},
+        backend::{Attempts, Broken, Kinship, OtherAttempts, Rejected, WriteBatch},
+        inbox::protocol::{Event, InboxState},
         write::{
-            attempt::{Attempt, refused},
-            tool::Tool,
+            admission::{Admitted, Lookup},
+            attempt::AttemptRow,
+            tool::ToolRecord,
         },
     },
+    stored::Hold,
 };
 
-/// The findings of the checks of one write.
-#[derive(Debug, Default)]
-pub(super) struct Checked {
-    /// The machine's row, unless it is created.
-    pub(super) machine: Option<Current>,
-    /// The attempt to change.
-    pub(super) attempt: Option<Stored>,
-    /// The record of its tool from now on.
-    pub(super) tool: Option<Tool>,
-}
-
-/// A batch whose preconditions hold.
+/// The outcome of the checks.
 #[derive(Debug)]
-pub(super) enum Verdict {
-    Write(Vec<Checked>, Vec<Decided>),
+pub(super) enum Admission {
+    /// With the rows of the machines that are there.
+    Write(Vec<Option<Current>>, Admitted<i64>),
     /// An earlier try of the same batch succeeded; these are the rows of its machines.
     Done(Vec<Current>),
+    Rejected(Rejected),
 }
 
-type Check<T> = rusqlite::Result<Result<T, Rejected>>;
-
 /// Checks everything that a batch demands, before it writes anything.
-pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> Check<Verdict> {
+pub(super) fn check(db: Keyed<'_>, batch: &WriteBatch) -> Result<Admission, RollbackCause> {
     let rows = batch
         .writes
         .iter()
-        .map(|write| stored(connection, write.row.id))
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    if let Some(machines) = done(batch, &rows) {
-        return Ok(Ok(Verdict::Done(machines)));
+        .map(|write| current(&db, write.row.id))
+        .collect::<Result<Vec<_>, _>>()?;
+    let all: Option<Vec<Current>> = rows.iter().copied().collect();
+    let was_written = |rows: &Vec<Current>| {
+        batch.was_written(rows.iter().map(|row| (row.version, row.commit_id)))
+    };
+    if let Some(machines) = all.filter(was_written) {
+        return Ok(Admission::Done(machines));
     }
-    if let Some(rejected) = batch.expired() {
-        return Ok(Err(rejected));
+    let versions = rows.iter().map(|row| row.map(|row| row.version));
+    match batch.admit(&db, versions) {
+        Ok(admitted) => Ok(Admission::Write(rows, admitted)),
+        Err(CheckFailure::Rejected(rejected)) => Ok(Admission::Rejected(rejected)),
+        Err(CheckFailure::Sqlite(error)) => Err(error.into()),
     }
-    for condition in &batch.conditions {
-        if let Some(id) = broken_by(connection, condition)? {
-            return Ok(Err(Rejected::Conflict(id)));
-        }
-    }
-    let mut checked = Vec::with_capacity(batch.writes.len());
-    let mut seen = HashSet::new();
-    for (write, row) in batch.writes.iter().zip(&rows) {
-        let id = write.row.id;
-        let machine = match (write.expected, row) {
-            (None, None) => None,
-            (None, Some(_)) => return Ok(Err(Rejected::AlreadyStored(id))),
-            (Some(_), None) => return Ok(Err(Rejected::NotFound(id))),
-            (Some(expected), Some(row)) if row.has(expected) => Some(*row),
-            _ => return Ok(Err(Rejected::Conflict(id))),
-        };
-        // The second write of one machine would follow another version than the one that it expects.
-        if !seen.insert(id) {
-            return Ok(Err(Rejected::Conflict(id)));
-        }
-        checked.push(Checked { machine, attempt: None, tool: None });
-    }
-    let mut tools: HashMap<&str, Option<Tool>> = HashMap::new();
-    for (write, checked) in batch.writes.iter().zip(&mut checked) {
-        let Some(used) = &write.tool else { continue };
-        let known = match tools.get(&*used.name) {
-            Some(known) => *known,
-            None => tools::find(connection, &used.name)?,
-        };
-        let after = match Tool::after(known, used, write.row.id) {
-            Ok(after) => after,
-            Err(rejected) => return Ok(Err(rejected)),
-        };
-        checked.tool = after.filter(|_| after != known);
-        tools.insert(&used.name, after);
-    }
-    let mut keys = Keys { connection, digest: key, read: HashMap::new() };
-    for (write, checked) in batch.writes.iter().zip(&mut checked) {
-        match keys.check(write)? {
-            Ok(attempt) => checked.attempt = attempt,
-            Err(rejected) => return Ok(Err(rejected)),
-        }
-    }
-    Ok(work::decide(connection, key, batch)?.map(|decided| Verdict::Write(checked, decided)))
 }
 
 /// The columns of a row that a compare-and-set needs.
@@ -104,146 +61,145 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
 pub(super) struct Current {
     pub(super) no: i64,
     pub(super) newest: i64,
-    version: i64,
+    version: u64,
     commit_id: i64,
 }
 
-impl Current {
-    fn has(&self, version: u64) -> bool {
-        u64::try_from(self.version) == Ok(version)
-    }
-}
-
-fn stored(connection: &Connection, id: Id) -> rusqlite::Result<Option<Current>> {
-    connection
-        .prepare_cached("SELECT no, newest, version, commit_id FROM instance WHERE id = ?1")?
-        .query_row(params![id.bytes()], |row| {
-            Ok(Current {
-                no: row.get(0)?,
-                newest: row.get(1)?,
-                version: row.get(2)?,
-                commit_id: row.get(3)?,
-            })
-        })
-        .optional()
-}
-
-/// The machine because of which a condition does not hold.
-fn broken_by(connection: &Connection, condition: &Condition) -> rusqlite::Result<Option<Id>> {
-    Ok(match condition {
-        // See `Batch::expired`.
-        Condition::Approved { .. } => None,
-        Condition::NoNewAnswer { id, key, after } => {
-            is_answered_after(connection, key, *after)?.then_some(*id)
-        }
-        Condition::Version { id, version } => {
-            let is_same = stored(connection, *id)?.is_some_and(|row| row.has(*version));
-            (!is_same).then_some(*id)
-        }
-        Condition::NoOtherChild { parent, machine, status, known } => connection
-            .prepare_cached(
-                "SELECT i.id FROM child c JOIN instance p ON p.no = c.parent
-                 JOIN instance i ON i.no = c.child JOIN definition d ON d.no = i.definition
-                 WHERE p.id = ?1 AND d.machine = ?2 AND i.status = ?3",
-            )?
-            .query_map(params![parent.bytes(), machine, status], |row| row.get(0))?
-            .map(|id| id.map(Id::from_bytes))
-            .find(|id| id.as_ref().map_or(true, |id| !known.contains(id)))
-            .transpose()?,
+fn current(connection: &Connection, id: Id) -> rusqlite::Result<Option<Current>> {
+    let sql = "SELECT no, newest, version, commit_id FROM instance WHERE id = ?1";
+    connection.find(sql, [id.bytes()], |row| {
+        // A negative version is the result of an edit. No batch expects 0.
+        let version = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+        Ok(Current { no: row.get(0)?, newest: row.get(1)?, version, commit_id: row.get(3)? })
     })
 }
 
 /// The version of a machine.
 pub(super) fn version(connection: &Connection, id: Id) -> rusqlite::Result<Option<u64>> {
-    Ok(stored(connection, id)?.and_then(|row| u64::try_from(row.version).ok()))
+    Ok(current(connection, id)?.map(|row| row.version))
 }
 
-/// Checks whether a gate of an execution with this key has an entry after this one.
-fn is_answered_after(connection: &Connection, key: &str, after: u64) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM instance AS action JOIN instance AS gate
-             ON gate.id = action.behind WHERE action.key = ?1 AND gate.newest > ?2)",
-        )?
-        .query_row(params![key, i64::try_from(after).unwrap_or(i64::MAX)], |row| row.get(0))
+pub(super) enum CheckFailure {
+    Rejected(Rejected),
+    Sqlite(Error),
 }
 
-/// Returns the rows if an earlier try of this batch succeeded: one row with its commit id proves that.
-/// The other machines may have moved on since, but not back.
-fn done(batch: &Batch, rows: &[Option<Current>]) -> Option<Vec<Current>> {
-    let mut any = false;
-    let mut machines = Vec::with_capacity(rows.len());
-    for (write, row) in batch.writes.iter().zip(rows) {
-        let row = row.as_ref()?;
-        let after = write.expected.unwrap_or(0).saturating_add(write.lines.len() as u64);
-        any |= row.commit_id == batch.commit_id && row.has(after);
-        if u64::try_from(row.version).ok()? < after {
-            return None;
-        }
-        machines.push(*row);
-    }
-    any.then_some(machines)
-}
-
-/// The attempts at the keys of a batch, as they are after its writes so far: two machines of one
-/// batch must not both get a key.
-struct Keys<'a> {
-    connection: &'a Connection,
-    digest: &'a DigestKey,
-    read: HashMap<String, Vec<Result<Stored, Broken>>>,
-}
-
-impl Keys<'_> {
-    /// Checks the claim of a write, and notes what it does to its attempt. Returns the attempt that
-    /// it changes.
-    fn check(&mut self, write: &Write) -> Check<Option<Stored>> {
-        let id = write.row.id;
-        if let Some(claim) = &write.claim {
-            let attempts = match self.of(&claim.key)?.iter().cloned().collect::<Result<Vec<_>, _>>()
-            {
-                Ok(attempts) => attempts,
-                Err(broken) => return Ok(Err(not_trusted(id, broken))),
-            };
-            let attempts: Vec<Attempt> =
-                attempts.into_iter().map(|stored| stored.attempt).collect();
-            if let Some(rejected) = refused(claim, &attempts, id) {
-                return Ok(Err(rejected));
-            }
-        }
-        let Some(change) = &write.attempt else { return Ok(Ok(None)) };
-        let attempts = self.of(&change.key)?;
-        if change.opens {
-            let attempt = attempts::opened(change, id, 0);
-            attempts.push(Ok(Stored { no: 0, attempt }));
-            return Ok(Ok(None));
-        }
-        let mut newest = attempts.iter_mut().rev().filter(|stored| match stored {
-            Ok(Stored { attempt, .. }) => attempt.by == id && attempt.space == change.space,
-            Err(broken) => broken.id.is_none_or(|by| by == id),
-        });
-        match newest.next() {
-            Some(Ok(stored)) => {
-                attempts::changed(&mut stored.attempt, change);
-                Ok(Ok(Some(stored.clone())))
-            }
-            Some(Err(broken)) => Ok(Err(not_trusted(id, broken.clone()))),
-            None => {
-                let reason = "there is no attempt at its key".to_owned();
-                Ok(Err(Rejected::BrokenAttempt { id, reason }))
-            }
-        }
-    }
-
-    fn of(&mut self, key: &str) -> rusqlite::Result<&mut Vec<Result<Stored, Broken>>> {
-        if !self.read.contains_key(key) {
-            let which = Attempts::OfKey(key.to_owned());
-            let attempts = attempts::read(self.connection, self.digest, &which)?;
-            self.read.insert(key.to_owned(), attempts);
-        }
-        Ok(self.read.entry(key.to_owned()).or_default())
+impl From<Rejected> for CheckFailure {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected)
     }
 }
 
-fn not_trusted(id: Id, broken: Broken) -> Rejected {
-    Rejected::BrokenAttempt { id, reason: broken.reason }
+impl From<Error> for CheckFailure {
+    fn from(error: Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Lookup for Keyed<'_> {
+    type Error = CheckFailure;
+    type Place = i64;
+
+    fn version(&self, id: Id) -> Result<Option<u64>, CheckFailure> {
+        Ok(version(self, id)?)
+    }
+
+    fn state(&self, id: Id) -> Result<Option<(String, Option<Digest>)>, CheckFailure> {
+        let sql =
+            "SELECT i.status, j.digest FROM instance i LEFT JOIN journal j ON j.seq = i.newest
+             WHERE i.id = ?1";
+        Ok(self.find(sql, [id.bytes()], |row| {
+            Ok((row.get(0)?, row.get::<_, Option<[u8; 32]>>(1)?.map(Digest::from_bytes)))
+        })?)
+    }
+
+    fn has_ended(&self, id: Id) -> Result<Option<bool>, CheckFailure> {
+        let sql = "SELECT ended FROM instance WHERE id = ?1";
+        Ok(self.find(sql, [id.bytes()], |row| row.get(0))?)
+    }
+
+    fn kinship(&self, id: Id) -> Result<Option<Kinship>, CheckFailure> {
+        // What an edit made a child is none.
+        Ok(child::find(*self, id)?.unwrap_or_default())
+    }
+
+    fn open_calls(&self, parent: Id) -> Result<Vec<Id>, CheckFailure> {
+        Ok(call::open(*self, parent)?)
+    }
+
+    fn hold(&self, id: Id) -> Result<Hold, CheckFailure> {
+        Ok(call::hold(*self, id)?)
+    }
+
+    fn has_taken(&self, parent: Id, call: Id) -> Result<Option<bool>, CheckFailure> {
+        Ok(call::has_taken(*self, parent, call)?)
+    }
+
+    fn is_answered_after(&self, key: &str, after: u64) -> Result<bool, CheckFailure> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM instance AS action JOIN instance AS gate
+             ON gate.id = action.behind WHERE action.key = ?1 AND gate.newest > ?2)";
+        Ok(self.get(sql, params![key, bounded(after)], |row| row.get(0))?)
+    }
+
+    fn other_child(
+        &self,
+        parent: Id,
+        (machine, status): (&str, &str),
+        known: &[Id],
+    ) -> Result<Option<Id>, CheckFailure> {
+        let mut children = self.prepare_cached(
+            "SELECT i.id FROM child c JOIN instance p ON p.no = c.parent
+             JOIN instance i ON i.no = c.child JOIN definition d ON d.no = i.definition
+             WHERE p.id = ?1 AND d.machine = ?2 AND i.status = ?3",
+        )?;
+        let mut children = children.query_map(params![parent.bytes(), machine, status], |row| {
+            row.get(0).map(Id::from_bytes)
+        })?;
+        let is_other =
+            |id: &rusqlite::Result<Id>| id.as_ref().map_or(true, |id| !known.contains(id));
+        Ok(children.find(is_other).transpose()?)
+    }
+
+    fn other_attempt(
+        &self,
+        attempts: &OtherAttempts,
+        known: &[Id],
+    ) -> Result<Option<(Id, String)>, CheckFailure> {
+        let OtherAttempts { of, key, machine, done, failed } = attempts;
+        let mut others = self.prepare_cached(
+            "SELECT i.id, i.status FROM instance i JOIN definition d ON d.no = i.definition
+             WHERE i.key = ?1 AND d.machine = ?2 AND i.id <> ?3
+                AND (i.ended = 0 OR i.status = ?4 OR i.status = ?5 AND i.id > ?3)",
+        )?;
+        let values = params![key, machine, of.bytes(), done, failed];
+        let mut others = others
+            .query_map(values, |row| Ok((row.get(0).map(Id::from_bytes)?, row.get(1)?)))?
+            .filter(|other| other.as_ref().map_or(true, |(id, _)| !known.contains(id)));
+        Ok(others.next().transpose()?)
+    }
+
+    fn tool(&self, name: &str) -> Result<Option<ToolRecord>, CheckFailure> {
+        Ok(tools::find(self, name)?)
+    }
+
+    fn attempts(&self, key: &str) -> Result<Vec<Result<AttemptRow, Broken>>, CheckFailure> {
+        Ok(attempts::read(*self, &Attempts::OfKey(key.to_owned()))?)
+    }
+
+    fn inbox(&self, id: Id) -> Result<Option<(i64, InboxState)>, CheckFailure> {
+        let sql = "SELECT no, ended FROM instance WHERE id = ?1";
+        let found = self.find(sql, [id.bytes()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let Some((no, ended)) = found else { return Ok(None) };
+        let work = read_work(self, no)?;
+        Ok(Some((no, InboxState { ended, work, ..InboxState::default() })))
+    }
+
+    fn add_messages(
+        &self,
+        no: i64,
+        event: &Event,
+        inbox: &mut InboxState,
+    ) -> Result<(), CheckFailure> {
+        Ok(message::read(*self, no, event, inbox)?)
+    }
 }

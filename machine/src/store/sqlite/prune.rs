@@ -1,13 +1,14 @@
-//! Deletes machines that have ended, and keeps what the chain over the journal covers.
+//! Deletes machines that have ended, and keeps the data that the chain over the journal covers.
 
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use rusqlite::{Connection, ToSql, params};
 
 use super::{
     attempts,
+    cached::{Cached, Keyed},
     fail::fail_point,
     journal,
-    readers::Reader,
-    value::{Cell, Columns, Read, integer},
+    readers::ReadConnection,
+    value::{Cell, Column, Columns, integer},
 };
 use crate::{
     clock::Millis,
@@ -16,26 +17,25 @@ use crate::{
     store::{
         backend::Broken,
         upkeep::{
-            pruned::Kept,
-            pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+            pruned::{Kept, Pruning},
+            pruning::{Candidate, Link, PruneBatch, PrunedLine},
         },
     },
 };
 
 /// Prunes what may be pruned; returns the number of entries of each, or why it was kept.
 pub(super) fn run(
-    connection: &Connection,
-    key: &DigestKey,
-    prune: &Prune,
+    db: Keyed<'_>,
+    prune: &PruneBatch,
     now: Millis,
 ) -> rusqlite::Result<Vec<Result<u64, Kept>>> {
     let mut all = Vec::with_capacity(prune.candidates.len());
     let (mut machines, mut entries) = (0, 0);
     for candidate in &prune.candidates {
-        let done = match check(connection, *candidate)? {
+        let done = match check(&db, *candidate)? {
             Ok(no) => {
-                let opened = attempts::tokens(connection, no, candidate.id)?;
-                let removed = remove(connection, key, no, (prune.id, &opened))?;
+                let opened = attempts::tokens(&db, no, candidate.id)?;
+                let removed = remove(db, no, (prune.id, &opened))?;
                 (machines, entries) = (machines + 1, entries + removed);
                 Ok(removed)
             }
@@ -44,12 +44,12 @@ pub(super) fn run(
         all.push(done);
     }
     if machines > 0 {
-        record(connection, key, prune, now, (machines, entries))?;
+        record(db, prune, now, (machines, entries))?;
     }
     Ok(all)
 }
 
-/// Returns what pruning would do with these machines now.
+/// Returns the effect that pruning would have on these machines now.
 pub(super) fn prunable(
     connection: &Connection,
     candidates: &[Candidate],
@@ -96,12 +96,11 @@ const CONDITIONS: [(&str, Kept); 5] = [
 /// The number of a machine that may be pruned; otherwise why it may not.
 fn check(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Result<i64, Kept>> {
     let id = candidate.id.bytes();
-    let found = connection
-        .prepare_cached(
-            "SELECT no, key FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1",
-        )?
-        .query_row(params![id, integer(candidate.version)?], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let found = connection.find(
+        "SELECT no, key FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1",
+        params![id, integer(candidate.version)?],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     let Some((no, key)): Option<(i64, Option<String>)> = found else {
         return Ok(Err(Kept::Changed));
     };
@@ -118,18 +117,13 @@ fn check(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Resu
 }
 
 /// Deletes a machine whose lines with these numbers opened attempts.
-fn remove(
-    connection: &Connection,
-    key: &DigestKey,
-    no: i64,
-    (prune, opened): (Id, &[i64]),
-) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
+fn remove(db: Keyed<'_>, no: i64, (prune, opened): (Id, &[i64])) -> rusqlite::Result<u64> {
+    let mut insert = db.prepare_cached(
         "INSERT INTO pruned (seq, digest, chain, prune, opened, seal)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     let mut select =
-        connection.prepare_cached("SELECT seq, digest, chain FROM journal WHERE instance = ?1")?;
+        db.prepare_cached("SELECT seq, digest, chain FROM journal WHERE instance = ?1")?;
     let mut lines = select.query([no])?;
     let mut removed = 0;
     while let Some(line) = lines.next()? {
@@ -137,7 +131,7 @@ fn remove(
         let chain = line.get::<_, Option<[u8; 32]>>(2)?.map(Digest::from_bytes);
         let (digest, opened) = (Digest::from_bytes(digest), opened.contains(&seq));
         let left = PrunedLine { digest, chain, prune, opened };
-        let seal = left.seal(key, seq.cast_unsigned());
+        let seal = left.seal(db.key, seq.cast_unsigned());
         let chain = left.chain.as_ref().map(Digest::bytes);
         let digest = left.digest.bytes();
         insert.execute(params![seq, digest, chain, prune.bytes(), opened, seal.bytes()])?;
@@ -154,7 +148,7 @@ fn remove(
         "DELETE FROM child WHERE child = ?1",
         "DELETE FROM child WHERE parent = ?1",
     ] {
-        connection.prepare_cached(sql)?.execute([no])?;
+        db.run(sql, [no])?;
         fail_point!("store-prune");
     }
     Ok(removed)
@@ -162,62 +156,58 @@ fn remove(
 
 /// Records who pruned, with the machines and entries of all batches of the same call.
 fn record(
-    connection: &Connection,
-    key: &DigestKey,
-    prune: &Prune,
+    db: Keyed<'_>,
+    prune: &PruneBatch,
     now: Millis,
     (machines, entries): (u64, u64),
 ) -> rusqlite::Result<()> {
-    let known = connection
-        .prepare_cached("SELECT at, machines, entries FROM prune WHERE id = ?1")?
-        .query_row([prune.id.bytes()], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        })
-        .optional()?;
+    let known = db.find(
+        "SELECT at, machines, entries FROM prune WHERE id = ?1",
+        [prune.id.bytes()],
+        |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)),
+    )?;
     let (at, before, removed) = known.unwrap_or((now, 0, 0));
     let pruning = Pruning {
         id: prune.id,
-        human: prune.human.clone(),
+        by: prune.human.clone(),
         at,
         machines: before.cast_unsigned() + machines,
         entries: removed.cast_unsigned() + entries,
     };
-    connection
-        .prepare_cached(
-            "INSERT INTO prune (id, human, at, machines, entries, seal)
+    db.run(
+        "INSERT INTO prune (id, human, at, machines, entries, seal)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (id) DO UPDATE SET machines = ?4, entries = ?5, seal = ?6",
-        )?
-        .execute(params![
+        params![
             prune.id.bytes(),
-            pruning.human,
+            pruning.by,
             at,
             integer(pruning.machines)?,
             integer(pruning.entries)?,
-            pruning.seal(key).bytes()
-        ])?;
+            pruning.seal(db.key).bytes()
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) fn prunings(
-    connection: &Connection,
-    key: &DigestKey,
-) -> rusqlite::Result<Vec<Result<Pruning, Broken>>> {
-    let mut select = connection
-        .prepare_cached("SELECT id, human, at, machines, entries, seal FROM prune ORDER BY no")?;
-    let mut rows = select.query([])?;
-    let mut all = Vec::new();
-    while let Some(row) = rows.next()? {
-        let pruning = pruning(Columns(row), key);
-        all.push(pruning.map_err(|reason| Broken { id: None, reason, due_at: None }));
-    }
-    Ok(all)
+pub(super) fn prunings(db: Keyed<'_>) -> rusqlite::Result<Vec<(u64, Result<Pruning, Broken>)>> {
+    let mut select = db.prepare_cached(
+        "SELECT id, human, at, machines, entries, seal, no FROM prune ORDER BY no",
+    )?;
+    let prunings = select.query_map([], |row| {
+        let row = Columns(row);
+        let broken = |reason| Broken { id: None, reason, due_at: None };
+        // No pruning has the number 0.
+        let number = row.count(6, "no").unwrap_or(0);
+        Ok((number, pruning(row, db.key).map_err(broken)))
+    })?;
+    prunings.collect()
 }
 
-fn pruning(row: Columns<'_, '_>, key: &DigestKey) -> Read<Pruning> {
+fn pruning(row: Columns<'_, '_>, key: &DigestKey) -> Column<Pruning> {
     let pruning = Pruning {
         id: row.id(0, "id")?,
-        human: row.text(1, "human")?.to_owned(),
+        by: row.text(1, "human")?.to_owned(),
         at: row.integer(2, "at")?,
         machines: row.count(3, "machines")?,
         entries: row.count(4, "entries")?,
@@ -228,8 +218,12 @@ fn pruning(row: Columns<'_, '_>, key: &DigestKey) -> Read<Pruning> {
     Ok(pruning)
 }
 
-/// Lines, and what is left of pruned ones, in order.
-pub(super) fn links(reader: &mut Reader, after: u64, limit: usize) -> rusqlite::Result<Vec<Link>> {
+/// Lines, and the remains of pruned ones, in order.
+pub(super) fn links(
+    reader: &mut ReadConnection,
+    after: u64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Link>> {
     let lines = journal::entries(reader, after, limit)?;
     let mut links: Vec<Link> = lines.into_iter().map(Link::Line).collect();
     let mut select = reader.connection.prepare_cached(
@@ -251,7 +245,7 @@ pub(super) fn links(reader: &mut Reader, after: u64, limit: usize) -> rusqlite::
     Ok(links)
 }
 
-fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Read<PrunedLine> {
+fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Column<PrunedLine> {
     let line = PrunedLine {
         digest: row.digest(1, "digest")?,
         chain: row.optional(2, "chain", Cell::digest)?,
@@ -273,7 +267,7 @@ mod tests {
     use super::*;
     use crate::store::sqlite::format::tests::plan;
 
-    /// However many machines there are, a condition looks at those that it concerns.
+    /// A condition reads only the machines that it concerns, however many exist.
     #[test]
     fn no_condition_reads_all_machines() {
         for (condition, _) in CONDITIONS {

@@ -13,8 +13,9 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
+    cached::{Cached, Keyed},
     connection::{self, Role},
-    deadline::Deadline,
+    deadline::OpenDeadline,
     definitions::Names,
     failure::{self, reopening, unavailable},
     identity,
@@ -25,13 +26,13 @@ use super::{
 use crate::{
     journal::DigestKey,
     store::{
-        backend::{Answer, Identity, Settings},
+        backend::{Identity, Reply, StoreSettings},
         error::{OpenError, Unavailable},
     },
     telemetry,
 };
 
-const MOST: usize = 3;
+const MAX_READERS: usize = 3;
 
 /// The number of reads that may be queued before callers have to wait.
 const QUEUE: usize = 256;
@@ -39,7 +40,7 @@ const QUEUE: usize = 256;
 /// Threads with a read-only connection each. The second and the third start when they are needed.
 #[derive(Debug)]
 pub(super) struct Readers {
-    jobs: Sender<Job>,
+    jobs: Sender<ReadJob>,
     pool: Pool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -47,17 +48,17 @@ pub(super) struct Readers {
 #[derive(Debug, Clone)]
 struct Pool {
     source: Source,
-    jobs: Receiver<Job>,
+    jobs: Receiver<ReadJob>,
     idle: Arc<AtomicUsize>,
 }
 
-type Job = Box<dyn FnOnce(Result<&mut Reader, Unavailable>) + Send>;
+type ReadJob = Box<dyn FnOnce(Result<&mut ReadConnection, Unavailable>) + Send>;
 
 /// The file, and how to open it for reading.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    pub(super) settings: Settings,
+    pub(super) settings: StoreSettings,
     pub(super) identity: Identity,
     /// Which file was opened first.
     pub(super) file: Option<Inode>,
@@ -67,8 +68,8 @@ pub(super) struct Source {
     pub(super) observes: bool,
 }
 
-/// A connection, and what is known about the file through it.
-pub(super) struct Reader {
+/// A connection, with the state of the file that it has seen.
+pub(super) struct ReadConnection {
     pub(super) connection: Connection,
     pub(super) names: Names,
     pub(super) key: DigestKey,
@@ -95,16 +96,16 @@ impl Readers {
     /// to write to a file that was at rest.
     pub(super) fn read<T: Send + 'static>(
         &self,
-        query: impl FnMut(&mut Reader) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Answer<T> {
+        query: impl FnMut(&mut ReadConnection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Reply<T> {
         if self.pool.idle.load(Ordering::Acquire) <= self.jobs.len() {
             self.start_another();
         }
         let jobs = self.jobs.clone();
         Box::pin(async move {
             let (answer, result) = oneshot::channel();
-            let job: Job = Box::new(move |reader| {
-                // The receiver is gone if the caller's future was dropped.
+            let job: ReadJob = Box::new(move |reader| {
+                // The receiver is dropped with the caller's future.
                 if !answer.is_canceled() {
                     let _ = answer.send(reader.and_then(|reader| reader.transaction(query)));
                 }
@@ -117,7 +118,7 @@ impl Readers {
     fn start_another(&self) {
         // Poisoning is harmless: the list is changed in one step.
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if threads.len() < MOST && !self.jobs.is_closed() {
+        if threads.len() < MAX_READERS && !self.jobs.is_closed() {
             match self.pool.clone().spawn(None) {
                 Ok(thread) => threads.push(thread),
                 // The running threads do its work.
@@ -163,12 +164,12 @@ impl Pool {
     fn serve(self, first: Option<(Connection, Option<Stamp>)>) {
         let inbox = Inbox(self.jobs.clone());
         let file = self.source.file;
-        let mut reader = first.map(|opened| Reader::new(self.source.clone(), file, opened));
+        let mut reader = first.map(|opened| ReadConnection::new(self.source.clone(), file, opened));
         while let Ok(job) = inbox.0.recv_blocking() {
             self.idle.fetch_sub(1, Ordering::AcqRel);
             let open = match reader.take() {
                 Some(reader) => Ok(reader),
-                None => Reader::open(self.source.clone()),
+                None => ReadConnection::open(self.source.clone()),
             };
             // A panic concerns the caller of this job only, but the connection is in doubt.
             let done = catch_unwind(AssertUnwindSafe(|| match open {
@@ -194,14 +195,14 @@ impl Source {
     /// Opens another connection to the same store.
     pub(super) fn open(&self) -> Result<(Connection, Option<Stamp>), OpenError> {
         let (path, busy_ms) = (&self.path, self.settings.busy_ms);
-        if !self.observes {
-            return Ok((connection::open(path, Role::Reader, busy_ms)?, None));
+        if let Some(place) = self.place {
+            return Ok((place.open(path, Role::Reader, busy_ms)?, None));
         }
-        let deadline = Deadline::after(busy_ms);
+        let deadline = OpenDeadline::after(busy_ms);
         loop {
             let (connection, stamp) = observed::open(path, deadline)?;
             let identity = identity::of(&connection, path, &self.settings.key);
-            // A write began in between: what was read may be anything.
+            // A write began in between, so the read data is unreliable.
             if !observed::is_current(path, stamp.as_ref()) {
                 deadline.pause()?;
                 continue;
@@ -210,7 +211,7 @@ impl Source {
             waits.map_err(|error| failure::opening(&error, path))?;
             // Nothing keeps others from putting another file in the place of one that is only read.
             if identity? != self.identity {
-                let reason = "another store is in its place; open it again".to_owned();
+                let reason = "the file was replaced by another store; open it again".to_owned();
                 return Err(OpenError::CannotOpen { path: path.clone(), reason });
             }
             return Ok((connection, stamp));
@@ -218,7 +219,7 @@ impl Source {
     }
 }
 
-impl Reader {
+impl ReadConnection {
     fn new(
         source: Source,
         file: Option<Inode>,
@@ -233,6 +234,10 @@ impl Reader {
         let file = if source.observes { Inode::of(&source.path) } else { source.file };
         let opened = source.open()?;
         Ok(Self::new(source, file, opened))
+    }
+
+    pub(super) fn keyed(&self) -> Keyed<'_> {
+        Keyed { connection: &self.connection, key: &self.key }
     }
 
     /// Checks whether the path still leads to the file, and to its log if the store writes to it. Otherwise
@@ -274,8 +279,7 @@ impl Reader {
         &mut self,
         query: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
     ) -> Result<T, Unavailable> {
-        let execute =
-            |connection: &Connection, sql| connection.prepare_cached(sql)?.execute([]).map(drop);
+        let execute = |connection: &Connection, sql| connection.run(sql, []).map(drop);
         let run = || {
             execute(&self.connection, "BEGIN")?;
             let result = query(self);

@@ -1,106 +1,187 @@
-use rusqlite::{params_from_iter, types::Value};
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use rusqlite::{Rows, params, params_from_iter, types::Value};
 
 use super::{
-    readers::Reader,
+    call_line::in_doubt,
+    definitions::Names,
+    readers::ReadConnection,
     row::{LIST, WHOLE, found},
     value::Columns,
 };
 use crate::{
-    contract::{Release, execution},
-    store::backend::{Filter, Found},
+    store::backend::{Filter, FoundRow},
+    stored::CallState,
 };
+
+/// The states that ended machines of a definition are in. Jumps from one to the next in the index.
+const ENDS: &str = "
+    WITH RECURSIVE ended (status) AS (
+        SELECT min(status) FROM instance WHERE ended = 1 AND definition = ?1 UNION ALL
+        SELECT (SELECT min(status) FROM instance
+                WHERE ended = 1 AND definition = ?1 AND status > ended.status)
+        FROM ended WHERE ended.status IS NOT NULL)
+    SELECT status FROM ended WHERE status IS NOT NULL";
+
+/// Rows that one index has in the order of the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Range {
+    /// Machines that the other conditions select; of these definitions, if any.
+    Any(Vec<i64>),
+    /// The machines of a definition that have not ended.
+    Live(i64),
+    /// The machines of a definition that have ended in a state.
+    Ended(i64, String),
+}
 
 /// A page of rows. There is a statement for each combination of conditions, so that SQLite can choose
 /// an index for it.
-pub(super) fn select(reader: &mut Reader, filter: &Filter) -> rusqlite::Result<Vec<(u64, Found)>> {
-    reader.names.refresh(&reader.connection)?;
-    if filter.machine.is_none() && filter.definition.is_none() {
-        return select_of(reader, filter, From::Machines, None);
-    }
-    let numbers = reader.names.numbers(filter.machine.as_deref(), filter.definition);
-    let from = from(reader, filter)?;
-    if let [only] = numbers[..] {
-        return select_of(reader, filter, from, Some(only));
-    }
-    // With several definitions in one statement, SQLite would sort all rows for each page.
-    let mut all = Vec::new();
-    for number in numbers {
-        all.extend(select_of(reader, filter, from, Some(number))?);
-    }
-    all.sort_by_key(|(no, found)| match (filter.due_by, found) {
-        (Some(_), Found::Row(row, _)) => (row.due_at, *no),
-        (Some(_), Found::Broken(broken)) => (broken.due_at, *no),
-        _ => (None, *no),
-    });
-    if filter.newest_first && filter.due_by.is_none() {
-        all.reverse();
-    }
-    all.truncate(filter.limit);
-    Ok(all)
-}
-
-/// The table that leads to the machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From {
-    Machines,
-    /// It has no machine that has ended, and every other one of a kind that is driven.
-    Work,
-}
-
-fn from(reader: &Reader, filter: &Filter) -> rusqlite::Result<From> {
-    let kind = filter.machine.as_ref().filter(|_| filter.live && filter.due_by.is_none());
-    let Some(kind) = kind else { return Ok(From::Machines) };
-    let mut driven = reader.connection.prepare_cached("SELECT 1 FROM driven WHERE machine = ?1")?;
-    Ok(if driven.exists([kind])? { From::Work } else { From::Machines })
-}
-
-fn select_of(
-    reader: &Reader,
+pub(super) fn select(
+    reader: &mut ReadConnection,
     filter: &Filter,
-    from: From,
-    definition: Option<i64>,
-) -> rusqlite::Result<Vec<(u64, Found)>> {
-    let (sql, values) = statement(filter, from, definition);
-    let mut select = reader.connection.prepare_cached(&sql)?;
-    let mut rows = select.query(params_from_iter(values))?;
+) -> rusqlite::Result<Vec<(u64, FoundRow)>> {
+    reader.names.refresh(&reader.connection)?;
+    let (mut statements, names) = (Vec::new(), &reader.names);
+    for range in ranges(reader, filter)? {
+        let (sql, values) = statement(filter, &range);
+        statements.push((reader.connection.prepare_cached(&sql)?, values));
+    }
+    let mut heads = Vec::with_capacity(statements.len());
+    for (statement, values) in &mut statements {
+        let mut rows = statement.query(params_from_iter(&*values))?;
+        let first = next(&mut rows, names, filter)?;
+        heads.push((first, rows));
+    }
+    // Merges the ranges, and reads no more of each than the page shows.
     let mut page = Vec::with_capacity(filter.limit.min(256));
-    while let Some(row) = rows.next()? {
-        page.push(found(Columns(row), &reader.names, filter.whole));
+    while page.len() < filter.limit {
+        let with_rows = heads.iter_mut().filter(|(next, _)| next.is_some());
+        let place = |(next, _): &&mut (Option<(u64, FoundRow)>, Rows<'_>)| {
+            let no = next.as_ref().map(|(no, _)| *no);
+            if filter.newest_first { (Some(Reverse(no)), None) } else { (None, Some(no)) }
+        };
+        let Some((head, rows)) = with_rows.min_by_key(place) else { break };
+        page.extend(head.take());
+        if page.len() < filter.limit {
+            *head = next(rows, names, filter)?;
+        }
     }
     Ok(page)
 }
 
-fn statement(filter: &Filter, from: From, definition: Option<i64>) -> (String, Vec<Value>) {
-    let mut sql = if filter.whole { WHOLE } else { LIST }.to_owned();
-    // SQLite keeps the order of tables in a CROSS JOIN.
-    let no = match from {
-        From::Machines => "i.no",
-        From::Work => {
-            let work = "FROM work w CROSS JOIN instance i ON i.no = w.instance";
-            sql = sql.replacen("FROM instance i", work, 1);
-            "w.instance"
+fn next(
+    rows: &mut Rows<'_>,
+    names: &Names,
+    filter: &Filter,
+) -> rusqlite::Result<Option<(u64, FoundRow)>> {
+    Ok(rows.next()?.map(|row| found(Columns(row), names, filter.whole)))
+}
+
+/// The ranges that have what a filter selects.
+fn ranges(reader: &ReadConnection, filter: &Filter) -> rusqlite::Result<Vec<Range>> {
+    let is_of_kind = filter.machine.is_some() || filter.definition.is_some();
+    let is_any = filter.calls.is_none() && !is_of_kind;
+    if is_any && (selects_few(filter) || !filter.live && filter.statuses.is_empty()) {
+        return Ok(vec![Range::Any(Vec::new())]);
+    }
+    let mut numbers = reader.names.numbers(filter.machine.as_deref(), filter.definition);
+    if let Some(wanted) = &filter.calls {
+        // No state, no machine.
+        if wanted.is_empty() {
+            return Ok(Vec::new());
         }
+        numbers.retain(|number| {
+            let name = reader.names.get(*number);
+            name.is_ok_and(|name| filter.calling.contains(&name.fingerprint))
+        });
+    }
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    if selects_few(filter) {
+        return Ok(vec![Range::Any(numbers)]);
+    }
+    let of_gates = filter.with_gate.iter().flatten().map(|(status, _)| status);
+    let wanted: BTreeSet<&String> = match &filter.statuses[..] {
+        [] => of_gates.collect(),
+        statuses => statuses.iter().collect(),
     };
-    let mut values: Vec<Value> = Vec::new();
+    let mut ends = reader.connection.prepare_cached(ENDS)?;
+    let mut ranges = Vec::new();
+    for number in numbers {
+        if !filter.ended {
+            ranges.push(Range::Live(number));
+        }
+        if filter.live {
+            continue;
+        }
+        let statuses: Vec<String> = if wanted.is_empty() {
+            ends.query_map(params![number], |row| row.get(0))?.collect::<Result<_, _>>()?
+        } else {
+            wanted.iter().copied().cloned().collect()
+        };
+        ranges.extend(statuses.into_iter().map(|status| Range::Ended(number, status)));
+    }
+    Ok(ranges)
+}
+
+/// Another index than those of definitions selects less.
+fn selects_few(filter: &Filter) -> bool {
+    filter.session.is_some()
+        || filter.key.is_some()
+        || filter.behind.is_some()
+        || filter.due_by.is_some()
+        || filter.tail.is_some()
+        || filter.contradicted
+}
+
+fn statement(filter: &Filter, range: &Range) -> (String, Vec<Value>) {
+    let mut sql = if filter.whole { WHOLE } else { LIST }.to_owned();
+    let (mut values, mut is_first): (Vec<Value>, _) = (Vec::new(), true);
     let mut and = |condition: &str, of: Vec<Value>| {
-        sql.push_str(if values.is_empty() { " WHERE " } else { " AND " });
+        sql.push_str(if is_first { " WHERE " } else { " AND " });
+        is_first = false;
         sql.push_str(condition);
         values.extend(of);
     };
     let text = |text: &String| Value::Text(text.clone());
-    if let Some(definition) = definition {
-        // The plus sign keeps SQLite from this index where another one selects less.
-        let selects_less = filter.session.is_some()
-            || filter.key.is_some()
-            || filter.behind.is_some()
-            || filter.due_by.is_some()
-            || from == From::Work;
-        let condition = if selects_less { "+i.definition = ?" } else { "i.definition = ?" };
-        and(condition, vec![Value::Integer(definition)]);
+    let mut statuses = &filter.statuses[..];
+    // The condition of a partial index must be in the text of the statement.
+    match range {
+        Range::Any(definitions) => {
+            if !definitions.is_empty() {
+                let places = vec!["?"; definitions.len()].join(", ");
+                // The plus sign keeps SQLite from the indexes of definitions: another one selects less.
+                let numbers = definitions.iter().copied().map(Value::Integer).collect();
+                and(&format!("+i.definition IN ({places})"), numbers);
+            }
+            if filter.live {
+                and("+i.ended = 0", Vec::new());
+            }
+            if filter.ended {
+                and("+i.ended = 1", Vec::new());
+            }
+        }
+        Range::Live(definition) => {
+            and("i.definition = ?", vec![Value::Integer(*definition)]);
+            and("i.ended = 0", Vec::new());
+        }
+        Range::Ended(definition, status) => {
+            and("i.definition = ?", vec![Value::Integer(*definition)]);
+            and("i.status = ?", vec![text(status)]);
+            and("i.ended = 1", Vec::new());
+            statuses = &[];
+        }
     }
-    if !filter.statuses.is_empty() {
-        let places = vec!["?"; filter.statuses.len()].join(", ");
-        and(&format!("i.status IN ({places})"), filter.statuses.iter().map(text).collect());
+    if let Some(tail) = filter.tail {
+        and("substr(i.id, 13) = ?", vec![Value::Blob(tail.to_vec())]);
+    }
+    if filter.contradicted {
+        and("i.contradicted = 1", Vec::new());
+    }
+    if !statuses.is_empty() {
+        let places = vec!["?"; statuses.len()].join(", ");
+        and(&format!("i.status IN ({places})"), statuses.iter().map(text).collect());
     }
     if let Some(session) = &filter.session {
         and("i.session = ?", vec![text(session)]);
@@ -115,20 +196,16 @@ fn statement(filter: &Filter, from: From, definition: Option<i64>) -> (String, V
         // The plus sign keeps SQLite from the index of gates: it is for one of them.
         and("+i.behind > ?", vec![Value::Blob(Vec::new())]);
     }
-    if let Some(wanted) = filter.release {
-        let mut pairs = Vec::new();
-        for (status, gate) in states(wanted) {
-            pairs.extend([Value::Text(status), Value::Text(gate)]);
-        }
+    if let Some(wanted) = &filter.with_gate {
+        let pairs: Vec<_> =
+            wanted.iter().flat_map(|(status, gate)| [text(status), text(gate)]).collect();
         let places = vec!["(?, ?)"; pairs.len() / 2].join(", ");
         let gate = "COALESCE((SELECT g.status FROM instance g WHERE g.id = i.behind), '')";
         and(&format!("+i.behind IS NOT NULL AND (i.status, {gate}) IN (VALUES {places})"), pairs);
     }
-    if filter.ended {
-        and("i.ended = ?", vec![Value::Integer(1)]);
-    }
-    if filter.live {
-        and("i.ended = ?", vec![Value::Integer(0)]);
+    if let Some(wanted) = &filter.calls {
+        let (condition, values) = calls(wanted);
+        and(&condition, values);
     }
     if let Some(at) = filter.unchanged_since {
         and("i.updated_at <= ?", vec![Value::Integer(at)]);
@@ -141,43 +218,49 @@ fn statement(filter: &Filter, from: From, definition: Option<i64>) -> (String, V
         (Some(_), Some((due_at, no))) => {
             and("i.due_at >= ?", vec![Value::Integer(due_at)]);
             and("(i.due_at > ? OR i.no > ?)", vec![Value::Integer(due_at), number(no)]);
-            " ORDER BY i.due_at, i.no LIMIT ?".to_owned()
+            " ORDER BY i.due_at, i.no LIMIT ?"
         }
-        (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?".to_owned(),
+        (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?",
         (None, after) if filter.newest_first => {
             if let Some((_, place)) = after {
-                and(&format!("{no} < ?"), vec![number(place)]);
+                and("i.no < ?", vec![number(place)]);
             }
-            format!(" ORDER BY {no} DESC LIMIT ?")
+            " ORDER BY i.no DESC LIMIT ?"
         }
         (None, after) => {
             if let Some((_, place)) = after {
-                and(&format!("{no} > ?"), vec![number(place)]);
+                and("i.no > ?", vec![number(place)]);
             }
-            format!(" ORDER BY {no} LIMIT ?")
+            " ORDER BY i.no LIMIT ?"
         }
     };
-    sql.push_str(&order);
+    sql.push_str(order);
     values.push(number(filter.limit as u64));
     (sql, values)
 }
 
-/// The statuses of an execution and of its gate that make this release. A gate that is not there has none.
-fn states(wanted: Release) -> Vec<(String, String)> {
-    let all = || execution::DEFINITION.states.iter().map(|state| state.name.to_string());
-    let mut found = Vec::new();
-    for (status, gate) in all().flat_map(|it| all().map(move |gate| (it.clone(), gate))) {
-        let of = |gate: Option<&str>| {
-            Release::between(status.parse().ok()?, gate.and_then(|gate| gate.parse().ok()))
+/// The condition that a call of the current entry of a machine is in one of these states.
+fn calls(wanted: &[CallState]) -> (String, Vec<Value>) {
+    let values = wanted.iter().flat_map(|state| {
+        let gate = match &state.gate {
+            Some(gate) => Value::Text(gate.clone()),
+            None => Value::Integer(0),
         };
-        if of(None) == Some(wanted) && !found.contains(&(status.clone(), String::new())) {
-            found.push((status.clone(), String::new()));
-        }
-        if of(Some(&gate)) == Some(wanted) {
-            found.push((status, gate));
-        }
-    }
-    found
+        [Value::Text(state.status.clone()), gate, Value::Integer(state.in_doubt.into())]
+    });
+    let places = vec!["(?, ?, ?)"; wanted.len()].join(", ");
+    let condition = format!(
+        "EXISTS (
+            SELECT 1 FROM child k INDEXED BY child_call CROSS JOIN instance x ON x.no = k.child
+            WHERE k.parent = i.no AND k.position IS NOT NULL AND x.ended = 0
+            AND k.since = 1 + COALESCE(
+                CASE WHEN json_valid(i.summary) THEN json_extract(i.summary, '$.entered') END, 0)
+            AND (x.status, CASE WHEN x.behind IS NULL THEN 0 ELSE COALESCE(
+                     (SELECT g.status FROM instance g WHERE g.id = x.behind), '') END, {})
+                IN (VALUES {places}))",
+        in_doubt()
+    );
+    (condition, values.collect())
 }
 
 #[cfg(test)]
@@ -188,36 +271,52 @@ mod tests {
     use super::*;
     use crate::{id::Id, store::sqlite::format::tests::plan};
 
-    /// However many machines there are, a page reads those that an index selects, in its order.
+    /// A page reads only the machines that an index selects, in its order, however many exist.
     #[test]
     fn no_page_is_sorted() {
         let text = || Some("a".to_owned());
         let states = || vec!["a".to_owned(), "b".to_owned()];
+        let (any, of_kind) = (|| Range::Any(Vec::new()), || Range::Any(vec![1, 2]));
+        let (live, ended) = (|| Range::Live(1), || Range::Ended(1, "a".to_owned()));
         let all = Filter { limit: 50, ..Filter::default() };
-        let live = Filter { live: true, ..all.clone() };
+        let with_gate = Some(vec![("a".to_owned(), String::new())]);
+        let calls = || {
+            let status = "a".to_owned();
+            Some(vec![CallState { status, gate: None, in_doubt: true }])
+        };
         let filters = [
-            (live, Some(2), " w"),
-            (all.clone(), None, "PRIMARY KEY"),
-            (Filter { statuses: states(), ..all.clone() }, None, "PRIMARY KEY"),
-            (all.clone(), Some(1), "INDEX instance_definition"),
-            (Filter { statuses: states(), ..all.clone() }, Some(1), "INDEX instance_definition"),
-            (Filter { session: text(), ..all.clone() }, None, "INDEX instance_session"),
-            (Filter { session: text(), ..all.clone() }, Some(1), "INDEX instance_session"),
-            (Filter { key: text(), ..all.clone() }, Some(1), "INDEX instance_key"),
-            (Filter { behind: Some(Id::fresh()), ..all.clone() }, None, "INDEX instance_behind"),
+            (all.clone(), any(), "PRIMARY KEY"),
+            (Filter { ended: true, ..all.clone() }, any(), "PRIMARY KEY"),
+            (Filter { gated: true, ..all.clone() }, any(), "PRIMARY KEY"),
+            (all.clone(), live(), "INDEX instance_live"),
+            (all.clone(), ended(), "INDEX instance_ended"),
+            (Filter { statuses: states(), ..all.clone() }, live(), "INDEX instance_live"),
+            (Filter { statuses: states(), ..all.clone() }, ended(), "INDEX instance_ended"),
+            (Filter { with_gate, ..all.clone() }, live(), "INDEX instance_live"),
+            (Filter { tail: Some([1; 4]), ..all.clone() }, any(), "INDEX instance_tail"),
+            (Filter { tail: Some([1; 4]), ..all.clone() }, of_kind(), "INDEX instance_tail"),
+            (Filter { contradicted: true, ..all.clone() }, any(), "INDEX instance_contradicted"),
             (
-                Filter { release: Some(Release::Refused), ..all.clone() },
-                Some(1),
-                "INDEX instance_definition",
+                Filter { contradicted: true, live: true, ..all.clone() },
+                of_kind(),
+                "INDEX instance_contradicted",
             ),
-            (Filter { due_by: Some(9), ..all }, Some(1), "INDEX instance_due"),
+            (Filter { session: text(), ..all.clone() }, any(), "INDEX instance_session"),
+            (
+                Filter { session: text(), live: true, ..all.clone() },
+                of_kind(),
+                "INDEX instance_session",
+            ),
+            (Filter { key: text(), ended: true, ..all.clone() }, of_kind(), "INDEX instance_key"),
+            (Filter { behind: Some(Id::fresh()), ..all.clone() }, any(), "INDEX instance_behind"),
+            (Filter { calls: calls(), live: true, ..all.clone() }, live(), "INDEX instance_live"),
+            (Filter { due_by: Some(9), ..all }, of_kind(), "INDEX instance_due"),
         ];
-        for (filter, definition, index) in filters {
+        for (filter, range, index) in filters {
             for (newest_first, whole) in [(false, false), (true, false), (true, true)] {
                 for after in [None, Some((5, 500))] {
                     let filter = Filter { newest_first, after, whole, ..filter.clone() };
-                    let from = if filter.live { From::Work } else { From::Machines };
-                    let (sql, values) = statement(&filter, from, definition);
+                    let (sql, values) = statement(&filter, &range);
                     let values: Vec<&dyn ToSql> = values.iter().map(|it| it as _).collect();
                     let steps = plan(&sql, &values);
                     // In the order of its primary key, the table needs no index.
@@ -228,5 +327,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// However many children a machine has.
+    #[test]
+    fn the_calls_of_a_machine_are_found_by_an_index() {
+        let state = CallState { status: "a".to_owned(), gate: None, in_doubt: true };
+        let filter = Filter { calls: Some(vec![state]), live: true, ..Filter::default() };
+        let (sql, values) = statement(&filter, &Range::Live(1));
+        let values: Vec<&dyn ToSql> = values.iter().map(|it| it as _).collect();
+        let steps = plan(&sql, &values);
+        let by_index = |step: &String| {
+            step.starts_with("SEARCH k USING COVERING INDEX child_call (parent=? AND since=?")
+        };
+        assert!(steps.iter().any(by_index), "{steps:#?}");
+        assert!(!steps.iter().any(|step| step.starts_with("SCAN x")), "{steps:#?}");
+    }
+
+    /// However many machines have ended.
+    #[test]
+    fn the_states_of_ended_machines_are_found_by_an_index() {
+        let steps = plan(ENDS, &[&1]);
+        let reads = steps.iter().filter(|step| step.contains(" instance"));
+        let by_index = reads.filter(|step| step.contains("COVERING INDEX instance_ended"));
+        assert_eq!(by_index.count(), 2, "{steps:#?}");
+        assert!(!steps.iter().any(|step| step.contains("SCAN instance")), "{steps:#?}");
     }
 }

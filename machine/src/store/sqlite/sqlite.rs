@@ -9,13 +9,13 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
-    agenda, attempts, backup,
+    attempts, backup,
     blocking::Blocking,
-    consumer, crew, definitions, journal,
+    call, call_line, child, consumer, crew, definitions, journal,
     observed::Stamp,
     operations, prune,
     readers::{Readers, Source},
-    row, schema, select, sessions,
+    ready, row, schema, select, sessions,
     watch::{Doorbells, Watch},
     writing::Writing,
 };
@@ -24,22 +24,23 @@ use crate::{
     journal::Line,
     store::{
         backend::{
-            Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
-            Task,
+            AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
+            DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Rejected,
+            Reply, Sequenced, WorkRows, WorkerRow, WriteBatch,
         },
         error::{OpenError, Unavailable},
-        inbox::{consumer::Offset, message::Received, protocol::Work},
+        inbox::{message::Received, protocol::Schedule},
         read::{
             sessions::{SessionCursor, SessionLine},
+            subscribe::Position,
             transitions::{Selected, Transitions},
         },
         upkeep::{
-            backup::{BackupError, BackupProgress, Copied},
-            pruned::Kept,
-            pruning::{Candidate, Link, Pruning},
+            backup::{BackupError, BackupProgress, CopiedFile},
+            pruned::{Kept, Pruning},
+            pruning::{Candidate, Link},
         },
-        write::attempt::Attempt,
+        write::attempt::KeyAttempt,
     },
 };
 
@@ -99,7 +100,7 @@ impl Sqlite {
         }
     }
 
-    /// Accepts nothing more. The writing thread finishes what is queued, and closes the file.
+    /// Stops accepting work. The writing thread completes queued work, and closes the file.
     fn stop(&self) {
         match &self.access {
             Access::Writing(writing) => writing.stop(),
@@ -122,18 +123,18 @@ impl Backend for Sqlite {
         self.source.identity
     }
 
-    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         match &self.access {
             Access::Writing(writing) => writing.apply(batch),
             Access::Reading { .. } => Box::pin(async { Err(Unavailable::read_only()) }),
         }
     }
 
-    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
+    fn rows(&self, ids: Vec<Id>) -> Reply<Vec<FoundRow>> {
         self.readers.read(move |reader| row::of(&reader.connection, &mut reader.names, &ids))
     }
 
-    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
+    fn select(&self, filter: Filter) -> Reply<Vec<(u64, FoundRow)>> {
         self.readers.read(move |reader| select::select(reader, &filter))
     }
 
@@ -141,100 +142,123 @@ impl Backend for Sqlite {
         &self,
         after: Option<SessionCursor>,
         limit: usize,
-    ) -> Answer<Vec<(u64, SessionLine)>> {
+    ) -> Reply<Vec<(u64, SessionLine)>> {
         self.readers.read(move |reader| sessions::sessions(&reader.connection, after, limit))
     }
 
-    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
+    fn history(&self, id: Id, from: u64, limit: usize) -> Reply<Result<Vec<Line>, Broken>> {
         self.readers.read(move |reader| journal::history(reader, id, from, limit))
     }
 
-    fn transitions(&self, of: Selected) -> Answer<Transitions> {
+    fn moves_before(&self, id: Id, number: u64) -> Reply<u64> {
+        self.readers.read(move |reader| journal::moves_before(&reader.connection, id, number))
+    }
+
+    fn transitions(&self, of: Selected) -> Reply<Transitions> {
         self.readers.read(move |reader| journal::transitions(reader, &of))
     }
 
-    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {
+    fn entries(&self, after: u64, limit: usize) -> Reply<Vec<Sequenced>> {
         self.readers.read(move |reader| journal::entries(reader, after, limit))
     }
 
-    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
+    fn attempts(&self, which: Attempts) -> Reply<Vec<Result<KeyAttempt, Broken>>> {
         self.readers.read(move |reader| {
-            let found = attempts::read(&reader.connection, &reader.key, &which)?;
+            let found = attempts::read(reader.keyed(), &which)?;
             Ok(found.into_iter().map(|found| found.map(|stored| stored.attempt)).collect())
         })
     }
 
-    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
-        self.readers.read(move |reader| agenda::agenda(&reader.connection, &kinds, limit, &ended))
+    fn ready(
+        &self,
+        kinds: Vec<String>,
+        limit: usize,
+        ended: Vec<String>,
+    ) -> Reply<Vec<ReadyMachine>> {
+        self.readers.read(move |reader| ready::ready(&reader.connection, &kinds, limit, &ended))
     }
 
-    fn driven(&self) -> Answer<Vec<String>> {
+    fn driven(&self) -> Reply<Vec<String>> {
         self.readers.read(|reader| crew::driven(&reader.connection))
     }
 
-    fn workers(&self) -> Answer<Vec<Registered>> {
+    fn workers(&self) -> Reply<Vec<WorkerRow>> {
         self.readers.read(|reader| crew::workers(&reader.connection))
     }
 
-    fn holders(&self) -> Answer<Vec<String>> {
-        self.readers.read(|reader| agenda::holders(&reader.connection))
+    fn lease_holders(&self) -> Reply<Vec<String>> {
+        self.readers.read(|reader| ready::lease_holders(&reader.connection))
     }
 
-    fn task(&self, id: Id) -> Answer<Task> {
-        self.readers.read(move |reader| agenda::task(reader, id))
+    fn task(&self, id: Id) -> Reply<WorkRows> {
+        self.readers.read(move |reader| ready::task(reader, id))
     }
 
-    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
-        self.readers.read(move |reader| agenda::messages(&reader.connection, &reader.key, &which))
+    fn messages(&self, which: Messages) -> Reply<Vec<Result<Received, Broken>>> {
+        self.readers.read(move |reader| ready::messages(reader.keyed(), &which))
     }
 
-    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
-        self.readers.read(|reader| agenda::failing(&reader.connection))
+    fn failing(&self) -> Reply<Vec<(Id, Schedule)>> {
+        self.readers.read(|reader| ready::failing(&reader.connection))
     }
 
-    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
-        self.readers.read(move |reader| agenda::children(&reader.connection, &reader.key, parent))
+    fn children(&self, parent: Id) -> Reply<Vec<Result<Child, Broken>>> {
+        self.readers.read(move |reader| child::children(reader.keyed(), parent))
     }
 
-    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
-        self.readers.read(move |reader| agenda::parent(&reader.connection, &reader.key, child))
+    fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
+        self.readers.read(move |reader| call::calls(reader.keyed(), parent, since))
     }
 
-    fn definitions(&self) -> Answer<Definitions> {
+    fn call_lines(&self, entries: Vec<(Id, u64)>) -> Reply<Vec<Result<CallLine, Broken>>> {
+        self.readers.read(move |reader| call_line::of(reader.keyed(), &entries))
+    }
+
+    fn same_call(&self, parent: Id, key: String) -> Reply<Vec<Result<CallRow, Broken>>> {
+        self.readers.read(move |reader| call::same_call(reader.keyed(), parent, &key))
+    }
+
+    fn parent(&self, child: Id) -> Reply<Result<Option<Id>, Broken>> {
+        self.readers.read(move |reader| child::parent(reader.keyed(), child))
+    }
+
+    fn newest_definition(&self) -> Reply<u64> {
+        self.readers.read(|reader| definitions::newest(&reader.connection))
+    }
+
+    fn definitions(&self) -> Reply<DefinitionRows> {
         self.readers.read(|reader| definitions::read(&reader.connection, &reader.key))
     }
 
-    fn schema(&self) -> Answer<Vec<String>> {
+    fn schema(&self) -> Reply<Vec<String>> {
         self.readers.read(|reader| schema::compare(&reader.connection))
     }
 
-    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+    fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
         self.readers.read(move |reader| prune::links(reader, after, limit))
     }
 
-    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+    fn prunable(&self, candidates: Vec<Candidate>) -> Reply<Vec<Result<u64, Kept>>> {
         self.readers.read(move |reader| prune::prunable(&reader.connection, &candidates))
     }
 
-    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
-        self.readers.read(|reader| prune::prunings(&reader.connection, &reader.key))
+    fn prunings(&self) -> Reply<Vec<(u64, Result<Pruning, Broken>)>> {
+        self.readers.read(|reader| prune::prunings(reader.keyed()))
     }
 
-    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
-        self.readers.read(move |reader| {
-            operations::operations(&reader.connection, &reader.key, before, limit)
-        })
+    fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {
+        self.readers.read(move |reader| operations::operations(reader.keyed(), before, limit))
     }
 
-    fn offset(&self, name: String) -> Answer<Option<Offset>> {
+    fn offset(&self, name: String) -> Reply<Option<Position>> {
         self.readers.read(move |reader| consumer::offset(&reader.connection, &name))
     }
 
-    fn newest(&self) -> Answer<u64> {
+    fn newest(&self) -> Reply<u64> {
         self.readers.read(journal::newest)
     }
 
-    fn on_commit(&self, doorbell: Doorbell) {
+    fn on_commit(&self, doorbell: DoorbellFn) {
         match &self.access {
             Access::Writing(writing) => writing.on_commit(doorbell),
             Access::Reading { doorbells, watch } => {
@@ -248,7 +272,7 @@ impl Backend for Sqlite {
         &self,
         to: PathBuf,
         steps: Sender<BackupProgress>,
-    ) -> Answer<Result<Copied, BackupError>> {
+    ) -> Reply<Result<CopiedFile, BackupError>> {
         if self.readers.is_closed() {
             return Box::pin(async { Err(Unavailable::stopped()) });
         }
@@ -257,7 +281,7 @@ impl Backend for Sqlite {
         // On a separate thread: it takes long.
         let thread = thread::Builder::new().name("machine-backup".to_owned());
         let spawned = thread.spawn(move || {
-            // The receiver is gone if the caller's future was dropped.
+            // The receiver is dropped with the caller's future.
             let _ = answer.send(backup::run(&source, &to, &steps));
         });
         Box::pin(async move {
@@ -270,7 +294,7 @@ impl Backend for Sqlite {
         self.blocking.run(work);
     }
 
-    fn close(&self) -> Answer<()> {
+    fn close(&self) -> Reply<()> {
         let (doorbells, watch) = match &self.access {
             Access::Writing(writing) => {
                 self.stop();

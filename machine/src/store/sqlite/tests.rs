@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod attempts;
+mod children;
 mod commits;
 mod failures;
 mod opening;
@@ -19,11 +20,17 @@ use rusqlite::{Connection, ffi};
 
 use super::Sqlite;
 use crate::{
-    contract::execution,
     id::Id,
-    journal::{Digest, DigestKey, Kind, Line},
+    journal::Digest,
     store::{
-        backend::{Answer, Applied, Backend, Batch, Filter, Found, Rejected, Row, Settings, Write},
+        backend::{
+            AppliedBatch, Backend, Filter, FoundRow, Rejected, Reply, StoreSettings, Write,
+            WriteBatch,
+        },
+        conformance::{
+            sample::{Machine, batch},
+            settings,
+        },
         error::Unavailable,
     },
 };
@@ -70,7 +77,7 @@ impl Fault {
 }
 
 /// Waits for an answer on this thread.
-fn wait<T>(mut answer: Answer<T>) -> Result<T, Unavailable> {
+fn wait<T>(mut answer: Reply<T>) -> Result<T, Unavailable> {
     struct Unpark(std::thread::Thread);
     impl std::task::Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -88,14 +95,10 @@ fn wait<T>(mut answer: Answer<T>) -> Result<T, Unavailable> {
 }
 
 /// Queues a batch for the writer, which cannot answer yet.
-fn queued<T>(mut answer: Answer<T>) -> Answer<T> {
+fn queued<T>(mut answer: Reply<T>) -> Reply<T> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(answer.as_mut().poll(&mut context).is_pending());
     answer
-}
-
-fn settings() -> Settings {
-    Settings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
 }
 
 /// A folder with a file in it.
@@ -104,6 +107,12 @@ struct Place(tempfile::TempDir);
 impl Place {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
+    }
+
+    fn opened() -> (Self, Sqlite) {
+        let place = Self::new();
+        let store = place.open();
+        (place, store)
     }
 
     fn path(&self) -> PathBuf {
@@ -140,89 +149,22 @@ impl Place {
     }
 }
 
-/// A machine of a test, without anything typed.
-#[derive(Clone)]
-struct Machine {
-    row: Row,
-    newest: Digest,
-}
-
-impl Machine {
-    fn new() -> Self {
-        let row = Row {
-            id: Id::fresh(),
-            machine: execution::DEFINITION.name.to_string(),
-            definition: execution::DEFINITION.fingerprint,
-            status: "planned".to_owned(),
-            version: 0,
-            epoch: 0,
-            created_at: 1000,
-            updated_at: 1000,
-            ended: false,
-            due_at: None,
-            session: None,
-            key: None,
-            behind: None,
-            gate: None,
-            commit_id: 0,
-            seal: Digest::of(&[b"seal"]),
-            state: "{}".to_owned(),
-            summary: "{}".to_owned(),
-            context: None,
-        };
-        Self { row, newest: Digest::ZERO }
-    }
-
-    /// The next write: a machine that was not written yet is created.
-    fn write(&mut self, lines: usize) -> Write {
-        let before = self.row.version;
-        let lines: Vec<Line> = (0..lines).map(|_| self.line()).collect();
-        self.row.context = (before == 0).then(|| "{\"context\":1}".into());
-        let expected = (before > 0).then_some(before);
-        Write { expected, row: self.row.clone(), lines, claim: None, attempt: None, tool: None }
-    }
-
-    fn line(&mut self) -> Line {
-        let number = self.row.version;
-        let mut line = Line {
-            number,
-            at: 1000,
-            actor: (number > 0).then_some("person".into()),
-            definition: self.row.definition,
-            kind: if number == 0 { Kind::Created } else { Kind::Moved },
-            edge: (number > 0).then_some(1),
-            body: Some(format!("{{\"number\":{number}}}")),
-            digest: Digest::ZERO,
-        };
-        line.digest = line.expected_digest(&settings().key, &self.newest);
-        self.newest = line.digest;
-        self.row.version += 1;
-        line
-    }
-}
-
-fn batch(writes: Vec<Write>) -> Batch {
-    let commit_id = i64::from_le_bytes(Id::fresh().bytes()[8..].try_into().unwrap());
-    let definitions = vec![Arc::new(execution::DEFINITION.clone())];
-    Batch { definitions, writes, ..Batch::new(commit_id, 1000) }
-}
-
-fn apply(store: &Sqlite, writes: Vec<Write>) -> Result<Applied, Rejected> {
+fn apply(store: &Sqlite, writes: Vec<Write>) -> Result<AppliedBatch, Rejected> {
     wait(store.apply(batch(writes))).unwrap()
 }
 
 /// A stored machine with this number of lines.
-fn stored(store: &Sqlite, lines: usize) -> Machine {
-    let mut machine = Machine::new();
+fn stored(store: &Sqlite, lines: u64) -> Machine {
+    let mut machine = Machine::execution();
     apply(store, vec![machine.write(lines)]).unwrap();
     machine
 }
 
-fn row(store: &Sqlite, id: Id) -> Found {
+fn row(store: &Sqlite, id: Id) -> FoundRow {
     wait(store.rows(vec![id])).unwrap().remove(0)
 }
 
-fn all(store: &Sqlite, filter: Filter) -> Vec<(u64, Found)> {
+fn all(store: &Sqlite, filter: Filter) -> Vec<(u64, FoundRow)> {
     wait(store.select(Filter { limit: 1000, ..filter })).unwrap()
 }
 

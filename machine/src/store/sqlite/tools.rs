@@ -1,27 +1,27 @@
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use crate::store::write::tool::Tool;
+use super::cached::Cached;
+use crate::store::write::tool::ToolRecord;
 
 /// Returns the record of a tool, if it was irreversible once.
-pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<Tool>> {
-    connection
-        .prepare_cached("SELECT identity FROM tool WHERE name = ?1")?
-        .query_row([name], |row| Ok(Tool { identity: row.get(0)? }))
-        .optional()
+pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<ToolRecord>> {
+    connection.find("SELECT identity FROM tool WHERE name = ?1", [name], |row| {
+        Ok(ToolRecord { identity: row.get(0)? })
+    })
 }
 
 /// Writes the record of a tool. Values that are already stored stay.
-pub(super) fn write(connection: &Connection, name: &str, tool: Tool) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO tool (name, identity)
+pub(super) fn write(connection: &Connection, name: &str, tool: ToolRecord) -> rusqlite::Result<()> {
+    connection.run(
+        "INSERT INTO tool (name, identity)
              SELECT ?1, NULL WHERE NOT EXISTS (SELECT 1 FROM tool WHERE name = ?1)",
-        )?
-        .execute([name])?;
+        [name],
+    )?;
     if let Some(identity) = tool.identity {
-        connection
-            .prepare_cached("UPDATE tool SET identity = ?2 WHERE name = ?1 AND identity IS NULL")?
-            .execute(params![name, identity])?;
+        connection.run(
+            "UPDATE tool SET identity = ?2 WHERE name = ?1 AND identity IS NULL",
+            params![name, identity],
+        )?;
     }
     Ok(())
 }

@@ -8,9 +8,9 @@ pub(super) fn integer(number: u64) -> rusqlite::Result<i64> {
 }
 
 /// The value of a column, or why it is invalid: something else changed it. The reason does not quote it.
-pub(super) type Read<T> = Result<T, String>;
+pub(super) type Column<T> = Result<T, String>;
 
-fn wrong<T>(column: &str, what: &str) -> Read<T> {
+fn wrong<T>(column: &str, what: &str) -> Column<T> {
     Err(format!("its column `{column}` {what}"))
 }
 
@@ -28,15 +28,15 @@ impl<'a> Columns<'a, '_> {
         Cell(self.0.get_ref(index).unwrap_or(ValueRef::Null))
     }
 
-    pub(super) fn integer(self, index: usize, name: &str) -> Read<i64> {
+    pub(super) fn integer(self, index: usize, name: &str) -> Column<i64> {
         self.cell(index).integer(name)
     }
 
-    pub(super) fn count(self, index: usize, name: &str) -> Read<u64> {
+    pub(super) fn count(self, index: usize, name: &str) -> Column<u64> {
         self.cell(index).count(name)
     }
 
-    pub(super) fn flag(self, index: usize, name: &str) -> Read<bool> {
+    pub(super) fn flag(self, index: usize, name: &str) -> Column<bool> {
         match self.integer(index, name)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -44,19 +44,19 @@ impl<'a> Columns<'a, '_> {
         }
     }
 
-    pub(super) fn text(self, index: usize, name: &str) -> Read<&'a str> {
+    pub(super) fn text(self, index: usize, name: &str) -> Column<&'a str> {
         self.cell(index).text(name)
     }
 
-    pub(super) fn blob(self, index: usize, name: &str) -> Read<&'a [u8]> {
+    pub(super) fn blob(self, index: usize, name: &str) -> Column<&'a [u8]> {
         self.cell(index).blob(name)
     }
 
-    pub(super) fn id(self, index: usize, name: &str) -> Read<Id> {
+    pub(super) fn id(self, index: usize, name: &str) -> Column<Id> {
         self.cell(index).id(name)
     }
 
-    pub(super) fn digest(self, index: usize, name: &str) -> Read<Digest> {
+    pub(super) fn digest(self, index: usize, name: &str) -> Column<Digest> {
         self.cell(index).digest(name)
     }
 
@@ -65,8 +65,8 @@ impl<'a> Columns<'a, '_> {
         self,
         index: usize,
         name: &str,
-        read: impl FnOnce(Cell<'a>, &str) -> Read<T>,
-    ) -> Read<Option<T>> {
+        read: impl FnOnce(Cell<'a>, &str) -> Column<T>,
+    ) -> Column<Option<T>> {
         match self.cell(index) {
             Cell(ValueRef::Null) => Ok(None),
             cell => read(cell, name).map(Some),
@@ -75,19 +75,19 @@ impl<'a> Columns<'a, '_> {
 }
 
 impl<'a> Cell<'a> {
-    pub(super) fn integer(self, name: &str) -> Read<i64> {
+    pub(super) fn integer(self, name: &str) -> Column<i64> {
         match self.0 {
             ValueRef::Integer(number) => Ok(number),
             _ => wrong(name, "is not an integer"),
         }
     }
 
-    pub(super) fn count(self, name: &str) -> Read<u64> {
+    pub(super) fn count(self, name: &str) -> Column<u64> {
         let number = self.integer(name)?;
         u64::try_from(number).or_else(|_| wrong(name, "is negative"))
     }
 
-    pub(super) fn text(self, name: &str) -> Read<&'a str> {
+    pub(super) fn text(self, name: &str) -> Column<&'a str> {
         match self.0 {
             ValueRef::Text(bytes) => {
                 std::str::from_utf8(bytes).or_else(|_| wrong(name, "is not valid UTF-8"))
@@ -96,22 +96,22 @@ impl<'a> Cell<'a> {
         }
     }
 
-    fn blob(self, name: &str) -> Read<&'a [u8]> {
+    fn blob(self, name: &str) -> Column<&'a [u8]> {
         match self.0 {
             ValueRef::Blob(bytes) => Ok(bytes),
             _ => wrong(name, "is not a blob"),
         }
     }
 
-    fn bytes<const N: usize>(self, name: &str) -> Read<[u8; N]> {
+    fn bytes<const N: usize>(self, name: &str) -> Column<[u8; N]> {
         self.blob(name)?.try_into().or_else(|_| wrong(name, &format!("does not have {N} bytes")))
     }
 
-    pub(super) fn id(self, name: &str) -> Read<Id> {
+    pub(super) fn id(self, name: &str) -> Column<Id> {
         self.bytes(name).map(Id::from_bytes)
     }
 
-    pub(super) fn digest(self, name: &str) -> Read<Digest> {
+    pub(super) fn digest(self, name: &str) -> Column<Digest> {
         self.bytes(name).map(Digest::from_bytes)
     }
 }

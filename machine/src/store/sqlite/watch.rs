@@ -13,7 +13,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
-use crate::{store::backend::Doorbell, telemetry};
+use crate::{store::backend::DoorbellFn, telemetry};
 
 /// The interval of checks for other processes' commits without a sign of them.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -23,10 +23,10 @@ const FIRST_LOOK: Duration = Duration::from_millis(1);
 
 /// The callbacks to run after commits.
 #[derive(Default)]
-pub(super) struct Doorbells(Mutex<Vec<Doorbell>>);
+pub(super) struct Doorbells(Mutex<Vec<DoorbellFn>>);
 
 impl Doorbells {
-    pub(super) fn add(&self, doorbell: Doorbell) {
+    pub(super) fn add(&self, doorbell: DoorbellFn) {
         // Poisoning is harmless: the list is changed in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(doorbell);
     }
@@ -58,11 +58,11 @@ impl fmt::Debug for Doorbells {
 pub(super) struct Watch {
     source: Source,
     stopping: Arc<AtomicBool>,
-    state: Mutex<State>,
+    state: Mutex<Watching>,
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum Watching {
     #[default]
     Idle,
     Running(SyncSender<Sign>, JoinHandle<()>),
@@ -80,7 +80,7 @@ impl Watch {
 
     pub(super) fn start(&self, doorbells: &Arc<Doorbells>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(*state, State::Idle) {
+        if !matches!(*state, Watching::Idle) {
             return;
         }
         // Not one sign per write: while one waits, more of them say nothing new.
@@ -97,7 +97,7 @@ impl Watch {
             drop(watcher);
         });
         match spawned {
-            Ok(thread) => *state = State::Running(sender, thread),
+            Ok(thread) => *state = Watching::Running(sender, thread),
             Err(_) => telemetry::StorageFailed { operation: "watch_thread", status: None }.emit(),
         }
     }
@@ -106,11 +106,11 @@ impl Watch {
     pub(super) fn stop(&self) -> Option<JoinHandle<()>> {
         let state = std::mem::replace(
             &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner),
-            State::Closed,
+            Watching::Closed,
         );
-        let State::Running(signs, thread) = state else { return None };
+        let Watching::Running(signs, thread) = state else { return None };
         self.stopping.store(true, Ordering::Release);
-        // If there is no room, a sign waits that wakes the thread as well.
+        // If the channel is full, the pending signal wakes the thread as well.
         let _ = signs.try_send(Sign);
         Some(thread)
     }
@@ -233,7 +233,7 @@ mod notifier {
             let concerns = |event: &notify::Event| {
                 !is_filtered || event.paths.iter().any(|it| *it == path || *it == log)
             };
-            // Reads are no news, and an error is looked into.
+            // Reads change nothing, and an error is examined.
             if event.is_ok_and(|event| !event.kind.is_access() && concerns(&event)) {
                 ring();
             }

@@ -11,13 +11,13 @@ use rusqlite::wal::CheckpointMode;
 use super::{
     checkpoint::{self, Checkpoints},
     fail::fail_point,
-    group::{Group, Outcome},
+    group::{Group, WriteOutcome},
     inbox::Inbox,
     readers::Readers,
     watch::{Doorbells, Watch},
 };
 use crate::{
-    store::{backend::Batch, error::Unavailable},
+    store::{backend::WriteBatch, error::Unavailable},
     telemetry,
 };
 
@@ -30,12 +30,12 @@ const AWAKE: Duration = Duration::from_micros(50);
 
 /// A batch to write, and who waits for it.
 #[derive(Debug)]
-pub(super) struct Job {
-    pub(super) batch: Batch,
-    pub(super) answer: oneshot::Sender<Outcome>,
+pub(super) struct WriteJob {
+    pub(super) batch: WriteBatch,
+    pub(super) answer: oneshot::Sender<WriteOutcome>,
 }
 
-impl Job {
+impl WriteJob {
     fn text(&self) -> usize {
         let text = |text: Option<&str>| text.map_or(0, str::len);
         let lines = |lines: &[crate::journal::Line]| {
@@ -50,7 +50,7 @@ impl Job {
 
 /// The thread that writes. It also closes the store, because it ends last.
 pub(super) struct Writer {
-    pub(super) inbox: Inbox<Job>,
+    pub(super) inbox: Inbox<WriteJob>,
     pub(super) group: Group,
     pub(super) busy_ms: u64,
     pub(super) checkpoints: Checkpoints,
@@ -88,11 +88,11 @@ impl Writer {
                 jobs.push(job);
             }
             alone = jobs.len() == 1;
-            let batches: Vec<&Batch> = jobs.iter().map(|job| &job.batch).collect();
+            let batches: Vec<&WriteBatch> = jobs.iter().map(|job| &job.batch).collect();
             let outcomes = self.group.run(&batches);
             let committed = outcomes.iter().any(|outcome| !matches!(outcome, Ok(Err(_))));
             for (job, outcome) in jobs.into_iter().zip(outcomes) {
-                // The receiver is gone if the caller's future was dropped; the batch is written anyway.
+                // The receiver is dropped with the caller's future; the batch is written anyway.
                 let _ = job.answer.send(outcome);
             }
             if committed {
@@ -107,7 +107,7 @@ impl Writer {
     /// The next job. A client that is alone and commits again and again sends it right after it had its
     /// answer, and putting this thread to sleep and waking it would take longer. Several clients need
     /// some time to queue up, so that they share a commit.
-    fn next(&mut self, alone: bool) -> Option<Job> {
+    fn next(&mut self, alone: bool) -> Option<WriteJob> {
         let start = Instant::now();
         while alone && start.elapsed() < AWAKE {
             match self.inbox.0.try_recv() {

@@ -12,12 +12,13 @@ use super::{
     failure,
     group::Group,
     inbox::Inbox,
+    inode::Files,
     readers::{Readers, Source},
     watch::{Doorbells, Watch},
-    writer::{Job, Writer},
+    writer::{WriteJob, Writer},
 };
 use crate::store::{
-    backend::{Answer, Applied, Batch, Doorbell, Rejected},
+    backend::{AppliedBatch, DoorbellFn, Rejected, Reply, WriteBatch},
     error::{OpenError, Unavailable},
 };
 
@@ -27,7 +28,7 @@ const QUEUE: usize = 1024;
 /// The handle of the thread that writes.
 #[derive(Debug)]
 pub(super) struct Writing {
-    jobs: Sender<Job>,
+    jobs: Sender<WriteJob>,
     doorbells: Arc<Doorbells>,
     watch: Arc<Watch>,
     /// Ends when the thread has ended.
@@ -43,11 +44,12 @@ impl Writing {
         connection: Connection,
         readers: &Arc<Readers>,
     ) -> Result<Self, OpenError> {
-        let Source { path, settings, .. } = source.clone();
+        let Source { path, settings, place, .. } = source.clone();
+        let place = place.unwrap_or_else(|| Files::at(&path));
         let busy_ms = settings.busy_ms;
-        let checkpoints = Checkpoints::new(path.clone());
+        let checkpoints = Checkpoints::new(path.clone(), place);
         let hook = Box::new(checkpoints.hook());
-        let group = Group::new(path.clone(), settings, connection, hook)
+        let group = Group::new(path.clone(), place, settings, connection, hook)
             .map_err(|error| failure::opening(&error, &path))?;
         let watch = Arc::new(Watch::new(source.clone()));
         let doorbells = Arc::new(Doorbells::default());
@@ -84,27 +86,27 @@ impl Writing {
         })
     }
 
-    pub(super) fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    pub(super) fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         let jobs = self.jobs.clone();
         Box::pin(async move {
             let (answer, outcome) = oneshot::channel();
-            jobs.send(Job { batch, answer }).await.map_err(|_| Unavailable::stopped())?;
+            jobs.send(WriteJob { batch, answer }).await.map_err(|_| Unavailable::stopped())?;
             outcome.await.map_err(|_| Unavailable::stopped())?
         })
     }
 
-    pub(super) fn on_commit(&self, doorbell: Doorbell) {
+    pub(super) fn on_commit(&self, doorbell: DoorbellFn) {
         self.doorbells.add(doorbell);
         self.watch.start(&self.doorbells);
     }
 
-    /// Accepts nothing more; what is queued is written.
+    /// Stops accepting work; queued work is written.
     pub(super) fn stop(&self) {
         self.jobs.close();
     }
 
     /// Waits until the thread has ended.
-    pub(super) fn closed(&self) -> Answer<()> {
+    pub(super) fn closed(&self) -> Reply<()> {
         let (done, closed) = (self.done.clone(), Arc::clone(&self.closed));
         Box::pin(async move {
             let _ = done.recv().await;

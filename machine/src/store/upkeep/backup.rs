@@ -24,19 +24,21 @@ pub struct BackupProgress {
     pub total_bytes: u64,
 }
 
-/// Why no backup was made. There is no file with the name of the copy, unless it was there before.
+/// The reason why no backup was made. No file has the name of the copy, unless it existed before.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
     /// A file with this name exists.
-    #[error("{path} exists; a backup never replaces a file: give another name, or move it away")]
+    #[error(
+        "{path} already exists, and a backup never overwrites a file; choose another name, or move it away"
+    )]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// A name that SQLite gives to the files of a database.
     #[error(
-        "{path} has a name that SQLite uses for files beside a database; give one that does not end in \
+        "{path} has a suffix that SQLite uses for its own files; choose a name that does not end in \
          -wal, -journal or -shm"
     )]
     Reserved {
@@ -45,7 +47,7 @@ pub enum BackupError {
     },
     /// A log of another database of that name exists, and SQLite would apply it to the copy.
     #[error(
-        "{path} would take {other} for its log: was a database moved without it? Give another name, or \
+        "SQLite would read {other} as the log of {path}: was a database moved without it? Choose another name, or \
          move the log away"
     )]
     Leftover {
@@ -63,7 +65,7 @@ pub enum BackupError {
         reason: String,
     },
     /// The disk with the copy is full.
-    #[error("there is no space left for {path}; free some, or give a path on another disk")]
+    #[error("no space left for {path}; free some, or choose a path on another disk")]
     Full {
         /// The copy that was to be made.
         path: PathBuf,
@@ -95,8 +97,7 @@ impl Store {
     /// ```
     /// use machine::store::{OpenOptions, Store};
     ///
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    /// # runtime.block_on(async {
+    /// # pollster::block_on(async {
     /// # let folder = tempfile::tempdir()?;
     /// # let (file, copy) = (folder.path().join("agent.db"), folder.path().join("copy.db"));
     /// let store = Store::sqlite(&file).await?;
@@ -107,8 +108,7 @@ impl Store {
     /// let copy = OpenOptions::new().read_only(&backup.path).await?;
     /// assert!(copy.verify_all(|_| {}).await?.is_clean());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
     /// ```
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Store {
         while let Ok(step) = steps.recv().await {
             progress(step);
         }
-        let Copied { path, bytes, newest } = answer.await??;
+        let CopiedFile { path, bytes, newest } = answer.await??;
         let position = Position { generation: self.inner.identity.generation, sequence: newest };
         Ok(Backup { path, bytes, position })
     }
@@ -135,7 +135,7 @@ impl Store {
 
 /// The copy that a backend made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Copied {
+pub(crate) struct CopiedFile {
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
     /// The sequence number of the newest line.

@@ -1,4 +1,4 @@
-//! Backups, and the pruning of what has ended.
+//! Backups, and the pruning of ended machines.
 
 pub(crate) mod backup;
 pub(crate) mod prune;

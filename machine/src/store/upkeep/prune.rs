@@ -3,13 +3,12 @@ use std::time::Duration;
 use crate::{
     actor::{Actor, Human},
     clock::Millis,
-    contract::{AnyExecution, Progress},
     id::Id,
     store::{
-        backend::{Applied, Batch, Filter, Found},
+        backend::{AppliedBatch, Filter, FoundRow, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
-        integrity::{check::Named, verify::Report},
+        integrity::{check::DeclaredKind, verify::VerifyReport},
         upkeep::{
             pruned::{Kept, PruneProgress, Pruned, Pruning},
             pruning::{self, Candidate},
@@ -24,8 +23,7 @@ use crate::{
 /// use std::time::Duration;
 /// use machine::{actor::Human, store::{Prune, Store}};
 ///
-/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-/// # runtime.block_on(async {
+/// # pollster::block_on(async {
 /// # let store = Store::memory();
 /// let ann = Human::new("ann@example.com")?;
 /// let old = Prune::ended_for(Duration::from_hours(90 * 24)).machine("execution");
@@ -33,8 +31,7 @@ use crate::{
 /// println!("{} machines with {} entries", would.machines, would.entries);
 /// store.prune(&old, &ann, |_| {}).await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
 pub struct Prune {
@@ -99,11 +96,15 @@ impl Prune {
         self
     }
 
-    /// Deletes nothing, and says what would be deleted.
+    /// Deletes nothing, and reports the machines that would be deleted.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
         self
+    }
+
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.dry_run
     }
 
     fn filter(&self, now: Millis) -> Filter {
@@ -132,23 +133,11 @@ const PAGE: usize = 64;
 const ENTRIES: u64 = 1000;
 
 impl Store {
-    /// Deletes machines that have ended, with their contexts, journals, messages and leases, in small
-    /// commits. Each is verified before; one that fails is kept and reported. [`Kept`] lists what else is
-    /// kept.
-    ///
-    /// Keys stay protected: attempts are never deleted, so what a pruned execution has done is not done
-    /// again. The digest of each deleted entry stays, so that the chain over the journal can still be
-    /// [verified](Self::verify_all), and so does [who pruned](Self::prunings). Sequence numbers are not
-    /// used again. A SQLite file does not shrink; what was freed is used for what comes next.
-    ///
-    /// Calls `progress` after each commit.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`] if the storage cannot do it now. What was deleted until then stays deleted; call
-    /// it again for the rest.
-    pub async fn prune(
+    /// Deletes machines that have ended, in small commits. Machines of the kinds that are named are verified by their
+    /// rules, and tell by their index whether they are kept.
+    pub(crate) async fn prune_kinds(
         &self,
+        named: &[DeclaredKind],
         prune: &Prune,
         by: &Human,
         mut progress: impl FnMut(PruneProgress),
@@ -157,9 +146,7 @@ impl Store {
         let mut looked_at = 0;
         // A person has a name.
         let human = by.name().unwrap_or_default().to_owned();
-        let run = pruning::Prune { id: Id::fresh(), human, candidates: Vec::new() };
-        let mut named = self.inner.declared.machines.clone();
-        named.push(Named::of::<AnyExecution>());
+        let run = pruning::PruneBatch { id: Id::fresh(), human, candidates: Vec::new() };
         let mut filter = prune.filter(self.now());
         loop {
             let rows = self.inner.backend.select(filter.clone()).await?;
@@ -169,14 +156,14 @@ impl Store {
             let mut candidates = Vec::new();
             let mut entries = 0;
             for (_, found) in rows {
-                let Some(candidate) = self.candidate(prune, found, &named, &mut pruned).await?
+                let Some(candidate) = self.candidate(prune, found, named, &mut pruned).await?
                 else {
                     continue;
                 };
                 entries += candidate.version;
                 candidates.push(candidate);
                 if entries >= ENTRIES {
-                    let batch = pruning::Prune {
+                    let batch = pruning::PruneBatch {
                         candidates: std::mem::take(&mut candidates),
                         ..run.clone()
                     };
@@ -184,7 +171,7 @@ impl Store {
                     entries = 0;
                 }
             }
-            let batch = pruning::Prune { candidates, ..run.clone() };
+            let batch = pruning::PruneBatch { candidates, ..run.clone() };
             self.prune_batch(prune.dry_run, batch, &mut pruned).await?;
             let Pruned { machines, entries, .. } = pruned;
             progress(PruneProgress { looked_at, machines, entries });
@@ -199,22 +186,18 @@ impl Store {
     /// [`Unavailable`] if the storage cannot be read now.
     pub async fn prunings(&self) -> Result<Vec<Result<Pruning, LoadError>>, Unavailable> {
         let found = self.inner.backend.prunings().await?.into_iter();
-        let read = |pruning: pruning::Pruning| {
-            let pruning::Pruning { human: by, at, machines, entries, .. } = pruning;
-            Pruning { by, at, machines, entries }
-        };
-        Ok(found.map(|found| found.map(read).map_err(LoadError::from)).collect())
+        Ok(found.map(|(_, found)| found.map_err(LoadError::from)).collect())
     }
 
     /// A machine that may be pruned, as far as the machine itself says.
     async fn candidate(
         &self,
         prune: &Prune,
-        found: Found,
-        named: &[Named],
+        found: FoundRow,
+        named: &[DeclaredKind],
         pruned: &mut Pruned,
     ) -> Result<Option<Candidate>, Unavailable> {
-        let mut report = Report::default();
+        let mut report = VerifyReport::default();
         let verified = self.verify_row(found.clone(), named, &mut report).await;
         if let Err(error) = verified {
             match error {
@@ -226,7 +209,7 @@ impl Store {
             pruned.problems.append(&mut report.problems);
             return Ok(None);
         }
-        let Found::Row(row, _) = &found else { return Ok(None) };
+        let FoundRow::Row(row, _) = &found else { return Ok(None) };
         let candidate = Candidate { id: row.id, version: row.version };
         let kept = match named.iter().find(|kind| kind.definition.name == row.machine) {
             Some(kind) => {
@@ -235,22 +218,13 @@ impl Store {
                     Err(LoadError::Unavailable(error)) => return Err(error),
                     Err(_) => return Ok(None),
                 };
-                let index = (kind.index)(self, found.clone(), &definitions);
-                // It was verified above, so it can be read, unless it changed.
-                match index {
-                    Some(index) if index.contract => {
-                        let execution = self.restore::<AnyExecution>(found.clone(), &definitions);
-                        let progress = execution.map(|execution| Progress::of(&execution));
-                        progress.map_or(Some(Kept::Changed), |it| {
-                            kept_execution(prune, &it, self.now())
-                        })
-                    }
-                    Some(Index { permit: Some(_), .. }) => Some(Kept::Unanswered),
-                    Some(_) => None,
+                match (kind.index)(self, found.clone(), &definitions) {
+                    Some(index) => kept(prune, &index, self.now()),
+                    // It was verified above, so it has changed since.
                     None => Some(Kept::Changed),
                 }
             }
-            // Its attempts say whatever its permits would say.
+            // Its attempts have all information of its permits.
             None => None,
         };
         match kept {
@@ -266,7 +240,7 @@ impl Store {
     async fn prune_batch(
         &self,
         dry_run: bool,
-        prune: pruning::Prune,
+        prune: pruning::PruneBatch,
         pruned: &mut Pruned,
     ) -> Result<(), Unavailable> {
         if prune.candidates.is_empty() {
@@ -275,11 +249,10 @@ impl Store {
         let outcomes = if dry_run {
             self.inner.backend.prunable(prune.candidates).await?
         } else {
-            let commit_id = i64::from_le_bytes(Id::random_bytes());
-            let batch = Batch { prune: Some(prune), ..Batch::new(commit_id, self.now()) };
+            let batch = WriteBatch { prune: Some(prune), ..self.new_batch() };
             // It has no preconditions, so nothing in it can be rejected.
             let applied = self.inner.backend.apply(batch).await?;
-            applied.map(|Applied { pruned, .. }| pruned).unwrap_or_default()
+            applied.map(|AppliedBatch { pruned, .. }| pruned).unwrap_or_default()
         };
         for outcome in outcomes {
             match outcome {
@@ -294,17 +267,12 @@ impl Store {
     }
 }
 
-/// Why an execution must be kept, as far as its own history says.
-fn kept_execution(prune: &Prune, progress: &Progress, now: Millis) -> Option<Kept> {
-    // A person overrode, and the worker, which may be alive, or the service, until its limit, can still say what
-    // happened.
-    let may_answer = progress.overridden_by().is_some()
-        && progress.ended_at().is_none_or(|at| at > now)
-        && !progress.is_applied()
-        && progress.refused().is_none();
-    if progress.unanswered().is_some() || may_answer {
+/// Why a machine must be kept, as far as its own history says.
+fn kept(prune: &Prune, index: &Index, now: Millis) -> Option<Kept> {
+    let may_be_answered = index.answer_until.is_some_and(|until| until > now);
+    if index.permit.is_some() || may_be_answered {
         Some(Kept::Unanswered)
-    } else if progress.is_contradicted() && !prune.contradicted {
+    } else if index.contradicted && !prune.contradicted {
         Some(Kept::Contradicted)
     } else {
         None

@@ -1,7 +1,6 @@
-//! Pruning as a backend sees it: which machines, on whose behalf, and what is left of them.
+//! Pruning as a backend sees it: the machines, the person, and the remains.
 
 use crate::{
-    clock::Millis,
     id::Id,
     journal::{Digest, DigestKey},
     store::backend::{Broken, Sequenced},
@@ -9,7 +8,7 @@ use crate::{
 
 /// Machines to prune.
 #[derive(Debug, Clone)]
-pub(crate) struct Prune {
+pub(crate) struct PruneBatch {
     /// The call that asks for it; it may need several batches.
     pub(crate) id: Id,
     /// The name of the person.
@@ -25,7 +24,7 @@ pub(crate) struct Candidate {
     pub(crate) version: u64,
 }
 
-/// A part of what the chain over the whole journal covers.
+/// A part of the data that the chain over the whole journal covers.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly every link is a line")]
 pub(crate) enum Link {
@@ -47,7 +46,7 @@ impl Link {
 pub(crate) struct PrunedLine {
     pub(crate) digest: Digest,
     pub(crate) chain: Option<Digest>,
-    /// The pruning that removed it: see [`Pruning::id`].
+    /// The pruning that removed it: see [`Pruning::id`](super::pruned::Pruning::id).
     pub(crate) prune: Id,
     /// It opened an attempt, which is kept: the attempt's token is the sequence number of the line.
     pub(crate) opened: bool,
@@ -64,31 +63,6 @@ impl PrunedLine {
             self.digest.bytes(),
             chain,
             &[u8::from(self.opened)],
-        ])
-    }
-}
-
-/// A call that pruned machines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pruning {
-    pub(crate) id: Id,
-    /// The name of the person.
-    pub(crate) human: String,
-    /// When it began.
-    pub(crate) at: Millis,
-    pub(crate) machines: u64,
-    pub(crate) entries: u64,
-}
-
-impl Pruning {
-    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
-        key.digest(&[
-            b"prune",
-            self.id.bytes(),
-            self.human.as_bytes(),
-            &self.at.to_le_bytes(),
-            &self.machines.to_le_bytes(),
-            &self.entries.to_le_bytes(),
         ])
     }
 }

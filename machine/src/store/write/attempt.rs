@@ -2,7 +2,7 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::{Digest, DigestKey},
-    store::backend::{Claim, Rejected, Wants},
+    store::backend::{AttemptChange, KeyClaim, Rejected, Wants},
     stored::Hold,
 };
 
@@ -10,7 +10,7 @@ use crate::{
 /// `expires_at` ever change: the state of a key is a fold of its attempts, so that no change of a
 /// machine's row can free it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Attempt {
+pub(crate) struct KeyAttempt {
     pub(crate) key: String,
     /// The space of the key: [`CONTRACTS`], or `machine:` and the name of a user's machine.
     pub(crate) space: String,
@@ -26,6 +26,13 @@ pub(crate) struct Attempt {
     pub(crate) worker: Option<String>,
     /// When that permit expires.
     pub(crate) expires_at: Option<Millis>,
+}
+
+/// An attempt, and its number in a backend that has one.
+#[derive(Debug, Clone)]
+pub(crate) struct AttemptRow {
+    pub(crate) no: i64,
+    pub(crate) attempt: KeyAttempt,
 }
 
 /// The space of the keys of execution contracts. No machine of a user can get into it.
@@ -45,7 +52,7 @@ pub(crate) enum KeyState {
 }
 
 /// The state of a key in its space, apart from the attempts of one machine.
-pub(crate) fn key_state(attempts: &[Attempt], space: &str, but: Id) -> KeyState {
+pub(crate) fn key_state(attempts: &[KeyAttempt], space: &str, but: Id) -> KeyState {
     let others = attempts.iter().filter(|attempt| attempt.space == space && attempt.by != but);
     let mut state = KeyState::Free;
     for attempt in others {
@@ -61,20 +68,20 @@ pub(crate) fn key_state(attempts: &[Attempt], space: &str, but: Id) -> KeyState 
 /// A machine that uses the key for another action, or a user's machine that names a key of another
 /// space: the key is not the claimant's. A contract is never refused because of a foreign machine.
 pub(crate) fn reused_by(
-    attempts: &[Attempt],
+    attempts: &[KeyAttempt],
     space: &str,
     action: Option<Digest>,
     but: Id,
 ) -> Option<Id> {
-    let foreign = |attempt: &&Attempt| {
+    let foreign = |attempt: &&KeyAttempt| {
         if attempt.space == space { attempt.action != action } else { space != CONTRACTS }
     };
     attempts.iter().filter(|attempt| attempt.by != but).find(foreign).map(|attempt| attempt.by)
 }
 
-/// Why a key is not what a write wants it to be.
-pub(crate) fn refused(claim: &Claim, attempts: &[Attempt], id: Id) -> Option<Rejected> {
-    let Claim { key, space, action, wants } = claim;
+/// The reason why a key is not as a write requires.
+pub(crate) fn refused(claim: &KeyClaim, attempts: &[KeyAttempt], id: Id) -> Option<Rejected> {
+    let KeyClaim { key, space, action, wants } = claim;
     if *wants == Wants::NeverUsed {
         let mut used = attempts.iter().filter(|attempt| attempt.space == *space);
         return used.next().map(|_| {
@@ -94,7 +101,22 @@ pub(crate) fn refused(claim: &Claim, attempts: &[Attempt], id: Id) -> Option<Rej
     }
 }
 
-impl Attempt {
+impl AttemptChange {
+    /// The attempt that it opens.
+    pub(crate) fn opened(&self, by: Id, token: u64) -> KeyAttempt {
+        let Self { key, space, action, hold, worker, expires_at, .. } = self.clone();
+        KeyAttempt { key, space, action, by, token, hold, worker, expires_at }
+    }
+
+    /// Changes the newest attempt of its machine.
+    pub(crate) fn change(&self, attempt: &mut KeyAttempt) {
+        attempt.hold = self.hold;
+        attempt.worker.clone_from(&self.worker);
+        attempt.expires_at = self.expires_at;
+    }
+}
+
+impl KeyAttempt {
     /// Covers every field, so that an edited attempt is an error and not a free key.
     pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
         key.digest(&[

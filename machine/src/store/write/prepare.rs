@@ -1,17 +1,16 @@
 use std::sync::Arc;
 
 use crate::{
-    contract::{ApprovalEnd, execution},
     definition::Definition,
     id::Id,
-    journal::{Digest, Fact, Fixed, Line, Stored},
+    journal::{Digest, Fact, Fixed, Line, StoredState},
     store::{
-        backend::{AttemptChange, Claim, Row, Wants, Write},
+        backend::{AttemptChange, KeyClaim, Row, Wants, Write},
         error::CommitError,
         handle::Store,
         write::{attempt::CONTRACTS, seal::seal},
     },
-    stored::{Breach, Durable, Hold, Index, ToolUse, fold},
+    stored::{ApprovalEnd, Breach, Durable, Hold, Index, ToolUse, fold},
 };
 
 /// One machine of a batch, ready to be written.
@@ -20,7 +19,7 @@ pub(crate) struct Prepared {
     /// The definitions that its row and lines refer to.
     pub(crate) definitions: Vec<Arc<Definition>>,
     /// The data on disk after the batch.
-    pub(crate) stored: Stored,
+    pub(crate) stored: StoredState,
     /// The index of the machine after the batch, for the machines that wait for it.
     pub(crate) index: Index,
     /// The gate that must be approved, if the machine leaves its initial state.
@@ -60,11 +59,6 @@ impl Store {
         let (summary, folded) = fold(machine.__rules(), &before.summary, journal.uncommitted())
             .map_err(|breach| CommitError::Refused { id, breach })?;
         let definition = machine.definition();
-        check_kind(definition, &folded.after)
-            .map_err(|breach| CommitError::Refused { id, breach })?;
-        if creates && machine.journal().is_imported() {
-            check_import(machine, &folded.after)?;
-        }
         let lines = self.lines(machine).map_err(unwritable)?;
         let head = lines.last().map_or(before.head, |line| line.digest);
         let mut definitions = vec![self.inner.definitions.own(definition)];
@@ -85,6 +79,7 @@ impl Store {
             created_at: summary.created_at,
             updated_at: summary.updated_at,
             ended: definition.states[machine.state_index()].terminal,
+            contradicted: folded.after.needs_acknowledgement(),
             due_at: summary.due_at(),
             session: fixed.session.clone(),
             key: fixed.key.clone(),
@@ -98,7 +93,7 @@ impl Store {
         };
         row.seal = seal(&self.inner.key, self.inner.identity.store, &row, &context, &head);
         row.context = (!before.context).then_some(context);
-        let stored = Stored {
+        let stored = StoredState {
             version: row.version,
             epoch: row.epoch,
             head,
@@ -115,7 +110,7 @@ impl Store {
         });
         // Also one that is called again.
         let of = |index: &Index| {
-            // A later limit is no other permit.
+            // A later limit does not make a different permit.
             index.permit.as_ref().map(|permit| (permit.worker.clone(), permit.epoch))
         };
         let permits = folded.after.permit.is_some() && of(&folded.before) != of(&folded.after);
@@ -156,48 +151,16 @@ impl Store {
     }
 }
 
-/// The name `execution` and contracts belong to the machine of this library: no other machine moves
-/// its executions.
-fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
-    let is_own = definition.fingerprint == execution::DEFINITION.fingerprint;
-    if definition.name == execution::DEFINITION.name && !is_own {
-        return Err(Breach::new(
-            "the name `execution` belongs to the machine of this library; rename this one",
-        ));
-    }
-    if after.contract && !is_own {
-        return Err(Breach::new(
-            "a `Contract` is the context of the library's `Execution` only; give this machine a \
-             context of its own",
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses imported machines that could act: data can be imported into several stores, each of which could
-/// perform an irreversible action, and no actor gave an answer that was read from data.
-fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), CommitError> {
-    let has_ended = machine.definition().states[machine.state_index()].terminal;
-    let is_answered = after.approves.as_ref().is_some_and(|gate| gate.decision.is_some());
-    let is_approved = after.is_approved && !has_ended;
-    let is_open = after.exclusive && after.hold == Hold::Free && !after.closed;
-    if is_answered || is_approved || is_open {
-        return Err(CommitError::Imported { id: machine.journal().id() });
-    }
-    Ok(())
-}
-
 /// The identity of a machine. It is fixed at creation, even if a newer program would project something
 /// else.
-fn fixed(id: Id, before: &Stored, after: &Index) -> Result<Arc<Fixed>, CommitError> {
+fn fixed(id: Id, before: &StoredState, after: &Index) -> Result<Arc<Fixed>, CommitError> {
     let Some(fixed) = &before.fixed else {
         let Index { session, key, behind, .. } = after.clone();
         return Ok(Arc::new(Fixed { session, key, behind }));
     };
     if fixed.key.is_none() && after.key.is_some() && after.hold != Hold::Free {
-        let breach = Breach::new(
-            "it holds a key, and it was created without one; a key is fixed at creation",
-        );
+        let breach =
+            Breach::new("it holds a key but was created without one; a key is fixed at creation");
         return Err(CommitError::Refused { id, breach });
     }
     Ok(Arc::clone(fixed))
@@ -210,7 +173,7 @@ fn key_changes(
     (creates, begins): (bool, bool),
     before: &Index,
     after: &Index,
-) -> (Option<Claim>, Option<AttemptChange>) {
+) -> (Option<KeyClaim>, Option<AttemptChange>) {
     let space = if after.contract { CONTRACTS.to_owned() } else { format!("machine:{machine}") };
     // A machine that is created may bring a history with it.
     let held = if creates { Hold::Free } else { before.hold };
@@ -229,7 +192,7 @@ fn key_changes(
     } else {
         None
     };
-    let claim = wants.map(|wants| Claim {
+    let claim = wants.map(|wants| KeyClaim {
         key: key.to_owned(),
         space: space.clone(),
         action: after.action,

@@ -8,7 +8,7 @@ use crate::{
 /// the whole journal, and which store this is.
 pub(crate) fn seal(key: &DigestKey, store: Id, row: &Row, context: &str, head: &Digest) -> Digest {
     // One part of fixed length for all that has one.
-    let mut fixed = [0; 141];
+    let mut fixed = [0; 142];
     let mut rest = &mut fixed[..];
     let mut put = |bytes: &[u8]| {
         let (these, others) = std::mem::take(&mut rest).split_at_mut(bytes.len());
@@ -32,6 +32,7 @@ pub(crate) fn seal(key: &DigestKey, store: Id, row: &Row, context: &str, head: &
         u8::from(row.session.is_some()),
         u8::from(row.key.is_some()),
         u8::from(row.ended),
+        u8::from(row.contradicted),
     ]);
     key.digest(&[
         &fixed,

@@ -5,12 +5,12 @@ use crate::{id::Id, store::backend::Rejected, stored::ToolUse};
 /// The planner of an action with an identity has the type of the tool, so the plan counts. One without
 /// may come from a model, so it counts only when it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Tool {
+pub(crate) struct ToolRecord {
     /// `true` if its keys are made from an identity; `None` if no action has shown that yet.
     pub(crate) identity: Option<bool>,
 }
 
-impl Tool {
+impl ToolRecord {
     /// The stored facts about a tool after this use, by a machine with this id.
     pub(crate) fn after(
         known: Option<Self>,

@@ -1,24 +1,28 @@
 use std::collections::BTreeSet;
 
-use super::{Handler, Job};
+use super::{Handler, Job, outcomes::OutcomeFit};
 use crate::{
+    actor::{Actor, Call},
     definition::Fit,
     id::shortened,
     store::{
         Unavailable,
-        inbox::{message::Queued, protocol::On},
+        inbox::{message::Queued, protocol::Attempted},
     },
     stored::Restore,
     typed::Erased,
+    worker::handler::Cancels,
 };
 
 /// The handling of a message in the current state.
-enum Verdict {
+enum MessageFit {
     Takes,
     Later(String),
     /// Another worker may take it.
-    Elsewhere(String),
+    UnsupportedHere(String),
     Never(String),
+    /// Nothing depends on it any more.
+    Stale,
 }
 
 impl<H: Handler> Job<'_, H> {
@@ -30,7 +34,7 @@ impl<H: Handler> Job<'_, H> {
         if triggers.any(is_unknown) {
             self.known_elsewhere = self.shared.store.triggers_of_others(own).await?;
         }
-        Ok(())
+        self.learn_calls().await
     }
 
     /// Decides what to do next, and sorts out the messages that cannot be taken now, or never.
@@ -38,30 +42,35 @@ impl<H: Handler> Job<'_, H> {
         let now = self.shared.store.now();
         self.kept.clear();
         let mut on = None;
-        if self.work.deadline.may(now) && self.due_at.is_some_and(|at| at <= now) {
-            on = Some(On::Deadline);
+        let is_due = self.due_at.is_some_and(|at| at <= now);
+        if self.work.deadline.may(now) && is_due && !self.waits_on(&Attempted::Deadline) {
+            on = Some(Attempted::Deadline);
         }
-        // One that failed before lets the others pass.
+        // One that has failed lets the others pass.
         self.messages.sort_by_key(|message| message.attempts);
         for message in std::mem::take(&mut self.messages) {
             let correlation = &message.correlation;
             if on.is_none() && !self.passed.contains(correlation) {
                 let verdict = match self.judge(&message) {
-                    Verdict::Never(why) if self.is_of_other && message.intact => {
-                        Verdict::Elsewhere(why)
+                    MessageFit::Never(why) if self.is_of_other && message.intact => {
+                        MessageFit::UnsupportedHere(why)
                     }
                     verdict => verdict,
                 };
-                self.is_for_others |= matches!(verdict, Verdict::Elsewhere(_));
+                self.is_for_others |= matches!(verdict, MessageFit::UnsupportedHere(_));
                 match verdict {
-                    Verdict::Takes => on = Some(On::Message(correlation.clone())),
-                    Verdict::Later(why) | Verdict::Elsewhere(why)
+                    MessageFit::Takes => on = Some(Attempted::Message(correlation.clone())),
+                    MessageFit::Later(why) | MessageFit::UnsupportedHere(why)
                         if message.fault.as_ref().is_none_or(|fault| fault.error != why) =>
                     {
                         self.kept.push((correlation.clone(), why));
                     }
-                    Verdict::Later(_) | Verdict::Elsewhere(_) => {}
-                    Verdict::Never(why) => {
+                    MessageFit::Later(_) | MessageFit::UnsupportedHere(_) => {}
+                    MessageFit::Stale => {
+                        self.stale.push(correlation.clone());
+                        continue;
+                    }
+                    MessageFit::Never(why) => {
                         self.refused.push((correlation.clone(), why));
                         continue;
                     }
@@ -69,29 +78,46 @@ impl<H: Handler> Job<'_, H> {
             }
             self.messages.push(message);
         }
-        let handler = if self.work.handler.may(now) { On::State } else { On::Look };
+        let may_handle = self.work.handler.may(now) && !self.waits_on(&Attempted::State);
+        let handler = if may_handle { Attempted::State } else { Attempted::Recheck };
         self.on = on.unwrap_or(handler);
         self.attempt = match &self.on {
-            On::Message(correlation) => {
+            Attempted::Message(correlation) => {
                 let mut all = self.messages.iter();
                 let message = all.find(|message| message.correlation == *correlation);
                 message.map_or(0, |message| message.attempts).saturating_add(1)
             }
-            On::Deadline => self.work.deadline.attempts.saturating_add(1),
-            On::State | On::Look => self.work.handler.attempts.saturating_add(1),
+            Attempted::Deadline => self.work.deadline.attempts.saturating_add(1),
+            Attempted::State | Attempted::Recheck => self.work.handler.attempts.saturating_add(1),
         };
     }
 
-    fn judge(&self, message: &Queued) -> Verdict {
+    /// Returns whether this work waits for a call.
+    pub(super) fn waits_on(&self, work: &Attempted) -> bool {
+        self.waits.iter().any(|(waiting, _)| waiting == work)
+    }
+
+    fn judge(&self, message: &Queued) -> MessageFit {
         if !message.intact {
-            return Verdict::Never("its status was changed: the seal does not match".to_owned());
+            return MessageFit::Never("its status was changed: the seal does not match".to_owned());
+        }
+        let attempted = Attempted::Message(message.correlation.clone());
+        if let Some((_, call)) = self.waits.iter().find(|(work, _)| *work == attempted) {
+            return MessageFit::Later(format!("it waits for the call {call}"));
+        }
+        if message.actor == Call::KIND {
+            return match self.judge_outcome(message) {
+                OutcomeFit::Takes => MessageFit::Takes,
+                OutcomeFit::Later(why) => MessageFit::Later(why),
+                OutcomeFit::Stale => MessageFit::Stale,
+            };
         }
         let Some(machine) = &self.machine else {
-            return Verdict::Later("the machine cannot be read".to_owned());
+            return MessageFit::Later("the machine cannot be read".to_owned());
         };
         let definition = <H::Machine as Restore>::DEFINITION;
-        // The body says what is wrong with it.
-        let Some(trigger) = message.trigger.as_deref() else { return Verdict::Takes };
+        // The body explains the error.
+        let Some(trigger) = message.trigger.as_deref() else { return MessageFit::Takes };
         let (state, kind) = (Erased::state_index(machine), message.actor.as_str());
         let fit = definition.fit(Some(state), trigger, kind);
         if fit == Fit::Unknown {
@@ -104,25 +130,31 @@ impl<H: Handler> Job<'_, H> {
                 definition.name
             );
             return if self.known_elsewhere.contains(trigger) {
-                Verdict::Elsewhere(why)
+                MessageFit::UnsupportedHere(why)
             } else {
-                Verdict::Never(why)
+                MessageFit::Never(why)
             };
         }
         if matches!(fit, Fit::NotFor(_)) {
-            return Verdict::Never(format!("an actor of kind `{kind}` may never `{trigger}`"));
+            return MessageFit::Never(format!("an actor of kind `{kind}` may never `{trigger}`"));
         }
         if self.shared.senders.get(kind, None).is_none() {
-            return Verdict::Elsewhere(format!(
+            return MessageFit::UnsupportedHere(format!(
                 "this worker does not know actors of kind `{kind}`; add them with `Worker::sender`"
             ));
         }
-        let cancels = trigger == "cancel" && self.handler.__can_cancel(machine);
-        if cancels || fit == Fit::Now {
-            return Verdict::Takes;
+        if trigger == "cancel" {
+            match self.handler.__cancels(machine) {
+                Cancels::ByTable => {}
+                Cancels::Now => return MessageFit::Takes,
+                Cancels::Later(why) => return MessageFit::Later(why.to_owned()),
+            }
+        }
+        if fit == Fit::Now {
+            return MessageFit::Takes;
         }
         let legal = definition.legal_moves(state);
-        Verdict::Later(format!(
+        MessageFit::Later(format!(
             "`{trigger}` by `{kind}` is not legal in {}; {legal}",
             definition.states[state].label
         ))

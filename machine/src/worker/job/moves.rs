@@ -14,12 +14,13 @@ use tracing::field::display;
 
 use super::{Flow, Handler, Job, kind};
 use crate::{
-    actor::Sender,
+    actor::{Actor, Call, Sender},
+    future::panic_text,
     store::{Cause, Received, Unavailable, inbox::protocol::Event},
     stored::{Durable, Restore},
     telemetry,
     typed::{Erased, Refused},
-    worker::{Failure, Next, Task, handler::Elsewhere, lease::Limited},
+    worker::{Failure, Next, Task, handler::UnsupportedHere, lease::Limited, task::TaskOutcome},
 };
 
 /// The shortest time that a handler can ask for, so that it does not make a busy loop.
@@ -41,18 +42,13 @@ impl<H: Handler> Job<'_, H> {
         let fired = catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now)));
         drop(limited);
         match fired {
-            Ok(Ok(machine)) => self.commit(machine, None, None).await,
+            Ok(Ok(machine)) => self.commit(machine, Vec::new(), None).await,
             Ok(Err(refused)) => {
                 self.fail(Cause::Failed, "refused", refused.reason.to_string(), false).await
             }
             Err(panic) => {
-                self.fail(
-                    Cause::Panicked,
-                    "panic",
-                    panicked("the move of a deadline", &*panic),
-                    false,
-                )
-                .await
+                let why = panicked("the move of a deadline", &*panic);
+                self.fail(Cause::Panicked, "panic", why, false).await
             }
         }
     }
@@ -63,54 +59,97 @@ impl<H: Handler> Job<'_, H> {
     }
 
     pub(super) async fn take(&mut self, correlation: &str) -> Result<Flow, Unavailable> {
-        let message = self.shared.store.message(self.id(), correlation).await?;
-        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
-        let message = match message {
-            Ok(message) => message,
+        match self.shared.store.message(self.id(), correlation).await? {
+            Ok(message) if message.actor == Call::KIND => self.take_outcome(message).await,
+            Ok(message) => self.take_all(vec![message], Vec::new()).await,
             // The refusal is recorded, and the message is never applied.
-            Err(error) => {
-                self.machine = Some(machine);
-                self.messages.retain(|message| message.correlation != correlation);
-                self.refused.push((correlation.to_owned(), brief(error.to_string())));
-                return self.again().await;
-            }
+            Err(error) => self.refuse(correlation, error.to_string()).await,
+        }
+    }
+
+    /// Applies the events of one message, in one commit, which also takes other messages.
+    async fn take_all(
+        &mut self,
+        events: Vec<Received>,
+        also: Vec<String>,
+    ) -> Result<Flow, Unavailable> {
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let Some(correlation) = events.first().map(|event| event.correlation.clone()) else {
+            self.machine = Some(machine);
+            return self.again().await;
         };
         let limited = self.limited();
-        let taken = catch_unwind(AssertUnwindSafe(|| self.apply(machine, &message)));
+        let taken = catch_unwind(AssertUnwindSafe(|| {
+            let mut taken = Taken::Moved(machine);
+            for event in &events {
+                taken = match taken {
+                    Taken::Moved(machine) => self.apply(machine, event),
+                    other => other,
+                };
+            }
+            taken
+        }));
         drop(limited);
+        // Another version of the program may take it.
+        self.is_for_others |= self.is_of_other && matches!(taken, Ok(Taken::Never(..)));
         match taken {
             Ok(Taken::Moved(machine)) => {
-                self.commit(machine, Some(correlation.to_owned()), None).await
+                let taken = std::iter::once(correlation).chain(also).collect();
+                self.commit(machine, taken, None).await
             }
-            Ok(Taken::Later(machine, why)) => {
+            Ok(Taken::Never(machine, why)) if !self.is_of_other => {
                 self.machine = Some(machine);
-                self.passed.insert(correlation.to_owned());
-                self.kept.push((correlation.to_owned(), brief(why)));
-                self.again().await
+                self.refuse(&correlation, why).await
             }
-            Ok(Taken::Never(machine, why)) if self.is_of_other => {
+            Ok(Taken::Later(machine, why) | Taken::Never(machine, why)) => {
                 self.machine = Some(machine);
-                self.is_for_others = true;
-                self.passed.insert(correlation.to_owned());
-                self.kept.push((correlation.to_owned(), brief(why)));
-                self.again().await
-            }
-            Ok(Taken::Never(machine, why)) => {
-                self.machine = Some(machine);
-                self.messages.retain(|message| message.correlation != correlation);
-                self.refused.push((correlation.to_owned(), brief(why)));
-                self.again().await
+                self.keep(&correlation, why).await
             }
             Err(panic) => {
-                self.fail(
-                    Cause::Panicked,
-                    "panic",
-                    panicked("the move of this message", &*panic),
-                    false,
-                )
-                .await
+                let why = panicked("the move of this message", &*panic);
+                self.fail(Cause::Panicked, "panic", why, false).await
             }
         }
+    }
+
+    /// Applies these events of an outcome, with other outcomes that they take.
+    pub(super) async fn take_events(
+        &mut self,
+        message: Received,
+        events: Vec<Value>,
+        also: Vec<String>,
+    ) -> Result<Flow, Unavailable> {
+        let events =
+            events.into_iter().map(|event| Received { body: event.to_string(), ..message.clone() });
+        self.take_all(events.collect(), also).await
+    }
+
+    /// The handler made no transition, so the outcomes wait, however often it looks at them.
+    fn leave_queued(&mut self, messages: Vec<String>) {
+        let why = "the handler of the state waits";
+        self.kept.extend(messages.into_iter().map(|message| (message, why.to_owned())));
+    }
+
+    /// The message waits for another state.
+    pub(super) async fn keep(
+        &mut self,
+        correlation: &str,
+        why: String,
+    ) -> Result<Flow, Unavailable> {
+        self.passed.insert(correlation.to_owned());
+        self.kept.push((correlation.to_owned(), brief(why)));
+        self.again().await
+    }
+
+    /// The message is never applied.
+    pub(super) async fn refuse(
+        &mut self,
+        correlation: &str,
+        why: String,
+    ) -> Result<Flow, Unavailable> {
+        self.messages.retain(|message| message.correlation != correlation);
+        self.refused.push((correlation.to_owned(), brief(why)));
+        self.again().await
     }
 
     fn apply(&self, machine: H::Machine, message: &Received) -> Taken<H::Machine> {
@@ -121,17 +160,17 @@ impl<H: Handler> Job<'_, H> {
             }
         };
         if value.get("trigger").and_then(Value::as_str).is_none() {
-            return Taken::Never(machine, "the body has no text `trigger`".to_owned());
+            return Taken::Never(machine, "the body has no string `trigger`".to_owned());
         }
         let transitions = machine.journal().summary().transitions;
         if message.seen.is_some_and(|seen| seen != transitions) {
             let why = "the machine has moved on since the sender looked".to_owned();
             return Taken::Never(machine, why);
         }
-        // From the text, so that numbers are those that were sent.
+        // Parsed from the text, so that numbers are exactly as sent.
         let event = serde_json::from_str::<<H::Machine as Erased>::Event>(&message.body);
         let Some(by) = self.shared.senders.get(&message.actor, message.name.as_deref()) else {
-            return Taken::Later(machine, "its sender is of an unknown kind".to_owned());
+            return Taken::Later(machine, "its sender has an unknown kind".to_owned());
         };
         let event = match event {
             Ok(event) => event,
@@ -164,11 +203,17 @@ impl<H: Handler> Job<'_, H> {
         self.handler.__cancel(machine, reason, by).map(Taken::Moved)
     }
 
-    pub(super) async fn handle(&mut self) -> Result<Flow, Unavailable> {
+    /// Calls the handler, with the outcomes of the calls of its state, and the messages that bring them.
+    pub(super) async fn handle(
+        &mut self,
+        outcomes: Option<Vec<TaskOutcome>>,
+        messages: Vec<String>,
+    ) -> Result<Flow, Unavailable> {
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
-        let mut task = Task::new(shared, &lease, machine.journal().version());
+        let mut task = Task::new(shared, &lease, machine.journal());
+        task.outcomes = outcomes;
         // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);
@@ -178,8 +223,8 @@ impl<H: Handler> Job<'_, H> {
             let handled = Box::pin(AssertUnwindSafe(handled).catch_unwind());
             let ends = async {
                 if H::__HAS_PERMITS {
-                    shared.halted().await;
-                    return Stop::Halted;
+                    shared.halt.wait().await;
+                    return Interruption::Halted;
                 }
                 let late = async {
                     match shared.settings.handler_limit {
@@ -189,17 +234,17 @@ impl<H: Handler> Job<'_, H> {
                         None => std::future::pending().await,
                     }
                 };
-                let stopped = select(Box::pin(shared.halted()), Box::pin(late));
-                match select(Box::pin(lease.lost(&shared.store)), stopped).await {
-                    Either::Left(_) => Stop::Lost,
-                    Either::Right((Either::Left(_), _)) => Stop::Halted,
-                    Either::Right((Either::Right(_), _)) => Stop::Late,
+                let stopped = select(Box::pin(shared.halt.wait()), Box::pin(late));
+                match select(Box::pin(lease.wait_for_loss(&shared.store)), stopped).await {
+                    Either::Left(_) => Interruption::Lost,
+                    Either::Right((Either::Left(_), _)) => Interruption::Halted,
+                    Either::Right((Either::Right(_), _)) => Interruption::Late,
                 }
             };
             match select(handled, Box::pin(ends)).await {
                 // One that blocked its thread may have an answer, but no time for it.
                 Either::Left(_) if ends_at.is_some_and(|at| shared.store.uptime() > at) => {
-                    Err(Stop::Late)
+                    Err(Interruption::Late)
                 }
                 Either::Left((handled, _)) => Ok(handled),
                 Either::Right((stop, _)) => Err(stop),
@@ -207,18 +252,17 @@ impl<H: Handler> Job<'_, H> {
         };
         drop(limited);
         match handled {
-            Err(Stop::Lost) => {
+            Err(Interruption::Lost) => {
                 self.released = true;
-                let (kind, token) = (kind::<H>(), lease.token);
-                telemetry::LeaseLost { kind, id: display(id), token }.emit();
+                self.emit_lost();
                 Ok(Flow::End)
             }
-            Err(Stop::Late) => {
+            Err(Interruption::Late) => {
                 let limit = shared.settings.handler_limit.unwrap_or_default();
                 let why = format!("the handler took longer than {limit:?} and was stopped");
                 self.fail(Cause::TimedOut, "timeout", why, false).await
             }
-            Err(Stop::Halted) => {
+            Err(Interruption::Halted) => {
                 let (token, on) = (lease.token, self.on.clone());
                 let event = Event::HandBack { token, on, now: shared.store.now() };
                 shared.store.under_lease(id, event).await?;
@@ -229,27 +273,32 @@ impl<H: Handler> Job<'_, H> {
             Ok(Err(panic)) => {
                 self.fail(Cause::Panicked, "panic", panicked("the handler", &*panic), false).await
             }
-            Ok(Ok(Err(failure))) if failure.is::<Elsewhere>() => {
+            Ok(Ok(Err(failure))) if failure.is::<UnsupportedHere>() => {
                 let (kind, error) = (kind::<H>(), "other_worker");
                 telemetry::LeftToOthers { kind, id: display(id), error }.emit();
                 self.is_for_others = true;
                 self.park(Some(task), None).await
             }
             Ok(Ok(Err(failure))) => {
-                let class = telemetry::class_of(&*failure).unwrap_or("_OTHER");
+                let class = crate::effects::error::class_of(&*failure).unwrap_or("_OTHER");
                 self.fail(Cause::Failed, class, chain(&failure), false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
                 let other = machine.journal().id();
-                let why = format!("the handler returned another machine, {other}");
+                let why = format!("the handler returned a different machine: {other}");
                 self.fail(Cause::NotWritten, "other_machine", why, false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().uncommitted().is_empty() => {
+                self.leave_queued(messages);
                 self.park(Some(task), None).await
             }
-            Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, None, Some(task)).await,
-            Ok(Ok(Ok(Next::Wait))) => self.park(Some(task), None).await,
+            Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, messages, Some(task)).await,
+            Ok(Ok(Ok(Next::Wait))) => {
+                self.leave_queued(messages);
+                self.park(Some(task), None).await
+            }
             Ok(Ok(Ok(Next::WaitFor(time)))) => {
+                self.leave_queued(messages);
                 let least = if H::__HAS_PERMITS { Duration::ZERO } else { SHORTEST_WAIT };
                 self.park(Some(task), Some(time.max(least))).await
             }
@@ -264,7 +313,7 @@ enum Taken<M> {
     Never(M, String),
 }
 
-enum Stop {
+enum Interruption {
     Lost,
     Halted,
     Late,
@@ -279,9 +328,7 @@ fn brief(text: String) -> String {
 }
 
 fn panicked(what: &str, panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("{what} panicked: {}", text.unwrap_or("without a message"))
+    format!("{what} panicked: {}", panic_text(panic))
 }
 
 /// An error with its causes.

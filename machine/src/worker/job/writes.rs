@@ -2,26 +2,27 @@ use std::time::Duration;
 
 use tracing::field::display;
 
-use super::{Flow, Handler, Job, STEPS, kind};
+use super::{Flow, Handler, Job, kind};
 use crate::{
+    actor::{Actor, Call},
     clock::Millis,
-    effects::retry::Retry,
+    effects::{error::EffectError, retry::Retry},
     store::{
         Cause, CommitError, Unavailable,
-        inbox::protocol::{self, Event, Fail, Fault, Moved, On, Outcome, Park, Turn},
+        inbox::protocol::{self, Attempted, Event, EventOutcome, Fail, Fault, Moved, Switch, Wait},
     },
     stored::Restore,
     telemetry,
     typed::Erased,
-    worker::{Task, shared::LEFT_TO_OTHERS},
+    worker::{Task, shared::SKIP_FOR},
 };
 
 impl<H: Handler> Job<'_, H> {
-    /// Writes a transition, with everything that belongs to it.
+    /// Writes a transition, with everything that belongs to it. It takes these messages, of which the first one caused it.
     pub(super) async fn commit(
         &mut self,
         machine: H::Machine,
-        handled: Option<String>,
+        taken: Vec<String>,
         mut task: Option<Task>,
     ) -> Result<Flow, Unavailable> {
         let store = &self.shared.store;
@@ -31,20 +32,19 @@ impl<H: Handler> Job<'_, H> {
         let definition = <H::Machine as Restore>::DEFINITION;
         let ended = definition.states[Erased::state_index(&machine)].terminal;
         let failing = (self.on.clone(), self.attempt);
-        self.messages.retain(|message| Some(&message.correlation) != handled.as_ref());
+        self.messages.retain(|message| !taken.contains(&message.correlation));
+        let mut also = taken.into_iter();
+        let handled = also.next();
+        let also: Vec<String> = also.collect();
+        let mut waits = std::mem::take(&mut self.waits);
         self.passed.clear();
-        // This program knows all of what it writes.
+        // This program knows every field that it writes.
         (self.is_for_others, self.is_of_other) = (false, false);
         self.ready_at = store.now();
         (self.work.handler, self.work.deadline) = Default::default();
         self.machine = Some(machine);
         self.due_at = None;
-        let next = if ended || self.steps >= STEPS || self.shared.is_stopping() {
-            protocol::Next::Yield { now: store.now() }
-        } else {
-            self.choose();
-            protocol::Next::Go(self.on.clone())
-        };
+        let next = self.after_move(ended);
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
         let mut retry = Retry::default();
         let result = loop {
@@ -53,15 +53,23 @@ impl<H: Handler> Job<'_, H> {
                 handled: handled.clone(),
                 refused: self.refused.clone(),
                 next: next.clone(),
-                most: self.shared.settings.attempts,
+                max_attempts: self.shared.settings.attempts,
             });
-            let batch = store.batch().event(self.lease.id, event).commit(&mut machine);
+            let mut batch = store.batch();
+            if !also.is_empty() {
+                let (token, messages) = (self.lease.token, also.clone());
+                batch = batch.event(self.lease.id, Event::Acknowledge { token, messages });
+            }
+            let batch = batch.event(self.lease.id, event).commit(&mut machine);
             let batch = match &mut task {
                 Some(task) if !task.is_empty() => task.write(batch),
                 _ => batch,
             };
             match batch.write_events().await {
-                Ok(outcomes) => break Ok(outcomes.first().copied().unwrap_or_default()),
+                Ok(outcomes) => {
+                    let moved = usize::from(!also.is_empty());
+                    break Ok(outcomes.get(moved).copied().unwrap_or_default());
+                }
                 Err(error) => {
                     if let Some(error) = retry.after(error) {
                         break Err(error);
@@ -70,55 +78,80 @@ impl<H: Handler> Job<'_, H> {
             }
         };
         match result {
-            Ok(Outcome::Goes) => {
-                self.written(handled.is_some());
+            Ok(EventOutcome::Goes) => {
+                self.emit_written(handled.is_some());
                 self.refused.clear();
                 self.machine = Some(machine);
                 self.note_deadlines();
+                self.overdue_at = None;
+                self.learn_overdue().await?;
                 Ok(Flow::Go)
             }
             // The answer to an earlier try was lost, and with it whether there is more to do.
-            Ok(_) if matches!(next, protocol::Next::Go(_)) => {
-                self.written(handled.is_some());
-                self.on = On::Look;
+            Ok(_) if matches!(next, protocol::AfterMove::Go(_)) => {
+                self.emit_written(handled.is_some());
+                self.on = Attempted::Recheck;
                 self.reload().await
             }
             Ok(_) => {
-                self.written(handled.is_some());
+                self.emit_written(handled.is_some());
                 self.released = true;
                 if !ended {
                     telemetry::HandedBack { kind: kind::<H>(), id: display(self.id()) }.emit();
                 }
                 Ok(Flow::End)
             }
-            Err(CommitError::LeaseLost { .. }) => {
+            Err(EffectError::Commit(CommitError::LeaseLost { .. })) => {
                 self.released = true;
-                let (kind, token) = (kind::<H>(), self.lease.token);
-                telemetry::LeaseLost { kind, id: display(self.id()), token }.emit();
+                self.emit_lost();
                 self.lease.lose();
                 Ok(Flow::End)
             }
-            Err(CommitError::Unavailable(error)) => Err(error),
-            Err(CommitError::Conflict { id }) if id == self.id() => {
+            Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
+            Err(EffectError::Commit(CommitError::UnderWay { id, call })) if id == self.id() => {
+                (self.on, self.attempt) = failing;
+                // The other work that waits is not tried again either.
+                waits.push((self.on.clone(), call));
+                self.waits = waits;
+                self.reload().await
+            }
+            Err(EffectError::Commit(CommitError::Conflict { id })) if id == self.id() => {
                 (self.on, self.attempt) = failing;
                 self.reload().await
             }
             Err(error) => {
-                // A machine that moved meanwhile does not stand in the way for ever.
-                let hopeless = matches!(failing.0, On::Message(_))
-                    && !matches!(error, CommitError::Conflict { .. });
+                // A machine that has moved does not block this permanently.
+                let hopeless = matches!(failing.0, Attempted::Message(_))
+                    && !matches!(error, EffectError::Commit(CommitError::Conflict { .. }));
                 (self.on, self.attempt) = failing;
                 self.fail(Cause::NotWritten, error.class(), error.to_string(), hopeless).await
             }
         }
     }
 
+    /// Chooses what comes after a transition that is about to be written.
+    fn after_move(&mut self, ended: bool) -> protocol::AfterMove {
+        // Which outcomes are of the new entry is known when that is written.
+        let has_outcomes = self.messages.iter().any(|message| message.actor == Call::KIND);
+        let is_over = ended || self.steps >= self.shared.settings.steps;
+        if is_over || has_outcomes || self.shared.is_stopping() {
+            return protocol::AfterMove::Yield { now: self.shared.store.now() };
+        }
+        self.choose();
+        protocol::AfterMove::Go(self.on.clone())
+    }
+
     /// A transition is on disk, with the outcome of its messages.
-    fn written(&self, handled: bool) {
+    fn emit_written(&self, handled: bool) {
         if handled {
             telemetry::MessageHandled { kind: kind::<H>(), id: display(self.id()) }.emit();
         }
         self.refused_messages(&self.refused);
+    }
+
+    pub(super) fn emit_lost(&self) {
+        let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
+        telemetry::LeaseLost { kind, id, token }.emit();
     }
 
     /// These messages were set aside.
@@ -142,7 +175,7 @@ impl<H: Handler> Job<'_, H> {
         self.machine = Some(machine);
         self.is_for_others = false;
         self.is_of_other = read.is_of_other;
-        self.news = work.news;
+        self.revision = work.revision;
         self.work = work;
         self.passed.clear();
         self.refused.clear();
@@ -158,20 +191,20 @@ impl<H: Handler> Job<'_, H> {
         self.choose();
         self.kept.extend(kept);
         let refused = self.refused.clone();
-        let event = Event::Turn(Turn {
+        let event = Event::Switch(Switch {
             token: self.lease.token,
             was,
             on: self.on.clone(),
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
-            most: self.shared.settings.attempts,
+            max_attempts: self.shared.settings.attempts,
         });
         let outcome = self.shared.store.under_lease(self.id(), event).await?;
         if outcome.is_some() {
             self.refused_messages(&refused);
         }
         match outcome {
-            Some(Outcome::Goes) => Ok(Flow::Go),
+            Some(EventOutcome::Goes) => Ok(Flow::Go),
             _ => Ok(Flow::End),
         }
     }
@@ -187,24 +220,26 @@ impl<H: Handler> Job<'_, H> {
             return Ok(Flow::End);
         }
         let now = store.now();
-        let mut wake_at = time.map(|time| {
+        let wait = time.map(|time| {
             now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
         });
+        let mut wake_at = [wait, self.overdue_at].into_iter().flatten().min();
         if self.is_for_others {
             // They see it at once, and for how long it has been ready; this worker knows that there is nothing for it.
             wake_at = Some(self.ready_at.min(now));
-            let time = time.unwrap_or(LEFT_TO_OTHERS).min(LEFT_TO_OTHERS);
-            self.shared.leave(self.id(), self.news, time);
+            let time = time.unwrap_or(SKIP_FOR).min(SKIP_FOR);
+            self.shared.leave(self.id(), self.revision, time);
         }
         let refused = self.refused.clone();
-        let event = Event::Park(Park {
+        let event = Event::Wait(Wait {
             token: self.lease.token,
-            news: self.news,
+            revision: self.revision,
             now,
             on: self.on.clone(),
             sends_itself: task.as_ref().is_some_and(Task::sends_itself),
             wake_at,
-            due_at: self.due_at,
+            // One that waits for a call is looked at when the call has ended.
+            due_at: self.due_at.filter(|_| !self.waits_on(&Attempted::Deadline)),
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
         });
@@ -217,7 +252,7 @@ impl<H: Handler> Job<'_, H> {
         match batch.write_events().await {
             Ok(outcomes) => {
                 self.refused_messages(&refused);
-                if outcomes.first() == Some(&Outcome::SetAside) {
+                if outcomes.first() == Some(&EventOutcome::SetAside) {
                     let (kind, id, state) = (kind::<H>(), display(self.id()), self.state);
                     let (step, attempt, error) = (self.on.name(), self.attempt, "self_sends");
                     self.failed = Some(error);
@@ -231,18 +266,17 @@ impl<H: Handler> Job<'_, H> {
                 telemetry::Waits { kind, id, delay_ms: delay }.emit();
                 Ok(Flow::End)
             }
-            Err(CommitError::LeaseLost { .. }) => {
-                let (kind, token) = (kind::<H>(), self.lease.token);
-                telemetry::LeaseLost { kind, id: display(self.id()), token }.emit();
+            Err(EffectError::Commit(CommitError::LeaseLost { .. })) => {
+                self.emit_lost();
                 Ok(Flow::End)
             }
-            Err(CommitError::NotFound { .. }) => Ok(Flow::End),
-            // Another program has moved the machine, and what the handler asked for was for the state before.
-            Err(CommitError::Conflict { id }) if id == self.id() => {
+            Err(EffectError::Commit(CommitError::NotFound { .. })) => Ok(Flow::End),
+            // Another program has moved the machine, so the handler's result is for an earlier state.
+            Err(EffectError::Commit(CommitError::Conflict { id })) if id == self.id() => {
                 self.released = false;
                 self.reload().await
             }
-            Err(CommitError::Unavailable(error)) => {
+            Err(EffectError::Commit(CommitError::Unavailable(error))) => {
                 self.released = false;
                 Err(error)
             }
@@ -268,18 +302,18 @@ impl<H: Handler> Job<'_, H> {
             token: self.lease.token,
             on: self.on.clone(),
             fault: fault.clone(),
-            news: self.news,
+            revision: self.revision,
             now,
             retry_at: now.saturating_add(delay),
             due_at: self.due_at,
-            most: self.shared.settings.attempts,
+            max_attempts: self.shared.settings.attempts,
             hopeless,
         });
         let written = store.under_lease(self.id(), event).await?;
         self.released = true;
         let (kind, id) = (kind::<H>(), display(self.id()));
         if written.is_none() {
-            telemetry::LeaseLost { kind, id, token: self.lease.token }.emit();
+            self.emit_lost();
             return Ok(Flow::End);
         }
         self.failed = Some(class);

@@ -15,18 +15,12 @@ use super::{
 };
 use crate::{
     id::Id,
-    journal::Line,
     store::{
-        Kept, Received, SessionCursor, SessionLine, Unavailable,
+        Unavailable,
         backend::{
-            Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
-            Task,
+            AppliedBatch, Backend, DefinitionRows, Delegate, DoorbellFn, Rejected, Reply, WorkRows,
+            WriteBatch,
         },
-        inbox::{consumer::Offset, protocol::Work},
-        read::transitions::{Selected, Transitions},
-        upkeep::pruning::{Candidate, Link, Pruning},
-        write::attempt::Attempt,
     },
 };
 
@@ -38,11 +32,11 @@ pub(super) struct Faulty {
     pub(super) process: Arc<Process>,
 }
 
-type Written = Result<Result<Applied, Rejected>, Unavailable>;
+type Written = Result<Result<AppliedBatch, Rejected>, Unavailable>;
 
 impl Faulty {
     /// Writes now.
-    fn write(&self, batch: &Batch) -> Written {
+    fn write(&self, batch: &WriteBatch) -> Written {
         let mut spoiled = batch.clone();
         if let Some(defect) = self.shared.defect
             && let Some(first) = defect.spoil(&mut spoiled, |id| self.shared.stored(id))
@@ -71,7 +65,7 @@ impl Faulty {
     }
 
     /// Does what the fate says. `None` if no answer arrives, because the process has ended.
-    async fn meet(&self, fate: Fate, batch: Batch) -> Option<Written> {
+    async fn meet(&self, fate: Fate, batch: WriteBatch) -> Option<Written> {
         let (shared, process) = (&self.shared, &self.process);
         let lost = || Some(Err(Unavailable::indeterminate("the answer was lost")));
         if fate.end == End::CrashesInFlight {
@@ -106,7 +100,7 @@ impl Faulty {
     }
 
     /// An answer of the store, some time after it was read.
-    fn read<T: Send + 'static>(&self, answer: Answer<T>) -> Answer<T> {
+    fn read<T: Send + 'static>(&self, answer: Reply<T>) -> Reply<T> {
         if is_over() {
             return Box::pin(async { Err(Unavailable::stopped()) });
         }
@@ -134,12 +128,20 @@ async fn sleep(time: Duration) {
     }
 }
 
-impl Backend for Faulty {
-    fn identity(&self) -> Identity {
-        self.shared.memory.identity()
+impl Delegate for Faulty {
+    fn inner(&self) -> &dyn Backend {
+        &*self.shared.memory
     }
 
-    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+    /// Reads now, and answers some time later.
+    fn ask<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn Backend) -> Reply<T> + Send + 'static,
+    ) -> Reply<T> {
+        self.read(call(&*self.shared.memory))
+    }
+
+    fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         if self.process.is_dead() {
             return Box::pin(pending());
         }
@@ -168,55 +170,7 @@ impl Backend for Faulty {
         })
     }
 
-    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
-        self.read(self.shared.memory.rows(ids))
-    }
-
-    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
-        self.read(self.shared.memory.select(filter))
-    }
-
-    fn sessions(
-        &self,
-        after: Option<SessionCursor>,
-        limit: usize,
-    ) -> Answer<Vec<(u64, SessionLine)>> {
-        self.read(self.shared.memory.sessions(after, limit))
-    }
-
-    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
-        self.read(self.shared.memory.history(id, from, limit))
-    }
-
-    fn transitions(&self, of: Selected) -> Answer<Transitions> {
-        self.read(self.shared.memory.transitions(of))
-    }
-
-    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {
-        self.read(self.shared.memory.entries(after, limit))
-    }
-
-    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
-        self.read(self.shared.memory.attempts(which))
-    }
-
-    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
-        self.read(self.shared.memory.agenda(kinds, limit, ended))
-    }
-
-    fn driven(&self) -> Answer<Vec<String>> {
-        self.read(self.shared.memory.driven())
-    }
-
-    fn workers(&self) -> Answer<Vec<Registered>> {
-        self.read(self.shared.memory.workers())
-    }
-
-    fn holders(&self) -> Answer<Vec<String>> {
-        self.read(self.shared.memory.holders())
-    }
-
-    fn task(&self, id: Id) -> Answer<Task> {
+    fn task(&self, id: Id) -> Reply<WorkRows> {
         let mut task = self.shared.memory.task(id).now_or_never();
         if let (Some(Ok(task)), Some(defect)) = (&mut task, self.shared.defect) {
             let is_holder = self.shared.ledger().is_holder(&self.process, id);
@@ -226,51 +180,11 @@ impl Backend for Faulty {
         self.read(Box::pin(ready(task)))
     }
 
-    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
-        self.read(self.shared.memory.messages(which))
-    }
-
-    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
-        self.read(self.shared.memory.failing())
-    }
-
-    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
-        self.read(self.shared.memory.children(parent))
-    }
-
-    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
-        self.read(self.shared.memory.parent(child))
-    }
-
-    fn definitions(&self) -> Answer<Definitions> {
+    fn definitions(&self) -> Reply<DefinitionRows> {
         self.shared.memory.definitions()
     }
 
-    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
-        self.read(self.shared.memory.links(after, limit))
-    }
-
-    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
-        self.read(self.shared.memory.prunable(candidates))
-    }
-
-    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
-        self.read(self.shared.memory.prunings())
-    }
-
-    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
-        self.read(self.shared.memory.operations(before, limit))
-    }
-
-    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
-        self.read(self.shared.memory.offset(consumer))
-    }
-
-    fn newest(&self) -> Answer<u64> {
-        self.read(self.shared.memory.newest())
-    }
-
-    fn on_commit(&self, doorbell: Doorbell) {
+    fn on_commit(&self, doorbell: DoorbellFn) {
         let (process, shared) = (Arc::clone(&self.process), Arc::downgrade(&self.shared));
         self.shared.memory.on_commit(Arc::new(move || {
             if let Some(shared) = shared.upgrade()
@@ -289,7 +203,7 @@ impl Backend for Faulty {
         self.shared.memory.run(work);
     }
 
-    fn close(&self) -> Answer<()> {
+    fn close(&self) -> Reply<()> {
         self.shared.memory.close()
     }
 }

@@ -3,8 +3,10 @@ use std::sync::Arc;
 use crate::{
     id::Id,
     store::{
-        backend::{Batch, Task},
-        inbox::protocol::{Claim, Event, Fail, Moved, Next, On, Park, Turn, Work},
+        backend::{WorkRows, WriteBatch},
+        inbox::protocol::{
+            AfterMove, Attempted, Claim, Event, Fail, Moved, Schedule, Switch, Wait,
+        },
     },
 };
 
@@ -17,8 +19,8 @@ pub(super) enum Defect {
     RescueByTime,
     /// A message counts as handled before its transition is written.
     AcknowledgesEarly,
-    /// A machine is parked although there is news that its holder has not seen.
-    ForgetsNews,
+    /// A machine is parked although its holder has not seen the current revision.
+    ForgetsRevision,
     /// A message that is sent again is another message.
     ForgetsCorrelation,
     /// A service promises that nothing of a call runs once its future and its guards are gone, while its client does.
@@ -29,9 +31,9 @@ impl Defect {
     /// Applies the defect to a batch; returns the batch to write before it, if there is one.
     pub(super) fn spoil(
         self,
-        batch: &mut Batch,
-        stored: impl Fn(Id) -> Option<Work>,
-    ) -> Option<Batch> {
+        batch: &mut WriteBatch,
+        stored: impl Fn(Id) -> Option<Schedule>,
+    ) -> Option<WriteBatch> {
         let current = |id: Id| stored(id).map_or(0, |work| work.token);
         let mut before = None;
         for (id, event) in &mut batch.events {
@@ -42,20 +44,23 @@ impl Defect {
                         *token = current(*id);
                     }
                 }
-                (Self::AcknowledgesEarly, Event::Moved(Moved { token, handled, most, .. })) => {
+                (
+                    Self::AcknowledgesEarly,
+                    Event::Moved(Moved { token, handled, max_attempts, .. }),
+                ) => {
                     let Some(correlation) = handled.take() else { continue };
                     let event = Event::Moved(Moved {
                         token: *token,
                         handled: Some(correlation),
                         refused: Vec::new(),
-                        next: Next::Go(On::Look),
-                        most: *most,
+                        next: AfterMove::Go(Attempted::Recheck),
+                        max_attempts: *max_attempts,
                     });
-                    let first = Batch::new(batch.commit_id.wrapping_add(1), batch.now);
-                    before = Some(Batch { events: vec![(*id, event)], ..first });
+                    let first = WriteBatch::new(batch.commit_id.wrapping_add(1), batch.now);
+                    before = Some(WriteBatch { events: vec![(*id, event)], ..first });
                 }
-                (Self::ForgetsNews, Event::Park(Park { news, .. })) => {
-                    *news = stored(*id).map_or(0, |work| work.news);
+                (Self::ForgetsRevision, Event::Wait(Wait { revision, .. })) => {
+                    *revision = stored(*id).map_or(0, |work| work.revision);
                 }
                 (Self::ForgetsCorrelation, Event::Send { message, .. }) => {
                     let message = Arc::make_mut(message);
@@ -68,7 +73,7 @@ impl Defect {
     }
 
     /// Applies the defect to the token that workers see.
-    pub(super) fn spoil_task(self, (_, work, _): &mut Task, is_holder: bool) {
+    pub(super) fn spoil_task(self, (_, work, _): &mut WorkRows, is_holder: bool) {
         if let (Self::RescueByTime, Some(work)) = (self, work) {
             // All leases have the token 1.
             work.token = u64::from(work.lease.is_some() && is_holder);
@@ -81,14 +86,15 @@ pub(super) fn token_of(event: &mut Event) -> Option<&mut u64> {
     match event {
         Event::Renew { token, .. }
         | Event::Moved(Moved { token, .. })
-        | Event::Turn(Turn { token, .. })
-        | Event::Park(Park { token, .. })
+        | Event::Acknowledge { token, .. }
+        | Event::Switch(Switch { token, .. })
+        | Event::Wait(Wait { token, .. })
         | Event::Fail(Fail { token, .. })
         | Event::HandBack { token, .. } => Some(token),
         Event::Claim(_)
         | Event::Drive { .. }
         | Event::Send { .. }
-        | Event::News { .. }
+        | Event::Notify { .. }
         | Event::End
         | Event::Requeue { .. } => None,
     }

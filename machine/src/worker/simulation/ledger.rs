@@ -4,8 +4,10 @@ use super::{defects::token_of, process::Process};
 use crate::{
     id::Id,
     store::{
-        backend::{Applied, Batch, Rejected},
-        inbox::protocol::{Claim, Event, Fail, Moved, On, Outcome, Park, Turn},
+        backend::{AppliedBatch, Rejected, WriteBatch},
+        inbox::protocol::{
+            Attempted, Claim, Event, EventOutcome, EventRefusal, Fail, Moved, Switch, Wait,
+        },
     },
 };
 
@@ -84,8 +86,8 @@ impl Ledger {
     pub(super) fn note(
         &mut self,
         process: &Process,
-        batch: &Batch,
-        answer: &Result<Applied, Rejected>,
+        batch: &WriteBatch,
+        answer: &Result<AppliedBatch, Rejected>,
     ) -> Vec<usize> {
         let outcomes = match answer {
             Ok(_) if !batch.writes.is_empty() && !self.commits.insert(batch.commit_id) => {
@@ -136,8 +138,12 @@ impl Ledger {
         self.violations.push(format!("m{number} sleeps, and its state takes `{message}`"));
     }
 
-    fn rejected(&mut self, process: &Process, batch: &Batch, rejected: &Rejected) {
+    fn rejected(&mut self, process: &Process, batch: &WriteBatch, rejected: &Rejected) {
         let (name, what) = match rejected {
+            // With a line of the operator log, a message that is there already writes nothing.
+            Rejected::Refused { refusal: EventRefusal::Duplicate, .. } => {
+                ("duplicates", "duplicate".to_owned())
+            }
             Rejected::Refused { refusal, .. } => {
                 let moves = batch.events.iter().any(|(_, it)| matches!(it, Event::Moved(_)));
                 let name = if moves { "transitions refused" } else { "events refused" };
@@ -155,32 +161,32 @@ impl Ledger {
         });
     }
 
-    fn happened(&mut self, process: &Process, id: Id, event: &Event, outcome: Outcome) {
+    fn happened(&mut self, process: &Process, id: Id, event: &Event, outcome: EventOutcome) {
         let Some(number) = self.number(id) else { return };
         self.trace(process, || {
             let outcome = match outcome {
-                Outcome::Claimed { .. } => "claimed".to_owned(),
+                EventOutcome::Claimed { .. } => "claimed".to_owned(),
                 outcome => format!("{outcome:?}"),
             };
             format!("m{number} {} -> {outcome}", named(event))
         });
         match outcome {
-            Outcome::Duplicate => self.count("duplicates"),
-            Outcome::SetAside => self.count("set aside after crashes"),
+            EventOutcome::Duplicate => self.count("duplicates"),
+            EventOutcome::SetAside => self.count("set aside after crashes"),
             _ => {}
         }
         match event {
             Event::Moved(Moved { handled: Some(_), .. }) => self.count("messages handled"),
             Event::Moved(_) => self.count("other transitions"),
-            Event::Claim(Claim { on: On::Deadline, .. }) => self.count("deadlines"),
-            Event::Turn(_) => self.count("turns"),
+            Event::Claim(Claim { on: Attempted::Deadline, .. }) => self.count("deadlines"),
+            Event::Switch(_) => self.count("turns"),
             Event::Fail(_) => self.count("failures"),
             Event::HandBack { .. } => self.count("states handed back"),
             _ => {}
         }
         let machine = &mut self.machines[number];
         if let Event::Claim(Claim { token, .. }) = event {
-            // Of the holder before, nothing is accepted any more.
+            // Nothing of the previous holder is accepted.
             let is_other = machine.holder != process.number;
             machine.token = token + 1;
             machine.holder = process.number;
@@ -205,8 +211,8 @@ impl Ledger {
 
 /// An event without ids and texts.
 fn named(event: &Event) -> String {
-    let on = |on: &On| match on {
-        On::Message(correlation) => stable(correlation).to_owned(),
+    let on = |on: &Attempted| match on {
+        Attempted::Message(correlation) => stable(correlation).to_owned(),
         on => format!("{on:?}"),
     };
     match event {
@@ -217,14 +223,17 @@ fn named(event: &Event) -> String {
             let handled = handled.as_deref().map(stable).unwrap_or_default();
             format!("moved {token} {handled}")
         }
-        Event::Turn(Turn { token, on: what, .. }) => format!("turn {token} to {}", on(what)),
-        Event::Park(Park { token, news, wake_at, .. }) => {
-            format!("park {token} news {news} until {wake_at:?}")
+        Event::Switch(Switch { token, on: what, .. }) => format!("turn {token} to {}", on(what)),
+        Event::Wait(Wait { token, revision, wake_at, .. }) => {
+            format!("park {token} revision {revision} until {wake_at:?}")
         }
         Event::Fail(Fail { token, on: what, .. }) => format!("fail {token} on {}", on(what)),
+        Event::Acknowledge { token, messages } => {
+            format!("acknowledge {token} {} messages", messages.len())
+        }
         Event::HandBack { token, .. } => format!("hand back {token}"),
         Event::Requeue { messages, .. } => format!("requeue {} messages", messages.len()),
-        Event::Drive { .. } | Event::News { .. } | Event::End => "other".to_owned(),
+        Event::Drive { .. } | Event::Notify { .. } | Event::End => "other".to_owned(),
     }
 }
 

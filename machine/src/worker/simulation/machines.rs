@@ -7,7 +7,7 @@ use crate::{
     Id,
     actor::{Actors, GraphRunner, Human},
     store::Message,
-    worker::{Failure, Handler, Next, Task},
+    worker::{Failure, Handled, Handler, Next, Task},
 };
 
 /// Messages and deadlines move it; then it waits for its legs.
@@ -91,7 +91,7 @@ pub(super) struct Trips(pub(super) Site);
 impl Handler for Trips {
     type Machine = AnyTrip;
 
-    async fn handle(&self, any: AnyTrip, task: &mut Task) -> Result<Next<AnyTrip>, Failure> {
+    async fn handle(&self, any: AnyTrip, task: &mut Task) -> Handled<AnyTrip> {
         let (site, by) = (&self.0, &self.0.actors.graph_runner);
         site.work(task.id(), any.status().definition().name.as_ref()).await?;
         Ok(match any {
@@ -128,7 +128,7 @@ pub(super) struct Legs(pub(super) Site);
 impl Handler for Legs {
     type Machine = AnyLeg;
 
-    async fn handle(&self, any: AnyLeg, task: &mut Task) -> Result<Next<AnyLeg>, Failure> {
+    async fn handle(&self, any: AnyLeg, task: &mut Task) -> Handled<AnyLeg> {
         self.0.work(task.id(), any.status().definition().name.as_ref()).await?;
         Ok(match any {
             AnyLeg::Waiting(leg) => Next::to(leg.depart(&self.0.actors.graph_runner)),

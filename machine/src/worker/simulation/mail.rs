@@ -42,9 +42,7 @@ pub(super) fn write_to(shared: &Arc<Shared>, number: usize) {
         }
         if kind != "execution" && random.permille(100) {
             let nonsense = ["{}", "[1", r#"{"trigger": "fly"}"#, r#"{"trigger": "close"}"#];
-            let which = random.below(nonsense.len() as u64);
-            let text = nonsense[usize::try_from(which).unwrap_or(0)].to_owned();
-            letters.push((text, random.millis(0..2000)));
+            letters.push((random.one_of(&nonsense).to_owned(), random.millis(0..2000)));
         }
     }
     for (index, (body, first)) in letters.into_iter().enumerate() {

@@ -14,8 +14,9 @@ use crate::{
     actor::{Actors, Human},
     contract::{
         Answer, AnyExecution, Applied, Attempt, Call, Contract, InDoubt, InFlight, Irreversible,
-        NotDone, Perform, Planned, Tool,
+        NoReceipt, Perform, Planned, Tool,
     },
+    effects::error::EffectError,
     id::Id,
     store::{CommitError, Store},
 };
@@ -31,6 +32,7 @@ impl Tool for Pay {
     const METHOD: &'static str = "pay";
     type Effect = Irreversible;
     type Receipt = String;
+    type Refusal = String;
     const TIMEOUT: Option<Duration> = Some(Duration::from_millis(700));
     const SETTLING_TIME: Duration = Duration::from_secs(1);
 }
@@ -81,7 +83,7 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
         let order = call.arguments().order;
         let (ending, time, is_guarded) = self.shared.payment();
         if let Ending::Refuses = ending {
-            return Err(NotDone::not_applied("closed on sundays"));
+            return Err(NoReceipt::not_applied("closed on sundays"));
         }
         let guard = is_guarded.then(|| call.in_flight());
         let (shared, process) = (Arc::clone(&self.shared), Arc::clone(&self.process));
@@ -92,7 +94,7 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
                 tokio::time::timeout(time / 2, std::future::pending::<()>()).await?;
             }
             Ending::Panics => resume_unwind(Box::new("the service panicked")),
-            Ending::SaysSo => return Err(NotDone::still_running("gave up on the client")),
+            Ending::SaysSo => return Err(NoReceipt::still_running("gave up on the client")),
             Ending::Hangs | Ending::Refuses => std::future::pending().await,
         }
         client.await?
@@ -102,7 +104,7 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
         if self.shared.bank.has(attempt.arguments().order) {
             Ok(Applied::new("found"))
         } else {
-            Err(NotDone::not_applied("not found"))
+            Err(NoReceipt::not_applied("not found"))
         }
     }
 }
@@ -162,7 +164,7 @@ pub(super) async fn order(shared: Arc<Shared>, order: u64, after: Duration) {
                     store.confirm_not_applied(doubt, "not found", &by).await
                 {
                     match refused.reason {
-                        CommitError::WorkerAlive { .. } | CommitError::CutOff { .. } => {
+                        EffectError::WorkerAlive { .. } | EffectError::CutOff { .. } => {
                             shared.ledger().count("denials of what may be running");
                         }
                         _ => shared.ledger().count("other denials that were refused"),
@@ -194,8 +196,8 @@ async fn plan(store: &Store, order: u64) -> Option<Id> {
 async fn create(store: &Store, planned: &mut Planned<Pay>) -> bool {
     loop {
         match store.batch().create(planned.machine()).write().await {
-            Ok(()) | Err(CommitError::AlreadyStored { .. }) => return true,
-            Err(CommitError::Unavailable(_)) => {
+            Ok(()) | Err(EffectError::Commit(CommitError::AlreadyStored { .. })) => return true,
+            Err(EffectError::Commit(CommitError::Unavailable(_))) => {
                 tokio::time::sleep(Duration::from_millis(30)).await;
             }
             Err(_) => return false,

@@ -16,15 +16,15 @@ use super::{
     machines::{leg, trip},
     payments::{Bank, Ending},
     process::Process,
-    random::Random,
     time::VirtualClock,
 };
 use crate::{
     id::Id,
     store::{
         OpenOptions, Store,
-        backend::{Backend, Found},
-        inbox::protocol::Work,
+        backend::{Backend, FoundRow},
+        conformance::random::Random,
+        inbox::protocol::Schedule,
     },
 };
 
@@ -216,7 +216,7 @@ impl Shared {
     }
 
     /// The work of a machine, as it is stored.
-    pub(super) fn stored(&self, id: Id) -> Option<Work> {
+    pub(super) fn stored(&self, id: Id) -> Option<Schedule> {
         self.memory.task(id).now_or_never()?.ok()?.1
     }
 
@@ -224,7 +224,7 @@ impl Shared {
     pub(super) fn forgotten(&self, id: Id) -> Option<String> {
         let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
         work.filter(|work| work.lease.is_none() && work.wake_at.is_none())?;
-        let Found::Row(row, _) = found else { return None };
+        let FoundRow::Row(row, _) = found else { return None };
         let definition = [&trip::DEFINITION, &leg::DEFINITION];
         let definition = definition.into_iter().find(|it| row.machine == it.name)?;
         let state = definition.state(&row.status)?;

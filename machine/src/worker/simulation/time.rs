@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use crate::{
     clock::{Clock, Millis},
-    contract::BoxFuture,
+    future::BoxFuture,
 };
 
 /// The clock of a schedule: the paused time of its runtime, which jumps to the next timer whenever

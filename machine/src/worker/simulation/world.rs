@@ -77,7 +77,7 @@ async fn schedule(shared: &Arc<Shared>) {
     }
 }
 
-/// A person looks at what was set aside because workers ended, and lets it be tried again.
+/// A person requeues work that was set aside because workers ended.
 async fn requeue(shared: &Shared, store: &Store) {
     let Ok(aside) = store.set_aside().await else { return };
     let message = |id: Id| {

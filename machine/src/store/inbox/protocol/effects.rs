@@ -1,30 +1,30 @@
-use super::{MessageState, Work};
+use super::{MessageState, Schedule};
 
 /// The changes that an event makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
-    pub(crate) work: Change,
+    pub(crate) work: WorkChange,
     /// The messages that are new or change.
     pub(crate) messages: Vec<(String, MessageState)>,
     /// The message that is sent takes the correlation id of one that was set aside. That one is kept.
     pub(crate) replaces: bool,
     /// All queued messages are set aside.
     pub(crate) ends: bool,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EventOutcome,
 }
 
 /// The change to the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum WorkChange {
     #[default]
     Keep,
-    Set(Work),
+    Set(Schedule),
     Remove,
 }
 
 /// The outcome of an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum EventOutcome {
     #[default]
     Done,
     /// The message is known: its sender sent the same before.
@@ -33,15 +33,15 @@ pub(crate) enum Outcome {
     Ended,
     /// The requested work was tried too often; it was set aside, and no worker has the lease.
     SetAside,
-    /// The lease was claimed: its fencing token and the current news.
-    Claimed { token: u64, news: u64 },
+    /// The lease was claimed: its fencing token and the current revision.
+    Claimed { token: u64, revision: u64 },
     /// The holder continues; its next work counts as tried.
     Goes,
 }
 
 /// Why an event is refused. Nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Refusal {
+pub(crate) enum EventRefusal {
     /// No worker drives it, or it has ended.
     NoWork,
     /// The lease is not, or no longer, that of this token.
@@ -54,14 +54,27 @@ pub(crate) enum Refusal {
     NotQueued,
     /// Another message has the correlation id.
     OtherMessage,
+    /// A person sends a message that is known.
+    Duplicate,
+    /// A person sends a message to a machine that has ended.
+    Ended,
 }
 
 impl Effects {
-    pub(super) fn of(work: Work) -> Self {
-        Self { work: Change::Set(work), ..Self::default() }
+    pub(super) fn of(work: Schedule) -> Self {
+        Self { work: WorkChange::Set(work), ..Self::default() }
     }
 
-    pub(super) fn outcome(outcome: Outcome) -> Self {
+    pub(super) fn outcome(outcome: EventOutcome) -> Self {
         Self { outcome, ..Self::default() }
+    }
+
+    /// Refuses an act of a person that would achieve nothing, because the same batch logs it as done.
+    pub(crate) fn of_person(self) -> Result<Self, EventRefusal> {
+        match self.outcome {
+            EventOutcome::Duplicate => Err(EventRefusal::Duplicate),
+            EventOutcome::Ended => Err(EventRefusal::Ended),
+            _ => Ok(self),
+        }
     }
 }

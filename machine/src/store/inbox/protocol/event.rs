@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::Fault;
+use super::{EventOutcome, Fault};
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
 /// An event of one machine, as far as inbox and lease are concerned.
@@ -11,29 +11,49 @@ pub(crate) enum Event {
     /// A message arrives.
     Send { message: Arc<Outgoing>, now: Millis },
     /// The machine was changed without the lease (`moved`), or a machine that it waits for has ended.
-    News { moved: bool, now: Millis },
+    Notify { moved: bool, now: Millis },
     /// It has reached a terminal state.
     End,
-    /// A worker wants the lease, and says what it will do first.
+    /// A worker requests the lease, and names its first task.
     Claim(Claim),
     /// The holder is alive.
     Renew { token: u64, until: Millis },
     /// The holder writes a transition of the machine.
     Moved(Moved),
+    /// The holder knows what these messages say, and no transition is to follow from them.
+    Acknowledge { token: u64, messages: Vec<String> },
     /// The holder changes nothing, and turns to other work.
-    Turn(Turn),
+    Switch(Switch),
     /// The holder has nothing to do for the machine.
-    Park(Park),
+    Wait(Wait),
     /// The holder's attempt has failed.
     Fail(Fail),
-    /// The holder stops, and has not finished what it began.
-    HandBack { token: u64, on: On, now: Millis },
-    /// A person wants what was set aside to be tried again.
+    /// The holder stops before it has finished its task.
+    HandBack { token: u64, on: Attempted, now: Millis },
+    /// A person requeues work that was set aside.
     Requeue { now: Millis, messages: Vec<String> },
 }
 
-/// A worker wants the lease, and says what it will do first.
+impl Event {
+    /// Returns whether it takes a queued message, if it is accepted.
+    pub(crate) fn handles(&self, correlation: &str) -> bool {
+        match self {
+            Self::Moved(Moved { handled, .. }) => handled.as_deref() == Some(correlation),
+            Self::Acknowledge { messages, .. } => messages.iter().any(|it| it == correlation),
+            _ => false,
+        }
+    }
+
+    /// The outcome of a message that its machine did not have before; `None` for every other event.
+    pub(crate) fn new_message(&self, outcome: Option<EventOutcome>) -> Option<EventOutcome> {
+        let is_sent = matches!(self, Self::Send { .. });
+        outcome.filter(|outcome| is_sent && *outcome != EventOutcome::Duplicate)
+    }
+}
+
+/// A worker requests the lease, and names its first task.
 #[derive(Debug, Clone)]
+#[cfg_attr(test, derive(Default))]
 pub(crate) struct Claim {
     pub(crate) worker: String,
     /// The token that the worker read.
@@ -42,9 +62,9 @@ pub(crate) struct Claim {
     pub(crate) until: Millis,
     /// The holder of the lease has ended for certain.
     pub(crate) holder_ended: bool,
-    pub(crate) on: On,
+    pub(crate) on: Attempted,
     /// The maximum number of attempts.
-    pub(crate) most: u32,
+    pub(crate) max_attempts: u32,
 }
 
 /// The holder writes a transition of the machine.
@@ -55,32 +75,34 @@ pub(crate) struct Moved {
     pub(crate) handled: Option<String>,
     /// Messages that can never be taken, with the reason.
     pub(crate) refused: Vec<(String, String)>,
-    pub(crate) next: Next,
-    pub(crate) most: u32,
+    pub(crate) next: AfterMove,
+    pub(crate) max_attempts: u32,
 }
 
 /// The holder changes nothing, and turns to other work.
 #[derive(Debug, Clone)]
-pub(crate) struct Turn {
+#[cfg_attr(test, derive(Default))]
+pub(crate) struct Switch {
     pub(crate) token: u64,
     /// The work that it had begun.
-    pub(crate) was: On,
-    pub(crate) on: On,
+    pub(crate) was: Attempted,
+    pub(crate) on: Attempted,
     pub(crate) refused: Vec<(String, String)>,
     /// Messages that stay queued, with the reason why the current state does not take them.
     pub(crate) kept: Vec<(String, String)>,
-    pub(crate) most: u32,
+    pub(crate) max_attempts: u32,
 }
 
 /// The holder has nothing to do for the machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Park {
+#[cfg_attr(test, derive(Default))]
+pub(crate) struct Wait {
     pub(crate) token: u64,
-    /// The news that it has seen.
-    pub(crate) news: u64,
+    /// The revision that it has seen.
+    pub(crate) revision: u64,
     pub(crate) now: Millis,
     /// The work that it has done.
-    pub(crate) on: On,
+    pub(crate) on: Attempted,
     /// The handler sends messages to its own machine, in the same batch.
     pub(crate) sends_itself: bool,
     /// When the handler wants to run again.
@@ -95,25 +117,26 @@ pub(crate) struct Park {
 #[derive(Debug, Clone)]
 pub(crate) struct Fail {
     pub(crate) token: u64,
-    pub(crate) on: On,
+    pub(crate) on: Attempted,
     pub(crate) fault: Fault,
-    /// The news that it has seen.
-    pub(crate) news: u64,
+    /// The revision that it has seen.
+    pub(crate) revision: u64,
     pub(crate) now: Millis,
     /// When to try it again.
     pub(crate) retry_at: Millis,
     /// When the next deadline of the machine is due.
     pub(crate) due_at: Option<Millis>,
-    pub(crate) most: u32,
+    pub(crate) max_attempts: u32,
     /// It would fail again.
     pub(crate) hopeless: bool,
 }
 
 /// The work of a worker on a machine. Each attempt at it is counted before it begins.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum On {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Attempted {
     /// It only looks.
-    Look,
+    #[default]
+    Recheck,
     /// It calls the handler of the state.
     State,
     /// It fires a deadline.
@@ -122,11 +145,11 @@ pub(crate) enum On {
     Message(String),
 }
 
-impl On {
+impl Attempted {
     /// Its name, without the message.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Look => "look",
+            Self::Recheck => "look",
             Self::State => "state",
             Self::Deadline => "deadline",
             Self::Message(_) => "message",
@@ -136,9 +159,9 @@ impl On {
 
 /// The holder's next step after a transition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Next {
+pub(crate) enum AfterMove {
     /// It continues with this work.
-    Go(On),
+    Go(Attempted),
     /// It gives others a chance, and comes back.
     Yield { now: Millis },
 }
@@ -151,11 +174,11 @@ impl Event {
         }
         match self {
             Self::Send { message, .. } => vec![&message.correlation],
-            Self::Claim(Claim { on: On::Message(correlation), .. })
-            | Self::Fail(Fail { on: On::Message(correlation), .. })
-            | Self::HandBack { on: On::Message(correlation), .. } => vec![correlation],
+            Self::Claim(Claim { on: Attempted::Message(correlation), .. })
+            | Self::Fail(Fail { on: Attempted::Message(correlation), .. })
+            | Self::HandBack { on: Attempted::Message(correlation), .. } => vec![correlation],
             Self::Drive { .. }
-            | Self::News { .. }
+            | Self::Notify { .. }
             | Self::End
             | Self::Renew { .. }
             | Self::Claim(_)
@@ -163,20 +186,22 @@ impl Event {
             | Self::HandBack { .. } => Vec::new(),
             Self::Moved(Moved { handled, refused, next, .. }) => {
                 let next = match next {
-                    Next::Go(On::Message(correlation)) => Some(correlation.as_str()),
+                    AfterMove::Go(Attempted::Message(correlation)) => Some(correlation.as_str()),
                     _ => None,
                 };
                 handled.as_deref().into_iter().chain(firsts(refused)).chain(next).collect()
             }
-            Self::Turn(Turn { was, on, refused, kept, .. }) => {
+            Self::Switch(Switch { was, on, refused, kept, .. }) => {
                 let both = [was, on].into_iter().filter_map(|on| match on {
-                    On::Message(correlation) => Some(correlation.as_str()),
+                    Attempted::Message(correlation) => Some(correlation.as_str()),
                     _ => None,
                 });
                 firsts(refused).chain(firsts(kept)).chain(both).collect()
             }
-            Self::Park(Park { refused, kept, .. }) => firsts(refused).chain(firsts(kept)).collect(),
-            Self::Requeue { messages, .. } => messages.iter().map(String::as_str).collect(),
+            Self::Wait(Wait { refused, kept, .. }) => firsts(refused).chain(firsts(kept)).collect(),
+            Self::Acknowledge { messages, .. } | Self::Requeue { messages, .. } => {
+                messages.iter().map(String::as_str).collect()
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum Cause {
     Panicked = 1,
     /// The handler took longer than it may.
     TimedOut = 2,
-    /// The attempts ended without an answer, such as by a crash.
+    /// The attempts ended without an answer, for example in a crash.
     NoAnswer = 3,
     /// The transition cannot be written.
     NotWritten = 4,
@@ -94,7 +94,7 @@ impl Fault {
 
 /// The last failed attempt at the handler of a state, or at a deadline.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Failed {
+pub(crate) struct LastFailure {
     pub(crate) fault: Fault,
     pub(crate) at: Millis,
     /// The number of attempts.

@@ -12,11 +12,11 @@ mod state;
 mod step;
 
 pub(crate) use caused::{To, caused};
-pub(crate) use effects::{Change, Effects, Outcome, Refusal};
-pub(crate) use event::{Claim, Event, Fail, Moved, Next, On, Park, Turn};
+pub(crate) use effects::{Effects, EventOutcome, EventRefusal, WorkChange};
+pub(crate) use event::{AfterMove, Attempted, Claim, Event, Fail, Moved, Switch, Wait};
 pub use fault::Cause;
-pub(crate) use fault::{Failed, Fault};
-pub(crate) use state::{Lease, MessageState, MessageStatus, State, Tries, Work, ended};
+pub(crate) use fault::{Fault, LastFailure};
+pub(crate) use state::{InboxState, Lease, MessageState, MessageStatus, Schedule, Tries, ended};
 #[cfg(test)]
-pub(crate) use step::MOST_SELF_SENDS;
+pub(crate) use step::MAX_SELF_SENDS;
 pub(crate) use step::step;

@@ -1,15 +1,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Cause, Change, Effects, Failed, Fault};
+use super::{Cause, Effects, Fault, LastFailure, WorkChange};
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
 /// The state of the inbox and the lease of one machine: all that an event needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct State {
+pub(crate) struct InboxState {
     /// It is in a terminal state.
     pub(crate) ended: bool,
     /// `None` if no worker drives machines of its kind, and after the machine has ended.
-    pub(crate) work: Option<Work>,
+    pub(crate) work: Option<Schedule>,
     /// The newest message of each correlation id; older ones were replaced. A backend reads only those
     /// that the event names.
     pub(crate) messages: BTreeMap<String, MessageState>,
@@ -17,25 +17,25 @@ pub(crate) struct State {
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Work {
+pub(crate) struct Schedule {
     /// The fencing token: rises with each claim, and is never given back.
     pub(crate) token: u64,
     /// The current lease.
     pub(crate) lease: Option<Lease>,
-    /// When a worker should look at it, while no worker has it; `None` while there is nothing to do.
+    /// The time when it is due for a worker, while no worker has it; `None` while there is nothing to do.
     pub(crate) wake_at: Option<Millis>,
     /// Rises with each message, and with each change without the lease. A worker that has seen all of it
     /// may wait; otherwise it must look again.
-    pub(crate) news: u64,
+    pub(crate) revision: u64,
     /// The attempts at the handler of this state. If it is set aside, messages and deadlines still move
     /// the machine.
     pub(crate) handler: Tries,
-    /// The number of times in a row that the handler of this state sent messages to its own machine, and waited.
+    /// The number of consecutive times that the handler of this state sent messages to its own machine, and waited.
     pub(crate) self_sends: u32,
     /// The attempts at its due deadlines.
     pub(crate) deadline: Tries,
     /// The last failure, until the attempt succeeds.
-    pub(crate) failed: Option<Failed>,
+    pub(crate) failed: Option<LastFailure>,
 }
 
 /// The attempts at one thing, without an end.
@@ -56,7 +56,7 @@ impl Tries {
     }
 }
 
-impl Work {
+impl Schedule {
     /// When a worker has to look again, if nothing comes in between: at the next attempt of the handler,
     /// or at a deadline.
     pub(crate) fn wakes_at(&self, due_at: Option<Millis>) -> Option<Millis> {
@@ -117,7 +117,7 @@ pub(crate) fn ended(before: Option<&Fault>) -> Fault {
     Fault::new(Cause::Ended, format!("the machine has ended{before}"))
 }
 
-impl State {
+impl InboxState {
     /// The state after these changes of messages, one after the other.
     pub(super) fn after(&self, messages: &[(String, MessageState)]) -> Self {
         let mut after = self.clone();
@@ -128,9 +128,9 @@ impl State {
     /// Applies the effects of a step.
     pub(crate) fn apply(&mut self, effects: &Effects) {
         match &effects.work {
-            Change::Keep => {}
-            Change::Set(work) => self.work = Some(work.clone()),
-            Change::Remove => self.work = None,
+            WorkChange::Keep => {}
+            WorkChange::Set(work) => self.work = Some(work.clone()),
+            WorkChange::Remove => self.work = None,
         }
         for (correlation, message) in &effects.messages {
             self.messages.insert(correlation.clone(), message.clone());

@@ -1,113 +1,12 @@
 use super::*;
 
 #[test]
-fn a_machine_is_created_and_updated() {
-    let place = Place::new();
-    let store = place.open();
-    let mut machine = Machine::new();
-    machine.row.session = Some("s".to_owned());
-    machine.row.key = Some("k".to_owned());
-    machine.row.behind = Some(Id::fresh());
-    machine.row.due_at = Some(-5);
-    let (first, second) = (batch(vec![machine.write(2)]), Machine::clone(&machine));
-    let commit_id = first.commit_id;
-    assert_eq!(wait(store.apply(first)).unwrap().unwrap().last, [2]);
-    let Found::Row(row, digest) = row(&store, machine.row.id) else { panic!("no row") };
-    assert_eq!(row, Row { commit_id, ..second.row });
-    assert_eq!(digest, Some(second.newest));
-
-    machine.row.status = "running".to_owned();
-    machine.row.due_at = None;
-    let write = machine.write(1);
-    assert!(write.row.context.is_none());
-    let update = batch(vec![write]);
-    let commit_id = update.commit_id;
-    assert_eq!(wait(store.apply(update)).unwrap().unwrap().last, [3]);
-    let Found::Row(row, digest) = super::row(&store, machine.row.id) else { panic!("no row") };
-    // A write that leaves out the context keeps it.
-    let context = Some("{\"context\":1}".into());
-    assert_eq!(row, Row { commit_id, context, ..machine.row.clone() });
-    assert_eq!(digest, Some(machine.newest));
-
-    let lines = wait(store.history(machine.row.id, 0, 10)).unwrap().unwrap();
-    assert_eq!(lines.iter().map(|line| line.number).collect::<Vec<_>>(), [0, 1, 2]);
-    let mut previous = Digest::ZERO;
-    for line in lines {
-        assert_eq!(line.digest, line.expected_digest(&settings().key, &previous));
-        previous = line.digest;
-    }
-    assert_eq!(verify(&store), 3);
-    assert_eq!(wait(store.newest()).unwrap(), 3);
-    let definitions = wait(store.definitions()).unwrap().intact;
-    assert_eq!(*definitions[0], *execution::DEFINITION);
-    assert_eq!(definitions.len(), 1);
-}
-
-#[test]
-fn a_context_can_be_replaced() {
-    let place = Place::new();
-    let store = place.open();
-    let mut machine = stored(&store, 1);
-    let mut write = machine.write(1);
-    write.row.context = Some("{\"context\":2}".into());
-    apply(&store, vec![write]).unwrap();
-    let Found::Row(row, _) = row(&store, machine.row.id) else { panic!("no row") };
-    assert_eq!(row.context.as_deref(), Some("{\"context\":2}"));
-}
-
-#[test]
-fn a_failed_precondition_writes_nothing() {
-    let place = Place::new();
-    let store = place.open();
-    let mut machine = stored(&store, 2);
-    let id = machine.row.id;
-
-    let mut stale = machine.clone();
-    apply(&store, vec![machine.write(1)]).unwrap();
-    let mut other = Machine::new();
-    let refused = apply(&store, vec![other.write(1), stale.write(1)]);
-    assert_eq!(refused, Err(Rejected::Conflict(id)));
-    assert!(matches!(row(&store, other.row.id), Found::Missing(_)));
-
-    let again = Write { expected: None, ..stale.write(1) };
-    assert_eq!(apply(&store, vec![again]), Err(Rejected::AlreadyStored(id)));
-
-    let mut unknown = Machine::new();
-    unknown.line();
-    let unknown_id = unknown.row.id;
-    assert_eq!(apply(&store, vec![unknown.write(1)]), Err(Rejected::NotFound(unknown_id)));
-
-    let twice = vec![machine.clone().write(1), machine.write(1)];
-    assert_eq!(apply(&store, twice), Err(Rejected::Conflict(id)));
-    assert_eq!(verify(&store), 3);
-}
-
-#[test]
-fn a_batch_that_was_committed_is_recognized() {
-    let place = Place::new();
-    let store = place.open();
-    let (mut a, mut b) = (stored(&store, 1), Machine::new());
-    let both = batch(vec![a.write(2), b.write(1)]);
-    let first = wait(store.apply(both.clone())).unwrap().unwrap();
-    assert_eq!(first.last, [3, 4]);
-    assert_eq!(wait(store.apply(both.clone())).unwrap().unwrap(), first);
-    // One machine has moved on since.
-    apply(&store, vec![b.write(1)]).unwrap();
-    assert_eq!(wait(store.apply(both.clone())).unwrap().unwrap(), first);
-    // Another batch with the same content is not the same batch.
-    let other = Batch { commit_id: both.commit_id ^ 1, ..both };
-    assert_eq!(wait(store.apply(other)).unwrap(), Err(Rejected::Conflict(a.row.id)));
-    assert_eq!(verify(&store), 5);
-}
-
-#[test]
 fn threads_commit_in_groups() {
-    let place = Place::new();
-    let store = place.open();
+    let (place, store) = Place::opened();
     std::thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {
-                let mut machine = Machine::new();
+                let mut machine = Machine::execution();
                 for _ in 0..20 {
                     let last = apply(&store, vec![machine.write(2)]).unwrap().last[0];
                     // Nothing is answered before it can be read.
@@ -145,4 +44,27 @@ fn one_of_several_writers_of_a_machine_wins() {
     });
     assert_eq!(wins.into_inner(), 1);
     assert_eq!(verify(&two), 2);
+}
+
+/// An index costs a page of the log for each commit that writes to it.
+#[test]
+fn a_commit_writes_to_no_index_of_what_stays() {
+    let place = Place::new();
+    let store = place.open();
+    let log = super::super::inspect::wal(&place.path());
+    let pages = || (std::fs::metadata(&log).unwrap().len() - 32) / (24 + 4096);
+    let mut machine = Machine::execution();
+    apply(&store, vec![machine.create()]).unwrap();
+    let before = pages();
+    apply(&store, vec![machine.update(1)]).unwrap();
+    // Its row, its line, and the index of lines.
+    assert_eq!(pages() - before, 3);
+    machine.row.due_at = Some(9);
+    let before = pages();
+    apply(&store, vec![machine.update(1)]).unwrap();
+    // The indexes of live machines, of deadlines, and of lines that are no transitions, too.
+    assert_eq!(pages() - before, 6);
+    let before = pages();
+    apply(&store, vec![machine.end()]).unwrap();
+    assert!(pages() - before <= 7, "{}", pages() - before);
 }

@@ -1,14 +1,15 @@
 use super::*;
+use crate::store::sqlite::schema::FORMAT;
 
 /// Sends batches so that they form a group: the writer waits for a lock meanwhile.
 fn in_a_group(
     place: &Place,
     store: &Sqlite,
-    batches: Vec<Batch>,
-) -> Vec<super::super::group::Outcome> {
+    batches: Vec<WriteBatch>,
+) -> Vec<super::super::group::WriteOutcome> {
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let first = queued(store.apply(batch(vec![Machine::new().write(1)])));
+    let first = queued(store.apply(batch(vec![Machine::execution().write(1)])));
     let answers: Vec<_> = batches.into_iter().map(|batch| queued(store.apply(batch))).collect();
     raw.execute_batch("COMMIT").unwrap();
     wait(first).unwrap().unwrap();
@@ -17,9 +18,9 @@ fn in_a_group(
 
 #[test]
 fn an_error_in_a_group_concerns_one_batch_only() {
-    let place = Place::new();
-    let store = place.open();
-    let (mut good, mut bad, mut last) = (Machine::new(), stored(&store, 1), Machine::new());
+    let (place, store) = Place::opened();
+    let (mut good, mut bad, mut last) =
+        (Machine::execution(), stored(&store, 1), Machine::execution());
     // The next line of `bad` is there already.
     place
         .raw()
@@ -29,7 +30,7 @@ fn an_error_in_a_group_concerns_one_batch_only() {
             [],
         )
         .unwrap();
-    let mut without = batch(vec![Machine::new().write(1)]);
+    let mut without = batch(vec![Machine::execution().write(1)]);
     without.writes[0].row.definition = crate::definition::Fingerprint::from_u64(1);
     let bad_id = bad.row.id;
     let batches = vec![
@@ -43,15 +44,14 @@ fn an_error_in_a_group_concerns_one_batch_only() {
     assert!(outcomes[1].as_ref().unwrap_err().to_string().contains("UNIQUE"), "{outcomes:?}");
     assert!(outcomes[2].as_ref().unwrap_err().to_string().contains("definition"), "{outcomes:?}");
     assert_eq!(outcomes[3].clone().unwrap().unwrap().last, [5]);
-    let Found::Row(row, _) = row(&store, bad_id) else { panic!("no row") };
+    let FoundRow::Row(row, _) = row(&store, bad_id) else { panic!("no row") };
     assert_eq!(row.version, 1);
 }
 
 #[test]
 fn a_definition_of_a_batch_that_failed_is_written_by_the_next() {
-    let place = Place::new();
-    let store = place.open();
-    let mut bad = Machine::new();
+    let (_place, store) = Place::opened();
+    let mut bad = Machine::execution();
     let mut failing = batch(vec![bad.write(1)]);
     failing.writes[0].lines[0].number = u64::MAX;
     assert!(wait(store.apply(failing)).is_err());
@@ -63,8 +63,7 @@ fn a_definition_of_a_batch_that_failed_is_written_by_the_next() {
 
 #[test]
 fn a_commit_whose_error_came_late_has_succeeded() {
-    let place = Place::new();
-    let store = place.open();
+    let (_place, store) = Place::opened();
     store.fault().next(Fault::LATE);
     let mut machine = stored(&store, 2);
     apply(&store, vec![machine.write(1)]).unwrap();
@@ -73,16 +72,15 @@ fn a_commit_whose_error_came_late_has_succeeded() {
 
 #[test]
 fn a_commit_that_failed_says_that_nothing_was_written() {
-    let place = Place::new();
-    let store = place.open();
-    let mut machine = Machine::new();
+    let (_place, store) = Place::opened();
+    let mut machine = Machine::execution();
     let create = batch(vec![machine.write(1)]);
     for (fault, full) in [(Fault::EARLY, false), (Fault::FULL, true)] {
         store.fault().next(fault);
         let error = wait(store.apply(create.clone())).unwrap_err();
         assert!(!error.is_indeterminate());
         assert_eq!(error.is_full(), full);
-        assert!(matches!(row(&store, machine.row.id), Found::Missing(_)));
+        assert!(matches!(row(&store, machine.row.id), FoundRow::Missing(_)));
     }
     assert_eq!(wait(store.apply(create)).unwrap().unwrap().last, [1]);
     assert_eq!(verify(&store), 1);
@@ -90,10 +88,9 @@ fn a_commit_that_failed_says_that_nothing_was_written() {
 
 #[test]
 fn a_commit_in_doubt_is_decided_by_the_next_try() {
-    let place = Place::new();
-    let store = place.open();
+    let (_place, store) = Place::opened();
     for fault in [Fault::LATE, Fault::EARLY] {
-        let mut machine = Machine::new();
+        let mut machine = Machine::execution();
         let create = batch(vec![machine.write(1)]);
         store.fault().next(fault);
         store.fault().open.store(1, Ordering::SeqCst);
@@ -107,19 +104,20 @@ fn a_commit_in_doubt_is_decided_by_the_next_try() {
 }
 
 #[test]
-fn a_panic_stops_the_store_and_nobody_waits_for_ever() {
-    let place = Place::new();
-    let store = place.open();
+fn a_panic_stops_the_store_and_fails_its_callers() {
+    let (place, store) = Place::opened();
     store.fault().next(Fault::PANIC);
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let apply = |_| queued(store.apply(batch(vec![Machine::new().write(1)])));
+    let apply = |_| queued(store.apply(batch(vec![Machine::execution().write(1)])));
     let answers: Vec<_> = (0..3).map(apply).collect();
     raw.execute_batch("COMMIT").unwrap();
     for answer in answers {
         assert!(wait(answer).unwrap_err().is_stopped());
     }
-    assert!(wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err().is_stopped());
+    assert!(
+        wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err().is_stopped()
+    );
     assert!(wait(store.close()).unwrap_err().is_stopped());
     assert!(wait(store.newest()).unwrap_err().is_stopped());
 }
@@ -127,19 +125,20 @@ fn a_panic_stops_the_store_and_nobody_waits_for_ever() {
 #[test]
 fn another_process_that_holds_the_lock_is_busy() {
     let place = Place::new();
-    let store = super::super::open(&place.path(), Settings { busy_ms: 30, ..settings() }).unwrap();
+    let store =
+        super::super::open(&place.path(), StoreSettings { busy_ms: 30, ..settings() }).unwrap();
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err().is_busy());
+    assert!(wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err().is_busy());
     raw.execute_batch("COMMIT").unwrap();
     stored(&store, 1);
 }
 
 #[test]
 fn a_newer_format_is_noticed_while_the_file_is_open() {
-    let place = Place::new();
-    let store = place.open();
-    place.raw().pragma_update(None, "user_version", 8).unwrap();
-    let error = wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err();
-    assert!(error.to_string().contains("format 8"), "{error}");
+    let (place, store) = Place::opened();
+    let newer = FORMAT + 1;
+    place.raw().pragma_update(None, "user_version", newer).unwrap();
+    let error = wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err();
+    assert!(error.to_string().contains(&format!("format {newer}")), "{error}");
 }

@@ -8,72 +8,6 @@ fn refused(path: &Path) -> OpenError {
 }
 
 #[test]
-fn files_of_others_are_refused_and_not_changed() {
-    let place = Place::new();
-    let path = place.path();
-    std::fs::write(&path, "some text that is not a database").unwrap();
-    assert_eq!(refused(&path), OpenError::NotADatabase { path: path.clone() });
-    std::fs::remove_file(&path).unwrap();
-
-    // One with a write-ahead log that its program has not folded in yet.
-    let other = place.raw();
-    other
-        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
-        .unwrap();
-    let copy = Place::new();
-    for file in place.files() {
-        std::fs::copy(place.0.path().join(&file), copy.0.path().join(&file)).unwrap();
-    }
-    let read = |path: &Path| {
-        (std::fs::read(path).unwrap(), std::fs::read(super::super::inspect::wal(path)).unwrap())
-    };
-    for path in [place.path(), copy.path()] {
-        let before = read(&path);
-        assert_eq!(refused(&path), OpenError::OtherProgram { path: path.clone() });
-        assert!(read(&path) == before);
-    }
-    drop(other);
-    let before = std::fs::read(&path).unwrap();
-    assert_eq!(refused(&path), OpenError::OtherProgram { path: path.clone() });
-    assert!(std::fs::read(&path).unwrap() == before);
-    place.wait_for_one_file();
-}
-
-#[test]
-fn other_formats_are_refused() {
-    let place = Place::new();
-    wait(place.open().close()).unwrap();
-    let path = place.path();
-    for (found, old) in [(1, true), (6, true), (8, false)] {
-        place.raw().pragma_update(None, "user_version", found).unwrap();
-        let (path, known) = (path.clone(), 7);
-        let expected = if old {
-            OpenError::TooOld { path, found, known }
-        } else {
-            OpenError::TooNew { path, found, known }
-        };
-        assert_eq!(refused(&place.path()), expected);
-    }
-}
-
-#[test]
-fn what_is_no_single_file_is_refused() {
-    let place = Place::new();
-    assert!(matches!(refused(Path::new(":memory:")), OpenError::CannotOpen { .. }));
-    assert!(matches!(refused(place.0.path()), OpenError::CannotOpen { .. }));
-    assert!(matches!(refused(&place.0.path().join("no/file.db")), OpenError::CannotOpen { .. }));
-    wait(place.open().close()).unwrap();
-    #[cfg(unix)]
-    {
-        let link = place.0.path().join("link.db");
-        std::os::unix::fs::symlink(place.path(), &link).unwrap();
-        drop(super::super::open(&link, settings()).unwrap());
-        std::fs::hard_link(place.path(), place.0.path().join("hard.db")).unwrap();
-        assert!(matches!(refused(&place.path()), OpenError::HardLinked { links: 2, .. }));
-    }
-}
-
-#[test]
 fn a_damaged_file_is_reported() {
     let place = Place::new();
     wait(place.open().close()).unwrap();
@@ -86,16 +20,6 @@ fn a_damaged_file_is_reported() {
     bytes[100..108].fill(0xff);
     std::fs::write(&path, &bytes).unwrap();
     assert_eq!(refused(&path), OpenError::Damaged { path: path.clone() });
-}
-
-#[test]
-fn an_empty_file_is_a_new_store() {
-    let place = Place::new();
-    std::fs::write(place.path(), "").unwrap();
-    let identity = place.open().identity();
-    place.wait_for_one_file();
-    assert_eq!(place.open().identity(), identity);
-    assert_ne!(Place::new().open().identity().store, identity.store);
 }
 
 #[test]
@@ -114,8 +38,7 @@ fn threads_create_one_file_at_once() {
 
 #[test]
 fn opening_a_file_keeps_the_locks_of_this_process() {
-    let place = Place::new();
-    let store = place.open();
+    let (place, store) = Place::opened();
     let mut machine = stored(&store, 1);
     // Opened and closed while the first one has it open.
     for _ in 0..3 {

@@ -7,15 +7,14 @@ use super::*;
 
 #[test]
 fn close_finishes_what_is_queued_and_leaves_one_file() {
-    let place = Place::new();
-    let store = place.open();
+    let (place, store) = Place::opened();
     store.on_commit(Arc::new(|| {}));
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
             .map(|_| {
                 scope.spawn(|| {
                     let mut written = 0;
-                    while wait(store.apply(batch(vec![Machine::new().write(1)]))).is_ok() {
+                    while wait(store.apply(batch(vec![Machine::execution().write(1)]))).is_ok() {
                         written += 1;
                     }
                     written
@@ -37,15 +36,14 @@ fn close_finishes_what_is_queued_and_leaves_one_file() {
 
 #[test]
 fn a_dropped_store_ends_its_threads() {
-    let place = Place::new();
-    let store = place.open();
+    let (place, store) = Place::opened();
     store.on_commit(Arc::new(|| {}));
     let machine = stored(&store, 1);
-    let pending = store.apply(batch(vec![Machine::new().write(1)]));
+    let pending = store.apply(batch(vec![Machine::execution().write(1)]));
     drop(store);
     place.wait_for_one_file();
     assert!(wait(pending).unwrap_err().is_stopped());
-    assert!(matches!(row(&place.open(), machine.row.id), Found::Row(..)));
+    assert!(matches!(row(&place.open(), machine.row.id), FoundRow::Row(..)));
 }
 
 #[test]
@@ -70,8 +68,7 @@ fn doorbells_ring_for_every_commit_of_two_stores() {
 
 #[test]
 fn blocking_work_holds_up_no_read() {
-    let place = Place::new();
-    let store = place.open();
+    let (_place, store) = Place::opened();
     let (go, wait_for_it) = mpsc::channel::<()>();
     let done = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&done);
@@ -90,21 +87,25 @@ fn blocking_work_holds_up_no_read() {
     }
 }
 
+/// Creates a machine with this state.
+fn write_large(store: &Sqlite, state: &str) {
+    let mut write = Machine::execution().create();
+    state.clone_into(&mut write.row.state);
+    apply(store, vec![write]).unwrap();
+}
+
 #[test]
 fn checkpoints_bound_the_log() {
-    let place = Place::new();
-    let store = place.open();
+    let (place, store) = Place::opened();
     let large = "x".repeat(400_000);
-    let mut most = 0;
+    let mut largest = 0;
     for _ in 0..400 {
-        let mut machine = Machine::new();
-        machine.row.state.clone_from(&large);
-        apply(&store, vec![machine.write(1)]).unwrap();
-        most = most.max(wal_bytes(&place.path()));
+        write_large(&store, &large);
+        largest = largest.max(wal_bytes(&place.path()));
     }
     // 400 commits wrote 160 MB. A checkpoint that is not restarted before the next commit frees
     // nothing in the log, so that a busy writer needs its bound.
-    assert!(most < 72 << 20, "{most}");
+    assert!(largest < 72 << 20, "{largest}");
     let start = Instant::now();
     while wal_bytes(&place.path()) > 0 {
         assert!(start.elapsed() < Duration::from_secs(10), "not truncated when idle");
@@ -114,26 +115,21 @@ fn checkpoints_bound_the_log() {
 
 #[test]
 fn a_reader_that_stays_delays_only_the_checkpoint() {
-    let place = Place::new();
-    let store = place.open();
+    let (place, store) = Place::opened();
     stored(&store, 1);
     let raw = place.raw();
     raw.execute_batch("BEGIN; SELECT count(*) FROM instance").unwrap();
     raw.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
     let large = "x".repeat(1_000_000);
     for _ in 0..75 {
-        let mut machine = Machine::new();
-        machine.row.state.clone_from(&large);
-        apply(&store, vec![machine.write(1)]).unwrap();
+        write_large(&store, &large);
     }
     let grown = wal_bytes(&place.path());
     assert!(grown > 64 << 20);
     raw.execute_batch("COMMIT").unwrap();
     for _ in 0..75 {
-        let mut machine = Machine::new();
-        machine.row.state.clone_from(&large);
-        apply(&store, vec![machine.write(1)]).unwrap();
+        write_large(&store, &large);
     }
-    let most = wal_bytes(&place.path());
-    assert!(most < grown + (16 << 20), "the log did not start again: {most} after {grown}");
+    let largest = wal_bytes(&place.path());
+    assert!(largest < grown + (16 << 20), "the log did not start again: {largest} after {grown}");
 }

@@ -1,7 +1,7 @@
 use stateright::{Model, Property};
 
 use super::{
-    super::{Event, On},
+    super::{Attempted, Event},
     defect::Protocol,
     properties,
     worker::Worker,
@@ -29,7 +29,7 @@ pub(super) enum Action {
     /// The machine is changed without the lease.
     Change,
     /// A machine for which this one waits has ended.
-    News,
+    Notify,
     Requeue,
     Tick,
     Worker(usize, Act),
@@ -41,10 +41,10 @@ pub(super) enum Act {
     Claim,
     Renew,
     Commit { goes_on: bool },
-    Park,
+    Wait,
     Pass,
     ReadAgain,
-    Turn,
+    Switch,
     Fail,
     HandBack,
     Crash,
@@ -65,13 +65,13 @@ impl Model for Crowd {
             actions.push(Action::SendOther);
         }
         if !world.state.ended && world.left.outsiders > 0 {
-            actions.extend([Action::Change, Action::News]);
+            actions.extend([Action::Change, Action::Notify]);
         }
         if world.left.requeues > 0 {
             actions.push(Action::Requeue);
         }
         for (place, worker) in world.workers.iter().enumerate() {
-            // One that is like the one before would do the same.
+            // A duplicate of the previous one has the same effect.
             if place == 0 || world.workers[place - 1] != *worker {
                 let acts = acts(world, worker);
                 actions.extend(acts.into_iter().map(|act| Action::Worker(place, act)));
@@ -83,7 +83,7 @@ impl Model for Crowd {
         let mut world = last.clone();
         match action {
             Action::Drive => {
-                world.happens(self.protocol, &Event::Drive { now: world::NOW });
+                world.apply_event(self.protocol, &Event::Drive { now: world::NOW });
             }
             Action::Send(message) => world.send(self.protocol, message),
             Action::SendOther => {
@@ -94,9 +94,9 @@ impl Model for Crowd {
                 world.left.outsiders -= 1;
                 world.change(self.protocol);
             }
-            Action::News => {
+            Action::Notify => {
                 world.left.outsiders -= 1;
-                world.happens(self.protocol, &Event::News { moved: false, now: world::NOW });
+                world.apply_event(self.protocol, &Event::Notify { moved: false, now: world::NOW });
             }
             Action::Requeue => {
                 world.left.requeues -= 1;
@@ -134,16 +134,16 @@ fn acts(world: &World, worker: &Worker) -> Vec<Act> {
             if seen.moves() {
                 acts.extend([Act::Commit { goes_on: true }, Act::Commit { goes_on: false }]);
             } else {
-                acts.push(Act::Park);
+                acts.push(Act::Wait);
             }
-            let is_message = matches!(seen.chooses(), On::Message(_));
+            let is_message = matches!(seen.chooses(), Attempted::Message(_));
             acts.extend((left.refusals > 0 && is_message).then_some(Act::Pass));
             acts.extend((left.failures > 0).then_some(Act::Fail));
             acts.extend((left.hand_backs > 0).then_some(Act::HandBack));
             acts
         }
         Worker::IsStale { .. } => vec![Act::ReadAgain],
-        Worker::Turns { .. } => vec![Act::Turn],
+        Worker::Turns { .. } => vec![Act::Switch],
     };
     acts.extend((left.crashes > 0 && *worker != Worker::Idle).then_some(Act::Crash));
     acts
@@ -164,13 +164,13 @@ impl Crowd {
             }
             Act::Renew => worker.renew(world, protocol),
             Act::Commit { goes_on } => worker.commit(world, protocol, (goes_on, self.messages)),
-            Act::Park => worker.park(world, protocol),
+            Act::Wait => worker.park(world, protocol),
             Act::Pass => {
                 world.left.refusals -= 1;
                 worker.pass(world, protocol);
             }
             Act::ReadAgain => worker.read_again(world),
-            Act::Turn => worker.turn(world, protocol),
+            Act::Switch => worker.turn(world, protocol),
             Act::Fail => {
                 world.left.failures -= 1;
                 worker.fail(world, protocol);

@@ -1,6 +1,6 @@
 use crate::store::inbox::protocol::{
-    Change, Claim, Effects, Event, Fail, MessageStatus, Moved, On, Outcome, Park, Refusal, State,
-    Turn, step,
+    Attempted, Claim, Effects, Event, EventOutcome, EventRefusal, Fail, InboxState, MessageStatus,
+    Moved, Switch, Wait, WorkChange, step,
 };
 
 /// A defect of a protocol that the checker must reject.
@@ -12,9 +12,9 @@ pub(super) enum Defect {
     KeepsTokenAtClaim,
     /// A message is handled as soon as a worker takes it.
     AcknowledgesAtClaim,
-    /// A holder may park whatever came since it looked.
+    /// A holder may park in spite of later messages.
     ParksIgnoringNews,
-    /// A holder that fails lets the machine wait, whatever came since it looked.
+    /// A holder that fails lets the machine wait in spite of later messages.
     FailsIgnoringNews,
     /// Turning to something else resets the attempt count.
     ForgivesAtTurn,
@@ -26,7 +26,7 @@ pub(super) enum Defect {
     DropsPoison,
     /// A crash sets a message aside, however often it may be tried.
     GivesUpEarly,
-    /// A requeue brings back what was handled.
+    /// A requeue restores a handled message.
     RequeuesHandled,
     /// A machine that ends keeps its queue.
     EndsWithQueue,
@@ -43,12 +43,12 @@ pub(super) enum Defect {
 pub(super) struct Protocol(pub(super) Option<Defect>);
 
 impl Protocol {
-    pub(super) fn step(self, state: &State, event: &Event) -> Result<Effects, Refusal> {
+    pub(super) fn step(self, state: &InboxState, event: &Event) -> Result<Effects, EventRefusal> {
         let Some(defect) = self.0 else { return step(state, event) };
         let (mut state, mut event) = (state.clone(), event.clone());
         defect.spoil_question(&mut state, &mut event);
         if defect == Defect::NeverReclaims && is_takeover(&state, &event) {
-            return Err(Refusal::Taken);
+            return Err(EventRefusal::Taken);
         }
         let mut effects = step(&state, &event)?;
         defect.spoil_answer(&state, &event, &mut effects);
@@ -57,7 +57,7 @@ impl Protocol {
 }
 
 impl Defect {
-    fn spoil_question(self, state: &mut State, event: &mut Event) {
+    fn spoil_question(self, state: &mut InboxState, event: &mut Event) {
         let Some(work) = &state.work else { return };
         match self {
             Self::ChecksNoToken => {
@@ -66,18 +66,18 @@ impl Defect {
                 }
             }
             Self::ParksIgnoringNews => {
-                if let Event::Park(Park { news, .. }) = event {
-                    *news = work.news;
+                if let Event::Wait(Wait { revision, .. }) = event {
+                    *revision = work.revision;
                 }
             }
             Self::FailsIgnoringNews => {
-                if let Event::Fail(Fail { news, .. }) = event {
-                    *news = work.news;
+                if let Event::Fail(Fail { revision, .. }) = event {
+                    *revision = work.revision;
                 }
             }
             Self::GivesUpEarly => {
-                if let Event::Claim(Claim { most, .. }) = event {
-                    *most = 1;
+                if let Event::Claim(Claim { max_attempts, .. }) = event {
+                    *max_attempts = 1;
                 }
             }
             Self::SuppressesOthers => {
@@ -107,50 +107,50 @@ impl Defect {
         }
     }
 
-    fn spoil_answer(self, state: &State, event: &Event, effects: &mut Effects) {
+    fn spoil_answer(self, state: &InboxState, event: &Event, effects: &mut Effects) {
         match (self, event) {
             (Self::KeepsTokenAtClaim, Event::Claim(Claim { token, .. })) => {
-                if let Change::Set(work) = &mut effects.work {
+                if let WorkChange::Set(work) = &mut effects.work {
                     work.token = *token;
                 }
-                if let Outcome::Claimed { token: given, .. } = &mut effects.outcome {
+                if let EventOutcome::Claimed { token: given, .. } = &mut effects.outcome {
                     *given = *token;
                 }
             }
-            (Self::AcknowledgesAtClaim, Event::Claim(Claim { on: On::Message(_), .. })) => {
+            (Self::AcknowledgesAtClaim, Event::Claim(Claim { on: Attempted::Message(_), .. })) => {
                 for (_, message) in &mut effects.messages {
                     message.status = MessageStatus::Handled;
                 }
             }
-            (Self::ForgivesAtTurn, Event::Turn(_)) => {
-                if let Change::Set(work) = &mut effects.work {
+            (Self::ForgivesAtTurn, Event::Switch(_)) => {
+                if let WorkChange::Set(work) = &mut effects.work {
                     work.handler.attempts = work.handler.attempts.min(1);
                 }
             }
-            (Self::SendsWithoutWaking, Event::Send { .. }) => effects.work = Change::Keep,
+            (Self::SendsWithoutWaking, Event::Send { .. }) => effects.work = WorkChange::Keep,
             (Self::CountsAfterwards, Event::Claim(_)) => {
                 for (name, message) in &mut effects.messages {
                     message.attempts = state.messages.get(name).map_or(0, |it| it.attempts);
                 }
-                if let (Change::Set(work), Some(before)) = (&mut effects.work, &state.work) {
+                if let (WorkChange::Set(work), Some(before)) = (&mut effects.work, &state.work) {
                     work.handler.attempts = before.handler.attempts;
                     work.deadline.attempts = before.deadline.attempts;
                 }
             }
-            (Self::DropsPoison, Event::Claim(_)) if effects.outcome == Outcome::SetAside => {
+            (Self::DropsPoison, Event::Claim(_)) if effects.outcome == EventOutcome::SetAside => {
                 for (_, message) in &mut effects.messages {
                     message.status = MessageStatus::Handled;
                 }
             }
             (Self::EndsWithQueue, Event::End) => {
-                *effects = Effects { work: Change::Remove, ..Effects::default() };
+                *effects = Effects { work: WorkChange::Remove, ..Effects::default() };
             }
             _ => {}
         }
     }
 }
 
-fn is_takeover(state: &State, event: &Event) -> bool {
+fn is_takeover(state: &InboxState, event: &Event) -> bool {
     matches!(event, Event::Claim(_)) && state.work.as_ref().is_some_and(|it| it.lease.is_some())
 }
 
@@ -164,13 +164,14 @@ impl Event {
         match self {
             Self::Renew { token, .. }
             | Self::Moved(Moved { token, .. })
-            | Self::Turn(Turn { token, .. })
-            | Self::Park(Park { token, .. })
+            | Self::Acknowledge { token, .. }
+            | Self::Switch(Switch { token, .. })
+            | Self::Wait(Wait { token, .. })
             | Self::Fail(Fail { token, .. })
             | Self::HandBack { token, .. } => Some(token),
             Self::Drive { .. }
             | Self::Send { .. }
-            | Self::News { .. }
+            | Self::Notify { .. }
             | Self::End
             | Self::Claim { .. }
             | Self::Requeue { .. } => None,

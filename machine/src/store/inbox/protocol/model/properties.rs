@@ -1,10 +1,10 @@
 use stateright::Property;
 
 use super::{
-    super::{Event, MessageState, MessageStatus, Moved, Next, On},
+    super::{AfterMove, Attempted, Event, MessageState, MessageStatus, Moved},
     crowd::Crowd,
     seen::Seen,
-    worker::{MOST, Worker},
+    worker::{MAX_ATTEMPTS, Worker},
     world::{Fault, NOW, World},
 };
 
@@ -25,18 +25,19 @@ pub(super) const NOT_SUPPRESSED: &str =
 pub(super) const NOT_DISPLACED: &str = "a message keeps its correlation id until it is set aside";
 pub(super) const RECOVERS: &str = "one healthy worker finishes what others have left";
 
+/// This violation is never seen.
+macro_rules! never {
+    ($name:ident, $fault:ident) => {
+        Property::always($name, |_: &Crowd, world: &World| world.facts.fault != Some(Fault::$fault))
+    };
+}
+
 pub(super) fn all() -> Vec<Property<Crowd>> {
     vec![
         Property::always(ONE_WRITER, one_writer),
-        Property::always(NEWEST_TOKEN, |_: &Crowd, world: &World| {
-            world.facts.fault != Some(Fault::OldToken)
-        }),
-        Property::always(TOKENS_RISE, |_: &Crowd, world: &World| {
-            world.facts.fault != Some(Fault::TokenAgain)
-        }),
-        Property::always(HOLDER, |_: &Crowd, world: &World| {
-            world.facts.fault != Some(Fault::HolderRefused)
-        }),
+        never!(NEWEST_TOKEN, OldToken),
+        never!(TOKENS_RISE, TokenAgain),
+        never!(HOLDER, HolderRefused),
         Property::always(ONCE, |_: &Crowd, world: &World| {
             world.facts.handled.iter().all(|times| *times <= 1)
         }),
@@ -48,12 +49,8 @@ pub(super) fn all() -> Vec<Property<Crowd>> {
         }),
         Property::always(POISON, poison),
         Property::always(PATIENCE, patience),
-        Property::always(NOT_SUPPRESSED, |_: &Crowd, world: &World| {
-            world.facts.fault != Some(Fault::Suppressed)
-        }),
-        Property::always(NOT_DISPLACED, |_: &Crowd, world: &World| {
-            world.facts.fault != Some(Fault::Displaced)
-        }),
+        never!(NOT_SUPPRESSED, Suppressed),
+        never!(NOT_DISPLACED, Displaced),
         Property::always(RECOVERS, recovers),
     ]
 }
@@ -108,8 +105,8 @@ fn one_writer(crowd: &Crowd, world: &World) -> bool {
             token,
             handled,
             refused,
-            next: Next::Yield { now: NOW },
-            most: MOST,
+            next: AfterMove::Yield { now: NOW },
+            max_attempts: MAX_ATTEMPTS,
         });
         crowd.protocol.step(&world.state, &event).is_ok()
     };
@@ -138,17 +135,17 @@ fn is_asleep(world: &World) -> bool {
     work.is_some_and(|work| work.lease.is_none() && work.wake_at.is_none())
 }
 
-/// No wakeup is lost: the worker that parked the machine had seen all news.
+/// No wakeup is lost: the worker that parked the machine had seen the current revision.
 fn awake(world: &World) -> bool {
     if !is_asleep(world) {
         return true;
     }
-    let (Some((news, passed)), Some((_, now))) = (world.facts.parked, world.read()) else {
+    let (Some((revision, passed)), Some((_, now))) = (world.facts.parked, world.read()) else {
         return false;
     };
     let left_over = Seen { passed, ..now };
     let waits = world.due_at.is_some() && now.deadline_may;
-    !left_over.moves() && !waits && now.news == news
+    !left_over.moves() && !waits && now.revision == revision
 }
 
 fn counted(world: &World, worker: &Worker) -> bool {
@@ -157,7 +154,7 @@ fn counted(world: &World, worker: &Worker) -> bool {
     // News let the handler begin again.
     let Some((newest, _)) = world.read().filter(|_| has_lease) else { return true };
     let on = seen.chooses();
-    let begins_again = matches!(on, On::State | On::Deadline) && !world.counts(seen);
+    let begins_again = matches!(on, Attempted::State | Attempted::Deadline) && !world.counts(seen);
     if newest != *token || begins_again {
         return true;
     }
@@ -167,11 +164,12 @@ fn counted(world: &World, worker: &Worker) -> bool {
 fn poison(_: &Crowd, world: &World) -> bool {
     let facts = &world.facts;
     let others = [facts.crashed_by_handler, facts.crashed_by_deadline];
-    facts.crashed_by.into_iter().chain(others).all(|crashed| u32::from(crashed) <= MOST)
+    facts.crashed_by.into_iter().chain(others).all(|crashed| u32::from(crashed) <= MAX_ATTEMPTS)
 }
 
 fn patience(_: &Crowd, world: &World) -> bool {
-    let is_patient = |status, attempts| status != MessageStatus::SetAside || attempts >= MOST;
+    let is_patient =
+        |status, attempts| status != MessageStatus::SetAside || attempts >= MAX_ATTEMPTS;
     world.state.ended || world.state.messages.values().all(|it| is_patient(it.status, it.attempts))
 }
 

@@ -1,4 +1,4 @@
-use super::{super::On, world::name};
+use super::{super::Attempted, world::name};
 use crate::clock::Millis;
 
 /// A worker's knowledge of a machine.
@@ -6,7 +6,7 @@ use crate::clock::Millis;
 pub(super) struct Seen {
     pub(super) place: usize,
     pub(super) version: u8,
-    pub(super) news: u64,
+    pub(super) revision: u64,
     pub(super) queued: [bool; 2],
     /// The messages that its state refused.
     pub(super) passed: [bool; 2],
@@ -18,25 +18,25 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Chooses what to do next, like a job of the runtime.
-    pub(super) fn chooses(&self) -> On {
+    pub(super) fn chooses(&self) -> Attempted {
         let wanted = self.place / 2;
         if self.deadline_may && self.is_due {
-            On::Deadline
+            Attempted::Deadline
         } else if self.place.is_multiple_of(2) && self.queued[wanted] && !self.passed[wanted] {
-            On::Message(name(wanted))
+            Attempted::Message(name(wanted))
         } else if self.handler_may {
-            On::State
+            Attempted::State
         } else {
-            On::Look
+            Attempted::Recheck
         }
     }
 
     /// Returns `true` if that moves the machine on.
     pub(super) fn moves(&self) -> bool {
         match self.chooses() {
-            On::Message(_) | On::Deadline => true,
-            On::State => !self.place.is_multiple_of(2),
-            On::Look => false,
+            Attempted::Message(_) | Attempted::Deadline => true,
+            Attempted::State => !self.place.is_multiple_of(2),
+            Attempted::Recheck => false,
         }
     }
 }

@@ -14,28 +14,18 @@ fn crowd([workers, messages]: [usize; 2], budget: Budget) -> Crowd {
     Crowd { protocol: Protocol(None), workers, messages, due_at: None, budget }
 }
 
-const NEVER: Budget = Budget {
-    claims: 0,
-    crashes: 0,
-    outsiders: 0,
-    failures: 0,
-    hand_backs: 0,
-    refusals: 0,
-    requeues: 0,
-    others: 0,
-};
-
 /// One crowd would have too many states; these have what belongs together.
 fn crowds() -> [(&'static str, Crowd); 7] {
-    let rivals = Budget { claims: 3, crashes: 1, outsiders: 1, ..NEVER };
-    let failures = Budget { claims: 4, crashes: 3, failures: 2, requeues: 1, ..NEVER };
-    let refusals = Budget { claims: 4, crashes: 3, refusals: 3, ..NEVER };
-    let others = Budget { claims: 4, crashes: 1, failures: 2, others: 2, ..NEVER };
-    let deadline = Budget { claims: 4, crashes: 2, failures: 2, hand_backs: 1, ..NEVER };
+    let rivals = Budget { claims: 3, crashes: 1, outsiders: 1, ..Budget::default() };
+    let failures = Budget { claims: 4, crashes: 3, failures: 2, requeues: 1, ..Budget::default() };
+    let refusals = Budget { claims: 4, crashes: 3, refusals: 3, ..Budget::default() };
+    let others = Budget { claims: 4, crashes: 1, failures: 2, others: 2, ..Budget::default() };
+    let deadline =
+        Budget { claims: 4, crashes: 2, failures: 2, hand_backs: 1, ..Budget::default() };
     [
         ("rivals", crowd([2, 1], rivals)),
-        ("two messages", crowd([2, 2], Budget { claims: 3, ..NEVER })),
-        ("three rivals", crowd([3, 1], Budget { claims: 3, crashes: 1, ..NEVER })),
+        ("two messages", crowd([2, 2], Budget { claims: 3, ..Budget::default() })),
+        ("three rivals", crowd([3, 1], Budget { claims: 3, crashes: 1, ..Budget::default() })),
         ("failures", crowd([1, 1], failures)),
         ("refusals", crowd([1, 1], refusals)),
         ("others", crowd([1, 1], others)),

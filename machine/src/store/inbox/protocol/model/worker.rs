@@ -1,5 +1,8 @@
 use super::{
-    super::{Cause, Claim, Event, Fail, Fault as Failure, Moved, Next, On, Outcome, Park, Turn},
+    super::{
+        AfterMove, Attempted, Cause, Claim, Event, EventOutcome, Fail, Fault as Failure, Moved,
+        Switch, Wait,
+    },
     defect::Protocol,
     seen::Seen,
     world::{Fault, NOW, World, number},
@@ -7,16 +10,16 @@ use super::{
 use crate::clock::Millis;
 
 /// The maximum number of attempts.
-pub(super) const MOST: u32 = 2;
+pub(super) const MAX_ATTEMPTS: u32 = 2;
 
 /// The first moment after now.
 const SOON: Millis = 1;
 
-/// A worker. It looks at no clock: one that is frozen anywhere resumes later with what it knew.
+/// A worker. It reads no clock: a worker frozen at any point resumes later with its old knowledge.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Worker {
     Idle,
-    /// It will claim what it has read.
+    /// It will claim the work that it has read.
     Has {
         token: u64,
         seen: Seen,
@@ -26,7 +29,7 @@ pub(super) enum Worker {
         token: u64,
         seen: Seen,
     },
-    /// It has the lease, and what it has read is old.
+    /// It has the lease, and its data is stale.
     IsStale {
         token: u64,
         seen: Seen,
@@ -40,26 +43,27 @@ pub(super) enum Worker {
 }
 
 impl Worker {
-    /// Claims what it has read.
+    /// Claims the work that it has read.
     pub(super) fn claim(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Has { token, seen } = self else { return };
         let event = Event::Claim(Claim {
-            worker: String::new(),
             token,
             now: NOW,
             until: SOON,
             holder_ended: world.facts.holder_crashed,
             on: seen.chooses(),
-            most: MOST,
+            max_attempts: MAX_ATTEMPTS,
+            ..Claim::default()
         });
         *self = Self::Idle;
-        if let Some(Outcome::Claimed { token, news }) = world.happens(protocol, &event) {
+        if let Some(EventOutcome::Claimed { token, revision }) = world.apply_event(protocol, &event)
+        {
             if token <= world.facts.highest {
                 world.facts.fault = Some(Fault::TokenAgain);
             }
             world.facts.highest = world.facts.highest.max(token);
             world.facts.holder_crashed = false;
-            let is_new = news == seen.news;
+            let is_new = revision == seen.revision;
             *self =
                 if is_new { Self::Works { token, seen } } else { Self::IsStale { token, seen } };
         }
@@ -67,7 +71,7 @@ impl Worker {
 
     pub(super) fn renew(&self, world: &mut World, protocol: Protocol) {
         if let Some(token) = self.token() {
-            world.happens(protocol, &Event::Renew { token, until: SOON });
+            world.apply_event(protocol, &Event::Renew { token, until: SOON });
         }
     }
 
@@ -84,7 +88,7 @@ impl Worker {
             return;
         }
         let handled = match seen.chooses() {
-            On::Message(name) => Some(name),
+            Attempted::Message(name) => Some(name),
             _ => None,
         };
         let mut after = Seen { place: seen.place + 1, version: seen.version + 1, ..seen };
@@ -94,18 +98,18 @@ impl Worker {
             after.queued[number(name)] = false;
         }
         let next = if goes_on && after.place < 2 * messages {
-            Next::Go(after.chooses())
+            AfterMove::Go(after.chooses())
         } else {
-            Next::Yield { now: NOW }
+            AfterMove::Yield { now: NOW }
         };
         let event = Event::Moved(Moved {
             token,
             handled: handled.clone(),
             refused: vec![],
             next,
-            most: MOST,
+            max_attempts: MAX_ATTEMPTS,
         });
-        let outcome = world.happens(protocol, &event);
+        let outcome = world.apply_event(protocol, &event);
         *self = Self::Idle;
         if outcome.is_some() {
             if let Some(name) = &handled {
@@ -113,28 +117,20 @@ impl Worker {
             }
             world.moves(protocol, messages);
         }
-        if outcome == Some(Outcome::Goes) {
+        if outcome == Some(EventOutcome::Goes) {
             *self = Self::Works { token, seen: after };
         }
     }
 
     pub(super) fn park(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Works { token, seen } = self else { return };
-        let event = Event::Park(Park {
-            token,
-            news: seen.news,
-            now: NOW,
-            on: seen.chooses(),
-            sends_itself: false,
-            wake_at: None,
-            due_at: seen.due_at,
-            refused: Vec::new(),
-            kept: Vec::new(),
-        });
-        if world.happens(protocol, &event).is_some() {
-            world.facts.parked = Some((seen.news, seen.passed));
+        let Seen { revision, due_at, .. } = seen;
+        let (now, on) = (NOW, seen.chooses());
+        let event = Event::Wait(Wait { token, revision, now, on, due_at, ..Wait::default() });
+        if world.apply_event(protocol, &event).is_some() {
+            world.facts.parked = Some((seen.revision, seen.passed));
             // An attempt that ended was no crash.
-            if seen.chooses() == On::State {
+            if seen.chooses() == Attempted::State {
                 world.facts.crashed_by_handler = 0;
             }
         }
@@ -144,12 +140,12 @@ impl Worker {
     /// The state does not take the message after all.
     pub(super) fn pass(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Works { token, seen: was } = self else { return };
-        let On::Message(name) = was.chooses() else { return };
+        let Attempted::Message(name) = was.chooses() else { return };
         let mut seen = was;
         seen.passed[number(&name)] = true;
         let goes = Self::turns(world, protocol, (token, was, seen), vec![(name, String::new())]);
         // An attempt that ended was no crash.
-        if let (Self::Works { .. }, On::Message(name)) = (&goes, was.chooses()) {
+        if let (Self::Works { .. }, Attempted::Message(name)) = (&goes, was.chooses()) {
             world.facts.crashed_by[number(&name)] = 0;
         }
         *self = goes;
@@ -176,9 +172,10 @@ impl Worker {
         (token, was, seen): (u64, Seen, Seen),
         kept: Vec<(String, String)>,
     ) -> Self {
-        let (was, on, refused) = (was.chooses(), seen.chooses(), Vec::new());
-        let event = Event::Turn(Turn { token, was, on, refused, kept, most: MOST });
-        let goes = world.happens(protocol, &event) == Some(Outcome::Goes);
+        let (was, on, max_attempts) = (was.chooses(), seen.chooses(), MAX_ATTEMPTS);
+        let event =
+            Event::Switch(Switch { token, was, on, kept, max_attempts, ..Switch::default() });
+        let goes = world.apply_event(protocol, &event) == Some(EventOutcome::Goes);
         if goes { Self::Works { token, seen } } else { Self::Idle }
     }
 
@@ -188,15 +185,15 @@ impl Worker {
             token,
             on: seen.chooses(),
             fault: Failure::new(Cause::Failed, ""),
-            news: seen.news,
+            revision: seen.revision,
             now: NOW,
             retry_at: SOON,
             due_at: seen.due_at,
-            most: MOST,
+            max_attempts: MAX_ATTEMPTS,
             hopeless: false,
         });
-        if world.happens(protocol, &event).is_some() {
-            world.facts.parked = Some((seen.news, seen.passed));
+        if world.apply_event(protocol, &event).is_some() {
+            world.facts.parked = Some((seen.revision, seen.passed));
         }
         *self = Self::Idle;
     }
@@ -204,7 +201,7 @@ impl Worker {
     pub(super) fn hand_back(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Works { token, seen } = self else { return };
         let event = Event::HandBack { token, on: seen.chooses(), now: NOW };
-        world.happens(protocol, &event);
+        world.apply_event(protocol, &event);
         *self = Self::Idle;
     }
 
@@ -216,11 +213,11 @@ impl Worker {
             if let Self::Works { seen, .. } = self {
                 match seen.chooses() {
                     // It has begun again since.
-                    On::State | On::Deadline if !world.counts(seen) => {}
-                    On::Message(name) => world.facts.crashed_by[number(&name)] += 1,
-                    On::State => world.facts.crashed_by_handler += 1,
-                    On::Deadline => world.facts.crashed_by_deadline += 1,
-                    On::Look => {}
+                    Attempted::State | Attempted::Deadline if !world.counts(seen) => {}
+                    Attempted::Message(name) => world.facts.crashed_by[number(&name)] += 1,
+                    Attempted::State => world.facts.crashed_by_handler += 1,
+                    Attempted::Deadline => world.facts.crashed_by_deadline += 1,
+                    Attempted::Recheck => {}
                 }
             }
         }

@@ -1,14 +1,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    super::{Event, MessageState, MessageStatus, On, Outcome, State},
+    super::{Attempted, Event, EventOutcome, InboxState, MessageState, MessageStatus},
     defect::Protocol,
     seen::Seen,
     worker::Worker,
 };
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
-/// The clock stands still. A tick brings everything that is to come nearer instead, so that time has
+/// The clock does not advance. A tick brings all future events nearer instead, so that time has
 /// no end and the number of states has one.
 pub(super) const NOW: Millis = 0;
 
@@ -16,7 +16,7 @@ pub(super) const NOW: Millis = 0;
 /// its inbox and its lease; and the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
-    pub(super) state: State,
+    pub(super) state: InboxState,
     /// Where the machine is: at an even place it waits for a message, at an odd one its handler moves it.
     pub(super) place: usize,
     /// When its deadline is due: of the first place only.
@@ -49,7 +49,7 @@ pub(super) struct Budget {
 pub(super) struct Facts {
     /// The highest token that any worker was given.
     pub(super) highest: u64,
-    /// The process that has the lease is gone for certain.
+    /// The process that has the lease has certainly ended.
     pub(super) holder_crashed: bool,
     pub(super) sent: [bool; 2],
     /// The number of times that each message moved the machine.
@@ -59,7 +59,7 @@ pub(super) struct Facts {
     /// The corresponding counts of the handler and of the deadline.
     pub(super) crashed_by_handler: u8,
     pub(super) crashed_by_deadline: u8,
-    /// The news that the last worker that let the machine wait had seen, and the messages that it
+    /// The revision that the last worker that let the machine wait had seen, and the messages that it
     /// passed.
     pub(super) parked: Option<(u64, [bool; 2])>,
     pub(super) fault: Option<Fault>,
@@ -70,7 +70,7 @@ pub(super) struct Facts {
 pub(super) enum Fault {
     /// Something was accepted under a token that is not the newest.
     OldToken,
-    /// The holder was refused what it may do.
+    /// The holder was refused a legal act.
     HolderRefused,
     /// A token was given that is not higher than all before.
     TokenAgain,
@@ -91,12 +91,16 @@ pub(super) fn number(name: &str) -> usize {
 impl World {
     pub(super) fn new(workers: usize, due_at: Option<Millis>, left: Budget) -> Self {
         let workers = vec![Worker::Idle; workers];
-        let (state, facts) = (State::default(), Facts::default());
+        let (state, facts) = (InboxState::default(), Facts::default());
         Self { state, place: 0, due_at, version: 0, workers, left, facts }
     }
 
     /// Applies an event to inbox and lease; `None` if it is refused.
-    pub(super) fn happens(&mut self, protocol: Protocol, event: &Event) -> Option<Outcome> {
+    pub(super) fn apply_event(
+        &mut self,
+        protocol: Protocol,
+        event: &Event,
+    ) -> Option<EventOutcome> {
         let newest = event.held_token().is_none_or(|token| token == self.facts.highest);
         let Ok(effects) = protocol.step(&self.state, event) else {
             let work = self.state.work.as_ref();
@@ -163,10 +167,10 @@ impl World {
         });
         let before = self.message(message).cloned();
         let event = Event::Send { message: Arc::clone(&sent), now: NOW };
-        let Some(outcome) = self.happens(protocol, &event) else { return false };
+        let Some(outcome) = self.apply_event(protocol, &event) else { return false };
         let is_other = before.as_ref().is_some_and(|it| it.sent.as_ref() != Some(&sent));
         let was_set_aside = before.is_some_and(|it| it.status == MessageStatus::SetAside);
-        if outcome == Outcome::Duplicate {
+        if outcome == EventOutcome::Duplicate {
             if is_other {
                 self.facts.fault = Some(Fault::Suppressed);
             }
@@ -182,7 +186,7 @@ impl World {
     pub(super) fn change(&mut self, protocol: Protocol) {
         self.version += 1;
         self.forgive();
-        self.happens(protocol, &Event::News { moved: true, now: NOW });
+        self.apply_event(protocol, &Event::Notify { moved: true, now: NOW });
     }
 
     /// The machine moves on. That it has ended is part of the batch.
@@ -192,13 +196,13 @@ impl World {
         self.due_at = None;
         self.forgive();
         if self.place == 2 * messages {
-            self.happens(protocol, &Event::End);
+            self.apply_event(protocol, &Event::End);
         }
     }
 
     pub(super) fn requeue(&mut self, protocol: Protocol) {
         let messages = self.state.messages.keys().cloned().collect();
-        self.happens(protocol, &Event::Requeue { now: NOW, messages });
+        self.apply_event(protocol, &Event::Requeue { now: NOW, messages });
         self.facts.crashed_by = [0; 2];
         self.forgive();
     }
@@ -215,14 +219,14 @@ impl World {
         for (name, message) in &self.state.messages {
             queued[number(name)] = message.status == MessageStatus::Queued;
         }
-        let (place, version, news) = (self.place, self.version, work.news);
+        let (place, version, revision) = (self.place, self.version, work.revision);
         let (due_at, passed) = (self.due_at, [false; 2]);
         let is_due = due_at.is_some_and(|at| at <= NOW);
         let (handler_may, deadline_may) = (work.handler.may(NOW), work.deadline.may(NOW));
         let seen = Seen {
             place,
             version,
-            news,
+            revision,
             queued,
             passed,
             due_at,
@@ -243,16 +247,16 @@ impl World {
 
     /// Returns `true` if nothing came that lets the handler and the deadline begin again.
     pub(super) fn counts(&self, seen: &Seen) -> bool {
-        self.state.work.as_ref().is_some_and(|work| work.news == seen.news)
+        self.state.work.as_ref().is_some_and(|work| work.revision == seen.revision)
     }
 
     /// The attempt at this, as it is stored.
-    pub(super) fn attempts(&self, on: &On) -> Option<u32> {
+    pub(super) fn attempts(&self, on: &Attempted) -> Option<u32> {
         match on {
-            On::Look => None,
-            On::State => self.state.work.as_ref().map(|work| work.handler.attempts),
-            On::Deadline => self.state.work.as_ref().map(|work| work.deadline.attempts),
-            On::Message(name) => self.messages().get(name).map(|message| message.attempts),
+            Attempted::Recheck => None,
+            Attempted::State => self.state.work.as_ref().map(|work| work.handler.attempts),
+            Attempted::Deadline => self.state.work.as_ref().map(|work| work.deadline.attempts),
+            Attempted::Message(name) => self.messages().get(name).map(|message| message.attempts),
         }
     }
 }

@@ -1,0 +1,47 @@
+//! Every transition of an order, with the testing kit: no bank, no file, no clock.
+
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
+
+use machine::testing::{Coverage, Reply, TestEnvironment, TestTool};
+use serde_json::json;
+
+use super::{AnyOrder, CallError, Charge, Declined, Order, order};
+
+const CHARGE: Charge = Charge { order: 17, cents: 500 };
+
+/// An order that was placed at a bank that answers like this, run until nothing is ready.
+async fn placed(reply: Reply<String, Declined>, coverage: &mut Coverage) -> AnyOrder {
+    let bank = TestTool::<Charge>::new().replies(reply.clone());
+    let calls = bank.clone();
+    let shop = TestEnvironment::new(move |worker| worker.machine::<AnyOrder>().tool(bank.clone()));
+    let is_refused = matches!(reply, Reply::Refused(_));
+    let order = shop.create(Order::new().place(CHARGE, &shop.person("ann"))).await;
+    shop.run_until_idle().await;
+    // What people and models see has the refusal as the bank gave it.
+    let payment = shop.store().children(order).await.unwrap()[0].id;
+    let shown = json!(shop.consequence(payment).await);
+    assert_eq!(shown.get("refusal"), is_refused.then_some(&json!(Declined::Closed)));
+    assert_eq!(calls.calls(), [CHARGE], "it is charged once");
+    assert_eq!(shop.failures(), Vec::<String>::new());
+    shop.cover(coverage).await;
+    shop.load(order).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_agrees_with_the_bank() {
+    let mut coverage = Coverage::of::<AnyOrder>();
+
+    let paid = placed(Reply::applied("receipt 7"), &mut coverage).await;
+    let AnyOrder::Paid(paid) = paid else { panic!("{paid:?}") };
+    assert_eq!(paid.state().receipt, "receipt 7");
+
+    let unpaid = placed(Reply::Refused(Declined::Closed), &mut coverage).await;
+    let AnyOrder::Unpaid(unpaid) = unpaid else { panic!("{unpaid:?}") };
+    assert_eq!(unpaid.state().why, CallError::Refused(Declined::Closed));
+
+    // In doubt it waits: nobody knows whether the bank has the money.
+    let waits = placed(Reply::unknown("the line went dead"), &mut coverage).await;
+    assert_eq!(waits.status(), order::Status::Paying);
+
+    assert!(coverage.is_complete(), "{coverage}");
+}

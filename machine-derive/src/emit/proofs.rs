@@ -1,0 +1,262 @@
+//! What only the compiler can decide of the calls that states make: whether the items of the outcomes have the types
+//! of the tool, and whether an irreversible call needs a person on the way to it.
+
+use heck::ToPascalCase;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Ident, spanned::Spanned};
+
+use super::names::Names;
+use crate::{
+    message::{self, Message},
+    model::{Brought, Graph, Invocation, LeftBehind, State},
+    parse::Approve,
+    role::Role,
+    text::bare,
+};
+
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let mut proofs = Proofs::default();
+    for (index, invocation) in names.graph.invocations() {
+        let state = &names.graph.states[index];
+        for outcome in &invocation.written.outcomes {
+            let trigger = names.graph.trigger_index.get(&bare(&outcome.trigger));
+            let trigger = trigger.map(|trigger| &names.graph.triggers[*trigger]);
+            let brought = trigger.map(|trigger| &*trigger.brought).unwrap_or_default();
+            proofs.outcome(state, invocation, (outcome.role, &outcome.trigger), brought);
+        }
+        proofs.attendance(names, index, invocation);
+        proofs.need(state, invocation);
+        proofs.leaving(names.graph, index, invocation);
+    }
+    let Proofs { traits, impls, asked, person } = proofs;
+    let person = person.then(person_of_the_library);
+    quote! {
+        // Rustc names the trait of a bound that does not hold, so these names are to be read.
+        mod invoked {
+            #traits
+            #person
+        }
+        #impls
+        const _: fn() = || {
+            #[allow(unused_imports)]
+            use __machine::__private::NotCallable as _;
+            #asked
+        };
+    }
+}
+
+#[derive(Default)]
+struct Proofs {
+    /// The traits, each with the message if it does not hold.
+    traits: TokenStream,
+    /// Implementations with the user's paths.
+    impls: TokenStream,
+    /// Requires what must hold.
+    asked: TokenStream,
+    /// Some state relies on a person.
+    person: bool,
+}
+
+impl Proofs {
+    /// Requires the items of a trigger to have the types of what its role brings.
+    fn outcome(
+        &mut self,
+        state: &State<'_>,
+        invocation: &Invocation<'_>,
+        (role, trigger): (Role, &Ident),
+        brought: &[Brought<'_>],
+    ) {
+        let expected = match role {
+            Role::Done if invocation.written.is_set => &["outcomes"][..],
+            Role::Done => &["receipt"],
+            Role::Failed => &["error"],
+            Role::Each => &["outcome", "index"],
+        };
+        for (place, (item, expected)) in brought.iter().zip(expected).enumerate() {
+            let name = format_ident!(
+                "{}Of{}Takes{}",
+                bare(trigger).to_pascal_case(),
+                state.name(),
+                bare(item.name).to_pascal_case()
+            );
+            let message = if place == 0 {
+                message::outcome_differs(trigger, item.name, role, &invocation.written.name)
+            } else {
+                message::index_differs(trigger, item.name)
+            };
+            let label = format!("the outcome of `{}` in {}", invocation.written.name, state.label);
+            let declared = declared(&name, &message, &label, &quote!(<T>));
+            let (found, tool, expected) = (item.ty, invocation.tool, format_ident!("{}", expected));
+            self.traits.extend(quote! {
+                #declared
+
+                #[diagnostic::do_not_recommend]
+                impl<T> #name<T> for T {}
+            });
+            self.asked.extend(hygienic_at!(item.name.span() => {
+                fn takes<T: invoked::#name<Outcome>, Outcome>(
+                    _: ::core::marker::PhantomData<(T, Outcome)>,
+                ) {}
+                let outcome = __machine::__private::OfTool::<#tool>::NEW.#expected();
+                takes(__machine::__private::paired::<#found, _>(outcome));
+            }));
+        }
+    }
+
+    /// Requires the tool to be idempotent, unless a person is there.
+    fn attendance(&mut self, names: &Names<'_>, index: usize, invocation: &Invocation<'_>) {
+        let written = invocation.written;
+        if written.unattended.is_some() || matches!(written.approve, Some(Approve::Always)) {
+            return;
+        }
+        let state = &names.graph.states[index];
+        let path = names.graph.unattended_path(index);
+        let name = format_ident!("{}IsAttended", state.name());
+        if path.is_none() {
+            // The table has the name of the type only.
+            let people = names.graph.people();
+            self.person = true;
+            for effect in ["Irreversible", "AnswersLater"] {
+                let effect = Ident::new(effect, Span::call_site());
+                self.impls.extend(quote! {
+                    impl invoked::#name for __machine::contract::#effect
+                    where
+                        #(for<'__> #people: invoked::IsAPerson,)*
+                    {
+                    }
+                });
+            }
+        }
+        self.effect(
+            invocation,
+            Rule {
+                name,
+                bound: "attended",
+                message: message::unattended(state.name(), path.as_deref().unwrap_or_default()),
+                effects: &["Idempotent"],
+                at: None,
+            },
+        );
+    }
+
+    /// Requires the tool to be one for which `unattended` means something.
+    fn need(&mut self, state: &State<'_>, invocation: &Invocation<'_>) {
+        let written = invocation.written;
+        if written.unattended.is_some() {
+            self.effect(
+                invocation,
+                Rule {
+                    name: format_ident!("{}NeedsNoPerson", state.name()),
+                    bound: "unattended",
+                    message: message::unattended_without_need(&written.name),
+                    effects: &["Irreversible", "AnswersLater"],
+                    at: None,
+                },
+            );
+        }
+    }
+
+    /// Requires the tool to be idempotent where transitions would leave calls that are under way.
+    fn leaving(&mut self, graph: &Graph<'_>, index: usize, invocation: &Invocation<'_>) {
+        let (state, invoked) = (&graph.states[index], &invocation.written.name);
+        let pascal = |trigger: &Ident| bare(trigger).to_pascal_case();
+        for outcome in &invocation.written.outcomes {
+            let Some(step) = graph.leaves_too_early(index, outcome.role) else { continue };
+            let trigger = &step.written.trigger;
+            let message = match outcome.role {
+                Role::Each => message::each_leaves(trigger, state.name(), invoked),
+                Role::Done | Role::Failed => {
+                    message::overdue_leaves(trigger, state.name(), invoked)
+                }
+            };
+            self.effect(
+                invocation,
+                Rule {
+                    name: format_ident!("{}MayLeave{}", pascal(trigger), state.name()),
+                    bound: "leaves",
+                    message,
+                    effects: &["Idempotent"],
+                    at: Some(trigger),
+                },
+            );
+        }
+        for LeftBehind { detached, end } in graph.left_behind(index) {
+            let (trigger, from) = (&end.written.trigger, graph.states[end.from].name());
+            let left = &detached.written.trigger;
+            self.effect(
+                invocation,
+                Rule {
+                    name: format_ident!("{}Of{from}MayEndAfter{}", pascal(trigger), state.name()),
+                    bound: "ends",
+                    message: message::left_behind(trigger, from, left, state.name(), invoked),
+                    effects: &["Idempotent"],
+                    at: Some(trigger),
+                },
+            );
+        }
+    }
+
+    /// Requires the tool of an invocation to keep a rule.
+    fn effect(&mut self, invocation: &Invocation<'_>, rule: Rule<'_>) {
+        let Rule { name, bound, message, effects, at } = rule;
+        let label = match at {
+            None => "the effect of this tool is `{Self}`".to_owned(),
+            Some(_) => format!("the effect of `{}` is `{{Self}}`", invocation.written.name),
+        };
+        let declared = declared(&name, &message, &label, &TokenStream::new());
+        let effects = effects.iter().map(|effect| Ident::new(effect, Span::call_site()));
+        self.traits.extend(quote! {
+            #declared
+
+            #(
+                #[diagnostic::do_not_recommend]
+                impl #name for super::__machine::contract::#effects {}
+            )*
+        });
+        let tool = invocation.tool;
+        let span = at.map_or(tool.span(), Ident::span);
+        let bound = Ident::new(bound, Span::mixed_site().located_at(span));
+        self.asked.extend(hygienic_at!(span => {
+            fn #bound<Effect: invoked::#name>(_: ::core::marker::PhantomData<Effect>) {}
+            #bound(__machine::__private::OfTool::<#tool>::NEW.effect());
+        }));
+    }
+}
+
+/// What the effect of a tool has to be. Rustc names the trait and the function.
+struct Rule<'a> {
+    name: Ident,
+    bound: &'static str,
+    /// The message if the rule is broken.
+    message: Message,
+    /// The effects that keep it.
+    effects: &'static [&'static str],
+    /// The mistake, if it is not the tool.
+    at: Option<&'a Ident>,
+}
+
+/// A trait with this message if it does not hold, in which `{Self}` and `{T}` stand for types.
+fn declared(name: &Ident, message: &Message, label: &str, params: &TokenStream) -> TokenStream {
+    let (message, note) = message.of_a_bound();
+    quote! {
+        #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
+        pub trait #name #params {}
+    }
+}
+
+fn person_of_the_library() -> TokenStream {
+    let name = Ident::new("IsAPerson", Span::call_site());
+    let declared = declared(
+        &name,
+        &message::not_a_person(),
+        "a transition relies on this type for a person",
+        &TokenStream::new(),
+    );
+    quote! {
+        #declared
+
+        #[diagnostic::do_not_recommend]
+        impl IsAPerson for super::__machine::actor::Human {}
+    }
+}

@@ -1,0 +1,79 @@
+//! The transitions that leave calls behind that may be under way.
+
+use std::{collections::BTreeSet, ptr};
+
+use super::{Graph, Move, graph::closure};
+use crate::{role::Role, text::bare};
+
+/// A transition that ends the machine, and would wait for a call that another one left behind.
+pub(crate) struct LeftBehind<'g, 'a> {
+    /// The transition that leaves the call.
+    pub(crate) detached: &'g Move<'a>,
+    pub(crate) end: &'g Move<'a>,
+}
+
+impl<'a> Graph<'a> {
+    /// The transition that takes outcomes of this role in a state, if it leaves the state without `detach` while a call
+    /// may be under way.
+    ///
+    /// One call that is overdue is under way itself. A branch that stays is enough: the others wait, if it is under way.
+    /// Of a set, two calls that have ended would wait for each other, so every branch stays.
+    pub(crate) fn leaves_too_early(&self, state: usize, role: Role) -> Option<&Move<'a>> {
+        let invoke = self.states[state].written.invoke.as_ref()?;
+        let trigger = self.trigger_index.get(&bare(invoke.trigger(role)?))?;
+        let mut steps = self.leaving(state);
+        let step = steps.find(|step| step.trigger == *trigger && step.written.detach.is_none())?;
+        let mut leads = step.leads.iter();
+        let leaves = match role {
+            Role::Each => leads.any(|target| !target.stays),
+            Role::Failed => invoke.within.is_some() && leads.all(|target| !target.stays),
+            // That of one call brings a receipt.
+            Role::Done => {
+                invoke.is_set && invoke.within.is_some() && leads.all(|target| !target.stays)
+            }
+        };
+        leaves.then_some(step)
+    }
+
+    /// The ends that wait for ever, because a call was left behind in `state`, and no state that invokes its tool is
+    /// entered again; on an outcome, because its call has no other one, and nothing else leads back.
+    pub(crate) fn left_behind(&self, state: usize) -> Vec<LeftBehind<'_, 'a>> {
+        let tool = |state: usize| self.states[state].invocation.as_ref().map(|it| it.tool);
+        let takes = |other: &usize| tool(*other) == tool(state);
+        let back = self.leads_to((0..self.states.len()).filter(takes).collect());
+        let is_terminal = |state: &usize| self.states[*state].written.terminal;
+        let mut found: Vec<LeftBehind<'_, 'a>> = Vec::new();
+        for detached in self.leaving(state).filter(|step| step.written.detach.is_some()) {
+            let others =
+                |step: &'_ Move<'a>| step.targets.clone().into_iter().filter(|to| !takes(to));
+            let after = |state| self.leaving(state).flat_map(others);
+            let lost = closure(others(detached).collect(), after).into_iter();
+            let lost = lost.filter(|lost| !back.contains(lost));
+            let elsewhere = |step: &'_ Move<'a>| {
+                step.targets.clone().into_iter().filter(|to| *to != state).collect::<BTreeSet<_>>()
+            };
+            let after = |from| self.leaving(from).flat_map(elsewhere);
+            let passed = closure(elsewhere(detached), after).into_iter();
+            let on_outcome = passed.flat_map(|from| self.ends_on_outcome(from, state));
+            for end in lost.flat_map(|lost| self.leaving(lost)).chain(on_outcome) {
+                let is_known = found.iter().any(|it| ptr::eq(it.end.written, end.written));
+                if end.written.detach.is_none() && end.targets.iter().any(is_terminal) && !is_known
+                {
+                    found.push(LeftBehind { detached, end });
+                }
+            }
+        }
+        found
+    }
+
+    /// The transitions on an outcome in a state from which no other transition leads back to `origin`.
+    fn ends_on_outcome(&self, from: usize, origin: usize) -> Vec<&Move<'a>> {
+        let Some(invoke) = &self.states[from].written.invoke else { return Vec::new() };
+        let is_outcome =
+            |step: &&Move<'a>| invoke.roles_of(self.triggers[step.trigger].name).next().is_some();
+        let back = self.leads_to([origin].into());
+        let (outcomes, others): (Vec<_>, Vec<_>) = self.leaving(from).partition(is_outcome);
+        let leads_back = |step: &&Move<'a>| step.targets.iter().any(|to| back.contains(to));
+        if others.iter().any(leads_back) { Vec::new() } else { outcomes }
+    }
+}

@@ -1,0 +1,169 @@
+use proc_macro2::Span;
+use syn::{
+    Expr, Ident, LitStr, Path, Token, Type,
+    parse::{Parse, ParseStream},
+};
+
+use crate::{errors::Errors, message, role::Role};
+
+/// `#[invoke(name: Tool = expr, done = trigger, failed = trigger)]`: the call that a state makes.
+pub(crate) struct Invoke {
+    pub(crate) name: Ident,
+    /// The type of the tool; without it, that of the field of this name.
+    pub(crate) tool: Option<Type>,
+    /// True for `[Tool]`: a set of calls.
+    pub(crate) is_set: bool,
+    /// The arguments; without it, the field of this name.
+    pub(crate) value: Option<Expr>,
+    pub(crate) approve: Option<Approve>,
+    /// How long the approval can be given.
+    pub(crate) expires: Option<Expr>,
+    /// How long the state waits.
+    pub(crate) within: Option<Expr>,
+    /// The deliberate repetition that it is.
+    pub(crate) occurrence: Option<Expr>,
+    /// What it belongs to.
+    pub(crate) session: Option<Expr>,
+    /// The triggers that take its outcomes.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// No person has to see it.
+    pub(crate) unattended: Option<Span>,
+    /// Machines that entered the state before it made calls make them, too.
+    pub(crate) adopt: bool,
+    /// The names that it had before.
+    pub(crate) was: Vec<LitStr>,
+    /// Options that are given a second time.
+    repeated: Vec<Ident>,
+}
+
+/// Whether a person is asked.
+pub(crate) enum Approve {
+    Always,
+    /// `approve = path`: a function that looks at the arguments.
+    If(Path),
+}
+
+/// `done = trigger`.
+pub(crate) struct Outcome {
+    pub(crate) role: Role,
+    pub(crate) trigger: Ident,
+}
+
+impl Invoke {
+    /// The roles of a trigger.
+    pub(crate) fn roles_of<'s>(&'s self, trigger: &'s Ident) -> impl Iterator<Item = Role> + 's {
+        let outcomes = self.outcomes.iter().filter(move |outcome| outcome.trigger == *trigger);
+        outcomes.map(|outcome| outcome.role)
+    }
+
+    /// The trigger of a role.
+    pub(crate) fn trigger(&self, role: Role) -> Option<&Ident> {
+        let mut outcomes = self.outcomes.iter();
+        outcomes.find(|outcome| outcome.role == role).map(|outcome| &outcome.trigger)
+    }
+
+    /// Every expression that is written in it.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let Self { value, expires, within, occurrence, session, .. } = self;
+        [value, expires, within, occurrence, session].into_iter().flatten()
+    }
+
+    /// The function that decides whether a person is asked.
+    pub(crate) fn asks_if(&self) -> Option<&Path> {
+        match &self.approve {
+            Some(Approve::If(path)) => Some(path),
+            Some(Approve::Always) | None => None,
+        }
+    }
+
+    /// Reports what could be read and is wrong all the same.
+    pub(super) fn report(&self, errors: &mut Errors) {
+        for option in &self.repeated {
+            errors.on(option, message::repeated_option(option));
+        }
+    }
+
+    fn read_option(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let name = key.to_string();
+        if name == "unattended" {
+            self.unattended = Some(key.span());
+            return Ok(());
+        }
+        if name == "adopt" {
+            self.adopt = true;
+            return Ok(());
+        }
+        if name == "approve" && !input.peek(Token![=]) {
+            self.approve = Some(Approve::Always);
+            return Ok(());
+        }
+        let role = Role::of(&name);
+        let values = ["approve", "expires", "within", "occurrence", "session", "was"];
+        if role.is_none() && !values.contains(&&*name) {
+            return Err(syn::Error::new(key.span(), format!("unknown option `{name}`")));
+        }
+        input.parse::<Token![=]>()?;
+        match (&*name, role) {
+            (_, Some(role)) => self.outcomes.push(Outcome { role, trigger: input.parse()? }),
+            ("approve", _) => self.approve = Some(Approve::If(input.parse()?)),
+            ("expires", _) => self.expires = Some(input.parse()?),
+            ("within", _) => self.within = Some(input.parse()?),
+            ("occurrence", _) => self.occurrence = Some(input.parse()?),
+            ("session", _) => self.session = Some(input.parse()?),
+            _ => self.was.push(input.parse().map_err(|problem: syn::Error| {
+                syn::Error::new(problem.span(), "`was` takes the old name as a string")
+            })?),
+        }
+        Ok(())
+    }
+}
+
+impl Parse for Invoke {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.parse()?;
+        let (mut tool, mut is_set) = (None, false);
+        if input.parse::<Option<Token![:]>>()?.is_some() {
+            tool = Some(match input.parse()? {
+                Type::Slice(slice) => {
+                    is_set = true;
+                    *slice.elem
+                }
+                one => one,
+            });
+        }
+        let value =
+            if input.parse::<Option<Token![=]>>()?.is_some() { Some(input.parse()?) } else { None };
+        let mut invoke = Self {
+            name,
+            tool,
+            is_set,
+            value,
+            approve: None,
+            expires: None,
+            within: None,
+            occurrence: None,
+            session: None,
+            outcomes: Vec::new(),
+            unattended: None,
+            adopt: false,
+            was: Vec::new(),
+            repeated: Vec::new(),
+        };
+        let mut seen: Vec<String> = Vec::new();
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if input.is_empty() {
+                break;
+            }
+            let key: Ident = input.parse()?;
+            invoke.read_option(&key, input)?;
+            let name = key.to_string();
+            // It may have had several names.
+            if name != "was" && seen.contains(&name) {
+                invoke.repeated.push(key);
+            }
+            seen.push(name);
+        }
+        Ok(invoke)
+    }
+}

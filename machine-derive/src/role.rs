@@ -1,0 +1,34 @@
+/// The outcomes that a trigger takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The receipt of a call, or the outcomes of all calls of a set.
+    Done,
+    /// Why there is no receipt.
+    Failed,
+    /// The outcome of one call of a set.
+    Each,
+}
+
+impl Role {
+    /// The option that names its trigger.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Each => "each",
+        }
+    }
+
+    /// The number of items that its trigger takes.
+    pub(crate) fn items(self) -> usize {
+        match self {
+            Self::Done | Self::Failed => 1,
+            Self::Each => 2,
+        }
+    }
+
+    /// The role of which this is the option.
+    pub(crate) fn of(key: &str) -> Option<Self> {
+        [Self::Done, Self::Failed, Self::Each].into_iter().find(|role| role.key() == key)
+    }
+}

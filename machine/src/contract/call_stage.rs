@@ -1,0 +1,81 @@
+use serde::Serialize;
+
+#[cfg(feature = "store")]
+use super::{Release, execution, execution::Status};
+use crate::language::Phrase;
+#[cfg(feature = "store")]
+use crate::stored::CallState;
+
+/// How far a call is that a machine made by entering its state. The most urgent stage comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CallStage {
+    /// It is unknown whether it took effect.
+    InDoubt,
+    /// A person was asked whether it may begin.
+    Asked,
+    /// It may begin, and has not begun.
+    Pending,
+    /// It has begun.
+    Running,
+    /// It has an outcome that the machine has not taken.
+    Ended,
+    /// The machine has taken its outcome.
+    Taken,
+}
+
+impl CallStage {
+    /// Every stage.
+    pub const ALL: [Self; 6] =
+        [Self::InDoubt, Self::Asked, Self::Pending, Self::Running, Self::Ended, Self::Taken];
+
+    /// In words.
+    #[must_use]
+    pub const fn phrase(self) -> Phrase {
+        match self {
+            Self::InDoubt => Phrase::IsInDoubt,
+            Self::Asked => Phrase::CallAsked,
+            Self::Pending => Phrase::CallPending,
+            Self::Running => Phrase::CallRunning,
+            Self::Ended => Phrase::CallEnded,
+            Self::Taken => Phrase::CallTaken,
+        }
+    }
+}
+
+#[cfg(feature = "store")]
+impl CallStage {
+    /// The stage of a call that has not ended; `None` if its status is not that of such a call.
+    pub(crate) fn of(state: &CallState) -> Option<Self> {
+        let status: Status = state.status.parse().ok()?;
+        match (status, &state.gate) {
+            (Status::Pending, Some(gate)) => match Release::between(status, gate.parse().ok())? {
+                Release::Deferred => Some(Self::Asked),
+                Release::Released | Release::Refused => Some(Self::Pending),
+            },
+            (Status::Pending, None) => Some(Self::Pending),
+            (Status::Waiting, _) if state.in_doubt => Some(Self::InDoubt),
+            (Status::Running | Status::Waiting, _) => Some(Self::Running),
+            _ => None,
+        }
+    }
+
+    /// What a store finds of the calls in this stage, if they have not ended.
+    pub(crate) fn states(self) -> Vec<CallState> {
+        let statuses = || execution::DEFINITION.states.iter().map(|state| state.name.to_string());
+        let gates = || [None, Some(String::new())].into_iter().chain(statuses().map(Some));
+        let all = statuses().flat_map(|status| {
+            gates().flat_map(move |gate| {
+                let status = status.clone();
+                [false, true].map(|in_doubt| CallState {
+                    status: status.clone(),
+                    gate: gate.clone(),
+                    in_doubt,
+                })
+            })
+        });
+        all.filter(|state| Self::of(state) == Some(self)).collect()
+    }
+}

@@ -1,0 +1,15 @@
+use super::{AnyExecution, Progress};
+use crate::stored::Decision;
+
+/// A gate after its answer.
+#[derive(Debug)]
+pub(crate) struct AnsweredGate {
+    pub(crate) gate: AnyExecution,
+    pub(crate) decision: Decision,
+}
+
+/// The answer of a gate, if it has one.
+#[must_use]
+pub fn decision(gate: &AnyExecution) -> Option<Decision> {
+    Progress::of(gate).decision().cloned()
+}

@@ -1,0 +1,56 @@
+//! The longest texts of services that are stored.
+
+use std::io;
+
+use serde::Serialize;
+
+/// The maximum size of a reason in bytes. What is longer is cut.
+pub(crate) const MAX_REASON: usize = 64 * 1024;
+
+/// The maximum size of a receipt, or of a refusal as JSON, in bytes. What is longer is cut, and is then longer than this.
+pub(crate) const MAX_RECEIPT: usize = 1024 * 1024;
+
+/// A reason that is not too long.
+pub(crate) fn bounded(text: String) -> String {
+    cut(text, MAX_REASON)
+}
+
+/// A receipt that is not too long.
+pub(crate) fn bounded_receipt(text: String) -> String {
+    cut(text, MAX_RECEIPT)
+}
+
+/// Cuts a text that is too long, and marks it. It stays longer than a whole one can be.
+fn cut(mut text: String, most: usize) -> String {
+    let bytes = text.len();
+    if bytes > most {
+        text.truncate(text.floor_char_boundary(most));
+        text = format!("{text}… (cut from {bytes} bytes)");
+    }
+    text
+}
+
+/// The length of a value as JSON (bytes).
+pub(super) fn written_length(value: &impl Serialize) -> serde_json::Result<usize> {
+    struct Length(usize);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, value)?;
+    Ok(length.0)
+}
+
+/// The error for a receipt or a refusal that was cut.
+pub(super) fn was_cut(what: &str) -> serde_json::Error {
+    serde::de::Error::custom(format!(
+        "the {what} was cut because it has more than {MAX_RECEIPT} bytes"
+    ))
+}

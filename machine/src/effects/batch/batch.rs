@@ -1,0 +1,215 @@
+use std::fmt;
+
+use tracing::Instrument;
+
+use crate::{
+    contract::Callable,
+    effects::{
+        act::Act, batch::item::Item, begin::Begin, change::ForkChange, decide::Decide,
+        error::EffectError, leave::Left, retry::Retry, settle::Settle,
+    },
+    id::Id,
+    store::{
+        backend::{Condition, NewChild},
+        error::CommitError,
+        handle::Store,
+        inbox::{
+            message::Message,
+            protocol::{Event, EventOutcome},
+        },
+    },
+    stored::Durable,
+    telemetry,
+};
+
+/// Writes for any mix of machines that happen together, or not at all. Keys are given back and taken
+/// in the order of the calls.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine::contract::{Action, Contract, ToolSpec};
+/// use machine::store::Store;
+///
+/// # pollster::block_on(async {
+/// let store = Store::memory();
+/// let actors = Actors::issue("assistant")?;
+/// let email = ToolSpec::irreversible("email", "send")?;
+/// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+/// let (mut gate, mut mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
+///
+/// store.batch().create(gate.machine()).create(mail.machine()).write().await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a batch writes nothing until `write`"]
+pub struct Batch<'a> {
+    pub(super) store: &'a Store,
+    pub(super) items: Vec<Item<'a>>,
+    /// Events for inboxes and leases.
+    pub(super) events: Vec<(Id, Event)>,
+    /// Children and their parents.
+    pub(super) children: Vec<NewChild>,
+    pub(super) conditions: Vec<Condition>,
+    /// A machine that makes the calls of the state that it is in.
+    pub(super) adopts: Option<&'a mut dyn Durable>,
+    /// The operator actions to record.
+    pub(super) acts: Vec<Act>,
+}
+
+/// The maximum number of tries while the calls that end with the batch keep changing.
+const MAX_TRIES: usize = 32;
+
+impl<'a> Batch<'a> {
+    pub(crate) fn new(store: &'a Store) -> Self {
+        let (items, events) = (Vec::new(), Vec::new());
+        let (children, conditions, acts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { store, items, events, children, conditions, adopts: None, acts }
+    }
+
+    /// Stores a new machine with its whole journal. See [`Store::create`].
+    pub fn create(mut self, machine: &'a mut dyn Durable) -> Self {
+        self.items.push(Item::Create(machine));
+        self
+    }
+
+    /// Writes what happened to a stored machine. See [`Store::commit`].
+    pub fn commit(mut self, machine: &'a mut dyn Durable) -> Self {
+        self.items.push(Item::Commit(machine));
+        self
+    }
+
+    /// Starts an execution. See [`Store::begin`].
+    pub fn begin<T: Callable>(self, begin: &'a mut Begin<'_, T>) -> Self {
+        self.change(begin)
+    }
+
+    /// Records the outcome of a permit. See [`Store::settle`].
+    pub fn settle(self, settle: &'a mut Settle<'_>) -> Self {
+        self.change(settle)
+    }
+
+    /// Answers a gate. See [`Store::approve`].
+    pub fn decide(self, decide: &'a mut Decide) -> Self {
+        self.change(decide)
+    }
+
+    fn change(mut self, change: &'a mut dyn ForkChange) -> Self {
+        self.items.push(Item::Change(change));
+        self
+    }
+
+    /// Stores a new machine as the child of another one, which is woken when the child has ended. When
+    /// the parent ends first, its children are sent a message with the trigger `cancel`.
+    /// [`Store::children`] lists them. A parent that is unknown or has ended gets no children: then the
+    /// batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`].
+    pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
+        let child_id = child.journal().id();
+        self.children.push(NewChild { child: child_id, parent, since: 0, position: None });
+        self.create(child)
+    }
+
+    /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If another
+    /// message has its correlation id, the batch fails with [`CommitError::OtherMessage`].
+    pub fn send(mut self, to: Id, message: &Message) -> Self {
+        let (message, now) = (message.0.clone(), self.store.now());
+        self.events.push((to, Event::Send { message, now }));
+        self
+    }
+
+    /// Performs an act of the holder of a lease.
+    pub(crate) fn event(mut self, id: Id, event: Event) -> Self {
+        self.events.push((id, event));
+        self
+    }
+
+    /// Makes the calls of the state that a stored machine is in, for one that entered it before it made any.
+    pub(crate) fn adopt(mut self, machine: &'a mut dyn Durable) -> Self {
+        self.adopts = Some(machine);
+        self
+    }
+
+    /// Writes nothing unless this holds then.
+    pub(crate) fn on_condition(mut self, condition: Condition) -> Self {
+        self.conditions.push(condition);
+        self
+    }
+
+    /// Logs the act of a person that it carries out. The caller logs a refusal, which may come earlier.
+    pub(crate) fn act(mut self, act: Option<Act>) -> Self {
+        self.acts.extend(act);
+        self
+    }
+
+    /// Writes everything. When this returns, all of it is durable.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the operations. Then nothing was written, and all machines, outcomes and
+    /// pending executions are as they were.
+    pub async fn write(mut self) -> Result<(), EffectError> {
+        let written = self.try_write().await.map(drop);
+        self.store.log_refusal(self.acts_of_changes(), written).await
+    }
+
+    /// Writes everything, also if it is not known at first whether it was written.
+    pub(crate) async fn write_with(mut self, mut retry: Retry) -> Result<(), EffectError> {
+        loop {
+            let Err(error) = self.try_write().await else { return Ok(()) };
+            if let Some(error) = retry.after(error) {
+                return self.store.log_refusal(self.acts_of_changes(), Err(error)).await;
+            }
+        }
+    }
+
+    pub(super) fn acts_of_changes(&self) -> Vec<Act> {
+        let changes = self.items.iter().filter_map(|item| item.change()?.act());
+        let retries = self.items.iter().filter_map(Item::retry).map(|retry| retry.act());
+        Act::merged(changes.chain(retries))
+    }
+
+    /// Writes everything, and returns the outcome of each event.
+    pub(crate) async fn write_events(mut self) -> Result<Vec<EventOutcome>, EffectError> {
+        self.try_write().await
+    }
+
+    async fn try_write(&mut self) -> Result<Vec<EventOutcome>, EffectError> {
+        let store = self.store;
+        let left: Vec<_> = self.items.iter_mut().filter_map(|it| Left::of(it.machine())).collect();
+        let (size, count) = (self.items.len() as u64, self.events.len() as u64);
+        let span = telemetry::Commit { size, events: count }.span();
+        let mut tries = 0;
+        let mut result = loop {
+            let result = self.write_once(&left).instrument(span.clone()).await;
+            tries += 1;
+            match result {
+                // A call that was to end with the batch has moved on, or another one was added.
+                Err(EffectError::Commit(CommitError::Conflict { id }))
+                    if tries < MAX_TRIES
+                        && self.items.iter_mut().all(|it| it.journal().id() != id) => {}
+                result => break result,
+            }
+        };
+        if let Err(mut error) = result {
+            for item in &mut self.items {
+                if let Item::Change(change) = item {
+                    error = change.explain(store, error).await;
+                }
+            }
+            telemetry::failed(&span, error.class());
+            for item in &mut self.items {
+                // With the id of a commit, the same batch, tried again, finds out.
+                if item.journal().stored().commit_id.is_none() {
+                    item.discard();
+                }
+            }
+            result = Err(error);
+        }
+        result
+    }
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("len", &self.items.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,208 @@
+use std::{collections::HashSet, sync::Arc};
+
+use crate::{
+    effects::{
+        batch::{batch::Batch, calls::Calls, earlier_try::commit_id, item::Item},
+        committed::emit_committed,
+        consequences::BatchConsequences,
+        error::EffectError,
+        identity::maker_of,
+        leave::Left,
+        requirements::may_be_stored,
+    },
+    id::Id,
+    journal::StoredState,
+    store::{
+        backend::{self, AppliedBatch, Condition, NewChild, Rejected},
+        error::CommitError,
+        handle::Store,
+        inbox::{protocol::EventOutcome, sent},
+        operation::Logged,
+        write::prepare::Prepared,
+    },
+    stored::Requirement,
+};
+
+impl Batch<'_> {
+    /// Moves the copies of the changes that have none yet.
+    async fn prepare_changes(&mut self) -> Result<(), EffectError> {
+        let approved: Vec<_> =
+            self.items.iter().filter_map(|item| item.change()?.approval()).collect();
+        for item in &mut self.items {
+            if let Item::Change(change) = item {
+                change.prepare(self.store, &approved).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries once to write everything; `left` are the machines whose calls may end with it. Returns the outcome of
+    /// each event.
+    pub(super) async fn write_once(
+        &mut self,
+        left: &[Left],
+    ) -> Result<Vec<EventOutcome>, EffectError> {
+        self.items.retain(|item| !matches!(item, Item::Brought(..)));
+        self.prepare_changes().await?;
+        let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
+        let log = acts.map(|act| Logged::New(self.store.line_done(act))).collect();
+        let commit_id = commit_id(&mut self.items);
+        let Calls { new, joined, events: answers } = self.enter().await?;
+        self.items.extend(new.into_iter().map(|(child, machine)| Item::Brought(child, machine)));
+        let mut children = self.new_children();
+        let Self { store, items, events, conditions, .. } = self;
+        let store: &Store = store;
+        let mut prepared = Vec::with_capacity(items.len());
+        // The positions of the items that have something to write.
+        let mut positions = Vec::with_capacity(items.len());
+        for (position, item) in items.iter_mut().enumerate() {
+            let creates = item.is_new();
+            if let Some(ready) = store.prepare(item.machine(), creates, commit_id)? {
+                may_be_stored(item.machine(), &ready)?;
+                prepared.push(ready);
+                positions.push(position);
+            }
+        }
+        if prepared.is_empty() && events.is_empty() {
+            return Ok(Vec::new());
+        }
+        no_machine_twice(&prepared)?;
+        // The calls of a state belong to its entry, and others to the whole batch.
+        for child in children.iter_mut().filter(|child| child.position.is_none()) {
+            child.since = version_after(child.parent, &prepared, conditions);
+        }
+        let BatchConsequences { ended, conditions: mut required, yielding, let_go } =
+            store.consequences(left, &mut prepared, commit_id).await?;
+        required.extend(conditions.iter().cloned());
+        required.extend(items.iter().filter_map(|item| item.change()?.condition()));
+        let gates: Vec<_> = items.iter().map(|item| item.change()?.gate()).collect();
+        for (position, ready) in prepared.iter().enumerate() {
+            // The machines that were added come after those of the items.
+            let known = positions.get(position).and_then(|item| gates[*item].clone());
+            if let Some(requirement) = store.gate_is_open(ready, &prepared, known).await? {
+                required.push(store.required(ready.write.row.id, requirement));
+            }
+            store.joins_parent(ready, &children).await?;
+            let maker = positions.get(position).and_then(|item| maker_of(items[*item].machine()));
+            store.trust_plan(ready, maker).await?;
+        }
+        let mut batch = backend::WriteBatch {
+            events: events.iter().cloned().chain(answers).collect(),
+            children,
+            moved_children: let_go.into_iter().chain(joined).collect(),
+            conditions: required,
+            yielding,
+            log,
+            ..backend::WriteBatch::new(commit_id, store.now())
+        };
+        let sent = sent::sent(&batch.events);
+        let stored = fill(&mut batch, prepared);
+        // If the future is dropped from here on, the outcome of the batch is unknown. The machine
+        // remembers the id of the commit, so that the same commit can be recognized later.
+        let mut before = Vec::with_capacity(positions.len());
+        for position in &positions {
+            let journal = items[*position].journal();
+            before.push(journal.stored().commit_id);
+            journal.set_commit_id(Some(commit_id));
+        }
+        match store.inner.backend.apply(batch).await {
+            Ok(Ok(AppliedBatch { last, outcomes, sent: caused, .. })) => {
+                for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
+                    let item = &mut items[*position];
+                    emit_committed(item.machine());
+                    item.journal().mark_stored(stored);
+                    if let Item::Change(change) = item {
+                        change.committed(store, last);
+                    }
+                }
+                for call in &ended {
+                    emit_committed(call);
+                }
+                sent::sent_with(&sent, &outcomes);
+                sent::caused_with(&caused);
+                Ok(outcomes)
+            }
+            // An earlier try created it, its answer was lost, and it has moved on since.
+            Ok(Err(Rejected::AlreadyStored(id)))
+                if store.is_created_by(id, &positions, &stored, &before, items).await? =>
+            {
+                for (position, stored) in positions.iter().zip(stored) {
+                    emit_committed(items[*position].machine());
+                    items[*position].journal().mark_stored(stored);
+                }
+                Ok(Vec::new())
+            }
+            Ok(Err(rejected)) => {
+                for position in &positions {
+                    items[*position].journal().set_commit_id(None);
+                }
+                Err(rejected.into())
+            }
+            // An error leaves open what was open before.
+            Err(error) if error.is_indeterminate() => Err(error.into()),
+            Err(error) => {
+                for (position, before) in positions.iter().zip(before) {
+                    items[*position].journal().set_commit_id(before);
+                }
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl Batch<'_> {
+    /// The children that the caller and the machines of the batch add.
+    fn new_children(&self) -> Vec<NewChild> {
+        let brought = self.items.iter().filter_map(|item| match item {
+            Item::Brought(child, _) => *child,
+            _ => None,
+        });
+        self.children.iter().copied().chain(brought).collect()
+    }
+}
+
+/// The version of a machine after a batch: it writes the machine, or is about this version of it.
+fn version_after(id: Id, batch: &[Prepared], conditions: &[Condition]) -> u64 {
+    let written = batch.iter().find(|it| it.write.row.id == id);
+    let known = conditions.iter().find_map(|condition| match condition {
+        Condition::Version { id: of, version } if *of == id => Some(*version),
+        _ => None,
+    });
+    written.map_or(known.unwrap_or(0), |it| it.write.row.version)
+}
+
+/// Adds what was prepared. Returns what is on disk after the batch.
+fn fill(batch: &mut backend::WriteBatch, prepared: Vec<Prepared>) -> Vec<StoredState> {
+    let mut stored = Vec::with_capacity(prepared.len());
+    for ready in prepared {
+        for definition in ready.definitions {
+            let mut known = batch.definitions.iter();
+            if !known.any(|known| known.fingerprint == definition.fingerprint) {
+                batch.definitions.push(definition);
+            }
+        }
+        batch.writes.push(ready.write);
+        stored.push(ready.stored);
+    }
+    stored
+}
+
+fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {
+    if prepared.len() < 2 {
+        return Ok(());
+    }
+    let mut seen = HashSet::with_capacity(prepared.len());
+    for ready in prepared {
+        let id = ready.write.row.id;
+        if !seen.insert(id) {
+            return Err(EffectError::Commit(CommitError::Twice { id }));
+        }
+    }
+    Ok(())
+}
+
+impl Store {
+    pub(super) fn required(&self, by: Id, requirement: Requirement) -> Condition {
+        Condition::Required { by, requirement, clock: Arc::clone(&self.inner.clock) }
+    }
+}

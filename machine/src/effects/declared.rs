@@ -1,0 +1,72 @@
+//! The tools that a program declares when it opens a store.
+
+use crate::{
+    contract::{AnyExecution, Callable, Contract, InvalidContract, Tool, execution},
+    store::{integrity::declared::NamedTool, options::OpenOptions},
+};
+
+impl OpenOptions {
+    /// Declares a tool that the program has. The arguments of its calls are stored data, too:
+    /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments the type of the
+    /// tool cannot read, and lists them.
+    ///
+    /// ```
+    /// use machine::contract::{Idempotent, Tool};
+    /// use machine::store::OpenOptions;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct ReadFile {
+    ///     path: String,
+    /// }
+    ///
+    /// impl Tool for ReadFile {
+    ///     const SERVICE: &'static str = "files";
+    ///     const METHOD: &'static str = "read";
+    ///     type Effect = Idempotent;
+    ///     type Receipt = String;
+    ///     type Refusal = String;
+    /// }
+    ///
+    /// let options = OpenOptions::new().tool::<ReadFile>();
+    /// # drop(options);
+    /// ```
+    #[must_use]
+    pub fn tool<T: Tool>(mut self) -> Self {
+        self.declared.tool(named_tool::<T>());
+        self
+    }
+}
+
+/// A tool, and how the arguments of its calls are read.
+pub(crate) fn named_tool<T: Tool>() -> NamedTool {
+    NamedTool {
+        name: name::<T>(),
+        kind: &execution::DEFINITION.name,
+        restore: |store, found, known| {
+            let execution = store.restore::<AnyExecution>(found, known)?;
+            Ok(Box::new(execution))
+        },
+        read: |execution| {
+            let contract: &Contract = execution.__rules().__any().downcast_ref()?;
+            (contract.action().tool_name()? == name::<T>()).then(|| read::<T>(contract))
+        },
+    }
+}
+
+fn name<T: Tool>() -> String {
+    format!("{}.{}", T::SERVICE, T::METHOD)
+}
+
+fn read<T: Tool>(contract: &Contract) -> Result<(), String> {
+    match T::__read(contract.action(), contract.effect()) {
+        // A program that makes the same keys can run it.
+        Ok(_) | Err(InvalidContract::OtherIdentity { .. }) => Ok(()),
+        Err(InvalidContract::Arguments { tool, reason }) => Err(format!(
+            "its stored arguments do not fit `{tool}`: {reason}; write `#[serde(default)]` on an argument that was \
+             added and `#[serde(alias = \"..\")]` on one that was renamed, or run the program that planned the call \
+             until it has ended"
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}

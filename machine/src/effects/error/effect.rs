@@ -1,0 +1,404 @@
+use crate::{
+    clock::Millis,
+    contract::{InvalidContract, execution::Status},
+    effects::{Done, error::StateError},
+    id::Id,
+    process::Process,
+    store::error::{CommitError, LoadError},
+};
+
+/// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence with
+/// [`Fenced`](Self::Fenced), and unless [`is_indeterminate`](Self::is_indeterminate). All machines are as
+/// they were.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum EffectError {
+    /// The store refuses the commit.
+    #[error(transparent)]
+    Commit(CommitError),
+    /// The execution to repeat is a child of a machine that would not see the new attempt.
+    #[error(
+        "{id} is a child of {parent}, which would not see another attempt; nothing was \
+         written; advance {parent}, or let its handler repeat the call as another child"
+    )]
+    OfParent {
+        /// The execution that failed.
+        id: Id,
+        /// Its parent.
+        parent: Id,
+    },
+    /// The execution waits for a gate that was not answered.
+    #[error(
+        "{id} waits for the gate {gate}, which is {}; answer it first",
+        status.definition().label
+    )]
+    Deferred {
+        /// The execution.
+        id: Id,
+        /// Its gate.
+        gate: Id,
+        /// The status of the gate.
+        status: Status,
+    },
+    /// The gate was declined, withdrawn or expired, so the execution never runs.
+    #[error(
+        "{id} never runs: its gate {gate} is {}; cancel it, and ask again with a new execution",
+        status.definition().label
+    )]
+    NeverRuns {
+        /// The execution.
+        id: Id,
+        /// Its gate.
+        gate: Id,
+        /// The terminal status of the gate.
+        status: Status,
+    },
+    /// A person declined the action, and it was not approved since.
+    #[error(
+        "{by} declined the action of {id} at {gate}, and no person has approved it since; ask a person \
+         with `Contract::ask`, or let one retry it"
+    )]
+    Declined {
+        /// The execution.
+        id: Id,
+        /// The gate that was declined.
+        gate: Id,
+        /// The name of the person.
+        by: String,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// The gate was not approved by a person.
+    #[error("{gate} was completed without an approval, so {id} may not run; ask again")]
+    NotApproved {
+        /// The execution.
+        id: Id,
+        /// Its gate.
+        gate: Id,
+    },
+    /// The approval was given, and was not used in time.
+    #[error("the approval {gate} of {id} has expired; ask again")]
+    ApprovalExpired {
+        /// The execution.
+        id: Id,
+        /// Its gate.
+        gate: Id,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// The gate can no longer be answered.
+    #[error("{id} has expired and can no longer be answered; ask again")]
+    GateExpired {
+        /// The gate.
+        id: Id,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// The gate can still be answered.
+    #[error("{id} has not expired; it can still be answered, or withdrawn")]
+    NotDue {
+        /// The gate.
+        id: Id,
+    },
+    /// The gate was withdrawn, or it expired.
+    #[error("{id} can no longer be answered: it is {found}; ask again")]
+    GateEnded {
+        /// The gate.
+        id: Id,
+        /// Its state, and why.
+        found: String,
+    },
+    /// The gate asks for something else than what waits behind it.
+    #[error("{id} cannot be answered: {reason}; `cancel {id}` ends it; ask again")]
+    GateChanged {
+        /// The gate.
+        id: Id,
+        /// A description of the change.
+        reason: String,
+    },
+    /// Another execution has done what the gate asks for.
+    #[error(
+        "{id} can no longer be approved: {done}; `cancel {id}` ends it; to repeat it on purpose, plan the \
+         action with an `occurrence`"
+    )]
+    GateDone {
+        /// The gate.
+        id: Id,
+        /// The execution that completed the action.
+        done: Done,
+    },
+    /// The digest of an approval is not that of the whole question of the gate.
+    #[error(
+        "{id} is not approved: its question was not shown as a whole, or has a different digest; read \
+         the whole question, and approve with its digest"
+    )]
+    NotShown {
+        /// The gate.
+        id: Id,
+    },
+    /// The question has not been answered yet.
+    #[error("{id} has no answer yet; store one with `respond` first")]
+    Unanswered {
+        /// The execution.
+        id: Id,
+    },
+    /// The execution must not be resumed.
+    #[error(transparent)]
+    NotResumed {
+        /// The reason.
+        source: Box<StateError>,
+    },
+    /// The gate was already answered.
+    #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]
+    AlreadyDecided {
+        /// The gate.
+        id: Id,
+        /// The answer.
+        approved: bool,
+        /// The name of the person.
+        by: String,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// A call may still be running.
+    #[error(
+        "the call of {id} may still be running{} and can take effect; wait until it has ended, \
+         or override", in_process(process.as_ref())
+    )]
+    WorkerAlive {
+        /// The execution.
+        id: Id,
+        /// The process of the call.
+        process: Option<Process>,
+    },
+    /// A call was cut off in a process that is still running.
+    #[error(
+        "the call of {id} was cut off{} and can still take effect; restart that process and \
+         answer then, or override", in_process(process.as_ref())
+    )]
+    CutOff {
+        /// The execution.
+        id: Id,
+        /// The process of the call.
+        process: Option<Process>,
+    },
+    /// It is unknown whether the worker of a call has ended.
+    #[error(
+        "it is unknown whether the worker of {id} has ended, because its lock file is missing, \
+         copied, or from another host; make sure that it has, and override"
+    )]
+    WorkerUnknown {
+        /// The execution.
+        id: Id,
+    },
+    /// The call can still take effect.
+    #[error(
+        "the call of {id} can still take effect for {left_ms} ms (the settling time of its \
+         tool); wait, or override"
+    )]
+    NotSettled {
+        /// The execution.
+        id: Id,
+        /// The remaining time, in milliseconds.
+        left_ms: u64,
+    },
+    /// The execution was not interrupted, or is irreversible.
+    #[error("{id} is not an interrupted idempotent call; `recover` lists those")]
+    NotInterrupted {
+        /// The execution.
+        id: Id,
+    },
+    /// An action that is known to be irreversible in this store was declared idempotent.
+    #[error(
+        "{what} is irreversible in this store, but the contract of {id} says otherwise; register the \
+         tool as irreversible, and plan the action again"
+    )]
+    EffectLowered {
+        /// The execution.
+        id: Id,
+        /// The tool, or the key.
+        what: String,
+    },
+    /// The tool has an identity in this store and the contract was made without one, or the other
+    /// way round: the same action would get two keys.
+    #[error(
+        "this store derives the keys of `{tool}` {}, but the key of {id} is derived {}; register the \
+         tool as in the program that used it first, or give it another METHOD: a new name has \
+         separate keys",
+        if *identity { "from its identity" } else { "from all arguments, without an identity" },
+        if *identity { "from all arguments, without an identity" } else { "from an identity" }
+    )]
+    IdentityChanged {
+        /// The execution.
+        id: Id,
+        /// The tool.
+        tool: String,
+        /// `true` if the tool has an identity in this store.
+        identity: bool,
+    },
+    /// The tool derives another key from the arguments of an earlier execution than when that was
+    /// planned: the same action would get two keys.
+    #[error(
+        "`{tool}` has a different identity in this program than in the one that planned {by}: \
+         stored is {stored}, this program derives {made}; use the same `Tool::identity`, without \
+         time, environment or random numbers, or give the tool another METHOD: a new name has separate keys"
+    )]
+    OtherIdentity {
+        /// The tool.
+        tool: String,
+        /// The earlier execution.
+        by: Id,
+        /// Its identity and its key, as they are stored.
+        stored: String,
+        /// The identity and the key that this program makes of its arguments.
+        made: String,
+    },
+    /// The execution was not made by this program.
+    #[error(
+        "{id} was read from data, so it could begin in several stores or without an approval; \
+         plan the action here"
+    )]
+    Imported {
+        /// The execution.
+        id: Id,
+    },
+    /// The contract does not fit the tool.
+    #[error("{id}: {source}")]
+    Contract {
+        /// The execution.
+        id: Id,
+        /// The reason.
+        source: InvalidContract,
+    },
+    /// The gate is for another execution or another action.
+    #[error("{gate} is not for {id} and its action; ask for this action")]
+    OtherAction {
+        /// The execution.
+        id: Id,
+        /// The gate.
+        gate: Id,
+    },
+    /// A dependency of the execution, such as its gate, cannot be read.
+    #[error("a machine that {id} depends on cannot be read: {source}")]
+    Gate {
+        /// The execution.
+        id: Id,
+        /// The reason.
+        source: Box<StateError>,
+    },
+    /// The outcome belongs to another execution.
+    #[error("the outcome belongs to {of}, not to {id}; settle it with {of}")]
+    OtherOutcome {
+        /// The execution to settle.
+        id: Id,
+        /// The execution of the outcome.
+        of: Id,
+    },
+    /// The worker was fenced while its call was in flight. Its evidence was kept as late and changes
+    /// no state.
+    #[error("{id} was fenced while its call was in flight; the outcome is kept as late evidence")]
+    Fenced {
+        /// The execution.
+        id: Id,
+    },
+    /// The outcome of an irreversible call is not on disk yet.
+    #[error("the outcome of {id} is not on disk: {source}; settle it again. At stake: {at_stake}")]
+    Unsettled {
+        /// The execution.
+        id: Id,
+        /// The receipt, or the reason why there is none.
+        at_stake: String,
+        /// Why it is not on disk.
+        source: Box<EffectError>,
+    },
+    /// The lock file that shows other processes that this one is alive cannot be made.
+    #[error("cannot make a lock file next to the database: {0}")]
+    Lock(String),
+}
+
+impl EffectError {
+    /// A dependency of an execution was not read.
+    pub(crate) fn unread(id: Id, error: impl Into<StateError>) -> Self {
+        match error.into() {
+            StateError::Load(LoadError::Unavailable(error)) => error.into(),
+            error => Self::Gate { id, source: Box::new(error) },
+        }
+    }
+
+    /// Returns `true` if the storage failed, and the same operation may succeed later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        self.commit().is_some_and(CommitError::may_pass)
+    }
+
+    /// Returns `true` if the store was closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.commit().is_some_and(CommitError::is_closed)
+    }
+
+    /// Returns `true` if another commit came first: load the machine again.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Commit(error) if error.is_conflict())
+    }
+
+    /// Returns `true` if it is unknown whether the batch is on disk.
+    #[must_use]
+    pub fn is_indeterminate(&self) -> bool {
+        self.commit().is_some_and(CommitError::is_indeterminate)
+    }
+
+    /// The refusal of the store that ended the operation.
+    fn commit(&self) -> Option<&CommitError> {
+        match self {
+            Self::Commit(error) => Some(error),
+            Self::Unsettled { source, .. } => source.commit(),
+            _ => None,
+        }
+    }
+}
+
+impl EffectError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::Commit(error) => error.class(),
+            Self::Deferred { .. } => "deferred",
+            Self::NeverRuns { .. } => "never_runs",
+            Self::NotApproved { .. } => "not_approved",
+            Self::Declined { .. } => "declined",
+            Self::ApprovalExpired { .. } => "approval_expired",
+            Self::GateExpired { .. } => "gate_expired",
+            Self::NotDue { .. } => "not_due",
+            Self::GateEnded { .. } => "gate_ended",
+            Self::GateChanged { .. } => "gate_changed",
+            Self::GateDone { .. } => "gate_done",
+            Self::OfParent { .. } => "of_parent",
+            Self::NotShown { .. } => "not_shown",
+            Self::Unanswered { .. } => "unanswered",
+            Self::AlreadyDecided { .. } => "already_decided",
+            Self::WorkerAlive { .. } => "worker_alive",
+            Self::CutOff { .. } => "cut_off",
+            Self::WorkerUnknown { .. } => "worker_unknown",
+            Self::NotSettled { .. } => "not_settled",
+            Self::NotInterrupted { .. } => "not_interrupted",
+            Self::EffectLowered { .. } => "effect_lowered",
+            Self::IdentityChanged { .. } => "identity_changed",
+            Self::OtherIdentity { .. } => "other_identity",
+            Self::Imported { .. } => "imported",
+            Self::Contract { .. } => "contract",
+            Self::OtherAction { .. } => "other_action",
+            Self::OtherOutcome { .. } => "other_outcome",
+            Self::Fenced { .. } => "fenced",
+            Self::Unsettled { source, .. } => source.class(),
+            Self::Lock(_) => "lock",
+            // The source says why it cannot be read.
+            Self::Gate { source, .. } | Self::NotResumed { source } => source.class(),
+        }
+    }
+}
+
+/// The process of a call, as a part of a sentence.
+fn in_process(process: Option<&Process>) -> String {
+    process.map(|process| format!(" in {process}")).unwrap_or_default()
+}

@@ -1,0 +1,112 @@
+//! Why calls, gates and answers are refused.
+
+mod effect;
+mod state;
+
+pub use effect::EffectError;
+pub use state::StateError;
+
+use crate::{
+    store::{
+        backend::Rejected,
+        error::{CommitError, LoadError, Unavailable},
+        inbox::send::SendError,
+    },
+    stored::VerifyError,
+};
+
+impl From<CommitError> for EffectError {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Effect(source) => match source.downcast() {
+                Ok(error) => *error,
+                Err(source) => Self::Commit(CommitError::Effect(source)),
+            },
+            error => Self::Commit(error),
+        }
+    }
+}
+
+impl From<EffectError> for CommitError {
+    fn from(error: EffectError) -> Self {
+        match error {
+            EffectError::Commit(error) => error,
+            error => Self::Effect(Box::new(error)),
+        }
+    }
+}
+
+impl From<Unavailable> for EffectError {
+    fn from(error: Unavailable) -> Self {
+        Self::Commit(error.into())
+    }
+}
+
+impl From<LoadError> for StateError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}
+
+impl From<VerifyError> for StateError {
+    fn from(error: VerifyError) -> Self {
+        Self::Load(error.into())
+    }
+}
+
+impl From<Unavailable> for StateError {
+    fn from(error: Unavailable) -> Self {
+        Self::Load(error.into())
+    }
+}
+
+impl From<Rejected> for EffectError {
+    fn from(rejected: Rejected) -> Self {
+        Self::Commit(match rejected {
+            // Only approvals end.
+            Rejected::Late { by: id, machine: gate, at } => {
+                return Self::ApprovalExpired { id, gate, at };
+            }
+            Rejected::Unmet { by: id, machine } => CommitError::Unmet { id, machine },
+            Rejected::EffectLowered { id, what } => return Self::EffectLowered { id, what },
+            Rejected::IdentityChanged { id, tool, identity } => {
+                return Self::IdentityChanged { id, tool, identity };
+            }
+            Rejected::Conflict(id) => CommitError::Conflict { id },
+            Rejected::NotFound(id) => CommitError::NotFound { id },
+            Rejected::AlreadyStored(id) => CommitError::AlreadyStored { id },
+            Rejected::AlreadyDone { id, by } => CommitError::AlreadyDone { id, by },
+            Rejected::KeyHeld { id, by } => CommitError::KeyHeld { id, by },
+            Rejected::KeyReused { id, by } => CommitError::KeyReused { id, by },
+            Rejected::UnderWay { id, call } => CommitError::UnderWay { id, call },
+            Rejected::OtherAttempt { id, by } => CommitError::OtherAttempt { id, by },
+            Rejected::BrokenAttempt { id, reason } => CommitError::BrokenAttempt { id, reason },
+            Rejected::Ended(id) => CommitError::Ended { id },
+            Rejected::NotChild { id, parent } => CommitError::NotChild { id, parent },
+            Rejected::Refused { id, .. } => CommitError::LeaseLost { id },
+            Rejected::OtherMessage { id, correlation } => {
+                CommitError::OtherMessage { id, correlation }
+            }
+        })
+    }
+}
+
+/// The class of an error of any type; `None` if it is not of a store.
+pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    if let Some(error) = error.downcast_ref::<EffectError>() {
+        Some(error.class())
+    } else if let Some(error) = error.downcast_ref::<StateError>() {
+        Some(error.class())
+    } else if let Some(error) = error.downcast_ref::<CommitError>() {
+        match error {
+            CommitError::Effect(source) => class_of(&**source),
+            error => Some(error.class()),
+        }
+    } else if let Some(error) = error.downcast_ref::<LoadError>() {
+        Some(error.class())
+    } else if let Some(error) = error.downcast_ref::<SendError>() {
+        Some(error.class())
+    } else {
+        error.downcast_ref::<Unavailable>().map(Unavailable::class)
+    }
+}

@@ -1,0 +1,153 @@
+use crate::{
+    clock::Millis,
+    contract::InvalidContract,
+    effects::Done,
+    id::Id,
+    store::error::{CommitError, LoadError},
+};
+
+/// Why an execution is not in the state that an operation needs. Nothing was changed.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The machine was not loaded.
+    #[error(transparent)]
+    Load(LoadError),
+    /// The machine is not in the requested state.
+    #[error("{id} is {found}, not {expected}; {legal}")]
+    OtherState {
+        /// The machine.
+        id: Id,
+        /// The requested state.
+        expected: &'static str,
+        /// The current state.
+        found: &'static str,
+        /// The legal moves in the current state.
+        legal: String,
+    },
+    /// The machine has waited longer than allowed.
+    #[error(
+        "{id} has waited for {age_ms} ms, the limit is {limit_ms} ms; cancel it, or resume it \
+         without a limit"
+    )]
+    Expired {
+        /// The machine.
+        id: Id,
+        /// The time for which it has waited, in milliseconds.
+        age_ms: u64,
+        /// The limit, in milliseconds.
+        limit_ms: u64,
+    },
+    /// The contract does not fit the tool.
+    #[error("{id}: {source}")]
+    Contract {
+        /// The execution.
+        id: Id,
+        /// The reason.
+        source: Box<InvalidContract>,
+    },
+    /// The machine is not a gate that waits for an answer.
+    #[error(
+        "{id} is not a gate that waits for an answer: it is {found}; `list` shows those that do"
+    )]
+    NotAGate {
+        /// The machine.
+        id: Id,
+        /// Its state.
+        found: String,
+    },
+    /// The machine is not a question that waits for an answer.
+    #[error("{id} is not a question that waits for an answer: it is {found}")]
+    NotAQuestion {
+        /// The machine.
+        id: Id,
+        /// A description of the machine.
+        found: String,
+    },
+    /// The gate was answered before.
+    #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
+    AlreadyDecided {
+        /// The gate.
+        id: Id,
+        /// The answer.
+        approved: bool,
+        /// The name of the person.
+        by: String,
+        /// When (milliseconds since the Unix epoch).
+        at: Millis,
+    },
+    /// Nothing irreversible is being called.
+    #[error(
+        "{id} is {found}, and is not an irreversible call in flight, so there is no worker to fence; \
+         `perform_again` takes an idempotent call over"
+    )]
+    NotRunning {
+        /// The execution.
+        id: Id,
+        /// Its state.
+        found: String,
+    },
+    /// It is unknown whether the action took effect.
+    #[error(
+        "{id} is in doubt; check whether the action took effect, then call `confirm_applied` or \
+         `confirm_not_applied`"
+    )]
+    InDoubt {
+        /// The execution.
+        id: Id,
+    },
+    /// The service of the execution has accepted the call, and has not reported yet.
+    #[error(
+        "{id} waits for the report of its service, which has accepted the call; `report` settles it"
+    )]
+    AwaitsReport {
+        /// The execution.
+        id: Id,
+    },
+    /// The execution is not in doubt.
+    #[error("{id} is not in doubt; there is nothing to confirm")]
+    NotInDoubt {
+        /// The execution.
+        id: Id,
+    },
+    /// Another execution has completed the action.
+    #[error("{id} cannot be resumed: {done}; cancel {id}")]
+    AlreadyDone {
+        /// The execution to resume, or a gate in front of it.
+        id: Id,
+        /// The execution that completed the action.
+        done: Done,
+    },
+    /// An execution in doubt cannot be parked.
+    #[error("{id} is in doubt and cannot be parked: {source}")]
+    NotParked {
+        /// The execution.
+        id: Id,
+        /// The reason.
+        source: Box<CommitError>,
+    },
+    /// The lock file of a worker cannot be read, so that it is unknown whether the worker is alive.
+    #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
+    Lock(String),
+}
+
+impl StateError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::Load(error) => error.class(),
+            Self::OtherState { .. } => "other_state",
+            Self::Expired { .. } => "expired",
+            Self::Contract { .. } => "contract",
+            Self::NotAGate { .. } => "not_a_gate",
+            Self::AlreadyDecided { .. } => "already_decided",
+            Self::NotRunning { .. } => "not_running",
+            Self::InDoubt { .. } => "in_doubt",
+            Self::NotAQuestion { .. } => "not_a_question",
+            Self::AwaitsReport { .. } => "awaits_report",
+            Self::NotInDoubt { .. } => "not_in_doubt",
+            Self::AlreadyDone { .. } => "already_done",
+            Self::NotParked { source, .. } => source.class(),
+            Self::Lock(_) => "lock",
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Verification and retention, for which executions are a kind that the program need not declare.
+
+use crate::{
+    actor::Human,
+    contract::AnyExecution,
+    effects::act::Act,
+    id::Id,
+    store::{
+        Prune, PruneProgress, Pruned,
+        error::{LoadError, Unavailable},
+        handle::Store,
+        integrity::{
+            check::DeclaredKind,
+            verify::{VerifyProgress, VerifyReport},
+        },
+    },
+    stored::Restore,
+};
+
+impl Store {
+    /// The kinds of machines that this program reads.
+    fn named(&self) -> Vec<DeclaredKind> {
+        let mut named = self.inner.declared.machines.clone();
+        named.push(DeclaredKind::of::<AnyExecution>());
+        named
+    }
+
+    /// Verifies the whole history of a machine: replays its journal along the definitions that it was
+    /// written under, folds it again, and compares the result with what [`load`](Self::load) trusts. Compares each
+    /// outcome that it took with the call that it is of. However long the history is, a part of it is in memory at a
+    /// time.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`load`](Self::load), with the first problem.
+    pub async fn verify<M: Restore>(&self, id: Id) -> Result<(), LoadError> {
+        self.verify_as(&DeclaredKind::of::<M>(), &self.named(), id).await
+    }
+
+    /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the definitions,
+    /// the chain over the whole journal, the attempts at each key, the messages, the operator log, and the
+    /// triggers and indexes of a file. Machines of a
+    /// kind that the program has not declared with [`OpenOptions::machine`](crate::store::OpenOptions::machine) are
+    /// replayed along their stored definitions, but the rules of their contexts are not known.
+    ///
+    /// Calls `progress` after each machine.
+    ///
+    /// ```
+    /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::LoadError> {
+    /// let report = store.verify_all(|progress| {
+    ///     eprintln!("{} of {} entries", progress.entries, progress.total_entries);
+    /// }).await?;
+    /// for problem in &report.problems {
+    ///     eprintln!("{:?}: {}", problem.id, problem.reason);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now. What is wrong with the data is
+    /// in the [`VerifyReport`].
+    pub async fn verify_all(
+        &self,
+        progress: impl FnMut(VerifyProgress),
+    ) -> Result<VerifyReport, LoadError> {
+        self.verify_kinds(&self.named(), progress).await
+    }
+
+    /// Verifies one machine of any kind, as [`verify_all`](Self::verify_all) does.
+    pub(crate) async fn verify_machine(&self, id: Id) -> Result<VerifyReport, LoadError> {
+        self.verify_one(&self.named(), id).await
+    }
+
+    /// Deletes machines that have ended, with their contexts, journals, messages and leases, in small
+    /// commits. Each is verified before; one that fails is kept and reported. [`Kept`](crate::store::Kept) lists what else is
+    /// kept.
+    ///
+    /// Keys stay protected: attempts are never deleted, so the action of a pruned execution is not done
+    /// again. The digest of each deleted entry stays, so that the chain over the journal can still be
+    /// [verified](Self::verify_all), and so does [who pruned](Self::prunings). Sequence numbers are not
+    /// used again. A SQLite file does not shrink; freed pages are reused.
+    ///
+    /// Calls `progress` after each commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the storage cannot do it now. What was deleted until then stays deleted; call
+    /// it again for the rest.
+    pub async fn prune(
+        &self,
+        prune: &Prune,
+        by: &Human,
+        progress: impl FnMut(PruneProgress),
+    ) -> Result<Pruned, Unavailable> {
+        if prune.is_dry_run() {
+            return self.prune_unlogged(prune, by, progress).await;
+        }
+        let line = self.line(Act::new(by, "prune", &[], ""), None);
+        let number = self.operation(line).await?;
+        let pruned = self.prune_unlogged(prune, by, progress).await;
+        let outcome = match &pruned {
+            Ok(_) => "done".to_owned(),
+            Err(error) => format!("failed: {error}"),
+        };
+        // What was deleted stays deleted; without its outcome the log shows it as interrupted.
+        let _ = self.operation_ended(number, &outcome).await;
+        pruned
+    }
+
+    /// Prunes without a line of the operator log.
+    pub(crate) async fn prune_unlogged(
+        &self,
+        prune: &Prune,
+        by: &Human,
+        progress: impl FnMut(PruneProgress),
+    ) -> Result<Pruned, Unavailable> {
+        self.prune_kinds(&self.named(), prune, by, progress).await
+    }
+}

@@ -1,0 +1,199 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{NextStep, aside};
+use crate::view::{Audience, Human, Language, Phrase, StateCalls, audience::is_hidden};
+use crate::{
+    clock::Millis,
+    contract::Process,
+    id::Id,
+    store::{Cause, Failing, Received, read::observe::Observed},
+};
+
+/// The reason why a machine needs a person's attention. The most urgent reason comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConcernReason {
+    /// It ended as not done, and a receipt says that it took effect.
+    Contradicted,
+    /// It is unknown whether it took effect.
+    InDoubt,
+    /// It cannot be read.
+    Unreadable,
+    /// Workers have set it, or a message to it, aside: they do not retry it.
+    SetAside,
+    /// It needs a handler, a tool or a move that no live worker has, for a minute or longer.
+    NoWorker,
+    /// A deadline has passed, or a call has run longer than it may.
+    Overdue,
+    /// It failed when a worker last tried it, and is tried again.
+    Failing,
+    /// It waits for a person.
+    WaitsForPerson,
+}
+
+impl ConcernReason {
+    /// Every reason.
+    pub const ALL: [Self; 8] = [
+        Self::Contradicted,
+        Self::InDoubt,
+        Self::Unreadable,
+        Self::SetAside,
+        Self::NoWorker,
+        Self::Overdue,
+        Self::Failing,
+        Self::WaitsForPerson,
+    ];
+
+    /// In words.
+    #[must_use]
+    pub const fn phrase(self) -> Phrase {
+        match self {
+            Self::Contradicted => Phrase::Contradicted,
+            Self::InDoubt => Phrase::IsInDoubt,
+            Self::Unreadable => Phrase::IsUnreadable,
+            Self::SetAside => Phrase::SetAside,
+            Self::NoWorker => Phrase::NoWorker,
+            Self::Overdue => Phrase::Overdue,
+            Self::Failing => Phrase::Failing,
+            Self::WaitsForPerson => Phrase::WaitsForPerson,
+        }
+    }
+}
+
+impl fmt::Display for ConcernReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.phrase().english())
+    }
+}
+
+/// A call in doubt that can still take effect: before its process has ended, only evidence or an
+/// override ends the doubt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct OpenCall {
+    /// The process to restart.
+    pub process: Process,
+    /// When the call was found to be cut off (milliseconds since the Unix epoch, by the clock of the
+    /// store); `None` if it may still answer.
+    pub cut_off_at: Option<Millis>,
+}
+
+/// A failure of a worker, for every audience. The text of the error may repeat data, so it is a separate field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Trouble {
+    /// The reason.
+    pub cause: Cause,
+    /// Why, in words.
+    pub reason: String,
+    /// The number of attempts.
+    pub attempts: u32,
+    /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store); `None` for a message.
+    pub at: Option<Millis>,
+    /// It is not tried again before a person requeues it.
+    pub set_aside: bool,
+    /// When it is tried again.
+    pub retry_at: Option<Millis>,
+}
+
+impl Trouble {
+    pub(crate) fn of(failing: &Failing, language: Language) -> Self {
+        let Failing { cause, attempts, at, set_aside, retry_at, .. } = *failing;
+        let reason = language.text(cause.phrase()).to_owned();
+        Self { cause, reason, attempts, at: Some(at), set_aside, retry_at }
+    }
+
+    /// A message that was set aside.
+    pub(crate) fn of_message(
+        message: &Received,
+        machine: Option<&Observed>,
+        language: Language,
+    ) -> Self {
+        let cause = message.cause.unwrap_or(Cause::NotValid);
+        let reason = match machine {
+            Some(machine) => aside::of_message(message, machine, language),
+            None => language.text(cause.phrase()).to_owned(),
+        };
+        let attempts = message.attempts;
+        Self { cause, reason, attempts, at: None, set_aside: true, retry_at: None }
+    }
+}
+
+/// A machine that needs attention, as an audience may see it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct Concern<A: Audience = Human> {
+    /// The reason.
+    pub reason: ConcernReason,
+    /// The machine, if that is known.
+    pub id: Option<Id>,
+    /// Its kind, such as `execution`.
+    pub machine: Option<String>,
+    /// The state's name, such as `waiting`.
+    pub status: Option<String>,
+    /// The state as lists show it, such as `IN_DOUBT`.
+    pub label: Option<String>,
+    /// What the calls do that it made by entering its state.
+    pub calls: Option<StateCalls>,
+    /// Its session.
+    pub session: Option<String>,
+    /// Its subject, such as `email.send → bob@example.com`.
+    pub summary: String,
+    /// The question that it waits with.
+    pub question: Option<String>,
+    /// The trigger of an answer that was sent, and that the program of the machine has not applied yet.
+    pub answered_with: Option<String>,
+    /// The call that is in doubt and that can still take effect, because its process is running.
+    pub open_call: Option<OpenCall>,
+    /// The need that no live worker meets, such as a tool, and what to do about it.
+    pub missing: Option<String>,
+    /// The failure, if a worker failed.
+    pub trouble: Option<Trouble>,
+    /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls that the deadline waits
+    /// for; for a gate, why it can no
+    /// longer be approved, or what to know before.
+    pub cause: Option<String>,
+    /// The beginning of the reference under which its service has accepted the call.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub reference: A::Internal<Option<String>>,
+    /// The error, in the words of the program, which may repeat data.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub error: A::Internal<Option<String>>,
+    /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
+    /// or since the call should have ended; for anything else, since it entered its state.
+    pub since: Option<Millis>,
+    /// The number of its transitions, by which an answer says which question it is for.
+    pub transition_count: Option<u64>,
+    /// The actions that a person can take.
+    pub next: Vec<NextStep>,
+}
+
+/// The concerns that need attention: most urgent first, then oldest first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct Attention<A: Audience = Human> {
+    /// The machines.
+    pub concerns: Vec<Concern<A>>,
+    /// There are more that wait, or are overdue, than were asked for.
+    pub truncated: bool,
+}

@@ -1,0 +1,50 @@
+use std::collections::BTreeSet;
+
+use super::{Concern, ConcernReason, NextStep};
+use crate::{id::Id, store::LoadError};
+use crate::{line::OneLine, view::Audience};
+
+/// The concerns so far; each machine once, for its most urgent reason.
+pub(super) struct ConcernList<A: Audience> {
+    pub(super) seen: BTreeSet<Id>,
+    pub(super) concerns: Vec<Concern<A>>,
+    pub(super) truncated: bool,
+}
+
+impl<A: Audience> ConcernList<A> {
+    pub(super) fn add(&mut self, concern: Concern<A>) {
+        if concern.id.is_none_or(|id| self.seen.insert(id)) {
+            self.concerns.push(concern);
+        }
+    }
+
+    pub(super) fn unreadable(&mut self, id: Option<Id>, error: &LoadError) {
+        self.add(Concern::unreadable(id, &error.to_string()));
+    }
+}
+
+impl<A: Audience> Concern<A> {
+    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
+        Self {
+            reason: ConcernReason::Unreadable,
+            id,
+            machine: None,
+            status: None,
+            label: None,
+            calls: None,
+            session: None,
+            summary: "it cannot be read".to_owned(),
+            question: None,
+            answered_with: None,
+            open_call: None,
+            missing: None,
+            trouble: None,
+            cause: None,
+            reference: A::__internal(|| None),
+            error: A::__internal(|| Some(OneLine(error).to_string())),
+            since: None,
+            transition_count: None,
+            next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
+        }
+    }
+}

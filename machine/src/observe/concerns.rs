@@ -1,0 +1,406 @@
+//! The machines of a store that need attention.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Attention, Concern, ConcernReason, NextStep, Observer, OpenCall, calls::CallsOf,
+    concern_list::ConcernList, possible::next_of_machine,
+};
+use crate::view::{Audience, Label, Phrase, Snapshot, View, audience::due};
+use crate::{
+    actor::Category,
+    contract::{AnyExecution, Liveness, Progress, execution, waits_for},
+    definition::{Definition, Edge},
+    effects::error::StateError,
+    id::Id,
+    store::{LoadError, Query},
+    stored::Durable,
+};
+
+/// The number of machines that are read at once for one reason.
+const PAGE: usize = 256;
+
+impl Observer {
+    /// The machines that a query selects and that need attention, most urgent first. At most as many as
+    /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
+    /// contradicted and not acknowledged, in doubt, set aside or failing always is, and so is what cannot be read,
+    /// because it may match the query. There are no pages: the place and the order of the query are
+    /// ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now. A machine that cannot be read is
+    /// reported as a concern.
+    pub async fn attention<A: Audience>(
+        &self,
+        query: &Query,
+    ) -> Result<View<Attention<A>>, LoadError> {
+        let mut found =
+            ConcernList { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
+        let query = query.clone().without_place();
+        self.executions_in_doubt(&mut found, &query).await?;
+        let failing = self.store.failing().await?;
+        let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
+        self.set_aside(&mut found, &query, aside).await?;
+        self.undriven(&mut found, &query).await?;
+        // Any of them might match the query.
+        for (id, error) in self.store.broken_rows().await? {
+            found.add(Concern::unreadable(id, &error));
+        }
+        self.overdue(&mut found, &query).await?;
+        self.failing(&mut found, &query, failing).await?;
+        self.waiting(&mut found, &query).await?;
+        found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
+        Ok(View::new(Attention { concerns: found.concerns, truncated: found.truncated }))
+    }
+
+    /// Contradicted, in doubt, and calls that have run longer than they may.
+    async fn executions_in_doubt<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let now = self.store.now();
+        let suspects = self.store.suspects().await?;
+        let ids = self.store.selected(query, suspects.keys().copied().collect()).await?;
+        for ids in ids.chunks(PAGE) {
+            let executions = self.store.executions(ids.to_vec()).await?;
+            for (id, execution) in ids.iter().zip(executions) {
+                let execution = match execution {
+                    Ok(execution) => execution,
+                    // Pruned, or of another kind.
+                    Err(LoadError::NotFound { .. }) => continue,
+                    Err(error) => {
+                        found.unreadable(Some(*id), &error);
+                        continue;
+                    }
+                };
+                let is_seen = || Progress::of(&execution).acknowledged_by().is_some();
+                let (reason, ends_at) = match (Label::of(&execution), suspects[id]) {
+                    (Label::Contradicted, _) if !is_seen() => (ConcernReason::Contradicted, None),
+                    (Label::InDoubt, _) => (ConcernReason::InDoubt, None),
+                    (Label::InProgress | Label::Waiting, Some(at)) if at < now => {
+                        (ConcernReason::Overdue, Some(at))
+                    }
+                    _ => continue,
+                };
+                let mut concern = self.concern_of_execution(reason, &execution).await?;
+                if let Some(at) = ends_at {
+                    concern.since = Some(due::<A>(at, concern.since.unwrap_or(at)));
+                    let cause = match execution {
+                        AnyExecution::Waiting(_) => Phrase::ReportedTooLate,
+                        _ => Phrase::RanTooLong,
+                    };
+                    concern.cause = Some(self.language.text(cause).to_owned());
+                }
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+
+    async fn overdue<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let page = self.store.list(&query.clone().due()).await?;
+        found.truncated |= page.next.is_some();
+        for line in page.items {
+            match line {
+                Ok(line) => {
+                    let concern = self.concern(ConcernReason::Overdue, line.id, found).await?;
+                    if let Some(mut concern) = concern {
+                        let entered_at = concern.since;
+                        concern.since =
+                            line.due_at.map(|at| due::<A>(at, entered_at.unwrap_or(at)));
+                        // That of a gate is its standing; of an own machine, what its deadline waits for.
+                        let is_own =
+                            concern.machine.as_deref() != Some(&*execution::DEFINITION.name);
+                        let late = concern.cause.filter(|_| is_own);
+                        let passed = || self.language.text(Phrase::DeadlinePassed).to_owned();
+                        concern.cause = Some(late.unwrap_or_else(passed));
+                        found.add(concern);
+                    }
+                }
+                Err(error) => found.unreadable(None, &error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Machines in a state that waits, and that a person can move; and executions that ask one.
+    async fn waiting<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        // A broken definition does not tell which of its machines wait for a person.
+        for reason in self.store.broken_definitions().await? {
+            found.add(Concern::unreadable(None, &reason));
+        }
+        let mut states: BTreeSet<(String, String)> = BTreeSet::new();
+        for definition in self.store.definitions().await? {
+            for (index, state) in definition.states.iter().enumerate() {
+                if waits_for_person(&definition, index) {
+                    states.insert((definition.name.to_string(), state.name.to_string()));
+                }
+            }
+        }
+        let mut left = query.page_limit();
+        for (machine, status) in states {
+            let Some(query) = query.clone().in_state(machine, status) else { continue };
+            let mut next = Some(query.live().limit(PAGE));
+            while let Some(query) = next {
+                let page = self.store.list(&query).await?;
+                for line in page.items {
+                    let line = match line {
+                        Ok(line) => line,
+                        Err(error) => {
+                            found.unreadable(None, &error);
+                            continue;
+                        }
+                    };
+                    if found.seen.contains(&line.id) {
+                        continue;
+                    }
+                    if left == 0 {
+                        found.truncated = true;
+                        return Ok(());
+                    }
+                    let concern =
+                        self.concern(ConcernReason::WaitsForPerson, line.id, found).await?;
+                    if let Some(concern) = concern {
+                        left -= 1;
+                        found.add(concern);
+                    }
+                }
+                next = page.next.map(|next| query.after(next));
+            }
+        }
+        Ok(())
+    }
+
+    /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that the reason is
+    /// gone, or if it cannot be read, which is reported as a separate concern.
+    pub(super) async fn concern<A: Audience>(
+        &self,
+        reason: ConcernReason,
+        id: Id,
+        found: &mut ConcernList<A>,
+    ) -> Result<Option<Concern<A>>, LoadError> {
+        let observed = match self.store.observed_one(id).await {
+            Ok(observed) => observed,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(LoadError::NotFound { .. }) => return Ok(None),
+            Err(error) => {
+                found.unreadable(Some(id), &error);
+                return Ok(None);
+            }
+        };
+        let is_gone = match reason {
+            ConcernReason::WaitsForPerson => {
+                !waits_for_person(&observed.definition, observed.state().0)
+            }
+            ConcernReason::Overdue => {
+                observed.due_at().is_none_or(|due_at| due_at > self.store.now())
+            }
+            _ => observed.has_ended(),
+        };
+        if is_gone {
+            return Ok(None);
+        }
+        if observed.definition.name == execution::DEFINITION.name {
+            // Reuses the row that was read.
+            return match self.store.execution_of(observed).await {
+                Ok(execution)
+                    if reason == ConcernReason::WaitsForPerson
+                        && Progress::of(&execution).awaits_report() =>
+                {
+                    Ok(None)
+                }
+                Ok(execution) => self.concern_of_execution(reason, &execution).await.map(Some),
+                Err(LoadError::Unavailable(error)) => Err(error.into()),
+                Err(error) => {
+                    found.unreadable(Some(id), &error);
+                    Ok(None)
+                }
+            };
+        }
+        let (calls, cause) = match reason {
+            ConcernReason::Overdue => {
+                let (children, inbox) =
+                    (self.store.children(id).await?, self.store.inbox(id).await?);
+                let calls = self.machine_calls(&observed, &children, &inbox).await?;
+                let cause = calls.late_deadline(&observed, self);
+                (calls.state, cause)
+            }
+            _ => (self.state_calls(&[CallsOf::observed(&observed)]).await?.remove(&id), None),
+        };
+        let snapshot = Snapshot::<A>::of_subject(&observed.subject(&self.own), self.store.now());
+        let answered_with = self.answered_with(&observed).await?;
+        let next = match answered_with {
+            Some(_) => vec![NextStep::Show { id }],
+            None => next_of_machine(&snapshot),
+        };
+        let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
+        let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
+        let shown = calls.as_ref().map_or(&snapshot.label, |calls| &calls.label).clone();
+        Ok(Some(Concern {
+            reason,
+            id: Some(id),
+            summary: format!("{} {shown} {}", snapshot.machine, fields.join(", ")),
+            machine: Some(snapshot.machine),
+            status: Some(snapshot.status),
+            label: Some(snapshot.label),
+            calls,
+            session: snapshot.session,
+            question: None,
+            answered_with,
+            open_call: None,
+            missing: None,
+            trouble: None,
+            cause,
+            reference: A::__internal(|| None),
+            error: A::__internal(|| None),
+            since: Some(snapshot.entered_at),
+            transition_count: Some(snapshot.transition_count),
+            next,
+        }))
+    }
+
+    async fn concern_of_execution<A: Audience>(
+        &self,
+        reason: ConcernReason,
+        execution: &AnyExecution,
+    ) -> Result<Concern<A>, LoadError> {
+        let contract = execution.context();
+        let question = match execution {
+            AnyExecution::Waiting(waiting) if !Progress::of(execution).awaits_report() => {
+                Some(waits_for(waiting, self.language))
+            }
+            _ => None,
+        };
+        let cause = match execution {
+            AnyExecution::Waiting(_) if contract.approves().is_some() => {
+                self.about_gate(execution.id()).await?
+            }
+            _ => None,
+        };
+        Ok(Concern {
+            reason,
+            id: Some(execution.id()),
+            machine: Some(execution.definition().name.to_string()),
+            status: Some(execution.status().definition().name.to_string()),
+            label: Some(Label::of(execution).to_string()),
+            calls: None,
+            session: contract.session_id().map(str::to_owned),
+            summary: contract.summary_in(self.language).into_owned(),
+            question,
+            answered_with: None,
+            open_call: self.open_call(execution).await,
+            missing: None,
+            trouble: None,
+            cause,
+            reference: A::__internal(|| Progress::of(execution).reference().map(str::to_owned)),
+            error: A::__internal(|| None),
+            since: Some(execution.journal().past().entered_at),
+            transition_count: Some(execution.journal().past().transitions),
+            next: self.next_of_execution(execution).await?,
+        })
+    }
+}
+
+impl Observer {
+    /// Why a gate can no longer be approved, or what to know before.
+    async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
+        match self.store.gate(id).await {
+            Ok(gate) => {
+                let standing = self.store.standing(&gate).await?;
+                Ok(standing.stale.or(standing.caution))
+            }
+            Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The call of an execution in doubt, if it can still take effect for certain.
+    async fn open_call(&self, execution: &AnyExecution) -> Option<OpenCall> {
+        let progress = Progress::of(execution);
+        if !progress.is_in_doubt() || progress.worker() == Liveness::Ended {
+            return None;
+        }
+        // The question mentions a liveness that cannot be determined.
+        match self.store.liveness(execution).await {
+            Ok(Liveness::Alive | Liveness::CutOff) => Some(OpenCall {
+                process: progress.process()?.clone(),
+                cut_off_at: progress.cut_off_at(),
+            }),
+            Ok(Liveness::Ended | Liveness::Unknown) | Err(_) => None,
+        }
+    }
+}
+
+/// Checks for a state in which a machine waits for a person: one that a person can move it out of, if the state
+/// may last forever or nothing but a person, a deadline or the end of its parent moves it; and an execution
+/// that asks a person.
+pub(crate) fn waits_for_person(definition: &Definition, index: usize) -> bool {
+    let state = &definition.states[index];
+    if state.terminal {
+        return false;
+    }
+    if state.stable && definition.name == execution::DEFINITION.name {
+        return true;
+    }
+    let for_person =
+        |edge: &Edge| edge.actors.iter().any(|kind| definition.category(kind) == Category::Human);
+    let by_itself = |edge: &Edge| edge.deadline.is_some() || edge.trigger == "cancel";
+    definition.leaving(index).any(for_person)
+        && (state.stable
+            || definition.leaving(index).all(|edge| for_person(edge) || by_itself(edge)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::{
+        actor::Actors,
+        contract::{Contract, Execution, ToolSpec},
+        store::Store,
+        view::Human,
+    };
+
+    /// It has ended between the query and the read.
+    #[test]
+    fn a_machine_that_moved_after_the_query_needs_no_attention() {
+        let actors = Actors::issue("reader").unwrap();
+        let tool = ToolSpec::idempotent("files", "read").unwrap();
+        let running = || {
+            let contract =
+                Contract::tool_call(&tool, r#"{"path": "a"}"#, &actors.reasoning_node).unwrap();
+            Execution::new(contract).start(&actors.tool_node)
+        };
+        let mut waiting = running().suspend("Deploy?".to_owned(), &actors.tool_node);
+        let mut done = running().succeed("12 lines".to_owned(), &actors.tool_node);
+        let store = Store::memory();
+        let observer = Observer::new(&store);
+        pollster::block_on(async {
+            store.create(&mut waiting).await.unwrap();
+            store.create(&mut done).await.unwrap();
+            let mut found: ConcernList<Human> =
+                ConcernList { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
+            let waits = ConcernReason::WaitsForPerson;
+            assert!(observer.concern(waits, waiting.id(), &mut found).await.unwrap().is_some());
+            for reason in [waits, ConcernReason::Overdue, ConcernReason::SetAside] {
+                let concern = observer.concern(reason, done.id(), &mut found).await.unwrap();
+                assert_eq!(concern, None, "{reason}");
+            }
+            assert_eq!(
+                observer.concern(ConcernReason::Overdue, waiting.id(), &mut found).await.unwrap(),
+                None
+            );
+            assert!(found.concerns.is_empty());
+        });
+    }
+}

@@ -1,0 +1,21 @@
+use crate::store::LoadError;
+use crate::view::{ConsequenceView, Prompt, View};
+
+/// The executions of a session, for a reasoner. See
+/// [`Observer::consequences`](super::Observer::consequences).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Consequences {
+    /// The readable executions: contradicted and doubtful ones first, then in the order of their creation.
+    pub executions: Vec<View<ConsequenceView>>,
+    /// The errors of unreadable executions. A reasoner that does not know of an execution may repeat it.
+    pub unreadable: Vec<LoadError>,
+}
+
+impl Consequences {
+    /// As the section of a prompt, which says that there are executions that cannot be read.
+    #[must_use]
+    pub fn prompt(&self) -> Prompt<'_> {
+        Prompt::new(&self.executions).unreadable(self.unreadable.len())
+    }
+}

@@ -1,0 +1,267 @@
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{ChildView, NextStep, Observer, Trouble, aside, calls::MachineCalls};
+use crate::view::{
+    Audience, CallView, ExecutionSnapshot, Human, Snapshot, StateCalls, View,
+    audience::{due, is_hidden},
+};
+use crate::{
+    actor::Category,
+    clock::Millis,
+    contract::{AnyExecution, execution},
+    effects::{Standing, error::StateError},
+    id::Id,
+    store::{Delivery, LoadError, Received, read::observe::Observed},
+};
+
+/// One machine, why it waits, and the next steps, as an audience may see it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct Detail<A: Audience = Human> {
+    /// The machine.
+    pub machine: Snapshot<A>,
+    /// The machine as an execution, if it is one.
+    pub execution: Option<ExecutionSnapshot<A>>,
+    /// The gate that it waits behind, while that can be answered.
+    pub gate: Option<WaitsBehind>,
+    /// Why its gate, or it as a gate, can no longer be approved.
+    pub stale: Option<String>,
+    /// A caution before that is approved: another execution may be performing the same action.
+    pub caution: Option<String>,
+    /// The trigger of an answer that was sent, and that its program has not applied yet.
+    pub answered_with: Option<String>,
+    /// The need that no live worker meets, such as a tool, and what to do about it.
+    pub missing: Option<String>,
+    /// The last failure, until a later attempt succeeds.
+    pub trouble: Option<Trouble>,
+    /// The error, in the words of the program, which may repeat data.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub error: A::Internal<Option<String>>,
+    /// What the calls do that it made by entering its state.
+    pub calls: Option<StateCalls>,
+    /// Each of these calls, and those of earlier states that were left by a move that detaches them; at most 50, first
+    /// those that a move waits for.
+    pub call_list: Vec<CallView>,
+    /// Why a deadline that has passed was not fired.
+    pub late: Option<String>,
+    /// The messages in its inbox.
+    pub messages: Vec<MessageView<A>>,
+    /// The machine that it is a child of.
+    pub parent: Option<Id>,
+    /// The machines that it has started.
+    pub children: Vec<ChildView>,
+    /// The actions that a person can take.
+    pub next: Vec<NextStep>,
+    /// The fingerprint of the definition that it was written under.
+    pub definition: String,
+}
+
+/// A question to a person, who decides whether an execution may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct WaitsBehind {
+    /// The gate.
+    pub id: Id,
+    /// The question to the person.
+    pub question: String,
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    pub expires_at: Option<Millis>,
+}
+
+/// A message, as an audience may see it. What it brings is raw data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct MessageView<A: Audience = Human> {
+    /// The reason why it cannot be read; then the other fields are empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+    /// Its correlation id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<String>,
+    /// The trigger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// Where it is on its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Delivery>,
+    /// When it was sent (milliseconds since the Unix epoch).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_at: Option<i64>,
+    /// It was for a state that the machine has left, and is no longer applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_on: Option<bool>,
+    /// The number of attempts of workers that did not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    /// Why it waits, or was set aside, in words for every audience.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The call that it waits for, in words for every audience.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
+    /// The name of the person who sent it; `None` if no person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The kind of the actor who sent it.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub actor: A::Diagnostic<Option<String>>,
+    /// The name of that actor.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub actor_name: A::Diagnostic<Option<String>>,
+    /// The reason, in the words of the program, which may repeat data.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    pub error: A::Internal<Option<String>>,
+    /// Its payload.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
+    pub body: A::Internal<Value>,
+}
+
+impl Observer {
+    /// One machine with its inbox, its family, and the next steps for a person.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Store::load`](crate::store::Store::load), and [`LoadError::Pruned`] for a machine that was
+    /// pruned and had attempted a keyed action.
+    pub async fn detail<A: Audience>(&self, id: Id) -> Result<View<Detail<A>>, LoadError> {
+        let observed = self.store.observed_or_pruned(id).await?;
+        let definition = observed.definition.fingerprint.to_string();
+        let is_execution = observed.definition.name == execution::DEFINITION.name;
+        let machine = self.snapshot::<A>(id).await?;
+        let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
+        let (gate, standing) = if is_execution {
+            self.gate_before::<A>(id).await?
+        } else {
+            (None, Standing::default())
+        };
+        let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
+        let failing = self.store.failing_of(id).await?;
+        let missing = self.store.undriven_one(id).await?;
+        let inbox = self.store.inbox(id).await?;
+        let children = self.store.children(id).await?;
+        let calls = self.machine_calls(&observed, &children, &inbox).await?;
+        let inbox = inbox.into_iter();
+        let messages =
+            inbox.map(|message| MessageView::of(message, &observed, &calls, self)).collect();
+        let late = calls.late_deadline(&observed, self);
+        let language = self.language;
+        let next = self.next(id).await?;
+        Ok(View::new(Detail {
+            machine: machine.into_inner(),
+            execution: execution.map(View::into_inner),
+            gate,
+            stale: standing.stale,
+            caution: standing.caution,
+            answered_with,
+            missing: missing.map(|needs| needs.say(language)),
+            trouble: failing.as_ref().map(|failing| Trouble::of(failing, language)),
+            error: A::__internal(|| failing.map(|failing| failing.error)),
+            calls: calls.state,
+            call_list: calls.list,
+            late,
+            messages,
+            parent: self.store.parent(id).await?,
+            children: self.children_of(children).await?,
+            next,
+            definition,
+        }))
+    }
+}
+
+impl Observer {
+    /// The open gate before an execution that has not started, and the standing of that gate or, of a gate
+    /// that waits, its own.
+    async fn gate_before<A: Audience>(
+        &self,
+        id: Id,
+    ) -> Result<(Option<WaitsBehind>, Standing), LoadError> {
+        let gate = match self.store.load::<AnyExecution>(id).await? {
+            AnyExecution::Pending(pending) => pending.context().behind(),
+            AnyExecution::Waiting(gate) if gate.context().approves().is_some() => Some(id),
+            _ => None,
+        };
+        let gate = match gate {
+            Some(gate) => self.store.gate(gate).await,
+            None => return Ok((None, Standing::default())),
+        };
+        let gate = match gate {
+            Ok(gate) => gate,
+            Err(StateError::Load(LoadError::Unavailable(error))) => return Err(error.into()),
+            // It was answered.
+            Err(_) => return Ok((None, Standing::default())),
+        };
+        let standing = self.store.standing(&gate).await?;
+        let is_before = gate.id() != id && standing.stale.is_none();
+        let before = is_before.then(|| WaitsBehind {
+            id: gate.id(),
+            question: gate.question_in(self.language).into_owned(),
+            expires_at: gate
+                .expires_at()
+                .map(|at| due::<A>(at, gate.execution().journal().summary().entered_at)),
+        });
+        Ok((before, standing))
+    }
+}
+
+impl<A: Audience> MessageView<A> {
+    fn of(
+        message: Result<Received, LoadError>,
+        machine: &Observed,
+        calls: &MachineCalls,
+        observer: &Observer,
+    ) -> Self {
+        let (message, unreadable) = match message {
+            Ok(message) => (Some(message), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let body: Option<Value> =
+            message.as_ref().and_then(|message| serde_json::from_str(&message.body).ok());
+        let of = message.as_ref();
+        Self {
+            unreadable,
+            correlation: of.map(|message| message.correlation.clone()),
+            trigger: body.as_ref().and_then(|body| body["trigger"].as_str()).map(str::to_owned),
+            status: of.map(|message| message.status),
+            sent_at: of.map(|message| message.sent_at),
+            moved_on: of
+                .filter(|it| matches!(it.status, Delivery::Queued | Delivery::SetAside))
+                .map(|message| machine.has_moved_since(message))
+                .filter(|moved| *moved),
+            attempts: of.map(|message| message.attempts),
+            reason: of
+                .filter(|message| message.cause.is_some())
+                .map(|message| aside::of_message(message, machine, observer.language)),
+            waits_for: of.and_then(|message| calls.message_waits(machine, message, observer)),
+            person: of
+                .filter(|message| machine.definition.category(&message.actor) == Category::Human)
+                .and_then(|message| message.name.clone()),
+            actor: A::__diagnostic(|| of.map(|message| message.actor.clone())),
+            actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),
+            error: A::__internal(|| of.and_then(|message| message.error.clone())),
+            body: A::__internal(|| {
+                body.clone()
+                    .or_else(|| of.map(|message| message.body.clone().into()))
+                    .unwrap_or_default()
+            }),
+        }
+    }
+}

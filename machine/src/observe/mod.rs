@@ -1,0 +1,39 @@
+//! Views read from a store: one machine in detail, pages of machines, what needs a person, what can be done next.
+//!
+//! An [`Observer`] reads, and changes nothing. What it returns is made of the pure projections of [`view`](crate::view).
+
+mod approval;
+mod aside;
+mod attention;
+mod calls;
+mod check;
+mod children;
+mod concern_list;
+mod concerns;
+mod consequences;
+mod detail;
+mod fact_exporter;
+mod misfit;
+mod next;
+mod observer;
+mod overview;
+mod possible;
+mod session;
+mod subject;
+mod suspects;
+pub(crate) mod undriven;
+mod upkeep;
+mod work_concerns;
+
+pub use approval::Approval;
+pub use attention::{Attention, Concern, ConcernReason, OpenCall, Trouble};
+pub use children::{ChildView, OpenChild};
+pub(crate) use concerns::waits_for_person;
+pub use consequences::Consequences;
+pub use detail::{Detail, MessageView, WaitsBehind};
+pub use fact_exporter::{FactExporter, FactSink, FactsExported};
+pub(crate) use misfit::misfit;
+pub use next::NextStep;
+pub use observer::Observer;
+pub use overview::Overview;
+pub use upkeep::Commits;

@@ -1,0 +1,160 @@
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::id::Id;
+use crate::{line::OneLine, view::PayloadItem};
+
+/// An action that a person can take on a machine. Its `Display` is the command of the command line, without the
+/// program and its file; as data, it has that command as a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "do", remote = "Self")]
+#[non_exhaustive]
+pub enum NextStep {
+    /// Approve a gate.
+    Approve {
+        /// The gate.
+        id: Id,
+    },
+    /// Decline a gate.
+    Decline {
+        /// The gate.
+        id: Id,
+    },
+    /// Say whether an action in doubt took effect.
+    Confirm {
+        /// The execution.
+        id: Id,
+    },
+    /// Record that a contradiction was seen and dealt with.
+    Acknowledge {
+        /// The execution.
+        id: Id,
+    },
+    /// Try what failed again.
+    Retry {
+        /// The execution that failed.
+        id: Id,
+    },
+    /// Cancel a machine that is no longer needed.
+    Cancel {
+        /// The machine.
+        id: Id,
+    },
+    /// Fence the worker of a call.
+    Fence {
+        /// The execution.
+        id: Id,
+    },
+    /// Return work that was set aside to the workers.
+    Requeue {
+        /// The machine.
+        id: Id,
+        /// The correlation ids of the messages to it that were set aside.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        messages: Vec<String>,
+    },
+    /// Answer a question, and let it continue.
+    Respond {
+        /// The execution.
+        id: Id,
+    },
+    /// Send one of its events.
+    #[serde(rename = "send")]
+    SendEvent {
+        /// The machine.
+        id: Id,
+        /// The trigger.
+        trigger: String,
+        /// The payload that it takes.
+        payload: Vec<PayloadItem>,
+        /// For a machine that waits: the number of its transitions, so that the answer is for the question
+        /// that was shown.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seen: Option<u64>,
+    },
+    /// Look at it.
+    Show {
+        /// The machine.
+        id: Id,
+    },
+}
+
+impl NextStep {
+    /// The machine.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        match self {
+            Self::Approve { id }
+            | Self::Decline { id }
+            | Self::Confirm { id }
+            | Self::Acknowledge { id }
+            | Self::Retry { id }
+            | Self::Cancel { id }
+            | Self::Fence { id }
+            | Self::Requeue { id, .. }
+            | Self::Respond { id }
+            | Self::SendEvent { id, .. }
+            | Self::Show { id } => *id,
+        }
+    }
+}
+
+impl Serialize for NextStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct WithCommand<'a> {
+            #[serde(flatten, with = "NextStep")]
+            step: &'a NextStep,
+            command: String,
+        }
+
+        let command = OneLine(&self.to_string()).to_string();
+        WithCommand { step: self, command }.serialize(serializer)
+    }
+}
+
+/// A text as one word of a shell.
+struct Word<'a>(&'a str);
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:@/".contains(it);
+        if self.0.chars().all(is_plain) {
+            return f.write_str(self.0);
+        }
+        write!(f, "'{}'", self.0.replace('\'', r"'\''"))
+    }
+}
+
+impl fmt::Display for NextStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Approve { id } => write!(f, "approve {id} --as NAME"),
+            Self::Decline { id } => write!(f, "decline {id} --as NAME"),
+            // In quotation marks: a shell takes the bar for a pipe, and would run half of it.
+            Self::Confirm { id } => write!(f, "confirm {id} 'applied|not-applied' --as NAME"),
+            Self::Acknowledge { id } => write!(f, "acknowledge {id} --as NAME"),
+            Self::Retry { id } => write!(f, "retry {id} --as NAME"),
+            Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
+            Self::Fence { id } => write!(f, "fence {id} --as NAME"),
+            Self::Requeue { id, messages } => {
+                write!(f, "requeue {id} --as NAME")?;
+                messages.iter().try_for_each(|message| write!(f, " --message={}", Word(message)))
+            }
+            Self::Respond { id } => write!(f, "respond {id} '' --as NAME"),
+            Self::SendEvent { id, trigger, payload, seen } => {
+                write!(f, "send {id} {trigger} --as NAME")?;
+                if let Some(seen) = seen {
+                    write!(f, " --seen {seen}")?;
+                }
+                for (position, PayloadItem { name, .. }) in payload.iter().enumerate() {
+                    let before = if position == 0 { " --payload '{" } else { ", " };
+                    write!(f, "{before}\"{name}\": ..")?;
+                }
+                f.write_str(if payload.is_empty() { "" } else { "}'" })
+            }
+            Self::Show { id } => write!(f, "show {id}"),
+        }
+    }
+}

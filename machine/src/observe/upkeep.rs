@@ -1,0 +1,90 @@
+//! Reads of a whole store, for tools that look after it.
+
+use std::sync::Arc;
+
+use event_listener::Event;
+
+use super::Observer;
+use crate::{
+    definition::Definition,
+    id::Id,
+    store::{Check, LoadError, Unavailable, VerifyReport},
+};
+
+/// Notifications of the commits of every process. [`Observer::commits`] makes it.
+#[derive(Debug, Clone)]
+pub struct Commits(Arc<Event>);
+
+impl Commits {
+    /// Completes at the first commit after this call. Listen first and read then, so that no commit in between is
+    /// missed.
+    pub fn listen(&self) -> impl Future<Output = ()> + Unpin + Send + use<> {
+        self.0.listen()
+    }
+}
+
+impl Observer {
+    /// The ids of all machines, in the order of their creation. Rows without a readable id are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn ids(&self) -> Result<Vec<Id>, LoadError> {
+        self.store.ids().await
+    }
+
+    /// The ids of the machines that end with these hexadecimal digits, oldest first. None if there are fewer than 8
+    /// digits: the index has the last 8 of each id.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn ids_ending(&self, digits: &str) -> Result<Vec<Id>, LoadError> {
+        self.store.ids_ending(digits).await
+    }
+
+    /// Notifications of commits.
+    #[must_use]
+    pub fn commits(&self) -> Commits {
+        Commits(self.store.commits())
+    }
+
+    /// The errors of the stored definitions that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn broken_definitions(&self) -> Result<Vec<String>, LoadError> {
+        self.store.broken_definitions().await
+    }
+
+    /// Verifies the history of one machine of any kind, as [`Store::verify_all`](crate::store::Store::verify_all)
+    /// does for all.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::NotFound`] if there is no such machine, [`LoadError::Unavailable`] if the storage cannot be read
+    /// now. Any other defect is in the report.
+    pub async fn verify(&self, id: Id) -> Result<VerifyReport, LoadError> {
+        self.store.verify_machine(id).await
+    }
+
+    /// Reads every machine as views do, those of the kinds that the program has declared when it opened the store also
+    /// as the program does, and reports those that cannot be read. Calls `progress` with the number of machines so far.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn check(&self, progress: impl FnMut(u64)) -> Result<Check, LoadError> {
+        self.store.check_all(progress).await
+    }
+
+    /// Reports the machines that a program with these definitions could not read.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the storage cannot be read now.
+    pub async fn check_against(&self, definitions: &[Definition]) -> Result<Check, Unavailable> {
+        self.store.check_against(definitions).await
+    }
+}

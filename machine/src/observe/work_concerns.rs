@@ -1,0 +1,95 @@
+//! The machines that need attention because workers do not, or cannot, drive them.
+
+use std::collections::BTreeMap;
+
+use super::{Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::ConcernList};
+use crate::view::Audience;
+use crate::{
+    id::Id,
+    store::{Failing, LoadError, Query},
+};
+
+impl Observer {
+    /// Machines and messages that are not retried until a person requeues them.
+    pub(super) async fn set_aside<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+        machines: Vec<Failing>,
+    ) -> Result<(), LoadError> {
+        let set_aside = self.store.set_aside().await?;
+        let machines = machines.into_iter();
+        let mut errors: BTreeMap<Id, (Trouble, Option<String>)> =
+            machines.map(|it| (it.id, (Trouble::of(&it, self.language), Some(it.error)))).collect();
+        let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
+        for message in set_aside.messages {
+            // An ended machine accepts no more messages, and one that has moved on not this one,
+            // so there is nothing to do.
+            let machine = self.store.observed_one(message.to).await.ok();
+            if machine.as_ref().is_some_and(|it| it.has_ended() || it.has_moved_since(&message)) {
+                continue;
+            }
+            let trouble = Trouble::of_message(&message, machine.as_ref(), self.language);
+            let error =
+                message.error.map(|error| format!("message {}: {error}", message.correlation));
+            errors.entry(message.to).or_insert((trouble, error));
+            messages.entry(message.to).or_default().push(message.correlation);
+        }
+        for id in self.store.selected(query, errors.keys().copied().collect()).await? {
+            let Some((trouble, error)) = errors.remove(&id) else { continue };
+            if let Some(mut concern) = self.concern::<A>(ConcernReason::SetAside, id, found).await?
+            {
+                concern.trouble = Some(trouble);
+                concern.error = A::__internal(|| error);
+                let messages = messages.remove(&id).unwrap_or_default();
+                concern.next.insert(0, NextStep::Requeue { id, messages });
+                found.add(concern);
+            }
+        }
+        for (id, error) in set_aside.unreadable {
+            found.add(Concern::unreadable(id, &error));
+        }
+        Ok(())
+    }
+
+    /// Machines that no live worker moves on.
+    pub(super) async fn undriven<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let limit = query.page_limit();
+        let undriven = self.store.undriven(limit).await?;
+        found.truncated |= undriven.len() >= limit;
+        let mut undriven: BTreeMap<Id, String> =
+            undriven.into_iter().map(|it| (it.id, it.needs.say(self.language))).collect();
+        for id in self.store.selected(query, undriven.keys().copied().collect()).await? {
+            if let Some(mut concern) = self.concern::<A>(ConcernReason::NoWorker, id, found).await?
+            {
+                concern.missing = undriven.remove(&id);
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+
+    /// Machines that are retried automatically.
+    pub(super) async fn failing<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+        machines: Vec<Failing>,
+    ) -> Result<(), LoadError> {
+        let mut machines: BTreeMap<Id, Failing> =
+            machines.into_iter().map(|failing| (failing.id, failing)).collect();
+        for id in self.store.selected(query, machines.keys().copied().collect()).await? {
+            let Some(failing) = machines.remove(&id) else { continue };
+            if let Some(mut concern) = self.concern::<A>(ConcernReason::Failing, id, found).await? {
+                concern.trouble = Some(Trouble::of(&failing, self.language));
+                concern.error = A::__internal(|| Some(failing.error));
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! A batch is written only if its conditions on other machines hold at that moment, after the batch itself.
+
+use std::sync::Arc;
+
+use super::{
+    Open,
+    event::NOW,
+    sample::{Machine, batch},
+    subject::Subject,
+};
+use crate::{
+    clock::{Clock, Millis},
+    id::Id,
+    store::backend::{Condition, OtherAttempts, Rejected, WriteBatch},
+    stored::Requirement,
+};
+
+/// It is always [`NOW`].
+#[derive(Debug)]
+struct Now;
+
+impl Clock for Now {
+    fn now(&self) -> Millis {
+        NOW
+    }
+}
+
+/// Nothing is required of the machine.
+fn nothing(machine: Id) -> Requirement {
+    Requirement { machine, state: None, digest: None, not_after: None }
+}
+
+fn required(by: Id, requirement: Requirement) -> Condition {
+    Condition::Required { by, requirement, clock: Arc::new(Now) }
+}
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let (mut job, mut other) = (Machine::job(), Machine::job());
+    store.accepts([job.create(), other.create()]).await?;
+    let (by, machine) = (job.id(), other.id());
+
+    // A condition that is not met now.
+    let seen = other.newest();
+    let moved = other.update(1);
+    let unmet = |requirement| (required(by, requirement), Rejected::Unmet { by, machine });
+    let mut refused = vec![
+        unmet(Requirement { state: Some("running".to_owned()), ..nothing(machine) }),
+        unmet(Requirement { digest: Some(other.newest()), ..nothing(machine) }),
+        (
+            required(by, Requirement { not_after: Some(NOW), ..nothing(machine) }),
+            Rejected::Late { by, machine, at: NOW },
+        ),
+        (Condition::Version { id: machine, version: 2 }, Rejected::Conflict(machine)),
+    ];
+    let unknown = Id::fresh();
+    let of_unknown = Requirement { state: Some(job.row.status.clone()), ..nothing(unknown) };
+    refused.push((required(by, of_unknown), Rejected::Unmet { by, machine: unknown }));
+    for (condition, rejected) in refused {
+        let conditions = vec![condition];
+        let batch = WriteBatch { conditions, ..batch([job.clone().update(1)]) };
+        store.rejects(batch, rejected).await?;
+    }
+
+    // A condition that is met.
+    let whole = |digest| Requirement {
+        machine,
+        state: Some("pending".to_owned()),
+        digest: Some(digest),
+        not_after: Some(NOW + 1),
+    };
+    let met = [
+        required(by, whole(seen)),
+        required(by, nothing(unknown)),
+        Condition::Version { id: machine, version: 1 },
+    ];
+    store.accepts(WriteBatch { conditions: met.into(), ..batch([job.update(1)]) }).await?;
+
+    // The batch itself brings it about.
+    let before = vec![required(by, whole(seen))];
+    let writes = [job.clone().update(1), moved.clone()];
+    let rejected = Rejected::Unmet { by, machine };
+    store.rejects(WriteBatch { conditions: before, ..batch(writes) }, rejected).await?;
+    let after = vec![required(by, whole(other.newest()))];
+    let writes = [job.update(1), moved];
+    store.accepts(WriteBatch { conditions: after, ..batch(writes) }).await?;
+    store.agrees(&job).await?;
+    store.agrees(&other).await?;
+    only_attempt(&store).await
+}
+
+/// Another attempt excludes a retry while it is open, if it took effect, and if it failed later.
+async fn only_attempt(store: &Subject) -> Result<(), String> {
+    let (oldest, newest) = (Id::from_bytes([0; 16]), Id::from_bytes([255; 16]));
+    let retry = |key: &str, of| {
+        let again = Machine::job().with_key(key);
+        let attempts = OtherAttempts {
+            of,
+            key: key.to_owned(),
+            machine: again.row.machine.clone(),
+            done: "completed".to_owned(),
+            failed: "failed".to_owned(),
+        };
+        let condition = Condition::OnlyAttempt { id: again.id(), attempts };
+        (again, condition)
+    };
+    let attempt = |key: &str, status: &str| {
+        let mut other = Machine::job().with_key(key);
+        other.row.status = status.to_owned();
+        other.row.ended = status != "running";
+        other
+    };
+    // The status of the other attempt, the attempt that is retried, and which of the two errors refuses it.
+    for (status, of, excludes) in [
+        ("running", newest, Some(false)),
+        ("completed", newest, Some(true)),
+        ("failed", oldest, Some(false)),
+        ("failed", newest, None),
+        ("cancelled", oldest, None),
+    ] {
+        let key = format!("{status} {of}");
+        let mut other = attempt(&key, status);
+        store.accepts(other.create()).await?;
+        let ((mut again, condition), by) = (retry(&key, of), other.id());
+        let id = again.id();
+        let batch = WriteBatch { conditions: vec![condition], ..batch([again.create()]) };
+        match excludes {
+            Some(false) => store.rejects(batch, Rejected::OtherAttempt { id, by }).await?,
+            Some(true) => store.rejects(batch, Rejected::AlreadyDone { id, by }).await?,
+            None => store.accepts(batch).await.map(drop)?,
+        }
+    }
+
+    // The attempt that is retried, those at other actions, and machines of another kind exclude nothing.
+    let mut failed = attempt("k", "running");
+    let mut of_other_kind = Machine::execution().with_key("k");
+    store.accepts([failed.create(), of_other_kind.create()]).await?;
+    let (mut again, condition) = retry("k", failed.id());
+    let first = again.id();
+    let conditions = vec![condition];
+    store.accepts(WriteBatch { conditions, ..batch([again.create()]) }).await?;
+
+    // Of two at the same time, one is written; and one that the batch itself ends excludes nothing.
+    let (mut second, condition) = retry("k", failed.id());
+    let (id, conditions) = (second.id(), vec![condition]);
+    let alone = WriteBatch { conditions: conditions.clone(), ..batch([second.clone().create()]) };
+    store.rejects(alone, Rejected::OtherAttempt { id, by: first }).await?;
+    again.row.status = "cancelled".to_owned();
+    let (mut third, _) = retry("k", failed.id());
+    let both = [again.clone().end(), second.clone().create(), third.create()];
+    let both = WriteBatch { conditions: conditions.clone(), ..batch(both) };
+    store.rejects(both, Rejected::OtherAttempt { id, by: third.id() }).await?;
+    let instead = [again.end(), second.create()];
+    store.accepts(WriteBatch { conditions, ..batch(instead) }).await?;
+    store.agrees(&second).await
+}

@@ -1,0 +1,145 @@
+//! A call that ends tells its parent so, once, for its place at that moment; a child without a place only wakes it.
+
+use super::{
+    Open, ensure,
+    event::NOW,
+    sample::{Machine, SINCE, batch},
+    subject::Subject,
+};
+use crate::{
+    id::Id,
+    store::{
+        backend::{MovedChild, WriteBatch},
+        inbox::{message::Delivery, protocol::EventOutcome},
+    },
+};
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    for is_driven in [true, false] {
+        let store = Subject::open(open);
+        if is_driven {
+            store.drives(&["job"]).await?;
+        }
+        tells(&store, is_driven).await.map_err(|it| format!("driven: {is_driven}: {it}"))?;
+    }
+    moved(&Subject::open(open)).await?;
+    to_ended(&Subject::open(open)).await
+}
+
+/// A parent with a child that a handler made, and with calls at the places from 0 on.
+async fn family<const N: usize>(
+    store: &Subject,
+) -> Result<(Machine, Machine, [Machine; N]), String> {
+    let (mut parent, mut child) = (Machine::job(), Machine::execution());
+    store.accepts(parent.create()).await?;
+    let mut calls = [(); N].map(|()| Machine::execution());
+    let mut children = vec![child.child_of(parent.id())];
+    children.extend((0..).zip(&calls).map(|(at, call)| call.call_of(parent.id(), at)));
+    let mut writes = vec![child.create()];
+    writes.extend(calls.iter_mut().map(Machine::create));
+    store.accepts(WriteBatch { children, ..batch(writes) }).await?;
+    Ok((parent, child, calls))
+}
+
+async fn tells(store: &Subject, is_driven: bool) -> Result<(), String> {
+    let (parent, mut child, [mut first, mut second]) = family(store).await?;
+    let id = parent.id();
+    let sleeps = async || if is_driven { store.parks(id, None).await } else { Ok(()) };
+    let is_awake = async |why: &str| {
+        let wakes_at = store.work(id).await?.and_then(|work| work.wake_at);
+        let expected = is_driven.then_some(NOW);
+        ensure!(wakes_at == expected, "{why}: its parent wakes at {wakes_at:?}");
+        Ok::<(), String>(())
+    };
+
+    // A change that ends nothing says nothing.
+    sleeps().await?;
+    let sent = store.accepts(first.update(1)).await?.sent;
+    ensure!(sent.is_empty(), "a change sends {sent:?}");
+    told(store, id, &[]).await?;
+    let wakes_at = store.work(id).await?.and_then(|work| work.wake_at);
+    ensure!(wakes_at.is_none(), "a change of a call wakes its parent");
+
+    let sent = store.accepts(second.end()).await?.sent;
+    ensure!(sent == [(id, EventOutcome::Done)], "the end of a call sends {sent:?}");
+    told(store, id, &[(&second, SINCE, 1, Delivery::Queued)]).await?;
+    is_awake("a call").await?;
+    sleeps().await?;
+
+    // More of it, after its end, and a child without a place.
+    let sent = store.accepts(second.update(1)).await?.sent;
+    ensure!(sent.is_empty(), "more of a call that has ended sends {sent:?}");
+    let sent = store.accepts(child.end()).await?.sent;
+    ensure!(sent.is_empty(), "a child without a place sends {sent:?}");
+    is_awake("a child").await?;
+    told(store, id, &[(&second, SINCE, 1, Delivery::Queued)]).await?;
+
+    // With other writes, in one batch.
+    let mut other = Machine::job();
+    let sent = store.accepts([other.create(), first.end(), second.update(1)]).await?.sent;
+    ensure!(sent == [(id, EventOutcome::Done)], "a batch sends {sent:?}");
+    let both = [(&second, SINCE, 1, Delivery::Queued), (&first, SINCE, 0, Delivery::Queued)];
+    told(store, id, &both).await
+}
+
+/// The place counts that the call has after its batch.
+async fn moved(store: &Subject) -> Result<(), String> {
+    let (parent, mut child, [mut joined, mut dropped]) = family(store).await?;
+    let (id, at) = (parent.id(), |machine: &Machine, since, position| MovedChild {
+        child: machine.id(),
+        parent: parent.id(),
+        since,
+        position,
+    });
+    let moved_children = vec![at(&dropped, SINCE, None), at(&joined, 12, Some(3))];
+    let ends = [dropped.end(), joined.end()];
+    store.accepts(WriteBatch { moved_children, ..batch(ends) }).await?;
+    told(store, id, &[(&joined, 12, 3, Delivery::Queued)]).await?;
+    store
+        .accepts(WriteBatch { moved_children: vec![at(&child, 12, Some(4))], ..batch([]) })
+        .await?;
+    store.accepts(child.end()).await?;
+    let both = [(&joined, 12, 3, Delivery::Queued), (&child, 12, 4, Delivery::Queued)];
+    told(store, id, &both).await?;
+    // One message for each call, wherever it is moved later.
+    let moved_children = vec![at(&joined, 15, Some(0))];
+    let more = joined.clone().update(1);
+    store.accepts(WriteBatch { moved_children, ..batch([more]) }).await?;
+    told(store, id, &both).await
+}
+
+/// A message to a parent that has ended is kept, set aside.
+async fn to_ended(store: &Subject) -> Result<(), String> {
+    let (mut parent, _, [mut early, mut together, mut late]) = family(store).await?;
+    let id = parent.id();
+    store.accepts(early.end()).await?;
+    let sent = store.accepts([parent.end(), together.end()]).await?.sent;
+    let ended = (id, EventOutcome::Ended);
+    ensure!(sent.contains(&ended), "a call that ends with its parent sends {sent:?}");
+    let sent = store.accepts(late.end()).await?.sent;
+    ensure!(sent == [ended], "a call that ends after its parent sends {sent:?}");
+    let all = [(&early, 0), (&together, 1), (&late, 2)];
+    told(store, id, &all.map(|(call, at)| (call, SINCE, at, Delivery::SetAside))).await
+}
+
+/// The messages to a machine are the outcomes of these calls, each for its entry and place.
+async fn told(
+    store: &Subject,
+    id: Id,
+    expected: &[(&Machine, u64, u32, Delivery)],
+) -> Result<(), String> {
+    let inbox = store.inbox(id).await?;
+    ensure!(inbox.len() == expected.len(), "{} outcomes are {inbox:#?}", expected.len());
+    for (found, (call, since, position, status)) in inbox.iter().zip(expected) {
+        let (call, entry) = (call.id(), since - 1);
+        let body = format!(r#"{{"execution":"{call}","entry":{entry},"index":{position}}}"#);
+        let body: Option<serde_json::Value> = serde_json::from_str(&body).ok();
+        let is_told = found.correlation == format!("machine:outcome:{call}")
+            && found.actor == "call"
+            && found.name == Some(call.to_string())
+            && serde_json::from_str(&found.body).ok() == body
+            && (found.seen, found.sent_at, found.status) == (None, NOW, *status);
+        ensure!(is_told, "the outcome of {call}, {body:?}, {status}, is {found:#?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! The members of invocations.
+
+use rusqlite::{ToSql, params};
+
+use super::{
+    attempts,
+    cached::{Cached, Keyed},
+    child::kinship,
+    journal::bounded,
+    ready,
+    value::{Column, Columns},
+};
+use crate::{
+    actor::{Actor, Call},
+    id::Id,
+    store::{
+        backend::{Attempts, Broken, CallRow, Messages},
+        inbox::{message::Delivery, outcome::outcome_of},
+        write::under_way::CALLS,
+    },
+    stored::Hold,
+};
+
+/// The calls of one entry of a machine.
+const OF_ENTRY: &str = "
+    SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
+    FROM instance p CROSS JOIN child c INDEXED BY child_call
+    ON c.parent = p.no AND c.since = ?2 AND c.position IS NOT NULL
+    LEFT JOIN instance i ON i.no = c.child
+    WHERE p.id = ?1 ORDER BY c.position";
+
+/// The calls of a machine with one key.
+const OF_KEY: &str = "
+    SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
+    FROM instance i INDEXED BY instance_key CROSS JOIN child c ON c.child = i.no
+    CROSS JOIN instance p ON p.no = c.parent
+    WHERE i.key = ?2 AND p.id = ?1 AND c.position IS NOT NULL ORDER BY i.no";
+
+/// The calls of a machine that have not ended. Those that have are compared in two indexes and not read: however long the
+/// machine lives, its rows stay on disk.
+const LIVE: &str = "
+    SELECT i.id FROM instance p CROSS JOIN definition d CROSS JOIN child c INDEXED BY child_call
+    ON c.parent = p.no AND c.position IS NOT NULL
+    CROSS JOIN instance i INDEXED BY instance_live
+    ON i.definition = d.no AND i.no = c.child AND i.ended = 0
+    WHERE p.id = ?1 AND d.machine = ?2";
+
+/// The senders of the outcomes in the inbox of a machine that it has not taken. Those that were set aside are tried
+/// again when a person says so.
+const UNTAKEN: [&str; 2] = [
+    "SELECT m.name FROM instance p CROSS JOIN message m INDEXED BY message_queued
+     ON m.instance = p.no AND m.status = 0 WHERE p.id = ?1 AND m.actor = ?2",
+    "SELECT m.name FROM instance p CROSS JOIN message m INDEXED BY message_set_aside
+     ON m.instance = p.no AND m.status = 2 WHERE p.id = ?1 AND m.actor = ?2",
+];
+
+pub(super) fn calls(
+    db: Keyed<'_>,
+    parent: Id,
+    since: u64,
+) -> rusqlite::Result<Vec<Result<CallRow, Broken>>> {
+    select(db, OF_ENTRY, parent, &bounded(since))
+}
+
+pub(super) fn same_call(
+    db: Keyed<'_>,
+    parent: Id,
+    key: &str,
+) -> rusqlite::Result<Vec<Result<CallRow, Broken>>> {
+    select(db, OF_KEY, parent, &key)
+}
+
+fn select(
+    db: Keyed<'_>,
+    sql: &str,
+    parent: Id,
+    by: &dyn ToSql,
+) -> rusqlite::Result<Vec<Result<CallRow, Broken>>> {
+    let mut select = db.prepare_cached(sql)?;
+    let mut rows = select.query(params![parent.bytes(), by])?;
+    let mut calls = Vec::new();
+    while let Some(row) = rows.next()? {
+        let found = match read(Columns(row), db, parent) {
+            Ok(call) => complete(db, parent, call)?,
+            Err(reason) => Err(Broken { id: Some(parent), reason, due_at: None }),
+        };
+        calls.push(found);
+    }
+    Ok(calls)
+}
+
+/// A call, without its attempt and its outcome.
+fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<CallRow> {
+    let id = row.id(3, "id").map_err(|_| "one of its calls is missing".to_owned())?;
+    let kinship = kinship(row, db.key, (id, parent))?;
+    let (since, position) = kinship
+        .and_then(|it| Some((it.since, it.position?)))
+        .ok_or_else(|| format!("{id} was made its call by an edit: the seal does not match"))?;
+    Ok(CallRow {
+        id,
+        since,
+        position,
+        status: row.text(4, "status")?.to_owned(),
+        has_ended: row.flag(5, "ended")?,
+        hold: Hold::Free,
+        action: None,
+        outcome: None,
+    })
+}
+
+/// Adds the newest attempt and the outcome.
+fn complete(
+    db: Keyed<'_>,
+    parent: Id,
+    mut call: CallRow,
+) -> rusqlite::Result<Result<CallRow, Broken>> {
+    match attempts::read(db, &Attempts::OfMachine(call.id))?.pop() {
+        Some(Ok(newest)) => (call.hold, call.action) = (newest.attempt.hold, newest.attempt.action),
+        Some(Err(broken)) => return Ok(Err(broken)),
+        None => {}
+    }
+    let outcome = ready::messages(db, &Messages::One(parent, outcome_of(call.id)))?.pop();
+    Ok(outcome.transpose().map(|outcome| {
+        call.outcome = outcome.map(|message| message.status);
+        call
+    }))
+}
+
+/// The calls of a machine that have not ended, and the senders of outcomes that it has not taken.
+pub(super) fn open(db: Keyed<'_>, parent: Id) -> rusqlite::Result<Vec<Id>> {
+    let mut open =
+        db.all(LIVE, params![parent.bytes(), CALLS], |row| row.get(0).map(Id::from_bytes))?;
+    for untaken in UNTAKEN {
+        let senders = db.all(untaken, params![parent.bytes(), Call::KIND], |row| {
+            Ok(row.get::<_, Option<String>>(0)?.and_then(|name| name.parse::<Id>().ok()))
+        })?;
+        open.extend(senders.into_iter().flatten());
+    }
+    Ok(open)
+}
+
+/// What a machine has of its key. One whose attempt cannot be trusted holds it.
+pub(super) fn hold(db: Keyed<'_>, id: Id) -> rusqlite::Result<Hold> {
+    let newest = attempts::read(db, &Attempts::OfMachine(id))?.pop();
+    Ok(newest.map_or(Hold::Free, |newest| newest.map_or(Hold::Held, |newest| newest.attempt.hold)))
+}
+
+/// Returns whether a machine has taken the outcome of a call; `None` if that was not sent. A status that was edited
+/// takes nothing.
+pub(super) fn has_taken(db: Keyed<'_>, parent: Id, call: Id) -> rusqlite::Result<Option<bool>> {
+    let found = ready::messages(db, &Messages::One(parent, outcome_of(call)))?.pop();
+    Ok(found.map(|found| found.is_ok_and(|received| received.status == Delivery::Handled)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::format::tests::plan;
+
+    /// A machine that lives long has many children, and many machines can have one key.
+    #[test]
+    fn calls_are_found_by_indexes() {
+        for (sql, by) in [
+            (OF_ENTRY, "SEARCH c USING INDEX child_call (parent=? AND since=?"),
+            (OF_KEY, "SEARCH i USING INDEX instance_key (key=?)"),
+            (LIVE, "SEARCH c USING COVERING INDEX child_call (parent=?"),
+            (UNTAKEN[0], "SEARCH m USING INDEX message_queued (instance=?)"),
+            (UNTAKEN[1], "SEARCH m USING INDEX message_set_aside (instance=?)"),
+        ] {
+            let parameters: [&dyn ToSql; 2] = [&"id", &"by"];
+            let steps = plan(sql, &parameters);
+            assert!(steps.iter().any(|step| step.starts_with(by)), "{sql}: {steps:#?}");
+            // Only definitions, which are few, are read one after the other; and nothing is sorted.
+            let is_read_whole = |step: &&String| step.starts_with("SCAN") || step.contains("TEMP");
+            let whole: Vec<_> = steps.iter().filter(is_read_whole).collect();
+            let expected: &[&str] = if sql == LIVE { &["SCAN d"] } else { &[] };
+            assert_eq!(whole, expected, "{sql}: {steps:#?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Calls as lists of machines need them: from their rows alone.
+
+use rusqlite::params;
+
+use super::{
+    cached::{Cached, Keyed},
+    call::has_taken,
+    child::kinship,
+    journal::bounded,
+    value::{Cell, Column, Columns},
+};
+use crate::{
+    id::Id,
+    store::backend::{Broken, CallLine},
+    stored::CallState,
+};
+
+/// The calls of one entry of a machine.
+const OF_ENTRY: &str = "
+    SELECT c.since, c.position, c.seal, x.id, x.status, x.ended, x.behind IS NOT NULL,
+           (SELECT g.status FROM instance g WHERE g.id = x.behind), {IN_DOUBT}
+    FROM instance p CROSS JOIN child c INDEXED BY child_call
+    ON c.parent = p.no AND c.since = ?2 AND c.position IS NOT NULL
+    LEFT JOIN instance x ON x.no = c.child
+    WHERE p.id = ?1 ORDER BY c.position";
+
+/// Returns whether the row `x` of a call says that it is in doubt. A summary that is no JSON does not.
+pub(super) fn in_doubt() -> String {
+    let (name, verdict) = CallState::IN_DOUBT;
+    format!(
+        "COALESCE(CASE WHEN json_valid(x.summary)
+                  THEN json_extract(x.summary, '$.context.{name}') END = '{verdict}', 0)"
+    )
+}
+
+fn of_entry() -> String {
+    OF_ENTRY.replace("{IN_DOUBT}", &in_doubt())
+}
+
+pub(super) fn of(
+    db: Keyed<'_>,
+    entries: &[(Id, u64)],
+) -> rusqlite::Result<Vec<Result<CallLine, Broken>>> {
+    let mut select = db.cached(&of_entry())?;
+    let mut lines = Vec::new();
+    for &(parent, since) in entries {
+        let mut rows = select.query(params![parent.bytes(), bounded(since)])?;
+        while let Some(row) = rows.next()? {
+            lines.push(match read(Columns(row), db, parent) {
+                Ok((id, mut line)) => {
+                    if line.live.is_none() {
+                        line.is_taken = has_taken(db, parent, id)?.unwrap_or_default();
+                    }
+                    Ok(line)
+                }
+                Err(reason) => Err(Broken { id: Some(parent), reason, due_at: None }),
+            });
+        }
+    }
+    Ok(lines)
+}
+
+fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<(Id, CallLine)> {
+    let id = row.id(3, "id").map_err(|_| "one of its calls is missing".to_owned())?;
+    kinship(row, db.key, (id, parent))?
+        .ok_or_else(|| format!("{id} was made its call by an edit: the seal does not match"))?;
+    let has_gate = row.flag(6, "behind")?;
+    let gate = row.optional(7, "gate", Cell::text)?.unwrap_or_default();
+    let gate = has_gate.then(|| gate.to_owned());
+    let state = CallState {
+        status: row.text(4, "status")?.to_owned(),
+        gate,
+        in_doubt: row.flag(8, "in doubt")?,
+    };
+    let live = (!row.flag(5, "ended")?).then_some(state);
+    Ok((id, CallLine { parent, live, is_taken: false }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::format::tests::plan;
+
+    /// A machine that lives long has many children.
+    #[test]
+    fn the_calls_of_an_entry_are_found_by_an_index() {
+        let steps = plan(&of_entry(), &[&"id", &1]);
+        let by = "SEARCH c USING INDEX child_call (parent=? AND since=?";
+        assert!(steps.iter().any(|step| step.starts_with(by)), "{steps:#?}");
+        let is_read_whole = |step: &String| step.starts_with("SCAN") || step.contains("TEMP");
+        assert!(!steps.iter().any(is_read_whole), "{steps:#?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The rows of children.
+
+use rusqlite::{params, types::ValueRef};
+
+use super::{
+    cached::{Cached, Keyed},
+    value::{Cell, Column, Columns, integer},
+    work::Recipient,
+};
+use crate::{
+    id::Id,
+    journal::DigestKey,
+    store::{
+        backend::{Broken, Child, Kinship, WriteBatch},
+        inbox::message::seal_of_child,
+    },
+};
+
+/// Writes the children that a batch adds, and those that it moves.
+pub(super) fn write(db: Keyed<'_>, batch: &WriteBatch) -> rusqlite::Result<()> {
+    for new in &batch.children {
+        let kinship = new.kinship();
+        let Kinship { parent, since, position } = kinship;
+        let seal = seal_of_child(db.key, new.child, &kinship);
+        db.run(
+            "INSERT INTO child (child, parent, since, position, seal)
+                 SELECT c.no, p.no, ?3, ?4, ?5 FROM instance c, instance p
+                 WHERE c.id = ?1 AND p.id = ?2
+                 ON CONFLICT DO NOTHING",
+            params![new.child.bytes(), parent.bytes(), integer(since)?, position, seal.bytes()],
+        )?;
+    }
+    for moved in &batch.moved_children {
+        let kinship = moved.kinship();
+        let seal = seal_of_child(db.key, moved.child, &kinship);
+        db.run(
+            "UPDATE child SET since = ?2, position = ?3, seal = ?4
+                 WHERE child = (SELECT no FROM instance WHERE id = ?1)",
+            params![moved.child.bytes(), integer(kinship.since)?, kinship.position, seal.bytes()],
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn children(db: Keyed<'_>, parent: Id) -> rusqlite::Result<Vec<Result<Child, Broken>>> {
+    let mut select = db.prepare_cached(
+        "SELECT c.since, c.position, c.seal, i.id, d.machine, i.status, i.ended
+         FROM child c JOIN instance p ON p.no = c.parent LEFT JOIN instance i ON i.no = c.child
+         LEFT JOIN definition d ON d.no = i.definition
+         WHERE p.id = ?1 ORDER BY c.child",
+    )?;
+    let broken = |reason| Broken { id: Some(parent), reason, due_at: None };
+    select
+        .query_map([parent.bytes()], |row| Ok(child(Columns(row), db.key, parent).map_err(broken)))?
+        .collect()
+}
+
+/// A child, if it was made one by this library.
+fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Column<Child> {
+    let id = row.id(3, "id").map_err(|_| "one of its children is missing".to_owned())?;
+    let Kinship { since, position, .. } = kinship(row, key, (id, parent))?
+        .ok_or_else(|| format!("{id} was made its child by an edit: the seal does not match"))?;
+    Ok(Child {
+        id,
+        machine: row.text(4, "machine")?.to_owned(),
+        status: row.text(5, "status")?.to_owned(),
+        has_ended: row.flag(6, "ended")?,
+        position,
+        since,
+    })
+}
+
+/// The relation of a child to its parent, from the first three columns; `None` if the seal does not match.
+pub(super) fn kinship(
+    row: Columns<'_, '_>,
+    key: &DigestKey,
+    (child, parent): (Id, Id),
+) -> Column<Option<Kinship>> {
+    let position = row.optional(1, "position", Cell::count)?.map(u32::try_from).transpose();
+    let position = position.map_err(|_| "its column `position` is out of range".to_owned())?;
+    let kinship = Kinship { parent, since: row.count(0, "since")?, position };
+    let is_sealed = row.digest(2, "seal")? == seal_of_child(key, child, &kinship);
+    Ok(is_sealed.then_some(kinship))
+}
+
+/// The parent of a machine that is written.
+#[derive(Debug)]
+pub(super) struct Parent {
+    pub(super) recipient: Recipient,
+    /// The place of the machine in an invocation of the parent.
+    pub(super) call: Option<Kinship>,
+}
+
+/// The parent of a machine. One that is no call costs one search.
+pub(super) fn parent_of(db: Keyed<'_>, (no, id): (i64, Id)) -> rusqlite::Result<Option<Parent>> {
+    let mut select =
+        db.prepare_cached("SELECT since, position, seal, parent FROM child WHERE child = ?1")?;
+    let mut rows = select.query([no])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let is_call = row.get_ref(1)? != ValueRef::Null;
+    let mut recipient = Recipient { no: row.get(3)?, id, ended: false };
+    let mut call = None;
+    if is_call {
+        let parent =
+            db.find("SELECT id, ended FROM instance WHERE no = ?1", [recipient.no], |row| {
+                Ok((Id::from_bytes(row.get(0)?), row.get(1)?))
+            })?;
+        let Some(parent) = parent else { return Ok(None) };
+        (recipient.id, recipient.ended) = parent;
+        // An edit of the file sends no outcome.
+        call = kinship(Columns(row), db.key, (id, recipient.id)).unwrap_or_default();
+    }
+    Ok(Some(Parent { recipient, call }))
+}
+
+/// The relation of a machine to its parent.
+pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<Kinship>, Broken>> {
+    let mut select = db.prepare_cached(
+        "SELECT c.since, c.position, c.seal, p.id
+         FROM instance i JOIN child c ON c.child = i.no JOIN instance p ON p.no = c.parent
+         WHERE i.id = ?1",
+    )?;
+    let mut rows = select.query([child.bytes()])?;
+    let Some(row) = rows.next()? else { return Ok(Ok(None)) };
+    let row = Columns(row);
+    let found = row.id(3, "id").and_then(|parent| {
+        let found = kinship(row, db.key, (child, parent))?;
+        let edited =
+            || format!("it was made a child of {parent} by an edit: the seal does not match");
+        found.map(Some).ok_or_else(edited)
+    });
+    Ok(found.map_err(|reason| Broken { id: Some(child), reason, due_at: None }))
+}
+
+/// The parent of a machine, if that was made one by this library.
+pub(super) fn parent(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<Id>, Broken>> {
+    Ok(find(db, child)?.map(|found| found.map(|kinship| kinship.parent)))
+}

@@ -1,0 +1,83 @@
+//! The cost of the statements on a file, as SQLite counts it: for the tests and benchmarks of this library.
+//!
+//! Without the feature `failpoints` nothing of this is compiled.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, LazyLock, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering::Relaxed},
+    },
+};
+
+use rusqlite::{
+    Connection, StatementStatus,
+    trace::{StmtRef, TraceEvent, TraceEventCodes},
+};
+
+/// The work of statements, apart from those with which SQLite reads the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// The steps of SQLite's virtual machine.
+    pub steps: i64,
+    /// The rows that statements returned, and those that scans of whole tables read.
+    pub rows: i64,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    steps: AtomicI64,
+    rows: AtomicI64,
+}
+
+static FILES: LazyLock<Mutex<HashMap<PathBuf, Arc<Counters>>>> = LazyLock::new(Mutex::default);
+
+/// The cost of all statements of this process on a file since the last call.
+#[must_use]
+pub fn take(file: &Path) -> Cost {
+    let counters = of(file);
+    Cost { steps: counters.steps.swap(0, Relaxed), rows: counters.rows.swap(0, Relaxed) }
+}
+
+fn of(file: &Path) -> Arc<Counters> {
+    let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    // Poisoning is harmless: the map is changed in one step.
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(files.entry(path).or_default())
+}
+
+/// Counts the statements of a connection.
+pub(super) fn count(connection: &mut Connection, file: &Path) -> rusqlite::Result<()> {
+    let counters = of(file);
+    let codes = TraceEventCodes::SQLITE_TRACE_STMT
+        | TraceEventCodes::SQLITE_TRACE_PROFILE
+        | TraceEventCodes::SQLITE_TRACE_ROW;
+    // The counters of a statement rise from run to run: the value at its end counts, less that at its start.
+    let add = move |event: TraceEvent<'_>| match event {
+        // SQLite reads the schema by statements without a text. How often depends on how many connections there are.
+        TraceEvent::Row(statement) if !statement.sql().is_empty() => {
+            counters.rows.fetch_add(1, Relaxed);
+        }
+        // A trigger starts within its statement.
+        TraceEvent::Stmt(statement, text) if !text.starts_with("--") => {
+            counters.steps.fetch_sub(steps(&statement), Relaxed);
+            counters.rows.fetch_sub(scanned(&statement), Relaxed);
+        }
+        TraceEvent::Profile(statement, _) => {
+            counters.steps.fetch_add(steps(&statement), Relaxed);
+            counters.rows.fetch_add(scanned(&statement), Relaxed);
+        }
+        _ => {}
+    };
+    connection.trace_v2(codes, Some(add))
+}
+
+fn steps(statement: &StmtRef<'_>) -> i64 {
+    statement.get_status(StatementStatus::VmStep).into()
+}
+
+fn scanned(statement: &StmtRef<'_>) -> i64 {
+    statement.get_status(StatementStatus::FullscanStep).into()
+}

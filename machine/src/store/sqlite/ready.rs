@@ -1,0 +1,201 @@
+//! Reads for workers: ready machines, and queued messages.
+
+use rusqlite::{Connection, ToSql, params};
+
+use super::{
+    cached::{Cached, Keyed},
+    journal::bounded,
+    message::fault,
+    readers::ReadConnection,
+    row,
+    value::{Cell, Column, Columns},
+    work::{WORK, count, read_work, work_of},
+};
+use crate::{
+    id::Id,
+    journal::DigestKey,
+    store::{
+        backend::{Broken, FoundRow, Messages, ReadyMachine, WorkRows},
+        inbox::{
+            message::{Outgoing, Queued, Received, seal_of_status},
+            protocol::{Cause, MessageState, MessageStatus, Schedule},
+        },
+    },
+};
+
+pub(super) fn ready(
+    connection: &Connection,
+    kinds: &[String],
+    limit: usize,
+    ended: &[String],
+) -> rusqlite::Result<Vec<ReadyMachine>> {
+    let mut select = connection.prepare_cached(
+        "SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts
+         FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
+         JOIN instance i ON i.no = w.instance
+         WHERE d.machine = ?1 AND w.wake_at IS NOT NULL ORDER BY w.wake_at LIMIT ?2",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut all = Vec::new();
+    for kind in kinds {
+        for ready in select.query_map(params![kind, limit], line)? {
+            all.push(ready?);
+        }
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts
+         FROM work w INDEXED BY work_worker JOIN instance i ON i.no = w.instance
+         JOIN driven d ON d.no = w.driven
+         WHERE w.worker = ?1 AND d.machine = ?2 LIMIT ?3",
+    )?;
+    for (worker, kind) in
+        ended.iter().flat_map(|worker| kinds.iter().map(move |kind| (worker, kind)))
+    {
+        for ready in select.query_map(params![worker, kind, limit], line)? {
+            all.push(ready?);
+        }
+    }
+    Ok(all)
+}
+
+fn line(row: &rusqlite::Row<'_>) -> rusqlite::Result<ReadyMachine> {
+    Ok(ReadyMachine {
+        id: Id::from_bytes(row.get(0)?),
+        token: row.get::<_, i64>(1)?.cast_unsigned(),
+        revision: row.get::<_, i64>(2)?.cast_unsigned(),
+        at: row.get(3)?,
+        worker: row.get(4)?,
+        attempts: count(row, 5)?,
+    })
+}
+
+pub(super) fn lease_holders(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection
+        .all("SELECT DISTINCT worker FROM work WHERE worker IS NOT NULL", [], |row| row.get(0))
+}
+
+pub(super) fn failing(connection: &Connection) -> rusqlite::Result<Vec<(Id, Schedule)>> {
+    connection.all(
+        &format!(
+            "SELECT {WORK}, i.id FROM work w INDEXED BY work_failed
+             JOIN instance i ON i.no = w.instance WHERE w.error IS NOT NULL ORDER BY w.instance"
+        ),
+        [],
+        |row| Ok((Id::from_bytes(row.get("id")?), work_of(row)?)),
+    )
+}
+
+pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<WorkRows> {
+    let found = row::of(&reader.connection, &mut reader.names, &[id])?.pop();
+    let found = found.unwrap_or(FoundRow::Missing(id));
+    let Some(no) = row::no_of(&reader.connection, id)? else {
+        return Ok((found, None, Vec::new()));
+    };
+    let work = read_work(&reader.connection, no)?;
+    let mut select = reader.connection.prepare_cached(
+        "SELECT correlation, actor, trigger, attempts, error, cause, status_seal, seal
+         FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no",
+    )?;
+    let queued = select.query_map([no], |row| {
+        let correlation: String = row.get(0)?;
+        let seal: [u8; 32] = row.get(6).unwrap_or_default();
+        let sent: [u8; 32] = row.get(7).unwrap_or_default();
+        let status = MessageStatus::Queued;
+        Ok(Queued {
+            intact: *seal_of_status(&reader.key, &sent, status).bytes() == seal,
+            correlation,
+            actor: row.get(1)?,
+            trigger: row.get(2)?,
+            attempts: count(row, 3)?,
+            fault: fault(row, 4)?,
+        })
+    })?;
+    Ok((found, work, queued.collect::<Result<_, _>>()?))
+}
+
+const RECEIVED: &str = "
+    SELECT i.id, m.correlation, m.actor, m.name, m.body, m.sent_at, m.status, m.attempts, m.error,
+           m.seal, m.status_seal, m.trigger, m.seen, m.replaced, m.cause
+    FROM message m";
+
+pub(super) fn messages(
+    db: Keyed<'_>,
+    which: &Messages,
+) -> rusqlite::Result<Vec<Result<Received, Broken>>> {
+    let limit = match which {
+        Messages::Queued(_, limit) => bounded(*limit as u64),
+        _ => i64::MAX,
+    };
+    let (which, parameters): (_, Vec<&dyn ToSql>) = match which {
+        Messages::One(id, correlation) => (
+            "JOIN instance i ON i.no = m.instance
+             WHERE i.id = ?1 AND m.correlation = ?2 AND m.replaced = 0",
+            vec![id.bytes(), correlation],
+        ),
+        Messages::To(id) => {
+            ("JOIN instance i ON i.no = m.instance WHERE i.id = ?1 ORDER BY m.no", vec![id.bytes()])
+        }
+        Messages::All => ("LEFT JOIN instance i ON i.no = m.instance ORDER BY m.no", Vec::new()),
+        Messages::SetAside => (
+            "INDEXED BY message_set_aside JOIN instance i ON i.no = m.instance
+             WHERE m.status = 2 ORDER BY m.no",
+            Vec::new(),
+        ),
+        Messages::SetAsideOf(id) => (
+            "INDEXED BY message_set_aside JOIN instance i ON i.no = m.instance
+             WHERE m.status = 2 AND i.id = ?1 ORDER BY m.no",
+            vec![id.bytes()],
+        ),
+        Messages::Queued(before, _) => (
+            "INDEXED BY message_queued JOIN instance i ON i.no = m.instance
+             WHERE m.status = 0 AND m.sent_at <= ?1 ORDER BY m.no LIMIT ?2",
+            vec![before, &limit],
+        ),
+    };
+    let mut select = db.prepare_cached(&format!("{RECEIVED} {which}"))?;
+    select.query_map(&parameters[..], |row| Ok(received(Columns(row), db.key)))?.collect()
+}
+
+/// A message, if it is as it was sent.
+fn received(row: Columns<'_, '_>, key: &DigestKey) -> Result<Received, Broken> {
+    let id = row.id(0, "instance").ok();
+    read(row, key).map_err(|reason| Broken { id, reason, due_at: None })
+}
+
+fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
+    let sent = Outgoing {
+        correlation: row.text(1, "correlation")?.to_owned(),
+        actor: row.text(2, "actor")?.to_owned(),
+        name: row.optional(3, "name", Cell::text)?.map(str::to_owned),
+        body: row.text(4, "body")?.to_owned(),
+        seen: row.optional(12, "seen", Cell::count)?,
+    };
+    let (to, sent_at) = (row.id(0, "instance")?, row.integer(5, "sent_at")?);
+    if row.digest(9, "seal") != Ok(sent.seal(key, to, sent_at)) {
+        let which = crate::id::shortened(&sent.correlation);
+        return Err(format!("the message `{which}` was changed: its seal does not match"));
+    }
+    let which = || crate::id::shortened(&sent.correlation);
+    let status = MessageStatus::from_number(row.integer(6, "status")?);
+    let status = status.filter(|status| {
+        let sent = row.digest(9, "seal");
+        let seal = sent.map(|sent| seal_of_status(key, sent.bytes(), *status));
+        seal.is_ok() && row.digest(10, "status_seal") == seal
+    });
+    // Its correlation id is free only if it was replaced.
+    let frees_id = row.integer(13, "replaced")? != 0;
+    let status = status.filter(|status| (*status == MessageStatus::Replaced) == frees_id);
+    let status =
+        status.ok_or_else(|| format!("the status of the message `{}` was changed", which()))?;
+    if row.optional(11, "trigger", Cell::text)? != sent.trigger().as_deref() {
+        return Err(format!("the trigger of the message `{}` was changed", which()));
+    }
+    let cause = row.optional(14, "cause", Cell::integer)?;
+    let attempts = u32::try_from(row.count(7, "attempts")?).unwrap_or(u32::MAX);
+    let state = MessageState { status, attempts, ..MessageState::default() };
+    Ok(Received {
+        error: row.optional(8, "error", Cell::text)?.map(str::to_owned),
+        cause: cause.map(|cause| Cause::from_number(Some(cause))),
+        ..Received::of(to, sent, sent_at, state)
+    })
+}

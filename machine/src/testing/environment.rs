@@ -1,0 +1,227 @@
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde::Serialize;
+
+use super::{Coverage, TestClock};
+use crate::{
+    actor::{Actor, Actors, Human},
+    id::Id,
+    observe::Observer,
+    store::{Message, OpenOptions, Query, Store},
+    stored::{Durable, Restore},
+    view::{ConsequenceView, Internal, Label, TimelineEvent, View},
+    worker::Worker,
+};
+
+type Configure = dyn Fn(Worker) -> Worker + Send + Sync;
+
+/// A worker on a store in memory, in virtual time. See [the module](super) for an example.
+///
+/// Its methods panic where a program would handle an error, with a message for the reader of the failed test.
+pub struct TestEnvironment {
+    store: Store,
+    configure: Box<Configure>,
+    failures: Arc<Mutex<Vec<String>>>,
+}
+
+impl TestEnvironment {
+    /// An environment whose worker has the handlers and tools that `configure` gives it. A new worker is made for
+    /// each run, as after a deployment.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with its timer enabled.
+    #[must_use]
+    pub fn new(configure: impl Fn(Worker) -> Worker + Send + Sync + 'static) -> Self {
+        let store = OpenOptions::new().clock(TestClock::start()).memory();
+        Self { store, configure: Box::new(configure), failures: Arc::default() }
+    }
+
+    /// The store, for everything that this type has no method for.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Views of the machines.
+    #[must_use]
+    pub fn observer(&self) -> Observer {
+        Observer::new(&self.store)
+    }
+
+    /// A person with this name.
+    ///
+    /// # Panics
+    ///
+    /// If the name is not valid.
+    #[must_use]
+    pub fn person(&self, name: &str) -> Human {
+        Human::new(name).unwrap_or_else(|error| panic!("{name:?} is not a name: {error}"))
+    }
+
+    /// Stores a new machine.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused.
+    pub async fn create(&self, mut machine: impl Durable) -> Id {
+        let created = self.store.create(&mut machine).await;
+        created.unwrap_or_else(|error| panic!("the machine is not stored: {error}"));
+        machine.journal().id()
+    }
+
+    /// Loads a machine.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read.
+    pub async fn load<M: Restore>(&self, id: Id) -> M {
+        let loaded = self.store.load(id).await;
+        loaded.unwrap_or_else(|error| panic!("{id} does not load: {error}"))
+    }
+
+    /// Sends an event to a machine, such as `order::Event::Confirm { .. }`, and runs until nothing is ready.
+    ///
+    /// # Panics
+    ///
+    /// If the message is refused. One that the state does not take stays in the inbox; see
+    /// [`failures`](Self::failures).
+    pub async fn send<A: Actor>(&self, to: Id, event: &impl Serialize, by: &A) {
+        let message = Message::new(event, by);
+        let message = message.unwrap_or_else(|error| panic!("no message: {error}"));
+        let sent = self.store.send(to, &message).await;
+        sent.unwrap_or_else(|error| panic!("the message to {to} is refused: {error}"));
+        self.run_until_idle().await;
+    }
+
+    /// Lets time pass. What becomes due runs with the next [`run_until_idle`](Self::run_until_idle) or
+    /// [`step`](Self::step); calls that are in flight go on at once.
+    ///
+    /// # Panics
+    ///
+    /// If the runtime is not paused: `#[tokio::test(start_paused = true)]`.
+    pub async fn advance(&self, time: Duration) {
+        tokio::time::advance(time).await;
+        // Everything that became due has its turn.
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Runs the worker until nothing is ready: what waits for a message, for a deadline, or for another attempt, is
+    /// left. Time jumps while a call is in flight.
+    ///
+    /// # Panics
+    ///
+    /// If the worker does not start, or is not idle after a day of virtual time. A handler that makes calls without end
+    /// while no time passes is not noticed: the test does not end.
+    pub async fn run_until_idle(&self) {
+        let run = tokio::time::timeout(NEVER_IDLE, self.worker().run_until_idle()).await;
+        let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));
+        run.unwrap_or_else(|error| panic!("the worker does not run: {error}"));
+    }
+
+    /// Runs the worker until one machine has made a transition. Returns `false` if none can.
+    ///
+    /// # Panics
+    ///
+    /// If the worker does not start, or the store cannot be read.
+    pub async fn step(&self) -> bool {
+        let position =
+            async || self.store.position().await.unwrap_or_else(|error| panic!("{error}"));
+        let before = position().await;
+        let worker = self.worker().single_step();
+        worker
+            .run_until_idle()
+            .await
+            .unwrap_or_else(|error| panic!("the worker does not run: {error}"));
+        position().await != before
+    }
+
+    /// The failed attempts of handlers, deadlines and messages so far, with their errors, oldest first.
+    #[must_use]
+    pub fn failures(&self) -> Vec<String> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The view of an execution that a model has.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read.
+    pub async fn consequence(&self, execution: Id) -> View<ConsequenceView> {
+        let view = self.observer().consequence_view(execution).await;
+        view.unwrap_or_else(|error| panic!("{execution} has no view: {error}"))
+    }
+
+    /// Checks the label of an execution.
+    ///
+    /// # Panics
+    ///
+    /// If it has another one, with its whole timeline.
+    pub async fn assert_label(&self, execution: Id, expected: Label) {
+        let view = self.consequence(execution).await;
+        if view.consequence_label != expected {
+            let story = self.story(execution).await;
+            panic!("{execution} is {}, not {expected}:\n{view}\n{story}", view.consequence_label);
+        }
+    }
+
+    /// The transitions of a machine, one on each line: for the message of a failed test.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read.
+    pub async fn story(&self, id: Id) -> String {
+        let timeline = self.observer().timeline::<Internal>(id).await;
+        let timeline = timeline.unwrap_or_else(|error| panic!("{id} has no timeline: {error}"));
+        let line = |event: &TimelineEvent<Internal>| format!("{:>4} {}", event.number, event.text);
+        let lines: Vec<_> = timeline.events.iter().map(line).collect();
+        lines.join("\n") + "\n"
+    }
+
+    /// Adds what the machines in the store have reached so far.
+    ///
+    /// # Panics
+    ///
+    /// If one of them cannot be read.
+    pub async fn cover(&self, coverage: &mut Coverage) {
+        let mut query = Query::new().machine(coverage.machine());
+        loop {
+            let page = self.store.list(&query).await.unwrap_or_else(|error| panic!("{error}"));
+            for line in page.items {
+                let id = line.unwrap_or_else(|error| panic!("{error}")).id;
+                let history = self.store.history(id).await;
+                coverage.history(&history.unwrap_or_else(|error| panic!("{error}")));
+            }
+            let Some(next) = page.next else { return };
+            query = query.after(next);
+        }
+    }
+
+    fn worker(&self) -> Worker {
+        let actors = Actors::issue("test").unwrap_or_else(|error| panic!("{error}"));
+        let failures = Arc::clone(&self.failures);
+        let worker = Worker::new(&self.store, actors).on_error(move |failed| {
+            let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+            failures.push(failed.to_string());
+        });
+        (self.configure)(worker)
+    }
+}
+
+/// Turns of the runtime after time has passed: enough for every task that woke up.
+const TURNS: usize = 64;
+
+/// The virtual time after which a worker that is never idle fails the test.
+const NEVER_IDLE: Duration = Duration::from_hours(24);
+
+impl fmt::Debug for TestEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestEnvironment").field("store", &self.store).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,187 @@
+use std::{collections::VecDeque, sync::Arc};
+
+use proptest::{
+    collection::vec,
+    prelude::{BoxedStrategy, Just, Strategy, any},
+    sample::Index,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::{
+    definition::{Definition, Edge, Field},
+    stored::Restore,
+    typed::Erased,
+};
+
+/// An event of a generated sequence.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TestEvent {
+    /// The trigger.
+    pub trigger: String,
+    /// The kinds of actor that may send it, such as `human`; empty means anyone.
+    pub actors: Vec<String>,
+    /// The event as JSON, with its trigger and its payload.
+    pub json: Value,
+}
+
+impl TestEvent {
+    /// The event of this machine, such as `order::Event`.
+    ///
+    /// # Panics
+    ///
+    /// If the payload has another type: give [`walks`] one for this trigger.
+    #[must_use]
+    pub fn of<M: Erased<Event: DeserializeOwned>>(&self) -> M::Event {
+        let read = serde_json::from_value(self.json.clone());
+        read.unwrap_or_else(|error| {
+            panic!("the payload of `{}` is not valid: {error}", self.trigger)
+        })
+    }
+}
+
+/// The longest random part of a sequence.
+const LONGEST: usize = 8;
+
+/// Sequences of events that reach every transition of a machine: each leads to one transition, chosen evenly, on a
+/// shortest path from the initial state, and goes on at random. Some events in it are illegal in the state in which
+/// they come, because guards and choices depend on data: apply each one, and let the machine refuse.
+///
+/// `payload` makes the payload of a transition as a JSON object; [`payload_of`] does it for simple types.
+///
+/// ```
+/// use machine::contract::{AnyExecution, execution};
+/// use machine::testing::{payload_of, walks};
+/// use proptest::strategy::{Strategy, ValueTree};
+/// use proptest::test_runner::TestRunner;
+///
+/// let mut reached = std::collections::BTreeSet::new();
+/// let mut runner = TestRunner::deterministic();
+/// let events = walks::<AnyExecution>(payload_of);
+/// for _ in 0..200 {
+///     let events = events.new_tree(&mut runner).unwrap().current();
+///     reached.extend(events.into_iter().map(|event| event.trigger));
+/// }
+/// let triggers = execution::DEFINITION.edges.iter().map(|edge| edge.trigger.to_string());
+/// assert!(triggers.into_iter().all(|trigger| reached.contains(&trigger)));
+/// ```
+///
+/// # Panics
+///
+/// If the machine has no transitions.
+pub fn walks<M: Restore>(
+    payload: impl Fn(&Edge) -> BoxedStrategy<Map<String, Value>> + 'static,
+) -> impl Strategy<Value = Vec<TestEvent>> {
+    let definition = M::DEFINITION;
+    assert!(!definition.edges.is_empty(), "`{}` has no transitions", definition.name);
+    let payload = Arc::new(payload);
+    (0..definition.edges.len(), vec(any::<Index>(), 0..LONGEST)).prop_flat_map(
+        move |(goal, choices)| {
+            let mut edges = path(definition, definition.edges[goal].from).unwrap_or_default();
+            edges.push(goal);
+            let mut state = definition.edges[goal].to;
+            for choice in choices {
+                let leaving: Vec<_> = (0..definition.edges.len())
+                    .filter(|&it| definition.edges[it].from == state)
+                    .collect();
+                if leaving.is_empty() {
+                    break;
+                }
+                let edge = *choice.get(&leaving);
+                edges.push(edge);
+                state = definition.edges[edge].to;
+            }
+            let events = edges.into_iter().map(|edge| event(&definition.edges[edge], &*payload));
+            events.collect::<Vec<_>>()
+        },
+    )
+}
+
+fn event(
+    edge: &Edge,
+    payload: &dyn Fn(&Edge) -> BoxedStrategy<Map<String, Value>>,
+) -> BoxedStrategy<TestEvent> {
+    let trigger = edge.trigger.to_string();
+    let actors: Vec<_> = edge.actors.iter().map(ToString::to_string).collect();
+    let made = payload(edge).prop_map(move |mut json| {
+        json.insert("trigger".to_owned(), trigger.clone().into());
+        TestEvent { trigger: trigger.clone(), actors: actors.clone(), json: json.into() }
+    });
+    made.boxed()
+}
+
+/// The edges of a shortest path from the initial state; `None` if there is none.
+fn path(definition: &Definition, to: usize) -> Option<Vec<usize>> {
+    let mut before: Vec<Option<usize>> = vec![None; definition.states.len()];
+    let mut queue = VecDeque::from([definition.initial]);
+    while let Some(state) = queue.pop_front() {
+        if state == to {
+            let mut edges = Vec::new();
+            let mut at = to;
+            while at != definition.initial {
+                let edge = before[at]?;
+                edges.push(edge);
+                at = definition.edges[edge].from;
+            }
+            edges.reverse();
+            return Some(edges);
+        }
+        for (index, edge) in definition.edges.iter().enumerate() {
+            if edge.from == state && edge.to != definition.initial && before[edge.to].is_none() {
+                before[edge.to] = Some(index);
+                queue.push_back(edge.to);
+            }
+        }
+    }
+    None
+}
+
+/// The payload of a transition whose items have simple types: `String`, `Value`, `bool`, integers, `f64`, and options and
+/// vectors of those.
+///
+/// # Panics
+///
+/// If an item has another type. Make its payload in the function that you give [`walks`].
+pub fn payload_of(edge: &Edge) -> BoxedStrategy<Map<String, Value>> {
+    let items: Vec<_> = edge.payload.iter().map(|item| item_of(edge, item)).collect();
+    items.prop_map(|items| items.into_iter().collect()).boxed()
+}
+
+fn item_of(edge: &Edge, item: &Field) -> BoxedStrategy<(String, Value)> {
+    let name = item.name.to_string();
+    let ty: String = item.ty.chars().filter(|it| !it.is_whitespace()).collect();
+    let value = value_of(&ty).unwrap_or_else(|| {
+        panic!(
+            "`{}` of `{}` has the type `{}`: make the payload of this transition in the function given to `walks`",
+            item.name, edge.trigger, item.ty
+        )
+    });
+    value.prop_map(move |value| (name.clone(), value)).boxed()
+}
+
+fn value_of(ty: &str) -> Option<BoxedStrategy<Value>> {
+    let inside = |wrapper: &str| ty.strip_prefix(wrapper)?.strip_suffix('>');
+    if let Some(inside) = inside("Option<") {
+        let some = value_of(inside)?;
+        return Some(proptest::prop_oneof![Just(Value::Null), some].boxed());
+    }
+    if let Some(inside) = inside("Vec<") {
+        let item = value_of(inside)?;
+        return Some(vec(item, 0..4).prop_map(Value::from).boxed());
+    }
+    Some(match ty {
+        "String" | "Value" => any::<String>().prop_map(Value::from).boxed(),
+        "bool" => any::<bool>().prop_map(Value::from).boxed(),
+        "u8" => any::<u8>().prop_map(Value::from).boxed(),
+        "u16" => any::<u16>().prop_map(Value::from).boxed(),
+        "u32" => any::<u32>().prop_map(Value::from).boxed(),
+        "u64" | "usize" => any::<u64>().prop_map(Value::from).boxed(),
+        "i8" => any::<i8>().prop_map(Value::from).boxed(),
+        "i16" => any::<i16>().prop_map(Value::from).boxed(),
+        "i32" => any::<i32>().prop_map(Value::from).boxed(),
+        "i64" | "isize" => any::<i64>().prop_map(Value::from).boxed(),
+        "f64" => (-1e9..1e9).prop_map(Value::from).boxed(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,172 @@
+use std::{fmt, future::IntoFuture, marker::PhantomData};
+
+use crate::{
+    contract::{
+        AnyExecution, Callable, Contract, InvalidContract, Liveness, Outcome, Progress, execution,
+        execution::Status, outcome,
+    },
+    future::BoxFuture,
+    id::Id,
+    store::{LoadError, Store},
+};
+
+/// Reads the calls of a machine. See [`Task::calls`](super::Task::calls).
+#[derive(Debug)]
+pub struct OwnCalls<T> {
+    store: Store,
+    machine: Id,
+    /// The entry with which the machine came into its state; `None` for calls of its whole life.
+    entered: Option<u64>,
+    tool: PhantomData<fn() -> T>,
+}
+
+impl<T: Callable> OwnCalls<T> {
+    pub(super) fn new(store: Store, machine: Id, entered: u64) -> Self {
+        Self { store, machine, entered: Some(entered), tool: PhantomData }
+    }
+
+    /// Those of the whole life of the machine.
+    #[must_use = "it is read when it is awaited"]
+    pub fn all(self) -> Self {
+        Self { entered: None, ..self }
+    }
+
+    async fn read(self) -> Result<Vec<OwnCall<T>>, OwnCallsError> {
+        let children = self.store.children(self.machine).await?;
+        let is_asked_for = |since| self.entered.is_none_or(|entered| since > entered);
+        let calls = children
+            .into_iter()
+            .filter(|it| it.machine == execution::DEFINITION.name && is_asked_for(it.since));
+        let ids: Vec<Id> = calls.map(|it| it.id).collect();
+        let mut calls = Vec::with_capacity(ids.len());
+        for execution in self.store.executions(ids).await? {
+            calls.extend(OwnCall::of(execution?)?);
+        }
+        Ok(calls)
+    }
+}
+
+impl<T: Callable> IntoFuture for OwnCalls<T> {
+    type Output = Result<Vec<OwnCall<T>>, OwnCallsError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.read())
+    }
+}
+
+/// A call that a machine has made.
+pub struct OwnCall<T: Callable> {
+    arguments: T,
+    outcome: Option<Outcome<T>>,
+    progress: Progress,
+    execution: Box<AnyExecution>,
+}
+
+impl<T: Callable> OwnCall<T> {
+    /// `None` if it is a call of another tool, or none of a tool.
+    fn of(execution: AnyExecution) -> Result<Option<Self>, OwnCallsError> {
+        let (id, contract) = (execution.id(), execution.context());
+        let is_other =
+            |(service, method)| T::__tool().is_some_and(|tool| !tool.is(service, method));
+        if contract.action().tool_parts().is_none_or(is_other) {
+            return Ok(None);
+        }
+        let arguments = T::__read(contract.action(), contract.effect())
+            .map_err(|source| OwnCallsError::Arguments { id, source: Box::new(source) })?;
+        let outcome =
+            outcome::<T>(&execution).map_err(|source| OwnCallsError::Outcome { id, source })?;
+        let progress = Progress::of(&execution);
+        Ok(Some(Self { arguments, outcome, progress, execution: Box::new(execution) }))
+    }
+
+    /// The execution.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.execution.id()
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &T {
+        &self.arguments
+    }
+
+    /// The contract.
+    #[must_use]
+    pub fn contract(&self) -> &Contract {
+        self.execution.context()
+    }
+
+    /// The execution as it was read.
+    #[must_use]
+    pub fn execution(&self) -> &AnyExecution {
+        &self.execution
+    }
+
+    /// The outcome; `None` if it has not ended, or is in doubt.
+    pub fn outcome(&self) -> Option<&Outcome<T>> {
+        self.outcome.as_ref()
+    }
+
+    /// The outcome, owned; `None` if it has not ended, or is in doubt.
+    pub fn into_outcome(self) -> Option<Outcome<T>> {
+        self.outcome
+    }
+
+    /// It has not begun, so a cancelled one never does.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.execution.status() == Status::Pending
+    }
+
+    /// It is unknown whether it took effect.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.progress.is_in_doubt()
+    }
+
+    /// It is in doubt, and was cut off: it may still take effect until its process ends.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.is_in_doubt() && self.progress.worker() == Liveness::CutOff
+    }
+
+    /// It is in doubt because its answer did not come in time, and when this was last looked at it was still running:
+    /// a late answer settles it.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.is_in_doubt() && self.progress.worker() == Liveness::Alive
+    }
+}
+
+impl<T: Callable> fmt::Debug for OwnCall<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnCall").field("execution", &self.execution).finish_non_exhaustive()
+    }
+}
+
+/// Why the calls of a machine cannot be read. A handler that returns it is tried again, and its machine then set aside;
+/// `requeue` reads it again after a deployment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnCallsError {
+    /// The storage, or one of them, cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The arguments of a call are not those of its tool.
+    #[error("the arguments of {id} cannot be read: {source}")]
+    Arguments {
+        /// The execution.
+        id: Id,
+        /// The reason.
+        source: Box<InvalidContract>,
+    },
+    /// The receipt or the refusal of a call is of another type, or was cut.
+    #[error("the outcome of {id} cannot be read: {source}")]
+    Outcome {
+        /// The execution.
+        id: Id,
+        /// The reason.
+        source: serde_json::Error,
+    },
+}

@@ -1,0 +1,71 @@
+//! The calls that machines made by entering their states, in `list`, `show` and `timeline`.
+
+use machine_tests::invoked::{asked, begun, doubtful, placed, purchase::Event, reading, send};
+
+use crate::surfaces::{Place, end};
+
+#[tokio::test]
+async fn a_list_says_what_calls_do() {
+    let place = Place::new().await;
+    let (asking, _) = asked(&place.store, 1).await;
+    let (doubt, call) = placed(&place.store, 2).await;
+    doubtful(&place.store, call).await;
+    let (running, call) = placed(&place.store, 3).await;
+    let permit = begun(&place.store, call).await;
+    reading(&place.store, 3).await;
+
+    place.run(&["list", "--machine", "purchase"]).shows(&[
+        "ASKING (asked)",
+        "PAYING (in doubt)",
+        "PAYING (running)",
+        "READING (3 not begun)",
+    ]);
+    for (stage, id) in [("asked", asking), ("in_doubt", doubt), ("running", running)] {
+        let found = place.json(&["list", "--calls", stage]);
+        let machines = found["machines"].as_array().unwrap();
+        let ids: Vec<_> = machines.iter().map(|one| one["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, [id.to_string()], "{stage}");
+        assert_eq!(machines[0]["calls"]["stages"][0]["stage"], stage);
+        assert_eq!(machines[0]["label"], machines[0]["status"].as_str().unwrap().to_uppercase());
+    }
+    place.run(&["list", "--calls", "ended"]).failed(2, "possible values");
+    drop(permit);
+}
+
+#[tokio::test]
+async fn a_machine_shows_its_calls_and_what_waits_for_them() {
+    let place = Place::new().await;
+    let (id, call) = placed(&place.store, 2).await;
+    doubtful(&place.store, call).await;
+    send(&place.store, id, &Event::Cancel, machine_tests::actors::ann()).await;
+    place.run(&["show", &end(id)]).shows(&[
+        "state        PAYING (in doubt)",
+        "payment 0",
+        "moves out of the state wait for it",
+        "it waits for `payment` (in doubt)",
+        &call.to_string(),
+    ]);
+    place.run(&["timeline", &end(id)]).shows(&["state        PAYING (in doubt)"]);
+    place.run(&["--lang", "zh", "show", &end(id)]).shows(&["PAYING (结果存疑)", "等待 `payment`"]);
+
+    let (id, _) = asked(&place.store, 3).await;
+    let shown = place.json(&["show", &end(id)]);
+    let gate = shown["call_list"][0]["gate"].as_str().unwrap();
+    place.run(&["show", &end(id)]).shows(&[&format!("a person, who answers its gate {gate}")]);
+}
+
+#[tokio::test]
+async fn a_topology_lists_calls() {
+    let place = Place::new().await;
+    asked(&place.store, 1).await;
+    place.run(&["topology", "purchase"]).shows(&[
+        "payment: Charge, approve",
+        "bank.charge",
+        "done = paid, failed = refused",
+        "within = Duration::from_secs(10)",
+        "detaches its calls",
+    ]);
+    // The calls of other kinds.
+    let ran = place.run(&["topology", "execution"]);
+    assert!(!ran.done().contains("Calls"), "{ran:?}");
+}

@@ -1,0 +1,345 @@
+//! An action is planned again after a person has decided about it, or after its approval ended.
+
+use machine::{
+    actor::Actors,
+    contract::Decides,
+    observe::{NextStep, Observer},
+    operate::Operator,
+    store::Operation,
+};
+
+use crate::effects::prelude::*;
+
+on_both! {
+    a_policy_does_not_run_what_was_declined,
+    a_policy_repeats_what_was_approved_and_failed,
+    a_policy_does_not_repeat_what_was_approved_and_done,
+    a_policy_repeats_until_the_approval_ends,
+    an_approval_of_the_same_batch_has_its_end,
+    a_policy_repeats_without_a_limit_what_was_approved_without_one,
+    a_person_decides_after_the_end,
+    a_declined_action_needs_a_new_question,
+    a_new_decision_lets_a_declined_action_run,
+    a_policy_repeats_nothing_that_was_declined_since,
+    two_answers_at_one_time,
+    a_decline_concerns_nothing_else,
+    a_retry_behind_a_parent_is_refused,
+    a_person_retries_once,
+}
+
+impl Place {
+    /// Stores a retry.
+    async fn retried(&self, failed: &Execution<Failed>, by: &impl Decides) -> Execution<Pending> {
+        self.stored(Contract::retry(failed, by)).await
+    }
+
+    /// A policy retries it. It fails again.
+    async fn repeats(&self, failed: &Execution<Failed>) -> Execution<Failed> {
+        self.fails(self.retried(failed, &policy()).await).await
+    }
+}
+
+/// It stays behind the gate that was declined. A person can decide otherwise.
+async fn a_policy_does_not_run_what_was_declined(place: Place) {
+    let (gate, planned) = place.asked(mail("bob")).await;
+    place.decline(gate).await;
+    let cancelled = place.cancelled(planned.id()).await;
+
+    let again = place.stored(Contract::retry(&cancelled, &policy())).await;
+    let server = Arc::new(Counting::new(receipt("250 queued")));
+    let refused = place.store.perform::<Action>(again, Arc::clone(&server), tool_node()).await;
+    assert_err!(refused.map_err(|error| error.to_string()), error if error.contains("never runs"));
+    assert_eq!(server.calls(), 0);
+
+    let decided = Contract::retry(&cancelled, ann());
+    assert_is!(place.performed(decided, Arc::clone(&server)).await, Settled::Completed(_));
+    assert_eq!(server.calls(), 1);
+}
+
+/// The journal names the policy, and no person as the approver of the second attempt.
+async fn a_policy_repeats_what_was_approved_and_failed(place: Place) {
+    let failed = place.fails(place.approved(mail("bob")).await).await;
+    let done = place.done(Contract::retry(&failed, &policy())).await;
+    assert!(!place.view(done.id()).await.human_confirmed);
+    let first = &place.entries(done.id()).await[0];
+    assert_eq!(first.actor.as_deref(), Some("graph_runner"));
+    assert_eq!(first.by.as_deref(), Some("the server refused it"));
+}
+
+/// An approval is for one run, of an idempotent action too.
+async fn a_policy_does_not_repeat_what_was_approved_and_done(place: Place) {
+    let planned = place.approved(read("secret.txt")).await;
+    let service = answers(receipt("42 lines"));
+    let settled = place.store.perform(planned, service, tool_node()).await.unwrap();
+    let Settled::Completed(done) = settled else { panic!("{settled:?}") };
+    let again = place.stored(Contract::retry(&done, &policy())).await;
+    let id = again.id();
+    assert_is!(place.refuses(again).await, EffectError::OtherAction { id: of, .. } if *of == id);
+    assert_eq!(place.status(id).await, Status::Pending);
+}
+
+const LIMIT_MS: i64 = 300;
+const LIMIT: Duration = Duration::from_millis(300);
+
+/// An action under an approval that ends after [`LIMIT`].
+async fn approved_for_a_while(place: &Place, contract: Contract) -> Planned<Action> {
+    let (gate, planned) = place.asked_for(contract, LIMIT).await;
+    let gate = place.gate(gate.id()).await;
+    assert_eq!(gate.expires_at(), Some(START + LIMIT_MS));
+    place.approve(gate).await;
+    planned
+}
+
+async fn failed_after_approval(place: &Place, contract: Contract) -> Execution<Failed> {
+    place.fails(approved_for_a_while(place, contract).await).await
+}
+
+/// It begins neither before nor after the store was opened again, in a batch neither, and nothing is
+/// written.
+async fn has_expired(place: &Place, again: Execution<Pending>) {
+    let id = again.id();
+    assert_is!(place.refuses(again).await, EffectError::ApprovalExpired { id: of, at, .. }
+        if (*of, *at) == (id, START + LIMIT_MS));
+    let elsewhere = place.open_again().await;
+    let refused = begin(&elsewhere, pending(&elsewhere, id).await).await;
+    assert_err!(refused, EffectError::ApprovalExpired { .. });
+    let mut part = begin_of(place.pending(id).await);
+    let before = place.dump().await;
+    let refused = place.store.batch().begin(&mut part).write().await;
+    assert_err!(refused, EffectError::ApprovalExpired { .. });
+    assert_eq!(place.dump().await, before);
+}
+
+/// The end is a part of the contract, so that every process knows it. Then a new gate has to be asked.
+async fn a_policy_repeats_until_the_approval_ends(place: Place) {
+    for contract in [mail("bob"), read("secret.txt")] {
+        let (place, clock) = place.clocked().await;
+        let mut failed = failed_after_approval(&place, contract).await;
+        let gate = failed.context().behind().unwrap();
+        // A retry of a retry goes back to the same approval.
+        for _ in 0..3 {
+            clock.advance(99);
+            failed = place.repeats(&failed).await;
+            let loaded: AnyExecution = place.store.load(failed.id()).await.unwrap();
+            let end = loaded.context().approval_end().unwrap();
+            assert_eq!((end.gate, end.at), (gate, START + LIMIT_MS));
+        }
+        let planned_before = place.retried(&failed, &policy()).await;
+        clock.set(START + LIMIT_MS);
+        has_expired(&place, planned_before).await;
+        let planned_after = place.retried(&failed, &policy()).await;
+        let id = planned_after.id();
+        has_expired(&place, planned_after).await;
+
+        // An action that was never begun is retried no better.
+        let pending = place.pending(id).await;
+        let cancelled = place.store.cancel(pending, "too late", tool_node()).await.unwrap();
+        has_expired(&place, place.stored(Contract::retry(&cancelled, &policy())).await).await;
+        place.assert_intact().await;
+
+        let asked_again = place.approved(Contract::retry(&failed, &policy())).await;
+        let _ = place.fails(asked_again).await;
+    }
+}
+
+async fn an_approval_of_the_same_batch_has_its_end(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let (gate, planned) = place.asked_for(mail("bob"), LIMIT).await;
+    let mut decide = machine_tests::approval(gate, ann());
+    let mut part = begin_of(planned.into_execution());
+    place.store.batch().decide(&mut decide).begin(&mut part).write().await.unwrap();
+    let (running, permit) = part.finish().unwrap();
+    let outcome = not_applied(permit, "connection refused").await;
+    let settled = place.settled(running, outcome).await;
+    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
+    clock.set(START + LIMIT_MS);
+    has_expired(&place, place.retried(&failed, &policy()).await).await;
+}
+
+async fn a_policy_repeats_without_a_limit_what_was_approved_without_one(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let failed = place.fails(place.approved(mail("bob")).await).await;
+    clock.advance(1_000_000_000);
+    let next = place.retried(&failed, &policy()).await;
+    assert_eq!(next.context().approval_end(), None);
+    let _ = place.fails(next).await;
+}
+
+/// A person's decision is a separate approval, and a policy's repetitions after it go back to that one.
+async fn a_person_decides_after_the_end(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let failed = failed_after_approval(&place, mail("bob")).await;
+    let failed = place.repeats(&failed).await;
+    clock.set(START + LIMIT_MS);
+    let next = place.retried(&failed, ann()).await;
+    assert_eq!(next.context().approval_end(), None);
+    let failed = place.fails(next).await;
+    clock.advance(1_000_000);
+    let _ = place.repeats(&failed).await;
+}
+
+/// The write waits for the file, and the approval ends meanwhile.
+#[tokio::test]
+async fn an_approval_that_ends_before_the_write_begins_nothing() {
+    let (place, clock) = Place::new().await.clocked().await;
+    let planned = approved_for_a_while(&place, mail("bob")).await;
+    let raw = place.raw();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let store = place.store.clone();
+    let begins = tokio::spawn(async move { begin(&store, planned).await.map(drop) });
+    // If it has not come to the lock by then, it is refused before.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    clock.set(START + LIMIT_MS);
+    raw.execute_batch("COMMIT").unwrap();
+    assert_err!(begins.await.unwrap(), EffectError::ApprovalExpired { .. });
+}
+
+/// Ann answers a question about the action, a moment after everything before it.
+async fn answered(
+    place: &Place,
+    clock: &Hand,
+    contract: Contract,
+    yes: bool,
+) -> Execution<Pending> {
+    let (gate, planned) = place.asked(contract).await;
+    clock.advance(1);
+    let _ = if yes { place.approve(gate).await } else { place.decline(gate).await };
+    planned.into_execution()
+}
+
+/// Ann has declined the action at this time, and approved it at no later one.
+async fn is_declined(place: &Place, again: Execution<Pending>, since: i64) -> String {
+    let id = again.id();
+    let elsewhere = place.open_again().await;
+    let refused = begin(&elsewhere, pending(&elsewhere, id).await).await;
+    assert_err!(refused, EffectError::Declined { .. });
+    let refused = place.refuses(again).await;
+    let text = refused.to_string();
+    assert_is!(refused, EffectError::Declined { id: of, by, at, .. }
+        if (*of, by.as_str(), *at) == (id, "ann", since));
+    text
+}
+
+/// A new execution of the same action: its key is free.
+async fn a_declined_action_needs_a_new_question(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let declined = answered(&place, &clock, mail("bob"), false).await;
+    let gate = declined.context().behind().unwrap();
+    let again = place.stored(mail("bob")).await;
+    let id = again.id();
+    let said = format!(
+        "ann declined the action of {id} at {gate}, and no person has approved it since; ask a \
+         person with `Contract::ask`, or let one retry it"
+    );
+    assert_eq!(is_declined(&place, again, START + 1).await, said);
+    // The one that was declined has ended.
+    let _ = place.cancelled(declined.id()).await;
+}
+
+/// A person who retries it decides for that attempt, and one who approves a new question for all later ones.
+async fn a_new_decision_lets_a_declined_action_run(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let declined = answered(&place, &clock, mail("bob"), false).await;
+    let cancelled = place.cancelled(declined.id()).await;
+    let _ = place.failed(Contract::retry(&cancelled, ann())).await;
+    is_declined(&place, place.stored(mail("bob")).await, START + 1).await;
+    let _ = place.fails(answered(&place, &clock, mail("bob"), true).await).await;
+    let _ = place.failed(mail("bob")).await;
+}
+
+async fn a_policy_repeats_nothing_that_was_declined_since(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let failed = place.fails(answered(&place, &clock, mail("bob"), true).await).await;
+    let failed = place.repeats(&failed).await;
+    let _ = answered(&place, &clock, mail("bob"), false).await;
+    is_declined(&place, place.retried(&failed, &policy()).await, START + 2).await;
+}
+
+/// Of two answers at the same time, the one that declines counts.
+async fn two_answers_at_one_time(place: Place) {
+    let (place, _clock) = place.clocked().await;
+    let (first, _) = place.asked(mail("bob")).await;
+    let (second, _) = place.asked(mail("bob")).await;
+    let (third, _) = place.asked(mail("bob")).await;
+    place.approve(first).await;
+    place.decline(second).await;
+    place.approve(third).await;
+    is_declined(&place, place.stored(mail("bob")).await, START).await;
+}
+
+/// Other actions and occurrences run, and one whose question was withdrawn or is open. Whether an idempotent action
+/// runs, the program decides.
+async fn a_decline_concerns_nothing_else(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let _ = answered(&place, &clock, mail("bob"), false).await;
+    let _ = answered(&place, &clock, read("secret.txt"), false).await;
+    let (withdrawn, _) = place.asked(mail("dora")).await;
+    let _ = place.store.withdraw(withdrawn, "no longer needed", graph_runner()).await.unwrap();
+    let (_open, _) = place.asked(mail("dora")).await;
+    let weekly = mail("bob").occurrence("2026-W47", graph_runner()).unwrap();
+    for contract in [mail("carol"), weekly, mail("dora"), read("secret.txt")] {
+        let _ = place.failed(contract).await;
+    }
+}
+
+/// A parent decides what follows when a child fails, so nothing is tried again behind it.
+async fn a_retry_behind_a_parent_is_refused(place: Place) {
+    let store = &place.store;
+    let mut parent = Ticket::new();
+    let mut child = Execution::new(mail("bob"));
+    let of = parent.id();
+    store.batch().create(&mut parent).create_child(of, &mut child).write().await.unwrap();
+    assert_eq!(store.parent(child.id()).await.unwrap(), Some(of));
+    assert_eq!(store.parent(of).await.unwrap(), None);
+    let failed = place.fails(child).await;
+
+    let id = failed.id();
+    let steps = Observer::new(store).next(id).await.unwrap();
+    assert_eq!(steps, [NextStep::Show { id: of }]);
+    let mut again = Execution::new(Contract::retry(&failed, ann()));
+    assert_is!(place.refuses_machine(&mut again).await,
+        EffectError::OfParent { id: it, parent } if (*it, *parent) == (id, of));
+    // As another child, its parent sees it.
+    store.batch().create_child(of, &mut again).write().await.unwrap();
+    let children: Vec<_> = store.children(of).await.unwrap().iter().map(|it| it.id).collect();
+    assert_eq!(children, [id, again.id()]);
+}
+
+/// Of several retries that a person decides at the same time, one is stored, and each is in the operator log; for idempotent
+/// tools, too. A policy may have several attempts that wait: of these, the key decides which one begins.
+async fn a_person_retries_once(place: Place) {
+    let (store, actors) = (&place.store, Actors::issue("office").unwrap());
+    for contract in [mail("bob"), read("a.txt")] {
+        let failed = place.failed(contract).await;
+        let id = failed.id();
+        let operator = Operator::new(store, &actors, ann(), "office");
+        let logged = async || {
+            let page = store.operations(3, None).await.unwrap();
+            page.items.into_iter().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        let retries = tokio::join!(operator.retry(id), operator.retry(id), operator.retry(id));
+        let retries: [_; 3] = retries.into();
+        let (done, refused): (Vec<_>, Vec<_>) = retries.into_iter().partition(Result::is_ok);
+        let again = *done[0].as_ref().unwrap();
+        let open = format!("{again} is another attempt at the same action and has not ended");
+        assert_eq!((done.len(), refused.len()), (1, 2));
+        for refused in refused {
+            assert_eq!(refused.unwrap_err().to_string(), open);
+        }
+        let lines = logged().await;
+        assert!(lines.iter().all(|line| line.operation == "retry" && line.machines == [id]));
+        let outcomes = lines.into_iter().filter_map(|line| line.outcome);
+        let (done, refused): (Vec<_>, Vec<_>) = outcomes.partition(|outcome| outcome == "done");
+        let is_by_another = |outcome: &String| {
+            outcome.starts_with(&format!("refused: {again} is another attempt at "))
+        };
+        assert!(done.len() == 1 && refused.iter().all(is_by_another), "{refused:?}");
+
+        // A program that stores it for the person may have several attempts.
+        let mut retry = Planned::<Action>::new(Contract::retry(&failed, ann())).unwrap();
+        store.plan(&mut retry).await.unwrap();
+        let Operation { by, via, operation, machines, outcome, .. } = logged().await.swap_remove(0);
+        let expected = ("ann", "program", "retry", vec![id], Some("done"));
+        assert_eq!((&*by, &*via, &*operation, machines, outcome.as_deref()), expected);
+    }
+}

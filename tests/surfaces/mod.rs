@@ -1,0 +1,17 @@
+//! The promises that the command line and the server share. One table of acts runs through both; what they show is compared.
+//! The tests of one surface (formats, tokens, streams) are in `cli` and `http`.
+
+mod acts;
+mod cli;
+mod http;
+mod place;
+mod repeated;
+mod views;
+
+pub(crate) use acts::situations;
+pub(crate) use cli::{Ran, bare};
+pub(crate) use http::{
+    Answer, Call, OPERATOR, READER, SOON, access, actors, execution, nested, nested_at, raw,
+    setting, shown,
+};
+pub(crate) use place::{AnyOrder, Order, Place, end, unknown};

@@ -1,0 +1,246 @@
+//! A file with machines in it, which the command line and the server work on.
+
+use std::{any::Any, net::SocketAddr, path::PathBuf, sync::Mutex, time::Duration};
+
+use machine::{
+    Id,
+    actor::{Actors, GraphRunner, Human},
+    contract::{Action, AnyExecution, Contract, Gate, NoReceipt, Perform, Planned, Settled},
+    machine,
+    store::{Message, OpenOptions, Store},
+    view::Label,
+    worker::Worker,
+};
+use machine_tests::{
+    actors::{ecs_node, tool_node},
+    samples::{answers, asked, asked_in, mail, pending_mail, receipt},
+};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::surfaces::http::Served;
+
+/// A folder with a file in it.
+pub(crate) struct Place {
+    folder: TempDir,
+    pub(crate) store: Store,
+    /// Of the server, once it has started.
+    pub(crate) address: SocketAddr,
+    pub(super) served: Option<Served>,
+    /// Permits of calls that are in flight.
+    kept: Mutex<Vec<Box<dyn Any + Send>>>,
+}
+
+/// A machine of the program's own.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Order {
+    #[initial]
+    #[stable]
+    #[on(confirm(amount, note) => Paying, by = Human)]
+    #[on(cancel(reason) => Cancelled, by = Human)]
+    Asking,
+    #[stable]
+    #[on(audit => Paid, by = GraphRunner)]
+    #[on(again => Asking, by = GraphRunner)]
+    #[on(accept => Paid, by = Human)]
+    Paying {
+        #[audience(human)]
+        amount: u32,
+        note: Option<String>,
+    },
+    #[terminal]
+    Paid,
+    #[terminal]
+    Cancelled { reason: String },
+}
+
+impl Place {
+    pub(crate) async fn new() -> Self {
+        Self::with(&OpenOptions::new()).await
+    }
+
+    pub(crate) async fn with(options: &OpenOptions) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
+        let (address, kept) = (([127, 0, 0, 1], 0).into(), Mutex::default());
+        Self { folder, store, address, served: None, kept }
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join("agent.db")
+    }
+
+    pub(crate) async fn label(&self, id: Id) -> Label {
+        Label::of(&self.store.load::<AnyExecution>(id).await.unwrap())
+    }
+
+    /// Runs the program of the orders until nothing is left to do.
+    pub(crate) async fn work(&self) {
+        let worker = Worker::new(&self.store, Actors::issue("shop").unwrap()).machine::<AnyOrder>();
+        worker.run_until_idle().await.unwrap();
+    }
+
+    /// Edits the file, bypassing the library.
+    pub(crate) fn edit(&self, sql: &str) {
+        let raw = rusqlite::Connection::open(self.file()).unwrap();
+        raw.pragma_update(None, "foreign_keys", 0).unwrap();
+        let mut select =
+            raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
+        let names: Vec<String> =
+            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        for name in names {
+            raw.execute(&format!("DROP TRIGGER {name}"), []).unwrap();
+        }
+        assert!(raw.execute(sql, []).unwrap() > 0, "{sql}");
+    }
+
+    /// Edits a machine, bypassing the library: `ID` is its id.
+    pub(crate) fn edit_machine(&self, id: Id, sql: &str) {
+        let digits = id.to_string().replace('-', "");
+        self.edit(&sql.replace("ID", &format!("x'{digits}'")));
+    }
+}
+
+/// Machines in their situations.
+impl Place {
+    /// A mail behind a gate.
+    pub(crate) async fn gate(&self, to: &str) -> (Gate, Planned<Action>) {
+        self.gate_of(mail(to)).await
+    }
+
+    pub(crate) async fn gate_of(&self, contract: Contract) -> (Gate, Planned<Action>) {
+        self.gate_within(contract, None).await
+    }
+
+    /// A gate that may be answered for so long.
+    pub(crate) async fn gate_within(
+        &self,
+        contract: Contract,
+        limit: Option<Duration>,
+    ) -> (Gate, Planned<Action>) {
+        let (mut gate, mut planned) = contract.ask::<Action>(limit, ecs_node()).unwrap();
+        self.store.ask(&mut gate, &mut planned).await.unwrap();
+        (gate, planned)
+    }
+
+    /// A gate whose time to answer has passed.
+    pub(crate) async fn expired_gate(&self, to: &str) -> Gate {
+        let (gate, _) = self.gate_within(mail(to), Some(Duration::from_millis(1))).await;
+        while self.store.now() < gate.expires_at().unwrap() {
+            tokio::task::yield_now().await;
+        }
+        gate
+    }
+
+    /// A question to a person.
+    pub(crate) async fn question(&self) -> Id {
+        let mut question = asked("Which port?");
+        self.store.create(&mut question).await.unwrap();
+        question.id()
+    }
+
+    pub(crate) async fn question_of(&self, contract: Contract) -> Id {
+        let mut question = asked_in(contract);
+        self.store.create(&mut question).await.unwrap();
+        question.id()
+    }
+
+    /// A mail that no worker has begun.
+    pub(crate) async fn pending(&self, to: &str) -> Id {
+        let mut pending = pending_mail(to);
+        self.store.create(&mut pending).await.unwrap();
+        pending.id()
+    }
+
+    /// A call in flight, whose worker is this process.
+    pub(crate) async fn running(&self, to: &str) -> Id {
+        let mut pending = pending_mail(to);
+        self.store.create(&mut pending).await.unwrap();
+        let (running, permit) = self.store.begin(pending, tool_node()).await.unwrap();
+        let id = running.id();
+        self.kept.lock().unwrap().push(Box::new((running, permit)));
+        id
+    }
+
+    /// An execution in doubt, whose worker is this process.
+    pub(crate) async fn doubt(&self, to: &str) -> Id {
+        let unknown = answers(Err(NoReceipt::unknown("connection lost")));
+        let (id, settled) = self.performed(mail(to), unknown).await;
+        assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
+        id
+    }
+
+    /// An execution that failed.
+    pub(crate) async fn failed(&self, to: &str) -> Id {
+        let refused = answers(Err(NoReceipt::not_applied("mailbox full")));
+        let (id, settled) = self.performed(mail(to), refused).await;
+        assert!(matches!(settled, Settled::Failed(_)), "{settled:?}");
+        id
+    }
+
+    /// A call that was made, with this receipt: `250 OK`.
+    pub(crate) async fn sent(&self, contract: Contract) -> Id {
+        let (id, settled) = self.performed(contract, receipt("250 OK")).await;
+        assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
+        id
+    }
+
+    async fn performed(
+        &self,
+        contract: Contract,
+        service: impl Perform<Action> + 'static,
+    ) -> (Id, Settled) {
+        let mut planned = Planned::<Action>::new(contract).unwrap();
+        self.store.plan(&mut planned).await.unwrap();
+        let id = planned.id();
+        (id, self.store.perform(planned, service, tool_node()).await.unwrap())
+    }
+
+    /// A stored order that waits.
+    pub(crate) async fn order(&self) -> Id {
+        let mut order = Order::new();
+        self.store.create(&mut order).await.unwrap();
+        order.id()
+    }
+
+    /// A message of ann to a machine, as its program may send it: with what no surface accepts, too.
+    pub(crate) async fn message(&self, id: Id, body: &str) -> Message {
+        let message = Message::from_json(body, &Human::new("ann").unwrap()).unwrap();
+        self.store.send(id, &message).await.unwrap();
+        message
+    }
+
+    /// An order with a message that a worker has set aside.
+    pub(crate) async fn set_aside(&self) -> (Id, String) {
+        let id = self.order().await;
+        let message = self.message(id, r#"{"trigger": "confirm", "amount": "three"}"#).await;
+        self.work().await;
+        (id, message.correlation().to_owned())
+    }
+
+    /// An order whose mail waits behind a gate.
+    pub(crate) async fn parent_of(&self, to: &str) -> (Id, Gate, Planned<Action>) {
+        let mut order = Order::new();
+        let (mut gate, mut planned) = mail(to).ask(None, ecs_node()).unwrap();
+        let id = order.id();
+        let batch = self.store.batch().create(&mut order).create(gate.machine());
+        batch.create_child(id, planned.machine()).write().await.unwrap();
+        (id, gate, planned)
+    }
+}
+
+/// The last digits of an id.
+pub(crate) fn end(id: Id) -> String {
+    let digits = id.to_string().replace('-', "");
+    digits[20..].to_owned()
+}
+
+/// An id that no machine has.
+pub(crate) fn unknown() -> Id {
+    "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap()
+}

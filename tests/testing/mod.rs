@@ -1,0 +1,219 @@
+//! The testing kit: virtual time, tools that answer as the test says, coverage, generated events.
+
+mod bugs;
+mod shop;
+
+use std::{collections::BTreeSet, time::Duration};
+
+use machine::{
+    Id,
+    actor::Human,
+    contract::AnyExecution,
+    store::Query,
+    testing::{Coverage, Reply, TestEnvironment, TestTool, payload_of, walks},
+    view::Label,
+};
+use proptest::{strategy::ValueTree, test_runner::TestRunner};
+use shop::{AnySale, Charge, Sale, Shop, sale};
+
+fn ann() -> Human {
+    Human::new("ann").unwrap()
+}
+
+fn shop(bank: &TestTool<Charge>) -> TestEnvironment {
+    let bank = bank.clone();
+    TestEnvironment::new(move |worker| worker.handler(Shop).tool(bank.clone()))
+}
+
+/// A sale that was confirmed, run until nothing is ready.
+async fn sold(shop: &TestEnvironment) -> Id {
+    let id = shop.create(Sale::new(500)).await;
+    shop.send(id, &sale::Event::Confirm {}, &ann()).await;
+    id
+}
+
+async fn status(shop: &TestEnvironment, id: Id) -> sale::Status {
+    shop.load::<AnySale>(id).await.status()
+}
+
+/// The only execution in the store.
+async fn payment(shop: &TestEnvironment) -> Id {
+    let page = shop.store().list(&Query::new().machine("execution")).await.unwrap();
+    let [Ok(line)] = &page.items[..] else { panic!("{:?}", page.items) };
+    line.id
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_decides_how_a_call_ends() {
+    use sale::Status::{Paid, Paying, Unpaid};
+    let settled = Duration::from_secs(1);
+    let cases = [
+        (Reply::applied("receipt 7"), Paid, Label::Success),
+        (Reply::refused("no money"), Unpaid, Label::Failed),
+        (Reply::unknown("the line went dead"), Paying, Label::InDoubt),
+        (Reply::CutOff("the client was dropped".to_owned()), Paying, Label::InDoubt),
+        (Reply::applied("receipt 8").after(settled), Paid, Label::Success),
+        // Longer than the timeout.
+        (Reply::applied("receipt 9").after(Duration::from_mins(5)), Paying, Label::InDoubt),
+        (Reply::Never, Paying, Label::InDoubt),
+    ];
+    for (reply, expected, label) in cases {
+        let bank = TestTool::new().replies(reply.clone());
+        let shop = shop(&bank);
+        let id = sold(&shop).await;
+        assert_eq!(status(&shop, id).await, expected, "{reply:?}");
+        shop.assert_label(payment(&shop).await, label).await;
+        assert_eq!(bank.calls(), [Charge { cents: 500 }], "{reply:?}");
+        assert_eq!(shop.failures(), Vec::<String>::new(), "{reply:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_receipt_is_taken_when_its_time_comes() {
+    let late = Reply::applied("receipt 7").after(Duration::from_mins(5));
+    let shop = shop(&TestTool::new().replies(late));
+    let id = sold(&shop).await;
+    let payment = payment(&shop).await;
+    shop.assert_label(payment, Label::InDoubt).await;
+    shop.advance(Duration::from_mins(5)).await;
+    shop.run_until_idle().await;
+    shop.assert_label(payment, Label::Success).await;
+    assert_eq!(status(&shop, id).await, sale::Status::Paid);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_query_settles_a_doubt() {
+    for (found, expected) in [
+        (Reply::applied("found 7"), sale::Status::Paid),
+        (Reply::refused("not found"), sale::Status::Unpaid),
+    ] {
+        let bank = TestTool::new().replies(Reply::unknown("no answer")).finds(found);
+        let shop = shop(&bank);
+        let id = sold(&shop).await;
+        // "Not found" counts after the settling time of the tool.
+        for _ in 0..3 {
+            shop.advance(Duration::from_mins(1)).await;
+            shop.run_until_idle().await;
+        }
+        assert_eq!(status(&shop, id).await, expected, "{}", shop.story(payment(&shop).await).await);
+        assert_eq!(bank.calls().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_not_expected_is_refused_and_says_so() {
+    let shop = shop(&TestTool::new());
+    let id = sold(&shop).await;
+    assert_eq!(status(&shop, id).await, sale::Status::Unpaid);
+    let view = shop.consequence(payment(&shop).await).await;
+    let expected = "the test has set no reply to this call: add one with `TestTool::replies`";
+    assert_eq!(view.error_message.as_deref(), Some(expected));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_of_a_week_fires_when_the_test_says() {
+    let shop = shop(&TestTool::new());
+    let id = shop.create(Sale::new(1)).await;
+    let almost_a_week = Duration::from_millis(7 * 24 * 3_600_000 - 1);
+    for (passed, expected) in
+        [(almost_a_week, sale::Status::Open), (Duration::from_millis(1), sale::Status::Expired)]
+    {
+        shop.advance(passed).await;
+        shop.run_until_idle().await;
+        assert_eq!(status(&shop, id).await, expected);
+    }
+}
+
+/// Each step is one transition, in the order in which they happen.
+#[tokio::test(start_paused = true)]
+async fn steps_are_single_transitions() {
+    use sale::Status::{Confirmed, Open, Paid, Paying};
+
+    let shop = shop(&TestTool::new().otherwise(Reply::applied("receipt 7")));
+    let id = shop.create(Sale::new(500)).await;
+    assert!(!shop.step().await, "an open sale waits for a person");
+    let message = machine::store::Message::new(&sale::Event::Confirm {}, &ann()).unwrap();
+    shop.store().send(id, &message).await.unwrap();
+    let mut statuses = vec![status(&shop, id).await];
+    while shop.step().await {
+        let status = status(&shop, id).await;
+        if *statuses.last().unwrap() != status {
+            statuses.push(status);
+        }
+    }
+    assert_eq!(statuses, [Open, Confirmed, Paying, Paid]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_attempt_is_reported_and_tried_again() {
+    let shop = shop(&TestTool::new());
+    let id = shop.create(Sale::new(shop::BROKEN)).await;
+    shop.send(id, &sale::Event::Confirm {}, &ann()).await;
+    let [failure] = &shop.failures()[..] else { panic!("{:?}", shop.failures()) };
+    assert!(failure.contains("the till is broken"), "{failure}");
+    shop.advance(Duration::from_secs(1)).await;
+    shop.run_until_idle().await;
+    assert_eq!(shop.failures().len(), 2);
+}
+
+/// The whole test of a user: every state and every transition of the sale.
+#[tokio::test(start_paused = true)]
+async fn coverage_names_what_is_missing() {
+    let mut coverage = Coverage::of::<AnySale>();
+    assert_eq!(coverage.missing_states().len(), 6);
+
+    let paid = shop(&TestTool::new().otherwise(Reply::applied("receipt 7")));
+    sold(&paid).await;
+    paid.cover(&mut coverage).await;
+    assert_eq!(coverage.missing_states(), ["UNPAID", "EXPIRED"]);
+    assert_eq!(
+        coverage.missing_transitions(),
+        ["OPEN -expire-> EXPIRED", "PAYING -refuse-> UNPAID"]
+    );
+    let text = coverage.to_string();
+    assert!(text.starts_with("sale: 4 of 6 states, 3 of 5 transitions\n"), "{text}");
+    assert!(
+        text.contains("  never reached: UNPAID\n")
+            && text.contains("  made: OPEN -confirm-> CONFIRMED\n"),
+        "{text}"
+    );
+
+    let unpaid = shop(&TestTool::new());
+    sold(&unpaid).await;
+    unpaid.create(Sale::new(1)).await;
+    unpaid.advance(Duration::from_hours(24 * 7)).await;
+    unpaid.run_until_idle().await;
+    unpaid.cover(&mut coverage).await;
+    coverage.refused(0, "accept");
+    assert!(coverage.is_complete(), "{coverage}");
+    assert!(coverage.to_string().ends_with("  refused: accept in OPEN\n"), "{coverage}");
+}
+
+/// Each transition of the library's machine is the goal of some sequence, and legal when it comes.
+#[test]
+fn walks_reach_every_transition() {
+    let definition = machine::contract::execution::DEFINITION;
+    let (events, mut runner) = (walks::<AnyExecution>(payload_of), TestRunner::deterministic());
+    let mut reached = BTreeSet::new();
+    for _ in 0..300 {
+        let events =
+            proptest::strategy::Strategy::new_tree(&events, &mut runner).unwrap().current();
+        let mut state = definition.initial;
+        for event in events {
+            let edge = definition.leaving(state).find(|edge| edge.trigger == event.trigger);
+            let edge = edge.unwrap_or_else(|| panic!("{} is illegal", event.trigger));
+            reached.insert((edge.from, event.trigger));
+            assert!(event.actors.iter().eq(edge.actors.iter()), "{:?}", event.actors);
+            state = edge.to;
+        }
+    }
+    assert_eq!(reached.len(), definition.edges.len());
+}
+
+#[test]
+#[should_panic(expected = "make the payload of this transition in the function given to `walks`")]
+fn a_payload_of_an_unknown_type_says_what_to_do() {
+    let (events, mut runner) =
+        (walks::<shop::AnyReturned>(payload_of), TestRunner::deterministic());
+    let _ = proptest::strategy::Strategy::new_tree(&events, &mut runner);
+}

@@ -1,0 +1,104 @@
+//! Moves out of a state, at each moment of its call.
+
+use std::time::Duration;
+
+use machine::{
+    actor::Human,
+    store::{CommitError, Delivery, Query, Store},
+    testing::{Reply, TestTool},
+};
+
+use super::orders::{
+    AnyOrder, Charge, Order, interrupted_by, is_clean, message, order::Event, order::Status,
+    ordered, place, send, shop, status,
+};
+
+/// A call that has begun is not left: neither by a message, nor by a deadline, nor by a commit.
+#[tokio::test(start_paused = true)]
+async fn a_call_in_doubt_keeps_its_machine() {
+    let bank = TestTool::<Charge>::new().replies(Reply::unknown("the line went dead"));
+    let shop = shop(&bank);
+    let order = ordered(&shop, &place()).await;
+    let call = shop.store().children(order).await.unwrap()[0].id;
+
+    send(&shop, order, &Event::Cancel).await;
+    let kept = message(&shop, order, "cancel").await;
+    assert_eq!(kept.status, Delivery::Queued);
+    assert_eq!(kept.error, Some(format!("it waits for the call {call}")));
+
+    let AnyOrder::Paying(paying) = shop.load(order).await else { panic!("it is paying") };
+    let refused = shop.store().commit(&mut paying.cancel(&shop.person("ann"))).await.unwrap_err();
+    assert!(matches!(refused, CommitError::UnderWay { call: by, .. } if by == call), "{refused}");
+
+    shop.advance(Duration::from_mins(2)).await;
+    shop.run_until_idle().await;
+    assert_eq!(status(&shop, order).await, Status::Paying);
+    is_clean(&shop).await;
+
+    // The table says that pausing detaches it.
+    send(&shop, order, &Event::Pause).await;
+    assert_eq!(status(&shop, order).await, Status::Paused);
+    is_clean(&shop).await;
+}
+
+/// A message that came while the call was made waits for the outcome, which ends the machine.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_comes_before_what_waits_for_it() {
+    let (shop, order) = interrupted_by(Event::Cancel).await;
+    assert_eq!(status(&shop, order).await, Status::Paid);
+    assert_eq!(message(&shop, order, "cancel").await.status, Delivery::SetAside);
+    is_clean(&shop).await;
+}
+
+/// Its receipt is kept while the machine is paused, keeps the machine from being cancelled, and belongs to the next entry.
+#[tokio::test(start_paused = true)]
+async fn a_detached_call_is_joined() {
+    let (shop, order) = interrupted_by(Event::Pause).await;
+    assert_eq!(status(&shop, order).await, Status::Paused);
+    send(&shop, order, &Event::Cancel).await;
+    assert_eq!(status(&shop, order).await, Status::Paused);
+    send(&shop, order, &Event::Resume).await;
+    assert_eq!(status(&shop, order).await, Status::Paid);
+    assert_eq!(shop.store().children(order).await.unwrap().len(), 1);
+    is_clean(&shop).await;
+}
+
+/// A state that is entered again makes no second call while the first one is under way.
+#[tokio::test(start_paused = true)]
+async fn a_state_that_is_entered_again_joins_its_call() {
+    let (shop, order) = interrupted_by(Event::Again).await;
+    assert_eq!(status(&shop, order).await, Status::Paid);
+    assert_eq!(shop.store().children(order).await.unwrap().len(), 1);
+    is_clean(&shop).await;
+}
+
+/// A call that has not begun ends with its gate, in the batch of the move.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_has_not_begun_is_withdrawn_with_its_gate() {
+    let bank = TestTool::<Charge>::new();
+    let shop = shop(&bank);
+    let Event::Place { charge } = place() else { unreachable!("it places") };
+    let order = ordered(&shop, &Event::Ask { charge }).await;
+    let asked = async || shop.observer().approvals(&Query::new()).await.unwrap().items.len();
+    assert_eq!(asked().await, 1);
+    send(&shop, order, &Event::Cancel).await;
+    assert_eq!(status(&shop, order).await, Status::Cancelled);
+    assert_eq!(asked().await, 0);
+    let call = shop.store().children(order).await.unwrap().remove(0);
+    assert_eq!((&*call.status, call.position), ("cancelled", None));
+    assert!(bank.calls().is_empty());
+    is_clean(&shop).await;
+}
+
+/// The table says that the call is made there, so no commit goes through the state.
+#[tokio::test]
+async fn no_commit_goes_through_a_state_that_calls() {
+    let (store, ann) = (Store::memory(), Human::new("ann").unwrap());
+    let Event::Place { charge } = place() else { unreachable!("it places") };
+    let mut order = Order::new().place(charge, &ann).cancel(&ann);
+    let refused = store.create(&mut order).await.unwrap_err();
+    assert!(
+        matches!(&refused, CommitError::Skipped { state, .. } if state == "paying"),
+        "{refused}"
+    );
+}

@@ -1,0 +1,15 @@
+//! Machines whose table says what a state calls.
+
+mod adopted;
+mod begun;
+mod handled;
+mod kept;
+mod leaving;
+mod orders;
+mod overdue;
+mod patient;
+mod permutations;
+mod refusals;
+mod run_time;
+mod sets;
+mod table;

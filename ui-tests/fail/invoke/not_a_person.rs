@@ -1,0 +1,44 @@
+// M0209
+
+use machine::actor::{Actor, Category};
+use machine::contract::{CallError, Tool};
+use machine::machine;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(bank.charge, irreversible, receipt = String)]
+struct Charge {
+    cents: u32,
+}
+
+struct Human;
+
+impl Actor for Human {
+    const KIND: &'static str = "robot";
+    const CATEGORY: Category = Category::System;
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(place(charge) => Paying, by = Human)]
+    Cart,
+
+    #[invoke(charge, done = paid, failed = refused)]
+    #[on(paid(receipt) => Paid)]
+    #[on(refused(why) => Unpaid)]
+    Paying { charge: Charge },
+
+    #[terminal]
+    Paid { receipt: String },
+
+    #[terminal]
+    Unpaid { why: CallError },
+}
+
+fn main() {
+    let ann = Human;
+    let paying = Order::new().place(Charge { cents: 250 }, &ann);
+    assert_eq!(paying.state().charge.cents, 250);
+}

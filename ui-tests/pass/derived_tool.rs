@@ -1,0 +1,56 @@
+//! `#[derive(Tool)]` is the trait, written shorter.
+
+use std::time::Duration;
+
+use machine::contract::{Effect, EffectType, Tool};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(
+    bank.charge, irreversible, receipt = u64, refusal = Declined, timeout = Duration::from_secs(5),
+    settling_time = Duration::ZERO, about = "{to}: {cents}", question = "Pay {to}?"
+)]
+struct Charge {
+    to: String,
+    cents: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Declined {
+    Limit,
+}
+
+impl std::fmt::Display for Declined {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("over the limit")
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(files.r#type, idempotent, timeout = None, crate = ::machine)]
+struct Read<T: Send + Sync + Serialize + for<'a> Deserialize<'a> + 'static> {
+    #[serde(bound = "")]
+    path: T,
+}
+
+pub(crate) fn main() {
+    assert_eq!((Charge::SERVICE, Charge::METHOD), ("bank", "charge"));
+    assert_eq!(<Charge as Tool>::Effect::EFFECT, Effect::Irreversible);
+    let receipt: <Charge as Tool>::Receipt = 17;
+    let refusal: <Charge as Tool>::Refusal = Declined::Limit;
+    assert_eq!((receipt, refusal.to_string().as_str()), (17, "over the limit"));
+    assert_eq!(
+        (Charge::TIMEOUT, Charge::SETTLING_TIME),
+        (Some(Duration::from_secs(5)), Duration::ZERO)
+    );
+    let charge = Charge { to: "ann".to_owned(), cents: 5 };
+    assert_eq!(charge.subject("").as_deref(), Some("ann: 5"));
+    assert_eq!(charge.question("").as_deref(), Some("Pay ann?"));
+
+    type Path = Read<String>;
+    assert_eq!((Path::SERVICE, Path::METHOD, Path::TIMEOUT), ("files", "type", None));
+    assert_eq!(<Path as Tool>::Effect::EFFECT, Effect::Idempotent);
+    let receipt: <Path as Tool>::Receipt = String::new();
+    let read = Path { path: receipt };
+    assert_eq!((read.subject(""), read.question("")), (None, None));
+}
