@@ -38,6 +38,13 @@ pub async fn assert_intact(store: &Store) -> VerifyReport {
     report
 }
 
+/// Closes the store of a process. Others may use the file meanwhile; then it keeps its log.
+pub async fn close(store: Store) {
+    if let Err(error) = store.close().await {
+        assert!(error.is_busy(), "{error}");
+    }
+}
+
 /// Stores a new execution.
 pub async fn stored(store: &Store, contract: Contract) -> Execution<Pending> {
     let mut pending = Execution::new(contract);

@@ -19,7 +19,7 @@ use machine::{
     store::{Delivery, Message, OpenOptions, Query, Store},
     worker::Worker,
 };
-use machine_tests::actors::ann;
+use machine_tests::{actors::ann, stores::close};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -171,7 +171,7 @@ async fn works() {
         .run_until_idle()
         .await
         .unwrap();
-    store.close().await.unwrap();
+    close(store).await;
 }
 
 fn start(orders: &Orders) -> Process {
@@ -235,7 +235,7 @@ async fn agree(orders: &Orders, has_ended: bool) {
     }
     let report = store.verify_all(|_| {}).await.unwrap();
     assert!(report.is_clean(), "{orders:?}: {report:?}");
-    store.close().await.unwrap();
+    close(store).await;
     assert_file_intact(&orders.file);
 }
 

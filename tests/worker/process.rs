@@ -5,13 +5,14 @@ mod letters;
 mod log;
 mod office;
 
-use machine::{store::Store, worker::Worker};
+use machine::worker::Worker;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use crate::process::{Process, orders, say};
 pub(crate) use clerk::{Act, Orders, Report};
 pub(crate) use letters::{AnyLetter, AnySlip, Letter, Slip, letter, slip};
+pub(crate) use machine_tests::stores::close;
 pub(crate) use office::{LEASE, Office};
 
 /// A process that runs a worker.
@@ -53,13 +54,6 @@ impl Member {
 
     pub(crate) fn report(&mut self) -> Report {
         self.process.hear()
-    }
-}
-
-/// Closes the store of a process. Others may use the file meanwhile; then it keeps its log.
-pub(crate) async fn close(store: Store) {
-    if let Err(error) = store.close().await {
-        assert!(error.is_busy(), "{error}");
     }
 }
 
