@@ -1,13 +1,16 @@
 //! A test program as another process: how tests start it, stop it and talk to it.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    fs,
+    io::{BufRead, BufReader, ErrorKind, Write},
+    os::unix::{fs::MetadataExt, process::CommandExt},
+    path::PathBuf,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, geteuid, getpid, kill_process, waitpid};
 use serde::{Serialize, de::DeserializeOwned};
 
 const ORDERS: &str = "MACHINE_TEST_ORDERS";
@@ -206,6 +209,46 @@ pub fn die() {
     kill_process(getpid(), Signal::KILL).unwrap();
     // No thread of this process returns to the test.
     std::thread::park();
+}
+
+/// A folder for temporary files that every user can reach: the usual one or, where other users cannot enter it, one of the
+/// system's. `None` where there is none, and a line that says so.
+#[must_use]
+pub fn temporary_folder_for_all() -> Option<PathBuf> {
+    let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let reachable =
+        folders.iter().filter_map(|folder| fs::canonicalize(folder).ok()).find(|folder| {
+            folder
+                .ancestors()
+                .all(|folder| fs::metadata(folder).is_ok_and(|it| it.mode() & 0o001 != 0))
+        });
+    if reachable.is_none() {
+        eprintln!("skipped: needs a folder for temporary files that every user can enter");
+    }
+    reachable
+}
+
+/// Starts a program as a user whom permissions of files bind: root becomes `nobody`. `None` where this process may not switch
+/// to that user, and a line that says so.
+pub fn start_unprivileged(command: &mut Command) -> Option<Child> {
+    const NOBODY: u32 = 65_534;
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY).current_dir("/");
+    }
+    loop {
+        match command.spawn() {
+            Ok(child) => return Some(child),
+            // A child of another test that has not replaced itself yet has the program open for writing.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                eprintln!("skipped: needs the right to start a process as another user ({error})");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 /// Kills a process that is not a child.

@@ -1,8 +1,15 @@
 //! Files that cannot be opened or read, and machines that cannot.
 
 use std::fs;
+#[cfg(unix)]
+use std::{
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use machine::store::OpenOptions;
+#[cfg(unix)]
+use machine_tests::process::{start_unprivileged, temporary_folder_for_all};
 
 use crate::surfaces::{Place, Ran, bare, end};
 
@@ -112,22 +119,66 @@ async fn a_broken_machine_does_not_hide_the_others() {
     assert!(exported.err.contains(&broken.to_string()), "{exported:?}");
 }
 
+/// A copy of the file of a place with other permissions, for a user whom they bind. A place may be in a folder that this user
+/// cannot enter.
+#[cfg(unix)]
+struct Restricted {
+    folder: tempfile::TempDir,
+}
+
+#[cfg(unix)]
+impl Restricted {
+    /// The file with this mode. `None` where no folder is open to all users.
+    fn of(place: &Place, mode: u32) -> Option<Self> {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir_in(temporary_folder_for_all()?).unwrap();
+        let copied = Self { folder };
+        fs::copy(place.file(), copied.file()).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_machine-cli"), copied.program()).unwrap();
+        for (path, mode) in
+            [(copied.folder.path(), 0o755), (&copied.program(), 0o755), (&copied.file(), mode)]
+        {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        Some(copied)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("agent.db")
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    /// Runs the program on the file; `None` where this process may not give up the rights of root.
+    fn run(&self, arguments: &[&str]) -> Option<Ran> {
+        let usual = bare(&["--db"]);
+        let mut command = Command::new(self.program());
+        command.args(usual.get_args()).arg(self.file()).args(arguments);
+        for (name, value) in usual.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Some(Ran::from(start_unprivileged(&mut command)?.wait_with_output().unwrap()))
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_file_that_may_only_be_read_is_read() {
-    use std::os::unix::fs::PermissionsExt;
-
     let place = Place::new().await;
     let id = place.order().await;
     place.store.close().await.unwrap();
-    let only_read = fs::Permissions::from_mode(0o444);
-    fs::set_permissions(place.file(), only_read).unwrap();
-    if fs::OpenOptions::new().write(true).open(place.file()).is_ok() {
-        // Root may write everything.
-        return;
-    }
-    place.run(&["list"]).done();
-    place.run(&["cancel", &end(id), "--as", "ann"]).failed(5, "not writable");
+    let Some(readable) = Restricted::of(&place, 0o444) else { return };
+    let Some(list) = readable.run(&["list"]) else { return };
+    list.done();
+    let cancelled = readable.run(&["cancel", &end(id), "--as", "ann"]).unwrap();
+    cancelled.failed(5, "not writable");
 }
 
 /// A definition that cannot be read is named by every command that needs it, and makes no line of its
@@ -184,35 +235,14 @@ async fn pipes_are_read_and_what_is_too_large_is_refused() {
     }
 }
 
-/// A reader needs no writable file.
 #[cfg(unix)]
 #[tokio::test]
 async fn an_unreadable_file_is_reported() {
-    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
-
     let place = Place::new().await;
     place.store.close().await.unwrap();
-    let set = |path: &std::path::Path, mode| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    };
-    set(&place.file(), 0o000);
-    let mut command = if fs::read(place.file()).is_ok() {
-        // Root reads everything, so the program runs as another user, who has to find it.
-        set(&place.folder(), 0o755);
-        let program = place.folder().join("program");
-        fs::copy(env!("CARGO_BIN_EXE_machine-cli"), &program).unwrap();
-        let mut command = std::process::Command::new(program);
-        command.args(["list", "--db"]).arg(place.file()).uid(65_534).gid(65_534);
-        command
-    } else {
-        place.command(&["list"])
-    };
-    // Until a child of another test has replaced itself, it has the copy open for writing as well.
-    let busy = std::io::ErrorKind::ExecutableFileBusy;
-    while command.output().is_err_and(|error| error.kind() == busy) {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    Ran::of(&mut command).failed(5, "this user may read the file");
+    let Some(unreadable) = Restricted::of(&place, 0o000) else { return };
+    let Some(list) = unreadable.run(&["list"]) else { return };
+    list.failed(5, "this user may read the file");
 }
 
 /// A reader has to make the shared memory file of a log that a killed process left.

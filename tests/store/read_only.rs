@@ -1,57 +1,37 @@
 //! Files without write permission. Root may write everything, so a child process runs as another
-//! user.
+//! user, in a folder that this user can reach.
 
 use std::{
     fs::{self, Permissions},
-    io::ErrorKind,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Command,
-    thread,
-    time::Duration,
+    process::{Command, Stdio},
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
-use machine_tests::process::{Process, command, orders, say};
+use machine_tests::process::{
+    Process, command, orders, say, start_unprivileged, temporary_folder_for_all,
+};
 use tempfile::TempDir;
 
 use crate::store::child::write_and_be_killed;
 
-const NOBODY: u32 = 65534;
-
-/// The result for the user `nobody` of opening the file for writing or for reading; `None` if this process may not switch
-/// to that user.
-fn as_nobody(folder: &TempDir, file: &Path, for_writing: bool) -> Option<String> {
+/// The result of opening the file for writing or for reading, without the rights of root; `None` if this process may not give
+/// them up.
+fn opened_unprivileged(folder: &TempDir, file: &Path, for_writing: bool) -> Option<String> {
     let program = folder.path().join("test-program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
     let own = command("store::read_only::opens", &(file, for_writing));
     let mut command = Command::new(program);
     command.args(own.get_args()).envs(own.get_envs().filter_map(|(name, it)| Some((name, it?))));
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-    command.uid(NOBODY).gid(NOBODY).current_dir("/");
-    // Until a child of another test has replaced itself, it has this file open for writing as well.
-    let child = loop {
-        match command.spawn() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                thread::sleep(Duration::from_millis(1));
-            }
-            started => break started,
-        }
-    };
-    match child {
-        Ok(child) => Some(Process::of(child).hear()),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            eprintln!("skipped: needs the right to run a child as nobody ({error})");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    Some(Process::of(start_unprivileged(&mut command)?).hear())
 }
 
 /// A folder that every user may enter, with a store in it; and its file.
-async fn store(file_mode: u32, folder_mode: u32) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
+async fn store(file_mode: u32, folder_mode: u32) -> Option<(TempDir, PathBuf)> {
+    let folder = tempfile::tempdir_in(temporary_folder_for_all()?).unwrap();
     let inner = folder.path().join("data");
     fs::create_dir(&inner).unwrap();
     let file = inner.join("agent.db");
@@ -60,7 +40,7 @@ async fn store(file_mode: u32, folder_mode: u32) -> (TempDir, PathBuf) {
     fs::set_permissions(&file, Permissions::from_mode(file_mode)).unwrap();
     fs::set_permissions(&inner, Permissions::from_mode(folder_mode)).unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-    (folder, file)
+    Some((folder, file))
 }
 
 /// A file, a folder, or both without write permission, and a file without any.
@@ -72,8 +52,8 @@ async fn files_that_cannot_be_written_are_refused() {
         (0o644, 0o755, &["ReadOnly", "CannotOpen"]),
         (0o600, 0o777, &["CannotOpen"]),
     ] {
-        let (folder, file) = store(file_mode, folder_mode).await;
-        let Some(said) = as_nobody(&folder, &file, true) else { return };
+        let Some((folder, file)) = store(file_mode, folder_mode).await else { return };
+        let Some(said) = opened_unprivileged(&folder, &file, true) else { return };
         let kind = said.split(' ').next().unwrap();
         assert!(expected.contains(&kind), "{file_mode:o} in {folder_mode:o}: {said}");
     }
@@ -83,13 +63,13 @@ async fn files_that_cannot_be_written_are_refused() {
 /// shared memory file.
 #[tokio::test]
 async fn an_observer_needs_no_write_permission() {
-    let (folder, file) = store(0o644, 0o755).await;
-    let Some(said) = as_nobody(&folder, &file, false) else { return };
+    let Some((folder, file)) = store(0o644, 0o755).await else { return };
+    let Some(said) = opened_unprivileged(&folder, &file, false) else { return };
     assert_eq!(said, "Ok 0");
     write_and_be_killed(&file);
     let shared = file.with_file_name("agent.db-shm");
     fs::set_permissions(&shared, Permissions::from_mode(0o600)).unwrap();
-    let said = as_nobody(&folder, &file, false).unwrap();
+    let said = opened_unprivileged(&folder, &file, false).unwrap();
     assert!(said.starts_with("CannotOpen") && said.contains("log cannot be read"), "{said}");
 }
 

@@ -51,14 +51,19 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-impl Ran {
-    pub(crate) fn of(command: &mut Command) -> Self {
-        let Output { status, stdout, stderr } = command.output().unwrap();
+impl From<Output> for Ran {
+    fn from(Output { status, stdout, stderr }: Output) -> Self {
         Self {
             code: status.code().unwrap_or(-1),
             out: String::from_utf8(stdout).unwrap(),
             err: String::from_utf8(stderr).unwrap(),
         }
+    }
+}
+
+impl Ran {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        command.output().unwrap().into()
     }
 
     /// It ended with this code, and said this to people.
