@@ -11,13 +11,13 @@ impl Random {
         Self(seed)
     }
 
-    /// With the seed in `MACHINE_SEED`, or with a new one. Prints the seed.
+    /// With the seed in `TEST_SEED`, or with a new one. Prints the seed.
     #[must_use]
     pub fn of(test: &str) -> Self {
-        let seed = std::env::var("MACHINE_SEED").ok().and_then(|seed| seed.parse().ok());
+        let seed = std::env::var("TEST_SEED").ok().and_then(|seed| seed.parse().ok());
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
         let seed = seed.unwrap_or_else(|| u64::from(now.subsec_nanos()) ^ now.as_secs() << 20);
-        eprintln!("{test}: MACHINE_SEED={seed}");
+        eprintln!("{test}: TEST_SEED={seed}");
         Self(seed)
     }
 

@@ -1,7 +1,7 @@
 //! Tests that kill processes, race, and compare with a model.
 //!
 //! `MACHINE_CRASH_ROUNDS`, `MACHINE_STRESS_SECONDS` and `PROPTEST_CASES` make them longer, and
-//! `MACHINE_SEED` repeats a run.
+//! `TEST_SEED` repeats a run.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 

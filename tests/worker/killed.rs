@@ -1,7 +1,7 @@
 //! Four workers drive many machines of several states, and every second at the latest one of them is killed, or
 //! frozen and thawed later.
 //!
-//! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `MACHINE_SEED` repeats the choices of
+//! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `TEST_SEED` repeats the choices of
 //! a run; what the workers do at the same time is not repeated.
 
 mod check;
