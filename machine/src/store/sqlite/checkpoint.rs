@@ -82,7 +82,7 @@ impl Checkpoints {
     }
 
     /// Called after each commit.
-    pub(super) fn committed(&mut self, connection: &Connection, busy_ms: u64) {
+    pub(super) fn committed(&mut self, connection: &Connection) {
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         if !self.shared.awake.swap(true, Ordering::AcqRel) {
             self.ask(Ask::WatchForIdle);
@@ -99,7 +99,7 @@ impl Checkpoints {
             let _ = connection.busy_timeout(RESTART_WAIT);
             run(connection, CheckpointMode::RESTART);
             drop(running);
-            let _ = connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)));
+            let _ = connection.busy_timeout(Duration::ZERO);
         } else if frames >= self.passive_at + PASSIVE_FRAMES {
             self.passive_at = frames;
             self.ask(Ask::Passive);

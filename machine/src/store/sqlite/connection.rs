@@ -1,6 +1,10 @@
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use super::failure;
 use crate::store::error::OpenError;
@@ -76,6 +80,29 @@ pub(super) fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
 /// Sets how long a statement waits for other connections.
 pub(super) fn wait(connection: &Connection, busy_ms: u64) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)))
+}
+
+/// Repeats what needs a lock, as long as another connection holds it and the time is not over.
+///
+/// SQLite's own handler ends up looking every 100 ms, so that it can miss for seconds a lock that is free most of the time.
+/// This one looks every 1 to 2 ms, at moments that differ between processes.
+pub(super) fn wait_for_lock<T>(
+    busy_ms: u64,
+    mut attempt: impl FnMut() -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let start = Instant::now();
+    loop {
+        match attempt() {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && start.elapsed() < Duration::from_millis(busy_ms) =>
+            {
+                let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+                thread::sleep(Duration::from_micros(1000 + u64::from(now.subsec_nanos() % 1000)));
+            }
+            attempted => return attempted,
+        }
+    }
 }
 
 /// Verifies that the connection uses a write-ahead log.

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{
     apply::{self, Lines},
     cached::{Cached, Keyed},
-    connection::Role,
+    connection::{self, Role},
     definitions::Numbers,
     fail::{fail_point, fail_point_with_error},
     failure::{RollbackCause, reopening, sqlite_code, unavailable},
@@ -35,7 +35,8 @@ pub(super) struct Group {
     settings: StoreSettings,
     /// To notice that the file or its log was moved away.
     place: Files,
-    /// None after an error that left the connection in doubt; it is opened again for the next group.
+    /// None after an error that left the connection in doubt; it is opened again for the next group. It waits for a lock only
+    /// in [`begin`].
     connection: Option<Connection>,
     numbers: Numbers,
     places: Places,
@@ -61,6 +62,7 @@ impl Group {
         opened: Opened,
     ) -> rusqlite::Result<Self> {
         opened(&mut connection)?;
+        connection::wait(&connection, 0)?;
         Ok(Self {
             place,
             path,
@@ -94,7 +96,7 @@ impl Group {
         // It was opened in the line above.
         let Some(connection) = &self.connection else { return Ok(Vec::new()) };
         fail_point!("store-begin");
-        execute(connection, "BEGIN IMMEDIATE")
+        begin(connection, self.settings.busy_ms)
             .map_err(|error| GroupFailure::Begin(unavailable(&error)))?;
         fail_point!("store-begun");
         if let Err(failure) = check_format(connection) {
@@ -142,7 +144,9 @@ impl Group {
             reopens().map_err(|error| unavailable(&error))?;
             let mut connection =
                 self.place.open(&self.path, Role::Writer, busy_ms).map_err(reopening)?;
-            (self.opened)(&mut connection).map_err(|error| unavailable(&error))?;
+            (self.opened)(&mut connection)
+                .and_then(|()| connection::wait(&connection, 0))
+                .map_err(|error| unavailable(&error))?;
             self.connection = Some(connection);
         }
         self.connection.as_ref().ok_or_else(Unavailable::stopped)
@@ -206,6 +210,7 @@ impl Group {
         applied: &AppliedBatch,
         certainly_incomplete: bool,
     ) -> Result<bool, Unavailable> {
+        let busy_ms = self.settings.busy_ms;
         let connection = self.connection()?;
         let says = |error| unavailable(&error);
         if certainly_incomplete {
@@ -213,7 +218,7 @@ impl Group {
         }
         // If only the fsync failed, the log ends with a complete transaction that is invisible until
         // a crash; recovery would bring it back. So the next write replaces it before anything is said.
-        execute(connection, "BEGIN IMMEDIATE").map_err(says)?;
+        begin(connection, busy_ms).map_err(says)?;
         let found = apply::is_there(connection, batch, applied).map_err(RollbackCause::from);
         let decided = found.and_then(|found| {
             check_format(connection)?;
@@ -302,6 +307,11 @@ fn commit(connection: &Connection) -> rusqlite::Result<()> {
 fn reopens() -> rusqlite::Result<()> {
     fail_point_with_error!("store-reopen");
     Ok(())
+}
+
+/// Begins a transaction that writes, and waits for other writers.
+fn begin(connection: &Connection, busy_ms: u64) -> rusqlite::Result<()> {
+    connection::wait_for_lock(busy_ms, || execute(connection, "BEGIN IMMEDIATE"))
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {

@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
-use super::{deadline::OpenDeadline, failure, schema};
+use super::{connection, deadline::OpenDeadline, failure, schema};
 use crate::store::error::OpenError;
 
 /// The file as it was found.
@@ -154,7 +154,7 @@ pub(super) fn open_for_reading(path: &Path, busy_ms: u64) -> rusqlite::Result<(C
     }?;
     #[cfg(feature = "failpoints")]
     super::cost::count(&mut connection, path)?;
-    connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)))?;
+    connection::wait(&connection, busy_ms)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok((connection, is_locked))
 }

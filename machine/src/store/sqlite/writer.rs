@@ -98,7 +98,7 @@ impl Writer {
             if committed {
                 self.doorbells.ring();
                 if let Ok(connection) = self.group.connection() {
-                    self.checkpoints.committed(connection, self.busy_ms);
+                    self.checkpoints.committed(connection);
                 }
             }
         }
