@@ -10,6 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// The time after which a test that waits fails instead of hanging.
+pub const STUCK: Duration = Duration::from_mins(1);
+
 /// A process that does not outlive a test that fails.
 #[derive(Debug)]
 pub struct Process(Option<Child>);
@@ -48,7 +51,7 @@ impl Process {
     pub fn ended(mut self) -> Output {
         let start = Instant::now();
         while self.try_wait().unwrap().is_none() {
-            if start.elapsed() > Duration::from_secs(30) {
+            if start.elapsed() > STUCK {
                 self.kill().unwrap();
                 panic!("it does not end: {:?}", self.output());
             }

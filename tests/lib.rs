@@ -1,7 +1,7 @@
 //! External tests of the library, one folder per module. This crate holds the shared helpers.
 #![allow(clippy::unwrap_used, clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
 
 use machine::{
     actor::Human,
@@ -23,6 +23,9 @@ pub mod random;
 pub mod samples;
 pub mod service;
 pub mod stores;
+
+/// The time after which a test that waits fails instead of hanging. No test fails because a computer is slow.
+pub const STUCK: Duration = Duration::from_mins(1);
 
 /// Asserts that a result is an error that matches the pattern; otherwise prints the result.
 #[macro_export]

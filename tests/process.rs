@@ -13,6 +13,8 @@ use std::{
 use rustix::process::{Pid, Signal, WaitOptions, geteuid, getpid, kill_process, waitpid};
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::STUCK;
+
 const ORDERS: &str = "MACHINE_TEST_ORDERS";
 
 /// The prefix of messages to the parent; the test harness prints to the same stream.
@@ -20,9 +22,6 @@ const MARK: char = '@';
 
 /// The child's message where it is to be frozen.
 const FREEZE: &str = "freeze me here";
-
-/// After this time a test does not hang but fails.
-pub const STUCK: Duration = Duration::from_mins(1);
 
 /// A child process. It is killed when this is dropped.
 #[derive(Debug)]

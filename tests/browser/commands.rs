@@ -5,7 +5,6 @@ use std::{
     os::unix::fs::symlink,
     process::{Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
 };
 
 use machine::{
@@ -15,6 +14,7 @@ use machine::{
     store::Message,
     worker::Worker,
 };
+use machine_tests::STUCK;
 use serde_json::{Value, json};
 
 use crate::{
@@ -174,7 +174,7 @@ impl Page {
         }
         let actors = Actors::issue("claims").unwrap();
         let worker = Worker::new(&self.site.store, actors).attempts(1).machine::<AnyClaim>();
-        let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+        let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
         idle.await.expect("the worker rests").unwrap();
         claims
     }

@@ -8,6 +8,7 @@ use machine::{
     store::Store,
     worker::Worker,
 };
+use machine_tests::STUCK;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize, Tool)]
@@ -43,6 +44,6 @@ pub(crate) const TAKES: Server = Server(|_| Ok(Applied::new("250 OK queued as 17
 /// Sends approved mails until none is left.
 pub(crate) async fn work(store: &Store, server: Server) {
     let worker = Worker::new(store, Actors::issue("mailer").unwrap()).tool::<SendMail>(server);
-    let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+    let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
     idle.await.expect("the worker rests").unwrap();
 }

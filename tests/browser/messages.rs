@@ -1,12 +1,11 @@
 //! Events for machines of a program.
 
-use std::time::Duration;
-
 use machine::{
     actor::{Actors, Human},
     machine,
     worker::{Handled, Handler, Task, Worker},
 };
+use machine_tests::STUCK;
 use serde::{Deserialize, Serialize};
 
 use crate::{browser::browse, site::ANN};
@@ -68,7 +67,7 @@ async fn an_event_with_what_it_takes_is_sent() {
         page.shows("messages to it").await;
         let worker =
             Worker::new(&page.site.store, Actors::issue("claims").unwrap()).machine::<AnyClaim>();
-        let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+        let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
         idle.await.expect("the worker rests").unwrap();
         page.is("h1 .badge", "SETTLED").await;
 
@@ -114,7 +113,7 @@ async fn failures_show_their_reason() {
         let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
         page.site.store.create(&mut open).await.unwrap();
         let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Fails);
-        let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+        let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
         idle.await.expect("the worker rests").unwrap();
         for place in ["#/".to_owned(), format!("#/machines/{}", open.id())] {
             page.open_as(ANN, &place).await;

@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use machine_tests::STUCK;
 use serde_json::{Value, json};
 use thirtyfour::{By, TypingData, WebDriver, WebElement, error::WebDriverErrorInner};
 use tokio::time::sleep;
 
 use crate::site::Site;
-
-/// The time limit for the page to show something.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Page {
     pub(crate) driver: WebDriver,
@@ -72,7 +70,7 @@ impl Page {
     pub(crate) async fn until(&self, what: &str, script: &str) {
         let begun = Instant::now();
         while self.run(script).await != true {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > STUCK {
                 let shown = self.run("return document.body.innerText").await;
                 panic!("waited in vain for {what}; the page says:\n{}", shown.as_str().unwrap());
             }

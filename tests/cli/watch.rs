@@ -7,11 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use machine_tests::STUCK;
 use serde_json::Value;
 
 use crate::surfaces::{Place, end};
-
-const SOON: Duration = Duration::from_secs(20);
 
 /// A process that does not outlive a test that fails.
 #[cfg(unix)]
@@ -33,7 +32,7 @@ fn ended(child: &mut std::process::Child) -> std::process::ExitStatus {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        assert!(asked.elapsed() < SOON, "it goes on");
+        assert!(asked.elapsed() < STUCK, "it goes on");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -63,10 +62,10 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
                 }
             }
         });
-        let first = lines.recv_timeout(SOON).unwrap();
+        let first = lines.recv_timeout(STUCK).unwrap();
         assert!(first.is_object());
         place.order().await;
-        let second = lines.recv_timeout(SOON).unwrap();
+        let second = lines.recv_timeout(STUCK).unwrap();
         if arguments == ["list"] {
             assert_eq!(second["machines"].as_array().unwrap().len(), 2, "{second}");
         }

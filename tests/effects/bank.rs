@@ -9,7 +9,7 @@ use std::{
 };
 
 use machine::contract::{Answer, Applied, NoReceipt};
-use machine_tests::process::STUCK;
+use machine_tests::STUCK;
 use serde::{Deserialize, Serialize};
 
 /// The server's means to recognize a payment that it has seen.

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use machine_tests::process::{Process, STUCK};
+use machine_tests::{STUCK, process::Process};
 
 use crate::effects::{
     bank::{Bank, Dedup},

@@ -203,7 +203,7 @@ async fn a_real_service_calls_back() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let ended = tokio::time::timeout(crate::surfaces::SOON, ended).await.expect("it ends");
+        let ended = tokio::time::timeout(machine_tests::STUCK, ended).await.expect("it ends");
         assert_eq!(ended, "completed");
     }
     worker.stop().await.unwrap();

@@ -11,12 +11,12 @@ use std::{
 };
 
 use machine::store::{OpenOptions, Store};
-use machine_tests::samples::asked;
+use machine_tests::{STUCK, samples::asked};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::surfaces::{Answer, Call, SOON};
+use crate::surfaces::{Answer, Call};
 
 /// A process that does not outlive a test that fails.
 struct Served {
@@ -120,7 +120,7 @@ async fn a_person_decides_until_the_server_is_stopped() {
     assert!(stream.next().unwrap().is_alive());
     let began = Instant::now();
     assert_eq!(served.stop(Signal::TERM), 0);
-    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert!(began.elapsed() < STUCK, "{:?}", began.elapsed());
     assert_eq!(stream.next(), None);
     let mut rest = String::new();
     served.output.read_to_string(&mut rest).unwrap();

@@ -6,9 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use machine_tests::STUCK;
 use serde_json::json;
 
-use crate::surfaces::{OPERATOR, Place, SOON};
+use crate::surfaces::{OPERATOR, Place};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_dropped_leave_nothing_behind() {
@@ -34,7 +35,7 @@ async fn connections_that_are_dropped_leave_nothing_behind() {
     place.read("/api/health").await.is(200);
     let began = Instant::now();
     while files() > open + 10 {
-        assert!(began.elapsed() < SOON, "{} files are open, {open} before", files());
+        assert!(began.elapsed() < STUCK, "{} files are open, {open} before", files());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(place.contents().await, before);
@@ -54,7 +55,7 @@ async fn a_client_that_sends_slowly_is_cut() {
         let began = Instant::now();
         let text = format!("GET /api/health HTTP/1.1\r\nHost: {address}\r\n");
         for byte in text.bytes().cycle() {
-            if stream.write_all(&[byte]).is_err() || began.elapsed() > SOON {
+            if stream.write_all(&[byte]).is_err() || began.elapsed() > STUCK {
                 break;
             }
             std::thread::sleep(Duration::from_millis(500));
@@ -63,7 +64,7 @@ async fn a_client_that_sends_slowly_is_cut() {
     };
     let slow = tokio::task::spawn_blocking(slow);
     let after = slow.await.unwrap();
-    assert!(after < Duration::from_secs(15), "it was served for {after:?}");
+    assert!(after < STUCK, "it was served for {after:?}");
     assert!(after > Duration::from_secs(5), "it was cut after {after:?}");
     place.read("/api/health").await.is(200);
 }
@@ -117,7 +118,7 @@ async fn a_write_is_on_record_although_its_client_hangs_up() {
         if open == 0 && !operations.is_empty() {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "{open} have no outcome: {log:#}");
+        assert!(began.elapsed() < STUCK, "{open} have no outcome: {log:#}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     place.contents().await;

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::surfaces::SOON;
+use machine_tests::STUCK;
 
 /// An event, or the position alone when the stream says that it is alive.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +111,7 @@ impl Sse {
         last: Option<&str>,
     ) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(SOON)).unwrap();
+        stream.set_read_timeout(Some(STUCK)).unwrap();
         stream.write_all(request(address, query, last).as_bytes()).unwrap();
         Self { stream, parser: Parser::default(), read: [].into(), left }
     }

@@ -1,6 +1,6 @@
 //! The stream of events.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use machine::contract::Contract;
 use machine::{
@@ -216,9 +216,7 @@ async fn streams_end_with_the_server_and_resume_on_the_next() {
     let (behind, _) = place.stream("after=1.0", None).await;
     place.question().await;
     let (mut stream, events) = take(stream, 2).await;
-    let began = Instant::now();
     place.restart().await;
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     assert_eq!(tokio::task::spawn_blocking(move || stream.next()).await.unwrap(), None);
     drop(behind);
     let id = place.question().await;

@@ -11,7 +11,7 @@ use machine::{
     store::{CommitError, LoadError, OpenOptions, Query, Store, Subscription},
 };
 use machine_tests::{
-    assert_err,
+    STUCK, assert_err,
     samples::{AnyTicket, Ticket, mail, pending_mail, read},
     stores::assert_intact,
 };
@@ -51,7 +51,7 @@ async fn read_all(store: &Store) -> usize {
 /// Waits for the number of entries in a subscription.
 async fn next(subscription: &mut Subscription, count: usize) {
     for number in 0..count {
-        let next = tokio::time::timeout(Duration::from_secs(20), subscription.next()).await;
+        let next = tokio::time::timeout(STUCK, subscription.next()).await;
         next.unwrap_or_else(|_| panic!("only {number} of {count}")).unwrap();
     }
 }

@@ -12,6 +12,7 @@ use machine::{
     store::{Committed, LoadError, Position, Store, Subscription},
 };
 use machine_tests::{
+    STUCK,
     actors::tool_node,
     assert_err,
     samples::{Ticket, mail, read},
@@ -36,7 +37,7 @@ on_both! {
 async fn next(subscription: &mut Subscription, count: usize) -> Vec<Committed> {
     let mut entries = Vec::new();
     for _ in 0..count {
-        let next = tokio::time::timeout(Duration::from_secs(20), subscription.next()).await;
+        let next = tokio::time::timeout(STUCK, subscription.next()).await;
         let next = next.unwrap_or_else(|_| panic!("only {} of {count} came", entries.len()));
         entries.push(next.unwrap());
     }
@@ -106,7 +107,7 @@ async fn it_waits_for_what_comes_later(place: Place) {
         let mut future = Box::pin(subscription.next());
         assert!(poll_once(future.as_mut()).await.is_pending());
         let id = place.created(Ticket::new()).await.id();
-        let found = tokio::time::timeout(Duration::from_secs(20), future).await;
+        let found = tokio::time::timeout(STUCK, future).await;
         assert_eq!(found.unwrap().unwrap().id, id);
     }
 }
@@ -187,7 +188,7 @@ async fn closing_ends_the_wait(place: Place) {
     let mut waiting = Box::pin(subscription.next());
     assert!(poll_once(waiting.as_mut()).await.is_pending());
     place.store.close().await.unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(10), waiting).await;
+    let ended = tokio::time::timeout(STUCK, waiting).await;
     let ended = ended.expect("it still waits for a store that was closed");
     assert_err!(ended, LoadError::Unavailable(error) if error.is_stopped());
 }

@@ -3,7 +3,6 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
-    time::Duration,
 };
 
 use axum::Router;
@@ -13,6 +12,7 @@ use machine::{
     store::OpenOptions,
 };
 use machine_console::http::{Access, Http, serve};
+use machine_tests::STUCK;
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
@@ -24,9 +24,6 @@ use super::Place;
 
 pub(crate) const OPERATOR: &str = "operator-token-of-ann";
 pub(crate) const READER: &str = "reader-token-of-dora";
-
-/// No answer takes longer.
-pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 /// A running server.
 pub(super) struct Served {
@@ -85,7 +82,7 @@ impl Place {
     pub(crate) async fn stop(&mut self) {
         if let Some(Served { stop, ended }) = self.served.take() {
             drop(stop);
-            tokio::time::timeout(SOON, ended).await.unwrap().unwrap();
+            tokio::time::timeout(STUCK, ended).await.unwrap().unwrap();
         }
     }
 
@@ -182,7 +179,7 @@ impl Call {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(SOON))
+            .timeout_global(Some(STUCK))
             .build();
         let mut request = ureq::http::Request::builder()
             .method(self.method)
@@ -256,7 +253,7 @@ impl Answer {
 /// Sends bytes, and reads until the server closes the connection.
 pub(crate) fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(SOON)).unwrap();
+    stream.set_read_timeout(Some(STUCK)).unwrap();
     // The server may answer and close before it has read everything.
     let _ = stream.write_all(bytes);
     let mut text = Vec::new();

@@ -11,7 +11,7 @@ mod views;
 pub(crate) use acts::situations;
 pub(crate) use cli::{Ran, bare};
 pub(crate) use http::{
-    Answer, Call, OPERATOR, READER, SOON, access, actors, execution, nested, nested_at, raw,
-    setting, shown,
+    Answer, Call, OPERATOR, READER, access, actors, execution, nested, nested_at, raw, setting,
+    shown,
 };
 pub(crate) use place::{AnyOrder, Order, Place, end, unknown};

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use machine_tests::STUCK;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -119,7 +120,7 @@ pub(crate) async fn until(what: impl Fn(&Report) -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), found).await.expect("it is reported");
+    tokio::time::timeout(STUCK, found).await.expect("it is reported");
 }
 
 /// Runs this on a new runtime, and returns all that was reported in the process meanwhile.

@@ -67,6 +67,6 @@ fn a_deadline_fires() {
         let id = create(&store, Order::new()).await;
         let running = worker(&store).handler(shop()).tool::<Charge>(Service::default()).start();
         until("it expires", async || state(&store, id).await == "cancelled").await;
-        tokio::time::timeout(Duration::from_secs(5), running.stop()).await.unwrap().unwrap();
+        tokio::time::timeout(STUCK, running.stop()).await.unwrap().unwrap();
     });
 }

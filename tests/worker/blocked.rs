@@ -7,9 +7,6 @@ use tokio::sync::oneshot;
 
 use crate::worker::prelude::*;
 
-/// Long enough that its end is never a reason for a test to pass.
-const STUCK: Duration = Duration::from_mins(1);
-
 /// A worker on a separate runtime, whose handler blocks its thread until it is released.
 struct Blocked {
     go_on: mpsc::Sender<()>,

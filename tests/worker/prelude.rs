@@ -36,6 +36,7 @@ pub(crate) use machine::{
     worker::{Next, Worker},
 };
 pub(crate) use machine_tests::{
+    STUCK,
     actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
     assert_err,
     hand::Hand,
@@ -290,7 +291,7 @@ pub(crate) fn worker(store: &Store) -> Worker {
 
 /// Runs until nothing is ready. The timeout is for a worker that never rests.
 pub(crate) async fn settle(worker: Worker) {
-    let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+    let idle = tokio::time::timeout(STUCK, worker.run_until_idle());
     idle.await.expect("the worker rests").unwrap();
 }
 
@@ -301,7 +302,7 @@ pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_mins(1), waited).await;
+    let waited = tokio::time::timeout(STUCK, waited).await;
     assert!(waited.is_ok(), "it never happens: {what}");
 }
 

@@ -15,7 +15,7 @@ use mailin::response;
 
 use crate::{
     server::Step,
-    testing::Process,
+    testing::{Process, STUCK},
     world::{World, printed},
 };
 
@@ -53,7 +53,7 @@ fn until_parked(world: &World, mail: Id) {
 fn wait_for(world: &World, mail: Id, label: Label) {
     let start = Instant::now();
     while world.label(mail) != label {
-        assert!(start.elapsed() < Duration::from_secs(30), "it is {}", world.label(mail));
+        assert!(start.elapsed() < STUCK, "it is {}", world.label(mail));
         thread::sleep(Duration::from_millis(5));
     }
 }

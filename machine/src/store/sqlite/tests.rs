@@ -14,6 +14,7 @@ use std::{
         Arc,
         atomic::{AtomicU8, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, ffi};
@@ -34,6 +35,9 @@ use crate::{
         error::Unavailable,
     },
 };
+
+/// The time after which a test that waits fails instead of hanging.
+const STUCK: Duration = Duration::from_mins(1);
 
 /// The fault to inject into the writing thread.
 #[derive(Debug, Default)]
@@ -125,7 +129,7 @@ impl Place {
 
     fn raw(&self) -> Connection {
         let connection = Connection::open(self.path()).unwrap();
-        connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+        connection.busy_timeout(STUCK).unwrap();
         connection
     }
 
@@ -139,13 +143,11 @@ impl Place {
 
     /// Waits until every thread of the stores has closed its connection.
     fn wait_for_one_file(&self) {
-        for _ in 0..500 {
-            if self.files().len() == 1 {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
+        let start = Instant::now();
+        while self.files().len() != 1 {
+            assert!(start.elapsed() < STUCK, "still there: {:?}", self.files());
+            std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("still there: {:?}", self.files());
     }
 }
 

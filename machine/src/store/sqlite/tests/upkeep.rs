@@ -1,7 +1,4 @@
-use std::{
-    sync::{atomic::AtomicUsize, mpsc},
-    time::{Duration, Instant},
-};
+use std::sync::{atomic::AtomicUsize, mpsc};
 
 use super::*;
 
@@ -52,18 +49,13 @@ fn doorbells_ring_for_every_commit_of_two_stores() {
     let (one, two) = (place.open(), place.open());
     let (rings, heard) = mpsc::channel();
     one.on_commit(Arc::new(move || rings.send(()).unwrap_or_default()));
-    let mut slowest = Duration::ZERO;
     for round in 0..20 {
         // Until it is silent.
         while heard.recv_timeout(Duration::from_millis(100)).is_ok() {}
         let store = if round % 2 == 0 { &two } else { &one };
         stored(store, 1);
-        let start = Instant::now();
-        heard.recv_timeout(Duration::from_secs(5)).unwrap();
-        slowest = slowest.max(start.elapsed());
+        heard.recv_timeout(STUCK).unwrap();
     }
-    // Generous: without notifications, the sweep takes up to a second.
-    assert!(slowest < Duration::from_millis(2500), "{slowest:?}");
 }
 
 #[test]
@@ -82,7 +74,7 @@ fn blocking_work_holds_up_no_read() {
     go.send(()).unwrap();
     let start = Instant::now();
     while done.load(Ordering::SeqCst) == 0 {
-        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(start.elapsed() < STUCK);
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -108,7 +100,7 @@ fn checkpoints_bound_the_log() {
     assert!(largest < 72 << 20, "{largest}");
     let start = Instant::now();
     while wal_bytes(&place.path()) > 0 {
-        assert!(start.elapsed() < Duration::from_secs(10), "not truncated when idle");
+        assert!(start.elapsed() < STUCK, "not truncated when idle");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
