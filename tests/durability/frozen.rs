@@ -1,14 +1,17 @@
 //! A process is stopped in the middle of a transaction, and continues later.
 
 use machine_tests::actors::tool_node;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use machine::{
     Id,
     contract::{Settled, execution::Status},
     store::{CommitError, Query},
 };
-use machine_tests::{assert_err, samples::mail};
+use machine_tests::{STUCK, assert_err, samples::mail};
 
 use crate::{
     machines::{Meter, meter::Counting},
@@ -71,7 +74,12 @@ async fn frozen_at(point: &str) {
         assert_err!(refused, CommitError::Unavailable(error) if error.is_busy());
         assert_eq!(new.journal().version(), 0);
         process.thaw();
-        other.create(&mut new).await.unwrap();
+        // The process that thaws and the outcome need the lock, too.
+        let start = Instant::now();
+        while let Err(error) = other.create(&mut new).await {
+            let is_busy = matches!(&error, CommitError::Unavailable(error) if error.is_busy());
+            assert!(is_busy && start.elapsed() < STUCK, "{error}");
+        }
         new.id()
     };
     let (settled, new) = tokio::join!(store.settle(running, outcome, tool_node()), writes);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[tokio::test(flavor = "multi_thread")]
 async fn each_of_many_subscribers_sees_every_transition() {
     const QUESTIONS: usize = 20;
-    let count = setting("MACHINE_HTTP_SUBSCRIBERS", 1000);
+    let count = setting("MACHINE_HTTP_SUBSCRIBERS", 200);
     let place = Place::served().await;
     // Both ends of each connection are in this process.
     raise_files();

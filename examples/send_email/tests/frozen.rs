@@ -22,9 +22,9 @@ use crate::{
 /// Sends a mail in a worker that is frozen in its call, and waits until it is overdue. Another worker
 /// takes over.
 fn frozen_and_overdue(world: &World) -> (Process, Id) {
-    let (gate, mail) = world.ask_for("--to bob@example.com --timeout 1s");
+    let (gate, mail) = world.ask_for("--to bob@example.com --timeout 3s");
     world.ok(&format!("approve --yes {gate} --as ann"));
-    let child = world.start_and_freeze("work --once --lease 1s");
+    let child = world.start_and_freeze("work --once --lease 3s");
     assert_eq!(world.label(mail), Label::InProgress);
     // Regardless of whether its lease has ended by now.
     world.work();

@@ -12,7 +12,7 @@ use super::{Open, ensure, sample::Machine, subject::Subject};
 use crate::store::backend::Reply;
 
 /// Long enough for a slow computer; a backend that works never takes it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

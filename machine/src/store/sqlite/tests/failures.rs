@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::sqlite::schema::FORMAT;
+use crate::store::sqlite::{connection::wait_for_lock, schema::FORMAT};
 
 /// Sends batches so that they form a group: the writer waits for a lock meanwhile.
 fn in_a_group(
@@ -141,4 +141,24 @@ fn a_newer_format_is_noticed_while_the_file_is_open() {
     place.raw().pragma_update(None, "user_version", newer).unwrap();
     let error = wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err();
     assert!(error.to_string().contains(&format!("format {newer}")), "{error}");
+}
+
+/// Another error is not a lock, and with no time to wait there is one attempt.
+#[test]
+fn a_lock_is_waited_for_until_the_time_is_over() {
+    let error = |code| rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+    for (code, busy_ms, fails, tries) in [
+        (ffi::SQLITE_BUSY, 60_000, 4, 5),
+        (ffi::SQLITE_BUSY_SNAPSHOT, 60_000, 4, 5),
+        (ffi::SQLITE_BUSY, 0, 4, 1),
+        (ffi::SQLITE_FULL, 60_000, 4, 1),
+        (ffi::SQLITE_BUSY, 60_000, 0, 1),
+    ] {
+        let mut tried = 0;
+        let got = wait_for_lock(busy_ms, || {
+            tried += 1;
+            if tried > fails { Ok(()) } else { Err(error(code)) }
+        });
+        assert_eq!((tried, got.is_ok()), (tries, tries > fails), "{code} {busy_ms}");
+    }
 }
