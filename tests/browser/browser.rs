@@ -1,16 +1,15 @@
-//! Chromium, driven by chromedriver. Both are started here and end with the test.
+//! Chromium, driven by chromedriver. A browser is for one test; the driver is for all, and ends with this program.
 
 use std::{
-    net::TcpListener,
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::Arc,
-    time::Duration,
+    sync::{Arc, OnceLock},
 };
 
 use tempfile::TempDir;
 use thirtyfour::{ChromiumLikeCapabilities, DesiredCapabilities, WebDriver};
-use tokio::{sync::Mutex, time::sleep};
+use tokio::sync::Mutex;
 
 use crate::{page::Page, site::Site, skipped};
 
@@ -59,27 +58,29 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let _one = ONE.lock().await;
-    let Some(mut driver) = Driver::start() else {
+    let Some(driver) = DRIVER.get_or_init(Driver::start) else {
         return skipped("needs chromium and chromedriver");
     };
     let site = Site::open(name).await;
-    let browser = driver.browser().await;
+    let profile = TempDir::new().unwrap();
+    let browser = driver.browser(profile.path()).await;
     let page = Arc::new(Page::new(browser.clone(), site));
     let ended = tokio::spawn(test(Arc::clone(&page))).await;
     let quit = browser.quit().await;
-    driver.process.kill().unwrap();
-    driver.process.wait().unwrap();
     if let Err(error) = ended {
         std::panic::resume_unwind(error.into_panic());
     }
     quit.unwrap();
-    look(driver.profile.path());
+    look(profile.path());
 }
 
+/// One for all tests.
+static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
+
 struct Driver {
-    process: Child,
     port: u16,
-    profile: TempDir,
+    /// The driver ends when this is closed, which happens at the end of this process.
+    _shell: Child,
 }
 
 impl Driver {
@@ -90,29 +91,25 @@ impl Driver {
         if !chromium.status().is_ok_and(|status| status.success()) {
             return None;
         }
-        // Another program could take the port in between; then the driver ends, and the test fails.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut command = Command::new("chromedriver");
-        command.arg(format!("--port={port}")).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = command.spawn().ok()?;
-        Some(Self { process, port, profile: TempDir::new().unwrap() })
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "chromedriver --port=0 2>/dev/null & read line; kill $!"]);
+        let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let mut lines = BufReader::new(shell.stdout.take()?).lines().map_while(Result::ok);
+        let port = lines.find_map(|line| {
+            let (_, port) = line.split_once("started successfully on port ")?;
+            port.trim_end_matches('.').parse().ok()
+        })?;
+        // It must not block on what it prints later.
+        std::thread::spawn(move || lines.for_each(drop));
+        Some(Self { port, _shell: shell })
     }
 
-    async fn browser(&mut self) -> WebDriver {
+    async fn browser(&self, profile: &Path) -> WebDriver {
         let mut wanted = DesiredCapabilities::chrome();
         for argument in ARGUMENTS {
             wanted.add_arg(argument).unwrap();
         }
-        let profile = self.profile.path().display();
-        wanted.add_arg(&format!("--user-data-dir={profile}")).unwrap();
-        let address = format!("http://127.0.0.1:{}", self.port);
-        for _ in 0..100 {
-            assert!(self.process.try_wait().unwrap().is_none(), "chromedriver has ended");
-            match tokio::net::TcpStream::connect(("127.0.0.1", self.port)).await {
-                Ok(_) => return WebDriver::new(&address, wanted).await.unwrap(),
-                Err(_) => sleep(Duration::from_millis(100)).await,
-            }
-        }
-        panic!("chromedriver does not listen");
+        wanted.add_arg(&format!("--user-data-dir={}", profile.display())).unwrap();
+        WebDriver::new(&format!("http://127.0.0.1:{}", self.port), wanted).await.unwrap()
     }
 }
