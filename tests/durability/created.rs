@@ -10,7 +10,7 @@ use std::{
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
-use machine_tests::random::Random;
+use machine_tests::{STUCK, random::Random};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -22,9 +22,6 @@ use crate::{
 
 /// The busy timeout of the others while a process is frozen.
 const BUSY: Duration = Duration::from_millis(200);
-
-/// Far more than that, so that a slow system does not fail the test; what it shall notice is far longer.
-const FAR_TOO_LONG: Duration = Duration::from_secs(8);
 
 /// The number of rounds of each test.
 fn rounds() -> usize {
@@ -219,7 +216,7 @@ fn opened(
 ) -> Result<Store, OpenError> {
     let start = Instant::now();
     let opened = block_on(open);
-    assert!(start.elapsed() < FAR_TOO_LONG, "{round:?}: {:?}: {opened:?}", start.elapsed());
+    assert!(start.elapsed() < STUCK, "{round:?}: {:?}: {opened:?}", start.elapsed());
     opened
 }
 
@@ -231,7 +228,8 @@ fn reads(
     may_be_busy: bool,
     round: &dyn fmt::Debug,
 ) {
-    match opened(impatient().read_only(file), round) {
+    let busy = if may_be_busy { BUSY } else { STUCK };
+    match opened(options().busy_timeout(busy).read_only(file), round) {
         Ok(store) => {
             figures.read += 1;
             let machines = block_on(lines(&store, &Query::new())).len();

@@ -3,6 +3,7 @@
 mod architecture;
 mod circles;
 mod first_workflow;
+mod limits;
 mod snippet;
 mod specification;
 mod worker;

@@ -3,12 +3,14 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 
-use crate::{site::Site, testing::Process};
+use crate::{
+    site::Site,
+    testing::{Process, STUCK},
+};
 
 /// An engine and a server on one database.
 struct Office {
@@ -54,7 +56,7 @@ impl Office {
 
     fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(STUCK)).unwrap();
         let (address, length) = (&self.address, body.len());
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{token}\

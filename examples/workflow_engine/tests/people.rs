@@ -11,6 +11,7 @@ use crate::{
     record::AnyTaskRecord,
     scenarios::{COURIER, Line, MAIL, PAY, READ, TO_ALL, plan, planned},
     submit::Submitted,
+    testing::STUCK,
     workflow::AnyWorkflow,
     world::World,
 };
@@ -155,7 +156,7 @@ async fn a_pause_does_not_wait_for_the_agent() {
         world.say(task, "request_intervention", json!({ "note": "enough" })).await;
     };
     let both = async { tokio::join!(world.work(), ann) };
-    tokio::time::timeout(Duration::from_secs(10), both).await.unwrap();
+    tokio::time::timeout(STUCK, both).await.unwrap();
     assert!(matches!(world.engine(task).await, AnyWorkflow::ManualIntervention(_)));
 }
 

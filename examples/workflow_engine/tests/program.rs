@@ -10,8 +10,8 @@ use std::{
 use snapbox::{assert_data_eq, str};
 
 use crate::{
-    site::{PATIENCE, Site},
-    testing::Process,
+    site::Site,
+    testing::{Process, STUCK},
 };
 
 const INVOICE: (&str, &str) = ("invoice.txt", "500");
@@ -94,7 +94,7 @@ fn it_tells_in_real_time_and_stops() {
     let reader = thread::spawn(move || {
         lines.map_while(Result::ok).try_for_each(|line| sender.send(line)).unwrap_or_default();
     });
-    let until = |part: &str| while !told.recv_timeout(PATIENCE).unwrap().contains(part) {};
+    let until = |part: &str| while !told.recv_timeout(STUCK).unwrap().contains(part) {};
     let [_, engine] = office.submit("invite the team");
     until("asks, planning: sensitive_action");
     let payload = r#"{"instruction": "only us"}"#;

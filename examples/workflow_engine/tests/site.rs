@@ -18,11 +18,8 @@ use tempfile::TempDir;
 
 use crate::{
     submit::{Submitted, submit},
-    testing::Process,
+    testing::{Process, STUCK},
 };
-
-/// The maximum time of a step.
-pub const PATIENCE: Duration = Duration::from_mins(1);
 
 pub struct Site(TempDir);
 
@@ -111,7 +108,7 @@ pub fn say(store: &Store, engine: Id, event: &Value, seen: Option<u64>) {
 pub fn until(what: impl Fn() -> String, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "{}", what());
+        assert!(start.elapsed() < STUCK, "{}", what());
         std::thread::sleep(Duration::from_millis(2));
     }
 }

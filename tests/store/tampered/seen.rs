@@ -1,7 +1,7 @@
 //! The reports of a store about an edited file.
 
-use machine_tests::actors::tool_node;
-use std::{collections::BTreeMap, fmt::Write, time::Duration};
+use machine_tests::{STUCK, actors::tool_node};
+use std::{collections::BTreeMap, fmt::Write};
 
 use machine::{
     Id,
@@ -78,7 +78,7 @@ impl Copied<'_> {
 
 /// Every check ends.
 async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let result = tokio::time::timeout(Duration::from_mins(1), future).await;
+    let result = tokio::time::timeout(STUCK, future).await;
     result.unwrap_or_else(|_| panic!("`{what}` does not end"))
 }
 
