@@ -4,16 +4,11 @@ mod alone;
 mod handler;
 mod tool;
 
-use crate::worker::process::{LEASE, Office, Orders};
+use crate::worker::process::Office;
 
 /// A letter that is signed as soon as it is written.
 async fn signed() -> Office {
     let office = Office::open().await;
     office.sign().await;
     office
-}
-
-/// With a short lease, so that others can take over soon.
-fn orders(office: &Office, name: &str) -> Orders {
-    Orders { lease: LEASE, ..office.orders(name) }
 }

@@ -13,7 +13,7 @@ pub(crate) use crate::process::{Process, orders, say};
 pub(crate) use clerk::{Act, Orders, Report};
 pub(crate) use letters::{AnyLetter, AnySlip, Letter, Slip, letter, slip};
 pub(crate) use machine_tests::stores::close;
-pub(crate) use office::{LEASE, Office};
+pub(crate) use office::Office;
 
 /// A process that runs a worker.
 pub(crate) struct Member {

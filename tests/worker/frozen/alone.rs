@@ -1,11 +1,14 @@
 //! A is frozen for longer than its lease, no worker takes over, and A thaws.
 
 use crate::worker::{
-    prelude::until,
+    prelude::{Duration, until},
     process::{Act, Office, Orders, letter},
 };
 
-use super::{orders, signed};
+use super::signed;
+
+/// For a worker that has to notice by itself, while it waits, that its lease has ended.
+const LEASE: Duration = Duration::from_secs(3);
 
 /// Waits until others may take over from a frozen worker.
 async fn lease_has_ended(office: &Office) {
@@ -22,9 +25,13 @@ async fn lease_has_ended(office: &Office) {
 /// Its work under the old lease is not written; it repeats it under a new one.
 async fn begins_again(act: Act) {
     let office = signed().await;
-    let mut a = Orders { act, ..orders(&office, "A") }.start();
+    let usual = office.orders("A");
+    let lease = if act == Act::FreezeAndHang { LEASE } else { usual.lease };
+    let mut a = Orders { act, lease, ..usual }.start();
     a.process.freeze();
-    lease_has_ended(&office).await;
+    if act == Act::FreezeAndHang {
+        lease_has_ended(&office).await;
+    }
     let before = office.everything().await;
     assert_eq!(before.slips, ["the archive"]);
     a.process.thaw();
@@ -61,10 +68,9 @@ async fn a_handler_is_stopped_where_it_waits_when_the_lease_has_ended() {
 #[tokio::test]
 async fn an_expired_lease_belongs_to_its_holder_until_a_takeover() {
     let office = signed().await;
-    let frozen = Orders { act: Act::Freeze, clock_stands_still: true, ..orders(&office, "A") };
+    let frozen = Orders { act: Act::Freeze, clock_stands_still: true, ..office.orders("A") };
     let mut a = frozen.start();
     a.process.freeze();
-    lease_has_ended(&office).await;
     a.process.thaw();
     office.wait_until(letter::Status::Filed).await;
     let report = a.stop();

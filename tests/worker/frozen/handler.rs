@@ -2,7 +2,7 @@
 
 use machine::store::Delivery;
 
-use super::{orders, signed};
+use super::signed;
 use crate::worker::process::{Act, Member, Orders, Report, letter};
 
 /// The store's answer to a worker that writes under a lease that it has lost.
@@ -12,10 +12,10 @@ const REFUSED: &str = "machine.worker.lease_lost";
 /// ended; otherwise the store must.
 async fn taken_over(act: Act, knows: bool) {
     let office = signed().await;
-    let frozen = Orders { act, clock_stands_still: !knows, ..orders(&office, "A") };
+    let frozen = Orders { act, clock_stands_still: !knows, ..office.orders("A") };
     let mut a = frozen.start();
     a.process.freeze();
-    let b = orders(&office, "B").start();
+    let b = Orders { is_later: true, ..office.orders("B") }.start();
     office.wait_until(letter::Status::Filed).await;
     let other = b.stop();
     let before = office.everything().await;
@@ -47,11 +47,10 @@ async fn taken_over(act: Act, knows: bool) {
 /// that tells them apart.
 async fn fenced(act: Act, of_b: Act) {
     let office = signed().await;
-    let orders =
-        |name: &str, act| Orders { act, clock_stands_still: true, ..orders(&office, name) };
-    let mut a = orders("A", act).start();
+    let frozen = |name: &str, act| Orders { act, clock_stands_still: true, ..office.orders(name) };
+    let mut a = frozen("A", act).start();
     a.process.freeze();
-    let mut b = orders("B", of_b).start();
+    let mut b = Orders { is_later: true, ..frozen("B", of_b) }.start();
     b.process.freeze();
     let before = office.everything().await;
 

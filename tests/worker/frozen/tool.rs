@@ -12,7 +12,7 @@ use crate::{
     },
     worker::{
         prelude::*,
-        process::{LEASE, Member, Office, Orders},
+        process::{Member, Office, Orders},
     },
 };
 
@@ -30,14 +30,14 @@ impl Payment {
         let payment = pay("bob").timeout_after(Duration::from_millis(100));
         let id = create(&office.store, Execution::new(payment)).await;
         let teller = Teller::new(&bank, script);
-        let mut a = Orders { lease: LEASE, ..office.pays("A", teller) }.start();
+        let mut a = office.pays("A", teller).start();
         a.process.freeze();
         Self { office, bank, id, a }
     }
 
-    /// Starts another worker, which can pay.
+    /// Starts another worker, which can pay, when the lease of A has ended.
     fn other(&self, name: &str) -> Member {
-        Orders { lease: LEASE, ..self.office.pays(name, Teller::pays(&self.bank)) }.start()
+        Orders { is_later: true, ..self.office.pays(name, Teller::pays(&self.bank)) }.start()
     }
 
     /// A thaws, ends what it has begun, and does nothing else.

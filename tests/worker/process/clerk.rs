@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -12,7 +12,7 @@ use std::{
 use machine::{
     Id,
     actor::Actors,
-    clock::{Clock, Millis},
+    clock::{Clock, Millis, SystemClock},
     store::{Message, OpenOptions},
     worker::{Handled, Handler, Next, Task, Worker},
 };
@@ -27,6 +27,12 @@ use crate::{
 
 /// Longer than a write of the store takes.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The time that passes while a process is frozen: more than a lease.
+const FROZEN: Duration = Duration::from_hours(2);
+
+/// The time by which the clock of this process is ahead of the system's, in milliseconds.
+static AHEAD: AtomicU64 = AtomicU64::new(0);
 
 /// The message of a process that was asked to stop.
 pub(super) const STOPPING: &str = "stopping";
@@ -61,6 +67,8 @@ pub(crate) struct Orders {
     pub(crate) grace: Duration,
     /// Its clock for leases and timeouts does not count, as if the process were frozen all the time.
     pub(crate) clock_stands_still: bool,
+    /// It starts when the leases of a process that is frozen have ended.
+    pub(crate) is_later: bool,
     /// It keeps the store open until the parent ends it.
     pub(crate) stays: bool,
 }
@@ -77,6 +85,7 @@ impl Orders {
             lease: Duration::from_hours(1),
             grace: Duration::from_hours(1),
             clock_stands_still: false,
+            is_later: false,
             stays: false,
         }
     }
@@ -197,18 +206,30 @@ pub(super) fn freeze_here() {
     // until the process is thawed.
     std::thread::sleep(PAUSE);
     freeze();
+    pass();
 }
 
-#[derive(Debug)]
-struct StandsStill;
+/// Lets more than a lease pass.
+fn pass() {
+    AHEAD.fetch_add(FROZEN.as_millis().try_into().unwrap(), Ordering::SeqCst);
+}
 
-impl Clock for StandsStill {
+/// The clock of the system, and the time that has passed for this process alone.
+#[derive(Debug)]
+struct Moved {
+    stands_still: bool,
+}
+
+impl Clock for Moved {
     fn now(&self) -> Millis {
-        machine::clock::now()
+        SystemClock.now().saturating_add_unsigned(AHEAD.load(Ordering::SeqCst))
     }
 
     fn uptime(&self) -> Duration {
-        Duration::from_secs(1)
+        if self.stands_still {
+            return Duration::from_secs(1);
+        }
+        SystemClock.uptime() + Duration::from_millis(AHEAD.load(Ordering::SeqCst))
     }
 }
 
@@ -218,8 +239,10 @@ impl Clock for StandsStill {
 async fn works() {
     let orders: Orders = orders();
     let log = Log::start();
-    let options = OpenOptions::new();
-    let options = if orders.clock_stands_still { options.clock(StandsStill) } else { options };
+    if orders.is_later {
+        pass();
+    }
+    let options = OpenOptions::new().clock(Moved { stands_still: orders.clock_stands_still });
     let store = options.sqlite(&orders.file).await.unwrap();
     let calls: Arc<Mutex<Vec<Called>>> = Arc::default();
     FREEZES.store(orders.act == Act::FreezeInGuard, Ordering::SeqCst);

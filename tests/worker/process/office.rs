@@ -1,6 +1,6 @@
 //! A file with a letter and an archive, and everything that a worker can change of it.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use machine::{
     Id,
@@ -15,9 +15,6 @@ use crate::{
     effects::tool::Teller,
     worker::prelude::{inbox, until},
 };
-
-/// Short, so that others can take over soon.
-pub(crate) const LEASE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Office {
     _folder: tempfile::TempDir,
