@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     definition::Definition,
-    future::BoxFuture,
+    future::{BoxFuture, reschedule},
     id::Id,
     store::{
         Unavailable,
@@ -152,7 +152,7 @@ impl Loop {
                 }
             }
             // A doorbell that never stops must not keep the runtime for itself.
-            task::yield_now().await;
+            reschedule().await;
             let next = match self.take(&ended).await {
                 Ok(next) => next,
                 Err(error) if error.is_stopped() => return Err(error.into()),
