@@ -60,7 +60,8 @@ impl Place {
                     let _ = told.lock().unwrap().recv();
                     locks(ticket)
                 });
-                let running = limited(&store, blocks).start();
+                let limit = Duration::from_millis(100);
+                let running = short_lease(&store, blocks).handler_limit(limit).start();
                 stopped.await.unwrap();
                 tokio::time::timeout(STUCK, running.stop()).await.is_ok()
             });
@@ -74,7 +75,7 @@ impl Place {
     /// Runs another worker until a machine is in a state.
     async fn other(&self, handler: Does<AnyTicket>, id: Id, status: &str) {
         let store = Store::sqlite(&self.path).await.unwrap();
-        let other = limited(&store, handler).start();
+        let other = short_lease(&store, handler).start();
         until(status, async || state(&self.store, id).await == status).await;
         other.stop().await.unwrap();
     }
@@ -89,14 +90,13 @@ impl Place {
     }
 }
 
-fn limited(store: &Store, handler: Does<AnyTicket>) -> Worker {
+fn short_lease(store: &Store, handler: Does<AnyTicket>) -> Worker {
     let turns_off = moves(|lamp, _| match lamp {
         AnyLamp::On(lamp) => Next::to(lamp.cancel(graph_runner())),
         AnyLamp::Off(_) => Next::Wait,
     });
     worker(store)
         .lease(Duration::from_millis(300))
-        .handler_limit(Duration::from_millis(100))
         .grace(Duration::ZERO)
         .sweep(Duration::from_millis(20))
         .handler(handler)
