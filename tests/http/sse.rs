@@ -23,6 +23,8 @@ pub(crate) struct Parser {
     pub(crate) head: Option<String>,
     wire: Vec<u8>,
     text: Vec<u8>,
+    /// The last chunk, which is empty, has come.
+    is_whole: bool,
 }
 
 impl Parser {
@@ -38,6 +40,7 @@ impl Parser {
         while let Some(end) = find(&self.wire, b"\r\n") {
             let size = std::str::from_utf8(&self.wire[..end]).unwrap();
             let size = usize::from_str_radix(size, 16).unwrap();
+            self.is_whole = size == 0;
             if self.wire.len() < end + 2 + size + 2 {
                 break;
             }
@@ -140,6 +143,11 @@ impl Sse {
             let head = self.parser.head.as_deref().unwrap_or_default();
             assert!(head.is_empty() || self.parser.is_open(), "{head}");
         }
+    }
+
+    /// Returns whether the server has ended the stream. Otherwise it was cut.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.parser.is_whole
     }
 
     /// The next event that is about a machine.
