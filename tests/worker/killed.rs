@@ -1,5 +1,5 @@
-//! Four workers drive many machines of several states, and every second at the latest one of them is killed, or
-//! frozen and thawed later.
+//! Four workers drive many machines of several states. Up to five times a second one of them is killed, or frozen and
+//! thawed later, but only after a machine has moved, so that they get on with their work on a slow computer, too.
 //!
 //! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `TEST_SEED` repeats the choices of
 //! a run; what the workers do at the same time is not repeated.
@@ -87,6 +87,7 @@ async fn every_machine_ends_while_workers_are_killed_and_frozen() {
 
     let mut crew = Crew::start(WORKERS, &lines, &mut random);
     let mut disturbed_at = Instant::now();
+    let mut seen = store.position().await.unwrap();
     while check::count(&store).await < trips.len() {
         assert!(started.elapsed() < STUCK, "{}", check::stuck(&store).await);
         for _ in 0..random.below(4) {
@@ -95,8 +96,10 @@ async fn every_machine_ends_while_workers_are_killed_and_frozen() {
                 send(&store, id, &message).await;
             }
         }
-        if Instant::now() >= disturbed_at {
+        let position = store.position().await.unwrap();
+        if Instant::now() >= disturbed_at && position != seen {
             crew.disturb_one(&lines, &mut random);
+            seen = position;
             disturbed_at = Instant::now() + Duration::from_millis(200 + random.number() % 800);
         }
         crew.thaw();
