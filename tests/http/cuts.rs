@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use machine::{machine, store::Store};
-use machine_tests::random::Random;
+use machine::{machine, store::OpenOptions};
+use machine_tests::{STUCK, random::Random};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -31,7 +31,7 @@ const COUNT: &str = "MACHINE_HTTP_COUNT";
 
 /// Makes transitions of a new machine.
 async fn write(file: &str, count: usize) {
-    let store = Store::sqlite(file).await.unwrap();
+    let store = OpenOptions::new().busy_timeout(STUCK).sqlite(file).await.unwrap();
     let mut counter = Counter::new(0);
     store.create(&mut counter).await.unwrap();
     for _ in 0..count {

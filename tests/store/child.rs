@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use machine::{Id, store::Store};
+use machine::{
+    Id,
+    store::{OpenOptions, Store},
+};
 use machine_tests::{
+    STUCK,
     actors::tool_node,
     process::{Process, orders, say, wait},
     samples::Ticket,
@@ -115,7 +119,9 @@ pub(crate) const WRITTEN: usize = 40;
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
 async fn writes() {
-    let store = Store::sqlite(orders::<PathBuf>()).await.unwrap();
+    // Others hold the lock again and again.
+    let patient = OpenOptions::new().busy_timeout(STUCK);
+    let store = patient.sqlite(orders::<PathBuf>()).await.unwrap();
     say(&());
     wait();
     for _ in 0..WRITTEN {

@@ -10,6 +10,7 @@ use machine::{
     store::{CommitError, OpenOptions, Prune, Query, Store},
 };
 use machine_tests::{
+    STUCK,
     actors::ann,
     assert_err,
     process::{Process, die, orders},
@@ -131,7 +132,8 @@ async fn writers_continue_during_a_prune() {
         .map(|_| {
             let file = place.file();
             tokio::spawn(async move {
-                let store = Store::sqlite(file).await.unwrap();
+                let patient = OpenOptions::new().busy_timeout(STUCK);
+                let store = patient.sqlite(file).await.unwrap();
                 let pruned = store.prune(&everything(), ann(), |_| {}).await.unwrap();
                 assert_eq!(pruned.problems, []);
                 pruned.machines
