@@ -13,7 +13,6 @@ on_both! {
     two_resumes_and_one_wins,
     an_answer_does_not_make_a_question_younger,
     a_question_is_as_old_as_its_wait,
-    a_different_number_is_warned_of,
 }
 
 /// WAITING to RUNNING to COMPLETED, also through another store.
@@ -165,7 +164,17 @@ async fn waiting(place: &Place, session: &str) -> Id {
 
 /// It warns if the numbers differ, and continues. It is silent if they agree, whatever waits in other sessions, and
 /// whatever other kinds of machines are in a state of the same name.
-async fn a_different_number_is_warned_of(place: Place) {
+#[tokio::test]
+async fn a_different_number_is_warned_of() {
+    // A thread of another test that is the first to report something decides for the process whether it is reported.
+    if machine_tests::is_alone("effects::resume::a_different_number_is_warned_of") {
+        for place in [Place::memory(), Place::new().await] {
+            warns_of_a_different_number(place).await;
+        }
+    }
+}
+
+async fn warns_of_a_different_number(place: Place) {
     let id = waiting(&place, "s1").await;
     waiting(&place, "s1").await;
     let line = logged(&place, id, 1).await;
