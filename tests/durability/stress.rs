@@ -15,7 +15,7 @@ use machine::{
     effects::EffectError,
     store::{CommitError, Query, Store},
 };
-use machine_tests::{actors::tool_node, random::Random, samples::mail};
+use machine_tests::{STUCK, actors::tool_node, random::Random, samples::mail};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -122,39 +122,37 @@ async fn compare(file: PathBuf, done: &Done) {
 }
 
 /// Many executions of one action, through two stores: at any time at most one has a permit. Each owner gives the
-/// key back, and the others see a held key and nothing else.
+/// key back, and the others see a held key and nothing else. It goes on until the key was taken a number of times.
 #[test]
 fn one_key_goes_from_hand_to_hand() {
     let (_folder, file) = new_file();
     let stores = [(), ()].map(|()| block_on(options().sqlite(&file)).unwrap());
-    let (stop, holders) = (Instant::now() + Duration::from_millis(500), AtomicUsize::new(0));
-    let taken: usize = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|at| {
-                let (store, holders) = (&stores[at % 2], &holders);
-                scope.spawn(move || block_on(takes_the_key(store, holders, stop)))
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    let (taken, holders) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for at in 0..8 {
+            let (store, taken, holders) = (&stores[at % 2], &taken, &holders);
+            scope.spawn(move || block_on(takes_the_key(store, taken, holders)));
+        }
     });
-    assert!(taken > 0);
     block_on(async {
         assert_intact(&stores[0]).await;
         assert_eq!(stores[0].recover().await.unwrap().in_doubt.len(), 0);
     });
 }
 
-/// Returns how often it got the key.
-async fn takes_the_key(store: &Store, holders: &AtomicUsize, stop: Instant) -> usize {
-    let mut taken = 0;
-    while Instant::now() < stop {
+/// Takes the key again and again, until it was taken often enough by all.
+async fn takes_the_key(store: &Store, taken: &AtomicUsize, holders: &AtomicUsize) {
+    const TAKES: usize = 20;
+    let start = Instant::now();
+    while taken.load(Ordering::SeqCst) < TAKES {
+        assert!(start.elapsed() < STUCK, "it was taken {taken:?} times");
         match store.begin(stored(store, mail("bob")).await, tool_node()).await {
             Ok((running, permit)) => {
                 assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two have a permit");
                 let outcome = not_applied(permit, "not now").await;
                 holders.fetch_sub(1, Ordering::SeqCst);
                 let _ = store.settle(running, outcome, tool_node()).await.unwrap();
-                taken += 1;
+                taken.fetch_add(1, Ordering::SeqCst);
             }
             Err(refused) => match refused.reason {
                 EffectError::Commit(CommitError::KeyHeld { .. }) => {}
@@ -163,7 +161,6 @@ async fn takes_the_key(store: &Store, holders: &AtomicUsize, stop: Instant) -> u
             },
         }
     }
-    taken
 }
 
 #[test]
