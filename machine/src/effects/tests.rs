@@ -51,6 +51,15 @@ fn transactions(file: &Path) -> usize {
     of_this_log.filter(|frame| frame[4..8] != [0; 4]).count()
 }
 
+/// A reader that stays: until it is dropped, no checkpoint empties the log.
+#[cfg(feature = "sqlite")]
+fn keeps_the_log(file: &Path) -> rusqlite::Connection {
+    let reader = rusqlite::Connection::open(file).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
+    reader
+}
+
 #[test]
 fn an_approval_loads_its_gate_once() {
     pollster::block_on(async {
@@ -81,6 +90,7 @@ fn an_approval_is_one_transaction_with_its_line_of_the_operator_log() {
     pollster::block_on(async {
         let store = Store::sqlite(&file).await.unwrap();
         let (actors, ann) = (actors(), ann());
+        let _reader = keeps_the_log(&file);
         for through_operator in [false, true] {
             let gate = asked(&store, &actors).await;
             let (id, shown) = (gate.id(), store.gate(gate.id()).await.unwrap());
@@ -130,6 +140,7 @@ fn an_act_on_one_machine_is_one_transaction_with_its_line_of_the_operator_log() 
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let store = Store::sqlite(&file).await.unwrap();
         let (actors, ann) = (actors(), ann());
+        let _reader = keeps_the_log(&file);
         let operator = Operator::new(&store, &actors, &ann, "office");
         let own = async || {
             let mut parcel = Parcel::new();
