@@ -68,8 +68,13 @@ impl Place {
     }
 
     async fn start(&mut self, http: Http) {
-        let listener = TcpListener::bind(self.address).await.unwrap();
-        self.address = listener.local_addr().unwrap();
+        let kept = match self.listener.take() {
+            Some(kept) => kept,
+            None => TcpListener::bind(self.address).await.unwrap().into_std().unwrap(),
+        };
+        self.address = kept.local_addr().unwrap();
+        let listener = TcpListener::from_std(kept.try_clone().unwrap()).unwrap();
+        self.listener = Some(kept);
         let (stop, stopped) = oneshot::channel::<()>();
         let ended = tokio::spawn(async move {
             let stopped = async { drop(stopped.await) };

@@ -1,6 +1,12 @@
 //! A file with machines in it, which the command line and the server work on.
 
-use std::{any::Any, net::SocketAddr, path::PathBuf, sync::Mutex, time::Duration};
+use std::{
+    any::Any,
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::Mutex,
+    time::Duration,
+};
 
 use machine::{
     Id,
@@ -26,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) store: Store,
     /// Of the server, once it has started.
     pub(crate) address: SocketAddr,
+    /// Of all servers, one after the other: nobody takes the port between two of them.
+    pub(super) listener: Option<TcpListener>,
     pub(super) served: Option<Served>,
     /// Permits of calls that are in flight.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
@@ -64,7 +72,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
         let (address, kept) = (([127, 0, 0, 1], 0).into(), Mutex::default());
-        Self { folder, store, address, served: None, kept }
+        Self { folder, store, address, listener: None, served: None, kept }
     }
 
     pub(crate) fn folder(&self) -> PathBuf {
