@@ -62,7 +62,7 @@ pub fn tools(folder: &Path) -> Result<Registry, InvalidContract> {
                     return Err(NoReceipt::not_applied("another worker has taken over"));
                 }
                 append(&folder.join(file), &line(call))?;
-                tokio::time::sleep(ANSWER).await;
+                answers(&folder.join(format!("{service}.slow"))).await;
                 Ok(Applied::new("done"))
             })
         })?;
@@ -120,6 +120,14 @@ fn is_up(file: &Path) -> Result<(), ActionRefusal> {
         "fatal" => ActionRefusal::new("the service does not know it").code(FATAL),
         other => ActionRefusal::new(other),
     })
+}
+
+/// A service takes its time to answer, and does not answer as long as this file is there.
+async fn answers(slow: &Path) {
+    tokio::time::sleep(ANSWER).await;
+    while slow.exists() {
+        tokio::time::sleep(ANSWER).await;
+    }
 }
 
 fn append(file: &Path, line: &str) -> io::Result<()> {

@@ -27,20 +27,35 @@ impl Site {
     /// An office with these files.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let site = Self(TempDir::new().unwrap());
-        fs::create_dir(site.path("")).unwrap();
+        fs::create_dir(site.office()).unwrap();
         for (name, text) in files {
             fs::write(site.path(name), text).unwrap();
         }
         site
     }
 
+    /// The folder of the office.
+    pub fn office(&self) -> PathBuf {
+        self.0.path().join("engine.office")
+    }
+
     fn path(&self, file: &str) -> PathBuf {
-        self.0.path().join("engine.office").join(file)
+        self.office().join(file)
     }
 
     /// The content of a file of the office.
     pub fn file(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// A service keeps its answers back, after the effect of a call.
+    pub fn hold_answers(&self, service: &str) {
+        fs::write(self.path(&format!("{service}.slow")), "").unwrap();
+    }
+
+    /// It answers again.
+    pub fn release_answers(&self, service: &str) {
+        fs::remove_file(self.path(&format!("{service}.slow"))).unwrap();
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
