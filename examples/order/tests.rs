@@ -80,7 +80,8 @@ impl Shop {
     /// Waits until the bank has it.
     fn until_the_bank_has_it(&self, child: &mut Child) {
         while self.bank().is_empty() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended without a payment");
+            let has_ended = child.try_wait().unwrap().is_some();
+            assert!(!has_ended || !self.bank().is_empty(), "it ended without a payment");
             thread::yield_now();
         }
     }
@@ -113,19 +114,20 @@ fn killed_in_between() {
     assert_eq!(shop.bank(), "17: 500\n");
 }
 
-/// A shop whose program was killed in the call. On a slow computer the answer may come first; then another shop tries.
+/// A shop whose program was killed in the call. The bank takes 50 ms to answer: the kill comes later only if this process or
+/// the computer stalls just then, and the next shop tries again. That happens rarely, and not 20 times in a row.
 fn killed_in_the_call() -> Shop {
-    loop {
-        let shop = Shop::new();
+    let is_hit = |shop: &Shop| {
         let mut child = shop.start(&["17", "500"]);
         shop.until_the_bank_has_it(&mut child);
         child.kill().unwrap();
         child.wait().unwrap();
-        match shop.states() {
-            Some((order, Label::InProgress)) if order == "paying" => return shop,
-            states => assert!(shop.agree(states.as_ref()), "{states:?}"),
-        }
-    }
+        let states = shop.states();
+        assert!(shop.agree(states.as_ref()), "{states:?}");
+        states == Some(("paying".to_owned(), Label::InProgress))
+    };
+    let mut tries = (0..20).map(|_| Shop::new());
+    tries.find(is_hit).expect("a kill right after the payment comes in the call")
 }
 
 /// Several processes work at once, one of them is killed in the call: it is paid once.
