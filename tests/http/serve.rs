@@ -7,11 +7,10 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
-    time::Instant,
 };
 
 use machine::store::{OpenOptions, Store};
-use machine_tests::{STUCK, samples::asked};
+use machine_tests::samples::asked;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
@@ -118,10 +117,10 @@ async fn a_person_decides_until_the_server_is_stopped() {
             .await
             .unwrap();
     assert!(stream.next().unwrap().is_alive());
-    let began = Instant::now();
     assert_eq!(served.stop(Signal::TERM), 0);
-    assert!(began.elapsed() < STUCK, "{:?}", began.elapsed());
     assert_eq!(stream.next(), None);
+    // The end of the process after its grace would have cut it.
+    assert!(stream.is_whole());
     let mut rest = String::new();
     served.output.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("Ctrl-C"), "{rest}");
