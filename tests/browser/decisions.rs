@@ -178,9 +178,11 @@ async fn a_dialog_says_when_its_time_has_passed() {
         page.open_as(ANN, &format!("#/machines/{gate}")).await;
         assert!(!page.text(".facts").await.to_lowercase().contains("effect"));
         page.go("#/").await;
+        page.run(MOVABLE_CLOCK).await;
         page.click(".card button.primary").await;
         page.holds("dialog", "answered until").await;
         assert_eq!(page.count("dialog button[type=submit]:disabled").await, 0);
+        page.run("window.ahead = 2 * 3600 * 1000; window.waits.forEach((done) => done())").await;
         page.has("dialog button[type=submit]:disabled", 1).await;
         assert!(page.text("dialog [role=alert]").await.contains("time to answer has passed"));
         assert_eq!(page.site.status(gate).await, "waiting");
@@ -188,7 +190,18 @@ async fn a_dialog_says_when_its_time_has_passed() {
     .await;
 }
 
-const LIMIT: Duration = Duration::from_secs(8);
+const LIMIT: Duration = Duration::from_hours(1);
+
+/// From now on the test moves the clocks of the page and of the answers, and ends the long timers of the page.
+const MOVABLE_CLOCK: &str = "
+    const [now, parse, later] = [Date.now, Date.parse, window.setTimeout];
+    window.ahead = 0;
+    window.waits = [];
+    Date.now = () => now() + window.ahead;
+    Date.parse = (text) => parse(text) + window.ahead;
+    window.setTimeout = (done, ms, ...rest) =>
+        ms > 600 * 1000 ? window.waits.push(done) : later(done, ms, ...rest);
+";
 
 #[tokio::test]
 async fn a_failure_is_retried_and_the_attempts_are_drawn_together() {
