@@ -2,7 +2,7 @@
 
 pub use alloc::boxed::Box;
 
-pub use crate::actor::who::{Who, kind, unnamed, who};
+pub use crate::actor::who::{Who, kind, sender, unnamed, who};
 pub use crate::definition::rows;
 pub use crate::typed::{Deadline, after};
 pub use machine_derive::Declaration;

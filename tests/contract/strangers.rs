@@ -117,6 +117,20 @@ fn a_move_open_to_anyone_names_no_actor() {
     }
 }
 
+/// A genuine actor is named where the move is a value. The method of the typed machine takes none.
+#[test]
+fn a_move_open_to_anyone_names_a_genuine_actor() {
+    let motor = AnyMotor::from(Motor::new()).apply(motor::Event::Faster, ann()).unwrap();
+    let motor = drive_to_stop(motor, &Releaser { name: "bob" });
+    let entries = motor.journal().uncommitted().iter();
+    let named: Vec<_> =
+        entries.map(|entry| (entry.actor.as_deref(), entry.by.as_deref())).collect();
+    let expected = [(None, None), (Some("human"), Some("ann")), (Some("releaser"), Some("bob"))];
+    assert_eq!(named, expected);
+    let fast = Motor::new().faster();
+    assert_eq!(fast.journal().uncommitted()[1].actor, None);
+}
+
 fn drive_to_stop(motor: AnyMotor, by: &impl Actor) -> AnyMotor {
     motor.apply(motor::Event::Stop, by).unwrap()
 }

@@ -2,13 +2,14 @@
 
 use machine::{
     contract::{AnyExecution, Execution},
+    journal::Entry,
     machine,
     stored::VerifyError,
 };
-use machine_tests::actors::reasoning_node;
+use machine_tests::actors::{ann, reasoning_node};
 use machine_tests::{
     assert_err, forge,
-    samples::{Ticket, asked, read},
+    samples::{AnyTicket, Ticket, asked, read, ticket},
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +54,7 @@ enum Refund {
 fn an_unknown_definition_is_refused() {
     let mut claim = forge::claim(&Ticket::new());
     let refused = claim.clone().verify::<later::AnyTicket>();
-    let then = machine_tests::samples::ticket::DEFINITION;
+    let then = ticket::DEFINITION;
     assert_err!(refused, VerifyError::UnknownDefinition { found, machine: "ticket", .. }
         if *found == then.fingerprint);
     claim.definitions.push(then.clone().into());
@@ -101,7 +102,28 @@ fn an_actor_cannot_appear_out_of_nowhere() {
     let mut claim = forge::claim(&Ticket::new().park());
     assert_eq!(claim.journal[1].actor, None);
     claim.journal[1].actor = Some("".into());
-    assert!(claim.verify::<machine_tests::samples::AnyTicket>().is_err());
+    assert!(claim.verify::<AnyTicket>().is_err());
+}
+
+/// The actor of a move that is open to anyone is verified like the rest of the record.
+#[test]
+fn the_actor_of_an_open_move_cannot_be_changed() {
+    let parked = AnyTicket::from(Ticket::new()).apply(ticket::Event::Park, ann()).unwrap();
+    let claim = forge::claim(&parked);
+    let read = claim.clone().verify::<AnyTicket>().unwrap();
+    let entry = &read.journal().uncommitted()[1];
+    assert_eq!((entry.actor.as_deref(), entry.by.as_deref()), (Some("human"), Some("ann")));
+    let changes: [fn(&mut Entry); 4] = [
+        |entry| entry.by = Some("eve".into()),
+        |entry| entry.by = None,
+        |entry| entry.actor = Some("graph_runner".into()),
+        |entry| entry.actor = None,
+    ];
+    for change in changes {
+        let mut claim = claim.clone();
+        change(&mut claim.journal[1]);
+        assert_err!(claim.verify::<AnyTicket>(), VerifyError::History { .. });
+    }
 }
 
 /// Everything that can be created can be read again, with arguments of any accepted depth.

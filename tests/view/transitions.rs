@@ -68,7 +68,7 @@ fn every_actor_has_its_category() {
     }
 }
 
-/// A move that any actor may make has no actor to show.
+/// The method of a move that any actor may make takes none, so there is none to show.
 #[test]
 fn a_move_by_anyone_has_no_actor() {
     let records = unstored(&Ticket::new().park());

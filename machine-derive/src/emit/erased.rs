@@ -259,8 +259,12 @@ fn make_move(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let trigger = names.trigger(step);
     let function = names::step(step);
     let items = trigger.items();
-    let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::who(by)));
-    let made = if transitions::is_the_method(names.graph, step) {
+    let actor = if step.by.is_empty() {
+        names.durable.then(|| hygienic!(__machine::__private::sender(by)))
+    } else {
+        transitions::actor_value(names, step, || hygienic!(__machine::__private::who(by)))
+    };
+    let made = if transitions::is_the_method(names, step) {
         let name = trigger.name;
         hygienic!(machine.#name(#(#items),*))
     } else {

@@ -115,6 +115,7 @@ impl Group<'_> {
             names.graph.targets_text(step)
         };
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
+        let unnamed = transitions::unnamed(names, step);
         let actors = step.by;
         let mentioned = result(&hygienic!(Self));
         let state = names::free_in(&quote!(#group #(#params)* #mentioned #(#actors)*));
@@ -127,6 +128,7 @@ impl Group<'_> {
         hygienic! {
             impl<#state: #group> #typed<#state> {
                 #[doc = #about]
+                #unnamed
                 #errors
                 pub fn #name(self, #(#params,)* #by) -> #result {
                     <#state as __groups::#seal>::#name(

@@ -10,8 +10,8 @@ use crate::model::{Graph, Move, Trigger};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
-/// If the method is restricted, the work is done by a separate function, which the
-/// erased machine calls as well, so that the two forms cannot come to differ. Its own variables
+/// Unless the erased machine can call the method itself, the work is done by a separate function,
+/// which both call, so that the two forms cannot come to differ. Its own variables
 /// have the span of the macro, so that a payload may be called `payload`, or `by`.
 ///
 /// A move that was declared for a whole group is a method of the group; see `groups`.
@@ -26,7 +26,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
                 methods.extend(method(names, step));
             }
             functions.extend(guard(names, step));
-            if !is_the_method(names.graph, step) {
+            if !is_the_method(names, step) {
                 functions.extend(function(names, step));
             }
         }
@@ -38,9 +38,11 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     hygienic!(#(#states)*)
 }
 
-/// True if the erased machine can call the method itself.
-pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
-    step.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
+/// True if the erased machine can call the method itself. In a durable machine it never can: it knows who
+/// makes the move, which the method of a move without `by` does not.
+pub(super) fn is_the_method(names: &Names<'_>, step: &Move<'_>) -> bool {
+    let is_plain = step.by.is_empty() && step.guard.is_none();
+    !names.durable && is_plain && names.graph.group_of(step).is_none()
 }
 
 fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
@@ -51,6 +53,7 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let result = result(names, step, &hygienic!(Self), &names.state_type(from));
     let errors = step.guard.map(|_| errors());
     let about = format!("{} to {}.", from.label, names.graph.targets_text(step));
+    let unnamed = unnamed(names, step);
 
     let restricted = !step.by.is_empty();
     // No type parameter: it would hide a state or a type of the user's that has its name.
@@ -59,23 +62,23 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         hygienic!(by: &impl #may<#from>)
     });
     let lints = body::lints(step);
-    let body = if is_the_method(names.graph, step) {
+    let body = if is_the_method(names, step) {
         let renamed = trigger.brought.iter().filter_map(|brought| {
             let (name, local) = (brought.name, body::local(from, brought.name));
             (local != *name).then(|| hygienic!(let #local = #name;))
         });
-        let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
         let body = body::emit(names, step);
         // Not used if the machine keeps nothing.
         let machine =
             (names.keeps() || body::uses_source(step)).then(|| hygienic!(let machine = self;));
-        hygienic!(#machine #(#renamed)* #actor #body)
+        hygienic!(#machine #(#renamed)* #body)
     } else {
         let actor = actor_by_permission(names, trigger, step);
         step_of(names.graph, step, &hygienic!(self), actor.as_ref())
     };
     hygienic! {
         #[doc = #about]
+        #unnamed
         #errors
         #lints
         pub fn #name(self, #(#params,)* #by) -> #result {
@@ -124,6 +127,17 @@ fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream 
 pub(super) fn errors() -> TokenStream {
     let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
     hygienic!(#[doc = ""] #[doc = #about])
+}
+
+/// The documentation of a method that takes no actor, where a journal could name one.
+pub(super) fn unnamed(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+    (names.durable && step.by.is_empty()).then(|| {
+        let about = format!(
+            "It takes no actor, so the journal names none; [`{}::apply`] records its actor.",
+            names.any
+        );
+        hygienic!(#[doc = ""] #[doc = #about])
+    })
 }
 
 /// Calls the guard, if there is one, and makes the move through the separate function.

@@ -94,7 +94,8 @@ impl Human {
     }
 }
 
-/// The actor for transitions without `by`, which any actor may take.
+/// The actor for transitions without `by`, which any actor may take. It stands for none in particular, and a journal
+/// names none for them.
 #[derive(Debug)]
 pub struct Anyone;
 

@@ -1,6 +1,6 @@
 //! The acting actor, as the journal names it.
 
-use super::{Actor, acts_as};
+use super::{Actor, Anyone, acts_as, is_genuine};
 
 /// The actor's name in the journal.
 #[must_use]
@@ -20,6 +20,14 @@ pub struct Who<'a> {
 #[must_use]
 pub fn who<A: Actor>(by: &A) -> Who<'_> {
     Who { kind: kind(by), name: by.name() }
+}
+
+/// The acting actor of a move that any actor may make, for the journal. [`Anyone`] names no actor, and a type
+/// that only has the kind of an actor of this library is not that actor.
+#[must_use]
+pub fn sender<A: Actor>(by: &A) -> Option<Who<'_>> {
+    let who = who(by);
+    (is_genuine::<A>() && who.kind != Anyone::KIND).then_some(who)
 }
 
 /// An actor of this kind without a name, such as the one that fires deadlines.

@@ -17,7 +17,7 @@ pub struct Entry {
     pub number: u64,
     /// When (milliseconds since the Unix epoch). Never less than in the previous entry.
     pub at: Millis,
-    /// The kind of the actor, such as `tool_node`; `None` if any actor may make the move.
+    /// The kind of the actor, such as `tool_node`; `None` if none was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Cow<'static, str>>,
     /// The name of the actor, such as `mailer` or `ann@example.com`; `None` if it has none.

@@ -28,7 +28,7 @@ pub struct Summary {
     /// The trigger of the last transition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_trigger: Option<Cow<'static, str>>,
-    /// The kind of the actor of the last transition; `None` if any actor may make it.
+    /// The kind of the actor of the last transition; `None` if none was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_actor: Option<Cow<'static, str>>,
     /// The deadlines that are running.

@@ -37,7 +37,7 @@ pub struct TransitionRecord<A: Audience = Human> {
     /// The trigger.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub trigger: Text,
-    /// The kind of the actor; `None` if any actor may make the move.
+    /// The kind of the actor; `None` if none was named.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub actor: A::Diagnostic<Option<Text>>,
