@@ -20,6 +20,7 @@ mod invoked;
 mod leave;
 mod messages;
 mod misfits;
+mod open_moves;
 mod own_calls;
 pub(crate) mod prelude;
 mod refused;

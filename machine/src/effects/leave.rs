@@ -1,6 +1,8 @@
 //! A move out of a state ends the calls of the state that have not begun: of any move, those that the table makes; of a
 //! person's, also those that a handler made.
 
+use std::borrow::Cow;
+
 use crate::{
     actor::{Actor, Anyone, Category, Human},
     contract::execution::{self},
@@ -76,7 +78,8 @@ impl Left {
         let (_, first) = moves().next()?;
         let (newest, last) = moves().next_back()?;
         let by_person = |(entry, step): &(&Entry, Step<'_>)| {
-            step.from != step.to && is_person(definition, entry.actor.as_deref())
+            let kind = entry.actor.as_deref().unwrap_or_default();
+            step.from != step.to && definition.category(kind) == Category::Human
         };
         // The audit names a person if there is one.
         let person = moves().rfind(by_person);
@@ -90,9 +93,11 @@ impl Left {
         let (kind, who) = if person.is_some() {
             (Human::KIND, "a person")
         } else {
-            let mut actors = definition.actors.iter();
-            let actor = actors.find(|actor| Some(&*actor.kind) == entry.actor.as_deref());
-            let kind = actor.map_or(Anyone::KIND, |actor| &*actor.kind);
+            // Entries of this program borrow their kinds.
+            let kind = match entry.actor {
+                Some(Cow::Borrowed(kind)) => kind,
+                _ => Anyone::KIND,
+            };
             (kind, kind)
         };
         Some(Self {
@@ -136,11 +141,4 @@ impl Step<'_> {
         };
         self.definition.edges.iter().find(is_this).is_some_and(|edge| edge.detach)
     }
-}
-
-/// Returns whether actors of this kind are people: [`Human`](crate::actor::Human), and the program's own kinds of that
-/// category.
-fn is_person(definition: &Definition, kind: Option<&str>) -> bool {
-    let mut actors = definition.actors.iter();
-    actors.any(|actor| Some(&*actor.kind) == kind && actor.category == Category::Human)
 }
