@@ -1,6 +1,7 @@
 //! The doorbell rings after each commit, when its entries can be read.
 
 use std::{
+    cell::Cell,
     sync::{
         Arc,
         mpsc::{Receiver, channel},
@@ -11,8 +12,10 @@ use std::{
 use super::{Open, ensure, sample::Machine, subject::Subject};
 use crate::store::backend::Reply;
 
-/// Long enough for a slow computer; a backend that works never takes it.
-const PATIENCE: Duration = Duration::from_secs(10);
+thread_local! {
+    /// The time after which a ring is missing. A slow computer may be late with one that comes from another thread.
+    pub(super) static PATIENCE: Cell<Duration> = const { Cell::new(Duration::from_mins(1)) };
+}
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -45,7 +48,7 @@ fn doorbell(store: &Subject) -> Receiver<Reply<u64>> {
 async fn wait_for(rings: &Receiver<Reply<u64>>, last: u64) -> Result<(), String> {
     let mut seen = None;
     while seen < Some(last) {
-        let Ok(newest) = rings.recv_timeout(PATIENCE) else {
+        let Ok(newest) = rings.recv_timeout(PATIENCE.get()) else {
             return Err(format!("no ring for entry {last}; the last one showed {seen:?}"));
         };
         seen = Some(newest.await?);
