@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
-    Data, DataStruct, DeriveInput, Expr, Fields, FieldsNamed, Ident, LitStr, Path, Token, Type,
-    ext::IdentExt, parse::ParseStream, parse_quote,
+    Data, DataStruct, DeriveInput, Expr, ExprArray, Fields, FieldsNamed, Ident, LitStr, Path,
+    Token, Type, ext::IdentExt, parse::ParseStream, parse_quote,
 };
 
 use crate::{errors::Errors, message};
@@ -21,6 +21,7 @@ struct Options {
     settling_time: Option<Expr>,
     about: Option<LitStr>,
     question: Option<LitStr>,
+    added: Option<ExprArray>,
     root: Option<Path>,
 }
 
@@ -91,8 +92,16 @@ impl Options {
         if matches!(name.as_str(), "irreversible" | "idempotent" | "answers_later") {
             return set(&key, &mut self.effect, key.clone());
         }
-        let known =
-            ["receipt", "refusal", "timeout", "settling_time", "about", "question", "crate"];
+        let known = [
+            "receipt",
+            "refusal",
+            "timeout",
+            "settling_time",
+            "about",
+            "question",
+            "added",
+            "crate",
+        ];
         if !known.contains(&name.as_str()) {
             return Err(syn::Error::new(key.span(), format!("unknown option `{key}`")));
         }
@@ -104,6 +113,7 @@ impl Options {
             "settling_time" => set(&key, &mut self.settling_time, input.parse()?),
             "about" => set(&key, &mut self.about, input.parse()?),
             "question" => set(&key, &mut self.question, input.parse()?),
+            "added" => set(&key, &mut self.added, input.parse()?),
             _ => set(&key, &mut self.root, input.call(Path::parse_mod_style)?),
         }
     }
@@ -141,6 +151,9 @@ fn emit(input: &DeriveInput, fields: Option<&FieldsNamed>, options: &Options) ->
     let settling_time = options.settling_time.as_ref().map(|time| {
         quote! { const SETTLING_TIME: #duration = #time; }
     });
+    let added = options.added.as_ref().map(|added| {
+        quote! { const ADDED: &'static [&'static str] = &#added; }
+    });
     // Without names, the texts cannot be read, which was reported.
     let names = fields.map(|fields| fields.named.iter().filter_map(|field| field.ident.as_ref()));
     let names: Option<Vec<_>> = names.map(Iterator::collect);
@@ -168,6 +181,7 @@ fn emit(input: &DeriveInput, fields: Option<&FieldsNamed>, options: &Options) ->
             type Refusal = #refusal;
             #timeout
             #settling_time
+            #added
             #(#texts)*
         }
     }

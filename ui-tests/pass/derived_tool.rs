@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize, Tool)]
 #[tool(
     bank.charge, irreversible, receipt = u64, refusal = Declined, timeout = Duration::from_secs(5),
-    settling_time = Duration::ZERO, about = "{to}: {cents}", question = "Pay {to}?"
+    settling_time = Duration::ZERO, about = "{to}: {cents}", question = "Pay {to}?",
+    added = ["note", "to.city"]
 )]
 struct Charge {
     to: String,
@@ -43,6 +44,7 @@ pub(crate) fn main() {
         (Charge::TIMEOUT, Charge::SETTLING_TIME),
         (Some(Duration::from_secs(5)), Duration::ZERO)
     );
+    assert_eq!(Charge::ADDED, ["note", "to.city"]);
     let charge = Charge { to: "ann".to_owned(), cents: 5 };
     assert_eq!(charge.subject("").as_deref(), Some("ann: 5"));
     assert_eq!(charge.question("").as_deref(), Some("Pay ann?"));
@@ -50,6 +52,7 @@ pub(crate) fn main() {
     type Path = Read<String>;
     assert_eq!((Path::SERVICE, Path::METHOD, Path::TIMEOUT), ("files", "type", None));
     assert_eq!(<Path as Tool>::Effect::EFFECT, Effect::Idempotent);
+    assert!(Path::ADDED.is_empty());
     let receipt: <Path as Tool>::Receipt = String::new();
     let read = Path { path: receipt };
     assert_eq!((read.subject(""), read.question("")), (None, None));

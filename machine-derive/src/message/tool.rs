@@ -6,7 +6,7 @@ use syn::Ident;
 
 const EXAMPLE: &str = "write `#[tool(bank.charge, irreversible, receipt = Receipt, refusal = Declined)]`; the name and \
                        one of `irreversible`, `idempotent` and `answers_later` are required, and the other \
-                       options are `timeout`, `settling_time`, `about`, `question` and `crate`";
+                       options are `timeout`, `settling_time`, `about`, `question`, `added` and `crate`";
 
 messages! {
     M0301 malformed_tool(problem: &impl Display)

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{
     Action, ActionRefusal, Answer, Effect, EffectType, InvalidContract, NeedsNoPermit,
     refusal::read,
+    same_arguments::ReadArguments,
     tool::{Tool, identity, same},
 };
 
@@ -20,6 +21,13 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Reads the arguments of an action, which a contract says has this effect.
     #[doc(hidden)]
     fn __read(action: &Action, effect: Effect) -> Result<Self, InvalidContract>;
+
+    /// Like [`__read`](Self::__read), for a call that is about to run: refuses to run it with other arguments than those
+    /// of the action, which may have been approved.
+    #[doc(hidden)]
+    fn __read_to_run(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
+        Self::__read(action, effect)
+    }
 
     /// Reads the refusal of the tool. That of a typed tool, read as the call of an [`Action`], is its text.
     #[doc(hidden)]
@@ -95,33 +103,11 @@ impl<T: Tool> Callable for T {
     type Refusal = T::Refusal;
 
     fn __read(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
-        let expected = format!("{}.{}", T::SERVICE, T::METHOD);
-        let Some(call) = action.tool().filter(|call| call.name() == expected) else {
-            let found = action.tool().map_or_else(
-                || format!("an action of the type `{}`", action.action_type()),
-                |call| format!("`{}`", call.name()),
-            );
-            return Err(InvalidContract::OtherTool { expected, found });
-        };
-        if effect < T::Effect::EFFECT {
-            return Err(InvalidContract::EffectLowered { tool: expected });
-        }
-        let misfit = |source: serde_json::Error| InvalidContract::Arguments {
-            tool: expected.clone(),
-            reason: source.to_string(),
-        };
-        let arguments = || serde_json::from_value::<Self>(Value::Object(call.arguments.clone()));
-        let tool = arguments().map_err(misfit)?;
-        if !is_same(&tool, &arguments().map_err(misfit)?).map_err(misfit)? {
-            let reason = "they differ each time they are read, for example because of a changing \
-                          default; store them with the action"
-                .to_owned();
-            return Err(InvalidContract::Arguments { tool: expected, reason });
-        }
-        if !same(identity(&tool)?.as_ref(), call.identity) {
-            return Err(InvalidContract::OtherIdentity { tool: expected });
-        }
-        Ok(tool)
+        read_call(action, effect, false)
+    }
+
+    fn __read_to_run(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
+        read_call(action, effect, true)
     }
 
     fn __tool() -> Option<TypedTool> {
@@ -144,24 +130,27 @@ impl<T: Tool> Callable for T {
     }
 }
 
-/// Returns `true` if two values are written alike. Sets may be written in any order.
-fn is_same<T: Serialize>(one: &T, other: &T) -> serde_json::Result<bool> {
-    fn sort(value: &mut Value) {
-        match value {
-            Value::Array(items) => {
-                items.iter_mut().for_each(sort);
-                items.sort_by_cached_key(ToString::to_string);
-            }
-            Value::Object(members) => members.values_mut().for_each(sort),
-            _ => {}
-        }
+/// Reads the arguments of an action, which `runs` with them.
+fn read_call<T: Tool>(action: &Action, effect: Effect, runs: bool) -> Result<T, InvalidContract> {
+    let expected = format!("{}.{}", T::SERVICE, T::METHOD);
+    let Some(call) = action.tool().filter(|call| call.name() == expected) else {
+        let found = action.tool().map_or_else(
+            || format!("an action of the type `{}`", action.action_type()),
+            |call| format!("`{}`", call.name()),
+        );
+        return Err(InvalidContract::OtherTool { expected, found });
+    };
+    if effect < T::Effect::EFFECT {
+        return Err(InvalidContract::EffectLowered { tool: expected });
     }
-    let (mut one, mut other) = (serde_json::to_value(one)?, serde_json::to_value(other)?);
-    if one != other {
-        sort(&mut one);
-        sort(&mut other);
+    let read = ReadArguments::<T>::read(call.arguments)?;
+    if runs {
+        read.check(action, call.arguments, effect)?;
     }
-    Ok(one == other)
+    if !same(identity(&read.tool)?.as_ref(), call.identity) {
+        return Err(InvalidContract::OtherIdentity { tool: expected });
+    }
+    Ok(read.tool)
 }
 
 impl Callable for Action {

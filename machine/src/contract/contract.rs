@@ -8,6 +8,7 @@ use super::{
     approval::ApprovalRequest,
     identity::Maker,
     limits::written_length,
+    same_arguments::is_read_back,
     secret,
     terms::{Author, Made, Rollback, Terms, millis},
     tool::identity,
@@ -349,30 +350,6 @@ pub(super) fn short(text: String) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
-}
-
-/// The number of times that arguments with a list are read back: an unordered set of two is written alike in one of
-/// two cases.
-const READS: usize = 16;
-
-/// Checks that the arguments of a call do not change when they are read and written again.
-fn is_read_back<T: Tool>(text: &str, arguments: &Map<String, Value>) -> serde_json::Result<bool> {
-    fn has_list(value: &Value) -> bool {
-        match value {
-            Value::Array(items) => items.len() > 1 || items.iter().any(has_list),
-            Value::Object(members) => members.values().any(has_list),
-            _ => false,
-        }
-    }
-    let reads = if arguments.values().any(has_list) { READS } else { 1 };
-    for _ in 0..reads {
-        let tool: T = serde_json::from_str(text)?;
-        let again: Value = serde_json::from_str(&serde_json::to_string(&tool)?)?;
-        if again.as_object() != Some(arguments) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, InvalidContract> {

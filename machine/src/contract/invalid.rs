@@ -47,6 +47,38 @@ pub enum InvalidContract {
         /// The reason that the arguments do not fit.
         reason: String,
     },
+    /// The call would run with another value of an argument than the stored one, which may have been approved. It stays
+    /// as it is: a program that reads the stored value can run it.
+    #[error(
+        "`{place}` of `{tool}` is stored as {stored}, and this program reads {read}, so the call would not be the one \
+         that was planned; run the program that planned it until it has ended, or cancel it and ask again"
+    )]
+    OtherArguments {
+        /// The tool.
+        tool: String,
+        /// The place of the argument, such as `to.city` or `items[0].cents`.
+        place: Box<str>,
+        /// The stored value, as JSON, or the digest of a secret.
+        stored: Box<str>,
+        /// The value that this program reads.
+        read: Box<str>,
+    },
+    /// An irreversible call would run with arguments that are not stored, so no one has approved them, and that the
+    /// tool does not list in [`Tool::ADDED`](super::Tool::ADDED).
+    #[error(
+        "`{tool}` is irreversible, and this program adds to its stored arguments {added}; if that does not change what \
+         the call does, write `const ADDED: &'static [&'static str] = &[{listed}];` in its `impl Tool`, or \
+         `added = [{listed}]` in `#[tool]`; otherwise run the program that planned the call until it has ended, or \
+         cancel it and ask again"
+    )]
+    AddedArguments {
+        /// The tool.
+        tool: String,
+        /// The places and the values.
+        added: String,
+        /// The places to list, with those that are listed.
+        listed: String,
+    },
     /// The contract is for another tool.
     #[error("the contract is for {found}, not for `{expected}`; use the matching tool")]
     OtherTool {

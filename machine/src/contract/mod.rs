@@ -43,6 +43,7 @@ mod release;
 mod retry;
 mod rollback;
 mod rules;
+mod same_arguments;
 mod secret;
 mod shown;
 mod terms;

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     cell::Cell,
+    collections::BTreeSet,
     fmt::{self, Write},
 };
 
@@ -198,10 +199,32 @@ fn at<'a>(arguments: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     arguments.get(&name)?.pointer(inner)
 }
 
+/// The start of a digest of a secret.
+const PREFIX: &str = "blake3:";
+
 /// A secret as views show it.
 fn digest(value: &Value) -> String {
-    let digest = Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string();
-    format!("blake3:{}…", &digest[..8])
+    format!("{PREFIX}{}…", &whole_digest(value)[..8])
+}
+
+fn whole_digest(value: &Value) -> String {
+    Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string()
+}
+
+/// Puts whole digests in the places of secrets: two are the same only if the secrets are.
+pub(super) fn mask(arguments: &mut Value, places: &BTreeSet<&str>) {
+    for place in places {
+        if let Some(value) = arguments.pointer_mut(place) {
+            *value = Value::String(format!("{PREFIX}{}", whole_digest(value)));
+        }
+    }
+}
+
+/// The digest of a secret that was [masked](mask), as views show it. `None` for other text.
+pub(super) fn shortened(mask: &str) -> Option<String> {
+    let digest = mask.strip_prefix(PREFIX)?;
+    let is_whole = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_whole.then(|| format!("{PREFIX}{}…", &digest[..8]))
 }
 
 pub(super) fn with_digests<'a>(

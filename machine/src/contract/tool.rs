@@ -73,6 +73,11 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The time after the end of its worker in which a call can still take effect, because what was sent is on its
     /// way; by default 60 s. "It did not take effect" counts only after that time.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
+    /// The arguments that later versions of the tool added, and whose defaults do what was done without them, such as
+    /// `express`. An irreversible call that an older program planned, and a person may have approved, runs with these
+    /// defaults only: one that is not listed is refused. A member of an argument is `to.city`; one of the items of a
+    /// list, `items[].gift`.
+    const ADDED: &'static [&'static str] = &[];
     /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides the default, such
     /// as `zh`.
     const LANGUAGES: &'static [&'static str] = &[];

@@ -37,6 +37,7 @@ impl Store {
     /// The planned execution, unchanged, with [`EffectError::Deferred`], [`EffectError::NeverRuns`],
     /// [`EffectError::NotApproved`] and [`EffectError::ApprovalExpired`] if its gate does not allow it;
     /// [`EffectError::Declined`] if a person declined the action, and no one has approved it since;
+    /// [`EffectError::Contract`] if the call would run with other arguments than those that are stored;
     /// [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this program makes other keys
     /// for the tool than the one that used it before;
     /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
@@ -128,7 +129,7 @@ impl<'a, T: Callable> Begin<'a, T> {
         };
         let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
         let callback = callback.map_err(Unavailable::other)?;
-        let arguments = T::__read(contract.action(), contract.effect())
+        let arguments = T::__read_to_run(contract.action(), contract.effect())
             .map_err(|source| EffectError::Contract { id, source })?;
         let attempt = Attempt::new(arguments, id, contract);
         let timeout = contract.timeout();

@@ -1,14 +1,18 @@
 //! The tools that a program declares when it opens a store.
 
 use crate::{
-    contract::{AnyExecution, Callable, Contract, InvalidContract, Tool, execution},
+    contract::{
+        AnyExecution, Callable, Contract, InvalidContract, Tool,
+        execution::{self, Status},
+    },
     store::{integrity::declared::NamedTool, options::OpenOptions},
+    stored::Durable,
 };
 
 impl OpenOptions {
     /// Declares a tool that the program has. The arguments of its calls are stored data, too:
     /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments the type of the
-    /// tool cannot read, and lists them.
+    /// tool cannot read, or with which it would run other arguments, and lists them.
     ///
     /// ```
     /// use machine::contract::{Idempotent, Tool};
@@ -49,7 +53,8 @@ pub(crate) fn named_tool<T: Tool>() -> NamedTool {
         },
         read: |execution| {
             let contract: &Contract = execution.__rules().__any().downcast_ref()?;
-            (contract.action().tool_name()? == name::<T>()).then(|| read::<T>(contract))
+            let runs = runs(execution, contract);
+            (contract.action().tool_name()? == name::<T>()).then(|| read::<T>(contract, runs))
         },
     }
 }
@@ -58,14 +63,23 @@ fn name<T: Tool>() -> String {
     format!("{}.{}", T::SERVICE, T::METHOD)
 }
 
-fn read<T: Tool>(contract: &Contract) -> Result<(), String> {
-    match T::__read(contract.action(), contract.effect()) {
+/// Returns whether a program may run a call that has not ended: it has not begun, or is repeated if its worker ends. About
+/// another one, a service is only asked.
+fn runs(execution: &dyn Durable, contract: &Contract) -> bool {
+    let state = execution.state_index();
+    state == Status::Pending as usize
+        || state == Status::Running as usize && !contract.is_irreversible()
+}
+
+fn read<T: Tool>(contract: &Contract, runs: bool) -> Result<(), String> {
+    let read = if runs { T::__read_to_run } else { T::__read };
+    match read(contract.action(), contract.effect()) {
         // A program that makes the same keys can run it.
         Ok(_) | Err(InvalidContract::OtherIdentity { .. }) => Ok(()),
         Err(InvalidContract::Arguments { tool, reason }) => Err(format!(
             "its stored arguments do not fit `{tool}`: {reason}; write `#[serde(default)]` on an argument that was \
-             added and `#[serde(alias = \"..\")]` on one that was renamed, or run the program that planned the call \
-             until it has ended"
+             added and `#[serde(rename = \"..\")]` with its old name on one that was renamed, or run the program that \
+             planned the call until it has ended"
         )),
         Err(error) => Err(error.to_string()),
     }

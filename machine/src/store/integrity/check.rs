@@ -60,7 +60,7 @@ pub struct CheckedTool {
     pub tool: String,
     /// The number of calls that have not ended and were checked.
     pub checked: usize,
-    /// The executions whose arguments the tool cannot read.
+    /// The executions whose arguments the tool cannot read, or reads differently.
     pub blocked: Vec<Blocked>,
 }
 

@@ -1,0 +1,305 @@
+//! The arguments of a call as this program reads them, compared with those that are stored.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use serde_json::{Map, Value};
+
+use super::{Action, Effect, InvalidContract, Tool, secret};
+use crate::{id::shortened_to, journal::canonical_whole};
+
+/// The longest text of a value or of places in an error, in characters.
+const LONGEST: usize = 500;
+
+/// The number of times that arguments with a list are read: an unordered set of two is written alike in one of two cases.
+const READS: usize = 16;
+
+/// Checks that the arguments of a call do not change when they are read and written again.
+pub(super) fn is_read_back<T: Tool>(
+    text: &str,
+    arguments: &Map<String, Value>,
+) -> serde_json::Result<bool> {
+    let reads = if arguments.values().any(has_list) { READS } else { 1 };
+    for _ in 0..reads {
+        let tool: T = serde_json::from_str(text)?;
+        let again: Value = serde_json::from_str(&serde_json::to_string(&tool)?)?;
+        if again.as_object() != Some(arguments) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns `true` if a list in it has an order.
+fn has_list(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.len() > 1 || items.iter().any(has_list),
+        Value::Object(members) => members.values().any(has_list),
+        _ => false,
+    }
+}
+
+/// Stored arguments as this program reads them, and as it writes them again.
+pub(super) struct ReadArguments<T> {
+    pub(super) tool: T,
+    written: Value,
+}
+
+impl<T: Tool> ReadArguments<T> {
+    /// Reads them twice: what differs each time is not what was approved.
+    pub(super) fn read(stored: &Map<String, Value>) -> Result<Self, InvalidContract> {
+        let (one, other) = (Self::read_once(stored)?, Self::read_once(stored)?);
+        if !is_same_in_any_order(&one.written, &other.written) {
+            let reason = "they differ each time they are read, for example because of a changing \
+                          default; store them with the action";
+            return Err(misfit::<T>(reason));
+        }
+        Ok(one)
+    }
+
+    fn read_once(stored: &Map<String, Value>) -> Result<Self, InvalidContract> {
+        let misfit = |error: serde_json::Error| misfit::<T>(error.to_string());
+        let tool: T = serde_json::from_value(Value::Object(stored.clone())).map_err(misfit)?;
+        // As text, like the stored ones: a value has other floats of 32 bits.
+        let text = serde_json::to_string(&tool).map_err(misfit)?;
+        Ok(Self { tool, written: serde_json::from_str(&text).map_err(misfit)? })
+    }
+
+    /// Checks that a call of this effect would run with the stored arguments of its action.
+    pub(super) fn check(
+        &self,
+        action: &Action,
+        arguments: &Map<String, Value>,
+        effect: Effect,
+    ) -> Result<(), InvalidContract> {
+        let stored = Value::Object(arguments.clone());
+        if is_same(&stored, &self.written) {
+            return Ok(());
+        }
+        let none = Map::new();
+        let places = secret::places(&self.tool, self.written.as_object().unwrap_or(&none));
+        let places = places.map_err(misfit::<T>)?;
+        let secrets: BTreeSet<&str> =
+            action.secrets().into_iter().chain(places.iter().map(String::as_str)).collect();
+        let comparable = |mut value: Value| {
+            remove_nulls(&mut value);
+            secret::mask(&mut value, &secrets);
+            value
+        };
+        let mut stored = comparable(stored);
+        let mut reads = vec![comparable(self.written.clone())];
+        if Differences::between(&stored, &reads[0]).changed.is_some() && has_list(&stored) {
+            // A set of two is often written in the stored order.
+            for _ in 1..READS {
+                reads.push(comparable(Self::read_once(arguments)?.written));
+            }
+            sort_sets(&mut stored, &mut reads.iter_mut().collect::<Vec<_>>());
+        }
+        Differences::between(&stored, &reads[0]).refusal::<T>(effect)
+    }
+}
+
+fn name<T: Tool>() -> String {
+    format!("{}.{}", T::SERVICE, T::METHOD)
+}
+
+fn misfit<T: Tool>(reason: impl Into<String>) -> InvalidContract {
+    InvalidContract::Arguments { tool: name::<T>(), reason: reason.into() }
+}
+
+/// A step from the arguments to a value in them.
+enum Step<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+/// The differences between stored arguments and those that are read from them.
+#[derive(Default)]
+struct Differences<'a> {
+    path: Vec<Step<'a>>,
+    /// The place of the first stored value that is read differently, the value, and what is read.
+    changed: Option<(String, &'a Value, Option<&'a Value>)>,
+    /// What is read and is not stored, by its place.
+    added: BTreeMap<String, &'a Value>,
+}
+
+impl<'a> Differences<'a> {
+    fn between(stored: &'a Value, read: &'a Value) -> Self {
+        let mut found = Self::default();
+        found.compare(stored, read);
+        found
+    }
+
+    fn compare(&mut self, stored: &'a Value, read: &'a Value) {
+        match (stored, read) {
+            (Value::Object(stored), Value::Object(read)) => {
+                // In the same order with all features of `serde_json`.
+                let names: BTreeSet<&String> = stored.keys().chain(read.keys()).collect();
+                for name in names {
+                    self.path.push(Step::Member(name));
+                    match (stored.get(name), read.get(name)) {
+                        (Some(stored), Some(read)) => self.compare(stored, read),
+                        (Some(stored), None) => self.change(stored, None),
+                        (None, Some(read)) => {
+                            let place = self.place(false);
+                            self.added.entry(place).or_insert(read);
+                        }
+                        (None, None) => {}
+                    }
+                    self.path.pop();
+                }
+            }
+            (Value::Array(stored), Value::Array(read)) if stored.len() == read.len() => {
+                for (number, (stored, read)) in stored.iter().zip(read).enumerate() {
+                    self.path.push(Step::Item(number));
+                    self.compare(stored, read);
+                    self.path.pop();
+                }
+            }
+            _ if is_same(stored, read) => {}
+            _ => self.change(stored, Some(read)),
+        }
+    }
+
+    fn change(&mut self, stored: &'a Value, read: Option<&'a Value>) {
+        if self.changed.is_none() {
+            self.changed = Some((self.place(true), stored, read));
+        }
+    }
+
+    /// The current place, such as `to.city` or `items[].cents`, where a number is in the brackets if `numbered`.
+    fn place(&self, numbered: bool) -> String {
+        let mut place = String::new();
+        for step in &self.path {
+            match step {
+                Step::Member(name) if place.is_empty() => place.push_str(name),
+                Step::Member(name) => {
+                    place.push('.');
+                    place.push_str(name);
+                }
+                Step::Item(number) if numbered => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(place, "[{number}]");
+                }
+                Step::Item(_) => place.push_str("[]"),
+            }
+        }
+        place
+    }
+
+    fn refusal<T: Tool>(self, effect: Effect) -> Result<(), InvalidContract> {
+        if let Some((place, stored, read)) = self.changed {
+            return Err(InvalidContract::OtherArguments {
+                tool: name::<T>(),
+                place: shortened_to(&place, LONGEST).into(),
+                stored: shown(stored).into(),
+                read: read.map_or_else(|| "nothing".into(), |read| shown(read).into()),
+            });
+        }
+        let mut added = self.added;
+        added.retain(|place, _| !T::ADDED.contains(&place.as_str()));
+        if added.is_empty() || !effect.is_irreversible() {
+            return Ok(());
+        }
+        let listed = T::ADDED.iter().copied().chain(added.keys().map(String::as_str));
+        let listed: Vec<_> = listed.map(|place| format!("{place:?}")).collect();
+        let added = added.iter().map(|(place, value)| format!("`{place}` as {}", shown(value)));
+        Err(InvalidContract::AddedArguments {
+            tool: name::<T>(),
+            added: shortened_to(&added.collect::<Vec<_>>().join(", "), LONGEST),
+            listed: shortened_to(&listed.join(", "), LONGEST),
+        })
+    }
+}
+
+/// A value for people.
+fn shown(value: &Value) -> String {
+    let digest = value.as_str().and_then(secret::shortened);
+    shortened_to(&digest.unwrap_or_else(|| canonical_whole(value)), LONGEST)
+}
+
+fn is_same(one: &Value, other: &Value) -> bool {
+    canonical_whole(one) == canonical_whole(other)
+}
+
+/// Returns `true` if two values are the same, with the items of lists in any order.
+fn is_same_in_any_order(one: &Value, other: &Value) -> bool {
+    let sorted = |value: &Value| {
+        let mut value = value.clone();
+        sort(&mut value, true);
+        value
+    };
+    is_same(one, other) || is_same(&sorted(one), &sorted(other))
+}
+
+/// An absent member is like one that is null.
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
+    }
+}
+
+/// Sorts the items of a list, and of the lists in it if it is `deep`.
+fn sort(value: &mut Value, deep: bool) {
+    match value {
+        Value::Array(items) => {
+            if deep {
+                items.iter_mut().for_each(|item| sort(item, deep));
+            }
+            items.sort_by_cached_key(canonical_whole);
+        }
+        Value::Object(members) if deep => members.values_mut().for_each(|it| sort(it, deep)),
+        _ => {}
+    }
+}
+
+fn differ(values: &[&mut Value]) -> bool {
+    values.windows(2).any(|pair| !is_same(pair[0], pair[1]))
+}
+
+/// Sorts the lists that differ between the reads in their order only, and those in the same places of what is stored.
+fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
+    if !differ(reads) {
+        return;
+    }
+    let count = reads.len();
+    match &mut *stored {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let mut inner: Vec<_> =
+                    reads.iter_mut().filter_map(|read| read.get_mut(name)).collect();
+                if inner.len() == count {
+                    sort_sets(member, &mut inner);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let length = Some(items.len());
+            if reads.iter().any(|read| read.as_array().map(Vec::len) != length) {
+                return;
+            }
+            let mut sorted: Vec<Value> = reads.iter().map(|read| (**read).clone()).collect();
+            sorted.iter_mut().for_each(|read| sort(read, false));
+            let is_set = sorted.iter().all(|read| is_same(read, &sorted[0]));
+            if !is_set {
+                // There are sets in its items.
+                for (number, item) in items.iter_mut().enumerate() {
+                    let inner = reads.iter_mut().filter_map(|read| read.get_mut(number));
+                    sort_sets(item, &mut inner.collect::<Vec<_>>());
+                }
+            }
+            if differ(reads) {
+                sort(stored, !is_set);
+                reads.iter_mut().for_each(|read| sort(read, !is_set));
+            }
+        }
+        _ => {}
+    }
+}
