@@ -11,7 +11,7 @@ fn key(service: &str, method: &str, arguments: &str) -> String {
     contract.idempotency_key().unwrap().to_string()
 }
 
-fn values() -> impl Strategy<Value = Value> {
+pub(super) fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -28,13 +28,15 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-fn objects(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<String, Value>> {
+pub(super) fn objects(
+    inner: impl Strategy<Value = Value>,
+) -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::btree_map("[a-zé\"\\\\]{0,3}", inner, 0..5)
         .prop_map(|map| map.into_iter().collect())
 }
 
 /// JSON text with whitespace, and with keys in an order that `turn` selects.
-fn written(value: &Value, turn: usize) -> String {
+pub(super) fn written(value: &Value, turn: usize) -> String {
     match value {
         Value::Object(map) => {
             let mut items: Vec<String> = map
@@ -60,7 +62,7 @@ fn written(value: &Value, turn: usize) -> String {
 
 /// Variants of `value` in which one object, at any depth, has one value changed, or one key renamed,
 /// added or removed.
-fn changed(value: &Value) -> Vec<Value> {
+pub(super) fn changed(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => {
             let mut all = Vec::new();

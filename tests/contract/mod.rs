@@ -16,5 +16,6 @@ mod receipts;
 mod registry;
 mod risk;
 mod rollback;
+mod same_arguments;
 mod strangers;
 mod tool;

@@ -1,5 +1,6 @@
 //! The worker: machines that are driven, messages that wait, deadlines that fire.
 
+mod approved;
 mod asked;
 mod basics;
 #[cfg(unix)]

@@ -13,7 +13,8 @@ use crate::{id::shortened_to, journal::canonical_whole};
 /// The longest text of a value or of places in an error, in characters.
 const LONGEST: usize = 500;
 
-/// The number of times that arguments with a list are read: an unordered set of two is written alike in one of two cases.
+/// The number of times that arguments with a list are read: an unordered set of two is written alike in one of two
+/// cases.
 const READS: usize = 16;
 
 /// Checks that the arguments of a call do not change when they are read and written again.
@@ -217,7 +218,7 @@ impl<'a> Differences<'a> {
 /// A value for people.
 fn shown(value: &Value) -> String {
     let digest = value.as_str().and_then(secret::shortened);
-    shortened_to(&digest.unwrap_or_else(|| canonical_whole(value)), LONGEST)
+    digest.unwrap_or_else(|| shortened_to(&canonical_whole(value), LONGEST))
 }
 
 fn is_same(one: &Value, other: &Value) -> bool {

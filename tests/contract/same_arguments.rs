@@ -1,0 +1,299 @@
+//! Stored arguments, and those that a newer program reads from them.
+
+use std::cell::RefCell;
+
+use machine::contract::{
+    Contract, Idempotent, InvalidContract, Irreversible, Planned, Secret, Tool, ToolSpec,
+};
+use machine_tests::{actors::reasoning_node, assert_err, tool};
+use proptest::{prelude::*, sample::Index};
+use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
+use serde_json::Value;
+
+use super::key::{changed, objects, values, written};
+
+thread_local! {
+    /// What the tool of the newer program reads, in turn.
+    static READS: RefCell<Vec<Value>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A tool of a newer program, which reads what the test says.
+#[derive(Debug, Serialize)]
+struct Newer<const LISTED: bool>(Value);
+
+impl<'de, const LISTED: bool> Deserialize<'de> for Newer<LISTED> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(from)?;
+        Ok(READS.with_borrow_mut(|reads| {
+            reads.rotate_left(1);
+            Self(reads.last().unwrap().clone())
+        }))
+    }
+}
+
+impl<const LISTED: bool> Tool for Newer<LISTED> {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "pay";
+    type Effect = Idempotent;
+    type Receipt = String;
+    type Refusal = String;
+    const ADDED: &'static [&'static str] =
+        if LISTED { &["express", "to.city", "items[].gift"] } else { &[] };
+}
+
+/// The verdict on a call with these stored arguments in a program that reads those, in turn.
+fn planned<const LISTED: bool>(
+    (stored, reads): (&str, &[&str]),
+    spec: Result<ToolSpec, InvalidContract>,
+) -> Result<(), InvalidContract> {
+    let reads = reads.iter().map(|read| serde_json::from_str(read).unwrap());
+    READS.set(reads.collect());
+    let contract = Contract::tool_call(&spec.unwrap(), stored, reasoning_node()).unwrap();
+    Planned::<Newer<LISTED>>::new(contract).map(drop)
+}
+
+fn irreversible(stored: &str, reads: &[&str]) -> Result<(), InvalidContract> {
+    planned::<false>((stored, reads), ToolSpec::irreversible("bank", "pay"))
+}
+
+fn idempotent(stored: &str, reads: &[&str]) -> Result<(), InvalidContract> {
+    planned::<false>((stored, reads), ToolSpec::idempotent("bank", "pay"))
+}
+
+fn listed(stored: &str, reads: &[&str]) -> Result<(), InvalidContract> {
+    planned::<true>((stored, reads), ToolSpec::irreversible("bank", "pay"))
+}
+
+#[test]
+fn the_same_arguments_run() {
+    for (stored, read) in [
+        ("{}", "{}"),
+        (r#"{"cents":500}"#, r#"{"cents":500}"#),
+        (r#"{"a":1,"b":{"c":2,"d":3}}"#, r#"{"b":{"d":3,"c":2},"a":1}"#),
+        (r#"{"cents":1}"#, r#"{"cents":1.0}"#),
+        (r#"{"cents":1e2}"#, r#"{"cents":100}"#),
+        (r#"{"cents":0}"#, r#"{"cents":-0.0}"#),
+        (r#"{"rate":0.1}"#, r#"{"rate":1e-1}"#),
+        (r#"{"big":18446744073709551615}"#, r#"{"big":18446744073709551615}"#),
+        (r#"{"items":[1,{"n":2.0},[]]}"#, r#"{"items":[1.0,{"n":2},[]]}"#),
+        (r#"{"note":null}"#, "{}"),
+        ("{}", r#"{"note":null}"#),
+        (r#"{"to":{"city":null,"zip":1}}"#, r#"{"to":{"zip":1,"name":null}}"#),
+        (r#"{"items":[{"a":null}]}"#, r#"{"items":[{}]}"#),
+    ] {
+        assert_runs(irreversible(stored, &[read]), stored);
+        assert_runs(idempotent(stored, &[read]), stored);
+    }
+}
+
+#[track_caller]
+fn assert_runs(planned: Result<(), InvalidContract>, stored: &str) {
+    assert!(planned.is_ok(), "{stored}: {planned:?}");
+}
+
+/// The error has the place and both values.
+#[test]
+fn other_arguments_are_refused() {
+    for (stored, read, (place, was, is)) in [
+        (r#"{"cents":500}"#, r#"{"cents":100}"#, ("cents", "500", "100")),
+        (r#"{"cents":500}"#, r#"{"cents":"500"}"#, ("cents", "500", r#""500""#)),
+        (r#"{"cents":500}"#, "{}", ("cents", "500", "nothing")),
+        (r#"{"cents":500}"#, r#"{"cents":null}"#, ("cents", "500", "nothing")),
+        (r#"{"name":"bob"}"#, r#"{"title":"bob"}"#, ("name", r#""bob""#, "nothing")),
+        (r#"{"to":{"zip":1}}"#, r#"{"to":{"zip":2}}"#, ("to.zip", "1", "2")),
+        (r#"{"to":{}}"#, "{}", ("to", "{}", "nothing")),
+        (r#"{"l":[{"n":1},{"n":2}]}"#, r#"{"l":[{"n":1},{"n":3}]}"#, ("l[1].n", "2", "3")),
+        (r#"{"l":[1,2]}"#, r#"{"l":[2,1]}"#, ("l[0]", "1", "2")),
+        (r#"{"l":[1,2]}"#, r#"{"l":[1,2,3]}"#, ("l", "[1,2]", "[1,2,3]")),
+        (r#"{"l":[null]}"#, r#"{"l":[]}"#, ("l", "[null]", "[]")),
+        (r#"{"l":[1]}"#, r#"{"l":{"0":1}}"#, ("l", "[1]", r#"{"0":1}"#)),
+        (
+            r#"{"big":9007199254740993}"#,
+            r#"{"big":9007199254740992.0}"#,
+            ("big", "9007199254740993", "9007199254740992"),
+        ),
+        (r#"{"b":1,"a":1}"#, r#"{"b":2,"a":2}"#, ("a", "1", "2")),
+        (r#"{"express":false}"#, r#"{"express":true}"#, ("express", "false", "true")),
+    ] {
+        for refused in
+            [irreversible(stored, &[read]), idempotent(stored, &[read]), listed(stored, &[read])]
+        {
+            assert_err!(refused, InvalidContract::OtherArguments { tool, place: found, stored, read }
+                if tool == "bank.pay" && (&**found, &**stored, &**read) == (place, was, is));
+        }
+    }
+}
+
+/// An idempotent call runs with arguments that its tool has added, and an irreversible one with those that it lists.
+#[test]
+fn added_arguments_run_if_they_are_listed() {
+    for (stored, read, added, list) in [
+        (r#"{"cents":5}"#, r#"{"cents":5,"express":true}"#, "`express` as true", r#""express""#),
+        (r#"{"to":{}}"#, r#"{"to":{"city":"Rome"}}"#, r#"`to.city` as "Rome""#, r#""to.city""#),
+        (
+            r#"{"items":[{"id":1},{"id":2}]}"#,
+            r#"{"items":[{"id":1,"gift":{}},{"id":2,"gift":{"n":1}}]}"#,
+            "`items[].gift` as {}",
+            r#""items[].gift""#,
+        ),
+    ] {
+        assert_err!(irreversible(stored, &[read]), InvalidContract::AddedArguments { added: found, listed, .. }
+            if found == added && listed == list);
+        assert_runs(idempotent(stored, &[read]), stored);
+        assert_runs(listed(stored, &[read]), stored);
+    }
+    // The line to write has what is listed, too.
+    let refused = listed("{}", &[r#"{"express":true,"slow":1,"to":{"city":2}}"#]);
+    assert_err!(refused, InvalidContract::AddedArguments { added, listed, .. }
+        if added == r#"`slow` as 1, `to` as {"city":2}"#
+            && listed == r#""express", "to.city", "items[].gift", "slow", "to""#);
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains(r#"&["express", "to.city", "items[].gift", "slow", "to"];`"#), "{text}");
+}
+
+/// What is stored, what is read in turn, and the place and the values of the error.
+type Refused = (&'static str, &'static [&'static str], [&'static str; 3]);
+
+/// A list that the program itself writes in changing orders is a set.
+#[test]
+fn the_order_of_a_set_means_nothing() {
+    let table: [(&str, &[&str]); 5] = [
+        (r#"{"s":[1,2.0,3]}"#, &[r#"{"s":[2,1,3]}"#, r#"{"s":[3,2,1]}"#]),
+        // It is read in one order several times.
+        (r#"{"s":[1,2]}"#, &[r#"{"s":[2,1]}"#, r#"{"s":[2,1]}"#, r#"{"s":[1,2]}"#]),
+        (r#"{"s":[{"n":null},{"a":1}]}"#, &[r#"{"s":[{"a":1},{}]}"#, r#"{"s":[{},{"a":1}]}"#]),
+        // Sets in a list, and in a set.
+        (
+            r#"{"l":[{"s":[1,2]},{"s":[3,4]}]}"#,
+            &[r#"{"l":[{"s":[2,1]},{"s":[3,4]}]}"#, r#"{"l":[{"s":[1,2]},{"s":[4,3]}]}"#],
+        ),
+        (r#"{"s":[[1,2],[3,4]]}"#, &[r#"{"s":[[4,3],[2,1]]}"#, r#"{"s":[[1,2],[4,3]]}"#]),
+    ];
+    for (stored, reads) in table {
+        assert_runs(irreversible(stored, reads), stored);
+    }
+    let refused: [Refused; 3] = [
+        (r#"{"s":[1,3]}"#, &[r#"{"s":[1,2]}"#, r#"{"s":[2,1]}"#], ["s[1]", "3", "2"]),
+        // The list has an order, and the sets in it have none.
+        (
+            r#"{"l":[{"s":[3,4]},{"s":[1,2]}]}"#,
+            &[r#"{"l":[{"s":[2,1]},{"s":[3,4]}]}"#, r#"{"l":[{"s":[1,2]},{"s":[4,3]}]}"#],
+            ["l[0].s[0]", "3", "1"],
+        ),
+        // The set has no order, and the lists in it have one.
+        (
+            r#"{"s":[[1,2],[3,4]]}"#,
+            &[r#"{"s":[[2,1],[3,4]]}"#, r#"{"s":[[3,4],[2,1]]}"#],
+            ["s[0][0]", "1", "2"],
+        ),
+    ];
+    for (stored, reads, values) in refused {
+        assert_err!(idempotent(stored, reads), InvalidContract::OtherArguments { place: found, stored, read, .. }
+            if [&**found, &**stored, &**read] == values);
+    }
+    let refused = irreversible(r#"{"n":1}"#, &[r#"{"n":1}"#, r#"{"n":2}"#]);
+    assert_err!(refused, InvalidContract::Arguments { reason, .. }
+        if reason.contains("they differ each time"));
+}
+
+tool!(Login { user: String, password: Secret<String> } = "accounts", "login", Irreversible);
+tool!(
+    Loud { user: String, #[serde(deserialize_with = "loud")] password: Secret<String> } = "accounts",
+    "login",
+    Irreversible
+);
+tool!(
+    Open {
+        user: String,
+        #[serde(deserialize_with = "open")]
+        password: String
+    } = "accounts",
+    "login",
+    Irreversible
+);
+
+fn open<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(String::deserialize(from)?.to_uppercase())
+}
+
+fn loud<'de, D: Deserializer<'de>>(from: D) -> Result<Secret<String>, D::Error> {
+    open(from).map(Secret::new)
+}
+
+/// A secret is its digest in the error, as in views, also if the newer tool no longer marks it.
+#[test]
+fn secrets_are_not_in_the_error() {
+    let login = Login { user: "bob".to_owned(), password: Secret::new("correct horse".to_owned()) };
+    let contract = || Contract::of(&login, reasoning_node()).unwrap();
+    drop(Planned::<Login>::new(contract()).unwrap());
+    let shown = contract().action().shown_detail()["args"]["password"].clone();
+    for refused in [
+        Planned::<Loud>::new(contract()).map(drop).unwrap_err(),
+        Planned::<Open>::new(contract()).map(drop).unwrap_err(),
+    ] {
+        let text = format!("{refused} {refused:?}").to_lowercase();
+        assert!(!text.contains("horse"), "{text}");
+        let InvalidContract::OtherArguments { place, stored, read, .. } = refused else {
+            panic!("{refused}")
+        };
+        assert_eq!((&*place, &*stored), ("password", shown.as_str().unwrap()));
+        assert!(read.starts_with("blake3:") && read != stored, "{read}");
+    }
+}
+
+tool!(Weight { grams: f32, rate: f64 } = "post", "weigh", Irreversible);
+
+/// What this program plans, it runs: numbers are exact.
+#[test]
+fn floats_are_the_same() {
+    for (grams, rate) in [(0.1, 0.1), (1.0 / 3.0, 0.1 + 0.2), (f32::MAX, f64::MAX), (-0.0, 5e-324)]
+    {
+        let contract = Contract::of(&Weight { grams, rate }, reasoning_node()).unwrap();
+        let planned = Planned::<Weight>::new(contract).unwrap();
+        assert_eq!(planned.arguments(), &Weight { grams, rate });
+    }
+}
+
+/// The same value: whole numbers with a point, and members that are null or absent.
+fn reworded(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_i64().and_then(|it| i32::try_from(it).ok()) {
+            Some(whole) => Value::from(f64::from(whole)),
+            None => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(reworded).collect(),
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(_, member)| !member.is_null());
+            let kept = kept.map(|(name, member)| (name.clone(), reworded(member)));
+            kept.chain([("absent before".to_owned(), Value::Null)]).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_same_value_in_other_words_runs(
+        arguments in objects(values()),
+        turns in (0..12_usize, 0..12_usize),
+    ) {
+        let arguments = Value::from(arguments);
+        let stored = written(&arguments, turns.0);
+        let read = written(&reworded(&arguments), turns.1);
+        prop_assert!(irreversible(&stored, &[&read]).is_ok(), "{} and {}", stored, read);
+        prop_assert!(irreversible(&read, &[&stored]).is_ok(), "{} and {}", read, stored);
+    }
+
+    /// A change at any depth is refused, and is allowed for an idempotent call only if nothing stored is touched.
+    #[test]
+    fn a_change_is_refused(arguments in objects(values()), chosen in any::<Index>()) {
+        let arguments = Value::from(arguments);
+        let variants = changed(&arguments);
+        let other = chosen.get(&variants);
+        let (stored, read) = (arguments.to_string(), other.to_string());
+        let refused = irreversible(&stored, &[&read]);
+        prop_assert_eq!(refused.is_ok(), reworded(&arguments) == reworded(other), "{} {}", stored, read);
+        let is_addition = !matches!(refused, Err(InvalidContract::OtherArguments { .. }));
+        prop_assert_eq!(idempotent(&stored, &[&read]).is_ok(), is_addition, "{} {}", stored, read);
+    }
+}

@@ -1,0 +1,253 @@
+//! What runs is what was approved, also in a program whose tools have changed since.
+
+use machine::{
+    contract::InvalidContract,
+    effects::{EffectError, PerformError, StateError},
+    observe::{ConcernReason, Observer},
+    operate::Operator,
+    store::OpenError,
+    view::Internal,
+    worker::WorkerError,
+};
+use serde::Deserializer;
+
+use crate::worker::prelude::*;
+
+/// At most 100.
+fn clamped<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    Ok(u32::deserialize(from)?.min(100))
+}
+
+fn yes() -> bool {
+    true
+}
+
+// `Charge` in newer programs.
+tool!(
+    Clamped {
+        #[serde(deserialize_with = "clamped")]
+        cents: u32
+    } = "bank",
+    "charge",
+    Irreversible
+);
+tool!(
+    Express {
+        cents: u32,
+        #[serde(default = "yes")]
+        express: bool
+    } = "bank",
+    "charge",
+    Irreversible
+);
+tool!(
+    Listed {
+        cents: u32,
+        #[serde(default = "yes")]
+        express: bool
+    } = "bank",
+    "charge",
+    Irreversible,
+    const ADDED: &'static [&'static str] = &["express"];
+);
+
+/// The cents of each call.
+#[derive(Clone, Default)]
+struct Bank(Arc<Mutex<Vec<u32>>>);
+
+impl Bank {
+    fn paid(&self) -> Vec<u32> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+macro_rules! pays {
+    ($($tool:ident)*) => { $(
+        impl Perform<$tool> for Bank {
+            async fn perform(&self, call: &Call<$tool>) -> Answer {
+                self.0.lock().unwrap().push(call.arguments().cents);
+                Ok(Applied::new("paid"))
+            }
+        }
+    )* };
+}
+
+pays!(Charge Clamped Express Listed);
+
+/// A charge of 500 that Ann has approved.
+async fn approved(store: &Store) -> Id {
+    let (mut gate, mut action) = charge(500).ask::<Charge>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut action).await.unwrap();
+    let gate = store.gate(gate.id()).await.unwrap();
+    machine_tests::approve(store, gate, ann()).await.unwrap();
+    action.id()
+}
+
+const CLAMPED: &str = "`cents` of `bank.charge` is stored as 500, and this program reads 100";
+
+/// The older program, after a rollback.
+async fn pays_500(store: &Store, id: Id, bank: &Bank) {
+    assert!(bank.paid().is_empty());
+    is(store, id, "pending").await;
+    settle(worker(store).tool::<Charge>(bank.clone())).await;
+    is(store, id, "completed").await;
+    assert_eq!(bank.paid(), [500]);
+}
+
+#[test]
+fn a_worker_that_reads_other_arguments_does_not_start() {
+    each(async |store| {
+        let (id, bank) = (approved(&store).await, Bank::default());
+        let newer = || worker(&store).tool::<Clamped>(bank.clone());
+        let check = newer().check().await.unwrap();
+        assert_eq!((check.tools[0].checked, check.tools[0].blocked[0].id), (1, id));
+        assert!(check.to_string().contains(CLAMPED), "{check}");
+        let refused = newer().run_until_idle().await;
+        assert_err!(refused, WorkerError::Incompatible { check: found } if **found == check);
+        pays_500(&store, id, &bank).await;
+        assert!(newer().check().await.unwrap().is_clean());
+    });
+}
+
+/// It has been planned and approved since the worker started.
+#[test]
+fn a_running_worker_does_not_run_other_arguments() {
+    each(async |store| {
+        let bank = Bank::default();
+        let running = worker(&store).attempts(1).tool::<Clamped>(bank.clone()).start();
+        until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
+        let id = approved(&store).await;
+        let aside = async || store.set_aside().await.unwrap().machines;
+        until("it is set aside", async || !aside().await.is_empty()).await;
+        running.stop().await.unwrap();
+        let observer = Observer::new(&store);
+        let attention = observer.attention::<Internal>(&Query::new()).await.unwrap();
+        let [concern] = &attention.concerns[..] else { panic!("{attention:?}") };
+        assert_eq!((concern.id, concern.reason), (Some(id), ConcernReason::SetAside));
+        let error = concern.error.as_deref().unwrap();
+        assert!(error.contains(CLAMPED), "{error}");
+        store.requeue(id, &[]).await.unwrap();
+        pays_500(&store, id, &bank).await;
+    });
+}
+
+/// A program without a worker neither loads nor begins it.
+#[test]
+fn a_program_does_not_begin_other_arguments() {
+    each(async |store| {
+        let (id, bank) = (approved(&store).await, Bank::default());
+        let refused = store.planned::<Clamped>(id).await;
+        assert_err!(refused, StateError::Contract { source, .. }
+            if matches!(**source, InvalidContract::OtherArguments { .. }));
+        let planned = store.planned::<Express>(id).await;
+        assert_err!(planned, StateError::Contract { source, .. }
+            if matches!(**source, InvalidContract::AddedArguments { .. }));
+        pays_500(&store, id, &bank).await;
+    });
+}
+
+#[test]
+fn a_person_cancels_what_this_program_does_not_run() {
+    each(async |store| {
+        let (id, bank, actors) = (approved(&store).await, Bank::default(), actors());
+        let operator = Operator::new(&store, &actors, ann(), "office");
+        operator.cancel_one(id, None).await.unwrap();
+        is(&store, id, "cancelled").await;
+        settle(worker(&store).tool::<Clamped>(bank.clone())).await;
+        assert!(bank.paid().is_empty());
+    });
+}
+
+/// An argument that is not stored runs if the tool lists it; the error has the line.
+#[test]
+fn an_added_argument_is_listed_or_refused() {
+    each(async |store| {
+        let (id, bank) = (approved(&store).await, Bank::default());
+        let check = worker(&store).tool::<Express>(bank.clone()).check().await.unwrap();
+        let text = check.to_string();
+        for part in [
+            "adds to its stored arguments `express` as true",
+            r#"`const ADDED: &'static [&'static str] = &["express"];`"#,
+            r#"`added = ["express"]` in `#[tool]`"#,
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        is(&store, id, "pending").await;
+        settle(worker(&store).tool::<Listed>(bank.clone())).await;
+        is(&store, id, "completed").await;
+        assert_eq!(bank.paid(), [500]);
+    });
+}
+
+/// Asking what became of a call does not run it.
+#[test]
+fn a_service_is_asked_about_other_arguments() {
+    timed(async |store, hand| {
+        let (id, bank) = (approved(&store).await, Service::unknown());
+        settle(worker(&store).tool::<Charge>(bank.clone())).await;
+        is(&store, id, "waiting").await;
+        let newer = Service::default();
+        newer.finds(Ok(Applied::new("paid after all")));
+        let worker = worker(&store).tool::<Clamped>(newer.clone());
+        assert!(worker.check().await.unwrap().is_clean());
+        hand.pass(Duration::from_hours(1));
+        settle(worker).await;
+        is(&store, id, "completed").await;
+        assert_eq!((bank.calls(), newer.calls()), (1, 0));
+    });
+}
+
+/// A call that was interrupted runs again with the stored arguments only.
+#[test]
+fn other_arguments_do_not_run_again() {
+    fn shouted<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+        Ok(String::deserialize(from)?.to_uppercase())
+    }
+    tool!(
+        Shouted {
+            #[serde(deserialize_with = "shouted")]
+            what: String
+        } = "post",
+        "weigh",
+        Idempotent
+    );
+    each(async |store| {
+        let post = Service::default();
+        let pending = Planned::<Weigh>::new(weigh("salt")).unwrap();
+        let id = create(&store, pending.into_execution()).await;
+        let planned = store.planned::<Weigh>(id).await.unwrap();
+        drop(store.begin(planned, tool_node()).await.unwrap());
+        let running = async || match store.load::<AnyExecution>(id).await.unwrap() {
+            AnyExecution::Running(running) => running,
+            other => panic!("{other:?}"),
+        };
+        let again = store.perform_again::<Shouted>(running().await, post.clone(), tool_node());
+        assert_err!(
+            again.await,
+            PerformError::NotResumed {
+                source: EffectError::Contract {
+                    source: InvalidContract::OtherArguments { .. },
+                    ..
+                }
+            }
+        );
+        let check = worker(&store).tool::<Shouted>(post.clone()).check().await.unwrap();
+        assert!(!check.is_clean() && post.calls() == 0, "{check}");
+        let again = store.perform_again::<Weigh>(running().await, post.clone(), tool_node());
+        drop(again.await.unwrap());
+        is(&store, id, "completed").await;
+        assert_eq!(post.calls(), 1);
+    });
+}
+
+/// A program that declares its tools hears of it when it opens the file.
+#[tokio::test]
+async fn a_file_with_other_arguments_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let id = approved(&Store::sqlite(&file).await.unwrap()).await;
+    let options = OpenOptions::new().tool::<Clamped>();
+    assert_err!(options.sqlite(&file).await, OpenError::Incompatible { check, .. }
+        if check.tools[0].blocked[0].id == id);
+    drop(OpenOptions::new().tool::<Listed>().sqlite(&file).await.unwrap());
+}
