@@ -236,9 +236,42 @@ fn secrets_are_not_in_the_error() {
         let InvalidContract::OtherArguments { place, stored, read, .. } = refused else {
             panic!("{refused}")
         };
-        assert_eq!((&*place, &*stored), ("password", shown.as_str().unwrap()));
-        assert!(read.starts_with("blake3:") && read != stored, "{read}");
+        assert_eq!((&*place, &*stored), ("password", &*shown.to_string()));
+        assert!(read.starts_with("\"blake3:") && read != stored, "{read}");
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    user: String,
+    password: Secret<String>,
+}
+
+tool!(Enter { account: Account } = "accounts", "enter", Irreversible);
+tool!(
+    EnterAs {
+        #[serde(deserialize_with = "joined")]
+        account: String
+    } = "accounts",
+    "enter",
+    Irreversible
+);
+
+fn joined<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let account = Account::deserialize(from)?;
+    Ok(format!("{}:{}", account.user, account.password.expose()))
+}
+
+/// The text that a newer tool makes of an account has its secret. Digests in an object are as short as others.
+#[test]
+fn a_secret_that_is_read_as_a_part_of_text_is_not_in_the_error() {
+    let account =
+        Account { user: "bob".to_owned(), password: Secret::new("correct horse".to_owned()) };
+    let contract = Contract::of(&Enter { account }, reasoning_node()).unwrap();
+    let shown = contract.action().shown_detail()["args"]["account"].clone();
+    assert_err!(Planned::<EnterAs>::new(contract), InvalidContract::OtherArguments { place, stored, read, .. }
+        if **place == *"account" && read.starts_with("\"blake3:")
+            && serde_json::from_str::<Value>(stored).is_ok_and(|stored| stored == shown));
 }
 
 tool!(Weight { grams: f32, rate: f64 } = "post", "weigh", Irreversible);

@@ -217,8 +217,9 @@ impl<'a> Differences<'a> {
 
 /// A value for people.
 fn shown(value: &Value) -> String {
-    let digest = value.as_str().and_then(secret::shortened);
-    digest.unwrap_or_else(|| shortened_to(&canonical_whole(value), LONGEST))
+    let mut value = value.clone();
+    secret::shorten(&mut value);
+    shortened_to(&canonical_whole(&value), LONGEST)
 }
 
 fn is_same(one: &Value, other: &Value) -> bool {

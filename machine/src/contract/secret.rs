@@ -211,20 +211,36 @@ fn whole_digest(value: &Value) -> String {
     Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string()
 }
 
-/// Puts whole digests in the places of secrets: two are the same only if the secrets are.
+/// Puts whole digests in the places of secrets: two are the same only if the secrets are. A program may read the
+/// object of a secret as one value, which is then secret.
 pub(super) fn mask(arguments: &mut Value, places: &BTreeSet<&str>) {
     for place in places {
-        if let Some(value) = arguments.pointer_mut(place) {
+        let mut found = *place;
+        while arguments.pointer(found).is_none() {
+            let Some((outer, _)) = found.rsplit_once('/') else { break };
+            found = outer;
+        }
+        if let Some(value) = arguments.pointer_mut(found)
+            && (found == *place || !value.is_object())
+        {
             *value = Value::String(format!("{PREFIX}{}", whole_digest(value)));
         }
     }
 }
 
-/// The digest of a secret that was [masked](mask), as views show it. `None` for other text.
-pub(super) fn shortened(mask: &str) -> Option<String> {
-    let digest = mask.strip_prefix(PREFIX)?;
-    let is_whole = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_whole.then(|| format!("{PREFIX}{}…", &digest[..8]))
+/// Shortens the digests of secrets that were [masked](mask), as views show them.
+pub(super) fn shorten(value: &mut Value) {
+    let is_whole =
+        |digest: &str| digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match value {
+        Value::String(text) if text.strip_prefix(PREFIX).is_some_and(is_whole) => {
+            text.truncate(PREFIX.len() + 8);
+            text.push('…');
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(members) => members.values_mut().for_each(shorten),
+        _ => {}
+    }
 }
 
 pub(super) fn with_digests<'a>(
