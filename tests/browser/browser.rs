@@ -1,4 +1,4 @@
-//! Chromium, driven by chromedriver. A browser is for one test; the driver is for all, and ends with this program.
+//! Chromium, driven by chromedriver. Both are for all tests and end with this program. A test has a tab of its own.
 
 use std::{
     io::{BufRead, BufReader},
@@ -8,7 +8,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use thirtyfour::{ChromiumLikeCapabilities, DesiredCapabilities, WebDriver};
+use thirtyfour::{ChromeCapabilities, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver};
 use tokio::sync::Mutex;
 
 use crate::{page::Page, site::Site, skipped};
@@ -29,7 +29,7 @@ const ARGUMENTS: [&str; 10] = [
     "--window-size=1280,900",
 ];
 
-/// Gives a test a browser and a site; both are gone afterwards, also if it fails.
+/// Gives a test a tab of the browser and a site; both are gone afterwards, also if it fails.
 pub(crate) async fn browse<F>(test: impl FnOnce(Arc<Page>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -37,41 +37,41 @@ where
     browse_file("agent.db", test).await;
 }
 
-/// Runs a test in a browser, with a look at the files of the browser when it has ended.
-pub(crate) async fn browse_and_look<F>(test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    browse_with("agent.db", test, look).await;
-}
-
-/// Runs a test in a browser on a store in a file of this name.
+/// Runs a test in a tab of the browser, on a store in a file of this name.
 pub(crate) async fn browse_file<F>(name: &str, test: impl FnOnce(Arc<Page>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    browse_with(name, test, |_| ()).await;
+    let _one = ONE.lock().await;
+    if let Some(driver) = Driver::get() {
+        run(driver.tab().await, name, test).await;
+    }
 }
 
-async fn browse_with<F>(name: &str, test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
+/// Runs a test in a browser of its own, with a look at the files of the browser when it has ended.
+pub(crate) async fn browse_and_look<F>(test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let _one = ONE.lock().await;
-    let Some(driver) = DRIVER.get_or_init(Driver::start) else {
-        return skipped("needs chromium and chromedriver");
-    };
-    let site = Site::open(name).await;
-    let profile = TempDir::new().unwrap();
-    let browser = driver.browser(profile.path()).await;
-    let page = Arc::new(Page::new(browser.clone(), site));
+    if let Some(driver) = Driver::get() {
+        let profile = TempDir::new().unwrap();
+        run(driver.browser(profile.path()).await, "agent.db", test).await;
+        look(profile.path());
+    }
+}
+
+async fn run<F>(browser: WebDriver, name: &str, test: impl FnOnce(Arc<Page>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let page = Arc::new(Page::new(browser.clone(), Site::open(name).await));
     let ended = tokio::spawn(test(Arc::clone(&page))).await;
     let quit = browser.quit().await;
     if let Err(error) = ended {
         std::panic::resume_unwind(error.into_panic());
     }
     quit.unwrap();
-    look(profile.path());
 }
 
 /// One for all tests.
@@ -79,37 +79,92 @@ static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
 
 struct Driver {
     port: u16,
-    /// The driver ends when this is closed, which happens at the end of this process.
-    _shell: Child,
+    /// The address of the common browser, for its driver.
+    browser: String,
+    _programs: [Program; 2],
 }
 
 impl Driver {
-    /// `None` without the programs.
-    fn start() -> Option<Self> {
-        let mut chromium = Command::new("chromium");
-        chromium.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-        if !chromium.status().is_ok_and(|status| status.success()) {
-            return None;
+    /// `None`, and a line that says so, without the programs.
+    fn get() -> Option<&'static Self> {
+        let driver = DRIVER.get_or_init(Self::start).as_ref();
+        if driver.is_none() {
+            skipped("needs chromium and chromedriver");
         }
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "chromedriver --port=0 2>/dev/null & read line; kill $!"]);
-        let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
-        let mut lines = BufReader::new(shell.stdout.take()?).lines().map_while(Result::ok);
-        let port = lines.find_map(|line| {
-            let (_, port) = line.split_once("started successfully on port ")?;
-            port.trim_end_matches('.').parse().ok()
-        })?;
-        // It must not block on what it prints later.
-        std::thread::spawn(move || lines.for_each(drop));
-        Some(Self { port, _shell: shell })
+        driver
     }
 
+    fn start() -> Option<Self> {
+        let driver = Program::start("chromedriver --port=0", "started successfully on port ")?;
+        let browser = format!(
+            "chromium {} --remote-debugging-port=0 --user-data-dir=\"$folder\"",
+            ARGUMENTS.join(" ")
+        );
+        let browser = Program::start(&browser, "DevTools listening on ws://")?;
+        Some(Self {
+            port: driver.said.trim_end_matches('.').parse().ok()?,
+            browser: browser.said.split('/').next()?.to_owned(),
+            _programs: [driver, browser],
+        })
+    }
+
+    /// The only tab of the common browser. Each site has an address of its own, for which the browser keeps nothing yet.
+    async fn tab(&self) -> WebDriver {
+        let mut wanted = DesiredCapabilities::chrome();
+        wanted.set_debugger_address(&self.browser).unwrap();
+        let driver = self.session(wanted).await;
+        let earlier = driver.windows().await.unwrap();
+        let tab = driver.new_tab().await.unwrap();
+        for window in earlier {
+            driver.switch_to_window(window).await.unwrap();
+            driver.close_window().await.unwrap();
+        }
+        driver.switch_to_window(tab).await.unwrap();
+        driver
+    }
+
+    /// A browser with this folder for its files.
     async fn browser(&self, profile: &Path) -> WebDriver {
         let mut wanted = DesiredCapabilities::chrome();
         for argument in ARGUMENTS {
             wanted.add_arg(argument).unwrap();
         }
         wanted.add_arg(&format!("--user-data-dir={}", profile.display())).unwrap();
+        self.session(wanted).await
+    }
+
+    async fn session(&self, wanted: ChromeCapabilities) -> WebDriver {
         WebDriver::new(&format!("http://127.0.0.1:{}", self.port), wanted).await.unwrap()
+    }
+}
+
+/// A program that ends when its shell's input is closed, which happens at the end of this process.
+struct Program {
+    /// What it said after the text that was waited for.
+    said: String,
+    _shell: Child,
+}
+
+impl Program {
+    /// `None` if it ends without a line that has this text.
+    fn start(command: &str, text: &str) -> Option<Self> {
+        // Only the program has the output, so that it ends with the program. What is written while it ends is removed, too.
+        let script = format!(
+            "folder=$(mktemp -d)
+             {command} 2>&1 &
+             exec >/dev/null
+             read -r line
+             kill $!
+             wait
+             rm -rf \"$folder\" || rm -rf \"$folder\""
+        );
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().ok()?;
+        let mut lines = BufReader::new(shell.stdout.take()?).lines().map_while(Result::ok);
+        let said = lines.find_map(|line| Some(line.split_once(text)?.1.to_owned()))?;
+        // It must not block on what it prints later.
+        std::thread::spawn(move || lines.for_each(drop));
+        Some(Self { said, _shell: shell })
     }
 }
