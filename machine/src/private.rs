@@ -208,7 +208,8 @@ mod durable {
         journal::{Journal, log::Pass, payload::Payload},
         stored::{
             Context, Core, Data, Durable, Entered, OutcomeReader, Restore, Unread, Unverified,
-            data::encode,
+            Unwritten,
+            data::{differs, encode},
             rules::{Folded, Rules},
             verify::{Parts, Verified},
         },
@@ -240,14 +241,17 @@ mod durable {
     }
 
     impl<T: serde::Serialize + serde::de::DeserializeOwned> Value<'_, T> {
-        pub fn encode(self) -> serde_json::Result<String> {
-            encode(self.0)
+        pub fn encode<const N: usize>(
+            self,
+            compare: impl FnOnce(&T) -> [(&'static str, bool); N],
+        ) -> Result<String, Unwritten> {
+            encode(self.0, compare)
         }
     }
 
     impl<C: Data> Value<'_, Core<C>> {
-        pub fn context(self) -> serde_json::Result<Arc<str>> {
-            self.0.__context_text()
+        pub fn context(self, differs: impl FnOnce(&C, &C) -> bool) -> Result<Arc<str>, Unwritten> {
+            self.0.__context_text(differs)
         }
     }
 
@@ -268,16 +272,39 @@ mod durable {
             payload
         }
 
-        fn encode(self) -> serde_json::Result<String> {
-            Err(serde::ser::Error::custom("not storable"))
+        fn encode<F>(self, _compare: F) -> Result<String, Unwritten> {
+            let error: serde_json::Error = serde::ser::Error::custom("not storable");
+            Err(error.into())
         }
 
-        fn context(self) -> serde_json::Result<Arc<str>> {
-            Err(serde::ser::Error::custom("not storable"))
+        fn context<F>(self, _differs: F) -> Result<Arc<str>, Unwritten> {
+            let error: serde_json::Error = serde::ser::Error::custom("not storable");
+            Err(error.into())
         }
     }
 
     impl<T> Unstorable for Value<'_, T> {}
+
+    /// A value, and what was read back of it, of a type that may be comparable.
+    #[derive(Debug)]
+    pub struct Pair<'a, T>(pub &'a T, pub &'a T);
+
+    impl<T: PartialEq> Pair<'_, T> {
+        #[must_use]
+        pub fn differ(self) -> bool {
+            differs(self.0, self.1)
+        }
+    }
+
+    /// For types without `PartialEq`, which are stored as they are.
+    pub trait Incomparable: Sized {
+        #[must_use]
+        fn differ(self) -> bool {
+            false
+        }
+    }
+
+    impl<T> Incomparable for Pair<'_, T> {}
 
     /// Like [`Unstorable`], for [`Reader`].
     pub trait Unreadable<T>: Sized {

@@ -1,5 +1,6 @@
 //! Tests of the module `store`.
 
+mod altered;
 mod backup;
 mod bad_files;
 mod bare_states;

@@ -50,6 +50,7 @@ enum Job {
         plain: u32,
         #[serde(rename = "other")]
         renamed: u32,
+        #[lossy]
         #[serde(skip, default)]
         hidden: u32,
         #[serde(with = "text")]

@@ -7,7 +7,7 @@ use super::{
     names::{self, Names},
     serde, storable,
 };
-use crate::{model::State, parse::Upgrade};
+use crate::{model::State, parse::Upgrade, text::bare};
 
 /// The implementations that let a store write the machine, and restore it after replaying its
 /// journal.
@@ -41,6 +41,12 @@ fn states(names: &Names<'_>) -> TokenStream {
     });
     let states = names.graph.states.iter().enumerate().map(|(index, state)| {
         let name = state.name();
+        let compared = state.written.fields.iter().filter(|field| !field.lossy).map(|field| {
+            let (name, text) = (&field.name, bare(&field.name));
+            quote!((#text, __machine::__private::Pair(&self.#name, &read.#name).differ()))
+        });
+        let compared: Vec<TokenStream> = compared.collect();
+        let count = compared.len();
         let call = state.invocation.as_ref().map(|_| {
             let function = invocations::function_name(index);
             quote! {
@@ -53,10 +59,12 @@ fn states(names: &Names<'_>) -> TokenStream {
             impl __stored::State for #name {
                 fn __text(&self) -> ::core::result::Result<
                     ::std::string::String,
-                    __machine::__private::serde_json::Error,
+                    __machine::__private::Unwritten,
                 > {
-                    use __machine::__private::Unstorable as _;
-                    __machine::__private::Value(self).encode()
+                    use __machine::__private::{Incomparable as _, Unstorable as _};
+                    __machine::__private::Value(self).encode(
+                        |read: &Self| -> [(&'static str, bool); #count] { [#(#compared),*] },
+                    )
                 }
                 #call
             }
@@ -67,7 +75,7 @@ fn states(names: &Names<'_>) -> TokenStream {
             pub trait State {
                 fn __text(&self) -> ::core::result::Result<
                     ::std::string::String,
-                    super::__machine::__private::serde_json::Error,
+                    super::__machine::__private::Unwritten,
                 >;
                 #calls
             }
@@ -115,7 +123,7 @@ fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
             quote! {
                 fn __state_text(&self) -> ::core::result::Result<
                     ::std::string::String,
-                    __machine::__private::serde_json::Error,
+                    __machine::__private::Unwritten,
                 >
             },
             quote!(self.state.__text()),
@@ -125,12 +133,14 @@ fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
             quote! {
                 fn __context_text(&self) -> ::core::result::Result<
                     ::std::sync::Arc<str>,
-                    __machine::__private::serde_json::Error,
+                    __machine::__private::Unwritten,
                 >
             },
             quote! {
-                use __machine::__private::Unstorable as _;
-                __machine::__private::Value(&*self.core).context()
+                use __machine::__private::{Incomparable as _, Unstorable as _};
+                __machine::__private::Value(&*self.core).context(
+                    |kept: &#context, read: &#context| __machine::__private::Pair(kept, read).differ(),
+                )
             },
             quote!(self.durable().__context_text()),
         ),

@@ -1,5 +1,5 @@
-//! The names of our attributes, and those of fields and payload items: `#[was = "old_name"]` and
-//! `#[audience(human)]`.
+//! The names of our attributes, and those of fields and payload items: `#[was = "old_name"]`,
+//! `#[audience(human)]` and, for fields only, `#[lossy]`.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -42,7 +42,7 @@ const OF_STATES: [&str; 10] = [
 ];
 
 /// The attributes of a field.
-const OF_FIELDS: [&str; 2] = ["was", "audience"];
+const OF_FIELDS: [&str; 3] = ["was", "audience", "lossy"];
 
 /// A position: its attributes, those of the other position, and both positions in words.
 pub(super) struct Place(&'static [&'static str], &'static [&'static str], [&'static str; 2]);

@@ -51,6 +51,8 @@ pub(crate) struct Field {
     /// Data without it can be read.
     pub(crate) optional: bool,
     pub(crate) audience: Audience,
+    /// It may be read back as another value than was written.
+    pub(crate) lossy: bool,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
 }
@@ -66,16 +68,20 @@ impl Field {
         });
         let was = marks::take_was(&mut attrs, errors);
         let audience = marks::take_audience(&mut attrs, errors);
+        let mut lossy = false;
+        for mark in attrs.extract_if(.., |attribute| attribute.path().is_ident("lossy")) {
+            once(&mut lossy, "lossy", &mark, errors);
+        }
         let has = |options: &[&str]| !serde::options(&attrs, options).is_empty();
         let optional = has(&["default", "skip"])
             || is_option(&field.ty) && !has(&["with", "deserialize_with"]);
-        Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, was })
+        Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, lossy, was })
     }
 
     /// A field of which only the name could be read.
     pub(super) fn unread(name: Ident, ty: Type) -> Self {
-        let (attrs, was) = (Vec::new(), Vec::new());
-        Self { attrs, name, ty, optional: true, audience: Audience::default(), was }
+        let (attrs, was, audience) = (Vec::new(), Vec::new(), Audience::default());
+        Self { attrs, name, ty, optional: true, audience, lossy: false, was }
     }
 
     /// True if a serde attribute may change how it is written.

@@ -332,7 +332,6 @@ impl Data for Contract {
             )));
         }
         check_text(&text).map_err(serde::ser::Error::custom)?;
-        Self::__of_text(&text)?;
         Ok(text)
     }
 

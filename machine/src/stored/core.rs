@@ -1,6 +1,6 @@
 use std::sync::{Arc, OnceLock};
 
-use super::{Data, Rules};
+use super::{Data, Rules, Unwritten};
 use crate::{
     actor::who::Who,
     definition::Definition,
@@ -101,16 +101,24 @@ impl<C> Core<C> {
         self.journal.moved(definition, edge, by, payload, None);
     }
 
-    /// The context as JSON text.
+    /// The context as JSON text. A new one is read back and compared.
     #[doc(hidden)]
-    pub fn __context_text(&self) -> serde_json::Result<Arc<str>>
+    pub fn __context_text(
+        &self,
+        differs: impl FnOnce(&C, &C) -> bool,
+    ) -> Result<Arc<str>, Unwritten>
     where
         C: Data,
     {
         if let Some(text) = self.text.get() {
             return Ok(Arc::clone(text));
         }
-        let text = Arc::from(self.context.__to_text()?);
+        let of_context = |error| Unwritten::of_context(Some(error));
+        let text: Arc<str> = self.context.__to_text().map_err(of_context)?.into();
+        let read = C::__of_text(&text).map_err(of_context)?;
+        if differs(&self.context, &read) {
+            return Err(Unwritten::of_context(None));
+        }
         Ok(Arc::clone(self.text.get_or_init(|| text)))
     }
 }

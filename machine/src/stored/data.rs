@@ -2,6 +2,8 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::Unwritten;
+
 /// Data that a store can write and read back. Every type that serde can write and read is; a
 /// [`Contract`](crate::contract::Contract) is read through its checks only.
 #[doc(hidden)]
@@ -18,7 +20,9 @@ pub trait Data: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Data for T {
     fn __to_text(&self) -> serde_json::Result<String> {
-        encode(self)
+        let text = serde_json::to_string(self)?;
+        crate::journal::check_written(&text).map_err(serde::ser::Error::custom)?;
+        Ok(text)
     }
 
     fn __of_text(text: &str) -> serde_json::Result<Self> {
@@ -26,19 +30,29 @@ impl<T: Serialize + DeserializeOwned> Data for T {
     }
 }
 
-/// The value as JSON text that can be read back. A value that cannot be read back, such as NaN,
-/// must not reach the disk.
+/// The state as JSON text, after it was read back. What cannot be read back, such as NaN, or becomes another
+/// value, must not reach the disk. `compare` names the fields, and says which of them have changed.
 ///
 /// # Errors
 ///
-/// The error of `serde_json`.
-pub fn encode<T: serde::Serialize + serde::de::DeserializeOwned>(
+/// The field that cannot be read back, or has changed.
+pub fn encode<T: Data + DeserializeOwned, const N: usize>(
     value: &T,
-) -> serde_json::Result<String> {
-    let text = serde_json::to_string(value)?;
-    crate::journal::check_written(&text).map_err(serde::ser::Error::custom)?;
-    serde_json::from_str::<T>(&text)?;
-    Ok(text)
+    compare: impl FnOnce(&T) -> [(&'static str, bool); N],
+) -> Result<String, Unwritten> {
+    let text = value.__to_text()?;
+    let read = T::__of_text(&text).map_err(|error| Unwritten::unread::<T>(&text, error))?;
+    match compare(&read).into_iter().find(|(_, changed)| *changed) {
+        Some((field, _)) => Err(Unwritten::changed(field)),
+        None => Ok(text),
+    }
+}
+
+/// Returns `true` if a value and what was read back of it are not the same. Both may have a NaN, which differs from
+/// itself.
+#[allow(clippy::eq_op, reason = "only a value with a NaN differs from itself")]
+pub fn differs<T: PartialEq>(kept: &T, read: &T) -> bool {
+    kept != read && (kept == kept || read == read)
 }
 
 /// Reads data. A state without fields is stored as `null`: a type that has got fields since, all of them

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Entered, OutcomeReader, Rules, Unread, Verified};
+use super::{Entered, OutcomeReader, Rules, Unread, Unwritten, Verified};
 use crate::{
     clock::Millis,
     definition::Definition,
@@ -28,11 +28,11 @@ pub trait Durable: Send {
 
     /// The state as JSON text.
     #[doc(hidden)]
-    fn __state_text(&self) -> Result<String, serde_json::Error>;
+    fn __state_text(&self) -> Result<String, Unwritten>;
 
     /// The context as JSON text.
     #[doc(hidden)]
-    fn __context_text(&self) -> Result<Arc<str>, serde_json::Error>;
+    fn __context_text(&self) -> Result<Arc<str>, Unwritten>;
 
     /// The consequences of entering the current state. A store calls it in each try of the batch that enters the
     /// state or creates the machine, and never again.

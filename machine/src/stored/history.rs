@@ -58,10 +58,11 @@ impl History {
         definitions.push(Arc::clone(&definition));
         let mut history = Self::new(journal.id(), journal.uncommitted().to_vec(), definitions);
         // A state that cannot be written as JSON cannot be committed.
-        let data = machine.__state_text().and_then(|text| serde_json::from_str(&text));
+        let text = machine.__state_text().ok();
+        let data = text.and_then(|text| serde_json::from_str(&text).ok());
         let state = machine.state_index();
         let entered = journal.summary().entered;
-        history.newest = data.ok().map(|data| Newest { definition, state, data, entered });
+        history.newest = data.map(|data| Newest { definition, state, data, entered });
         Some(history)
     }
 

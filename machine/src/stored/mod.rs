@@ -14,6 +14,7 @@ mod outcomes;
 pub(crate) mod rules;
 mod unread;
 mod unverified;
+mod unwritten;
 mod upgrade;
 pub(crate) mod verify;
 
@@ -47,6 +48,8 @@ pub use unread::StoredPart;
 #[doc(hidden)]
 pub use unread::Unread;
 pub use unverified::{Record, Unverified};
+#[doc(hidden)]
+pub use unwritten::Unwritten;
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
 pub(crate) use verify::Verified;

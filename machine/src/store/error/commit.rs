@@ -119,12 +119,29 @@ pub enum CommitError {
         breach: Breach,
     },
     /// A state, a payload or a context cannot be written as JSON that can be read back.
-    #[error("{id} cannot be written as JSON: {reason}; fix its `Serialize` implementation")]
+    #[error(
+        "{id} cannot be stored: {reason}; nothing was written; make `Serialize` write what `Deserialize` reads \
+         (JSON has no NaN and no infinity)"
+    )]
     Unwritable {
         /// The machine.
         id: Id,
         /// The problem.
         reason: String,
+    },
+    /// A field of a state, or a context, would be read back as another value.
+    #[error(
+        "{} of {id} would be read back as another value; nothing was written; make `Deserialize` read what \
+         `Serialize` writes, or write `#[lossy]` on a field that may change",
+        part(state, .field.as_deref())
+    )]
+    Altered {
+        /// The machine.
+        id: Id,
+        /// The name of the state.
+        state: String,
+        /// The field; `None` for the context.
+        field: Option<String>,
     },
     /// The action of the key was already completed.
     #[error(
@@ -244,6 +261,7 @@ impl CommitError {
             Self::Twice { .. } => "twice",
             Self::Refused { .. } => "refused",
             Self::Unwritable { .. } => "unwritable",
+            Self::Altered { .. } => "altered",
             Self::Unavailable(error) => error.class(),
             Self::OtherMessage { .. } => "other_message",
             Self::AlreadyDone { .. } => "already_done",
@@ -255,4 +273,12 @@ impl CommitError {
             Self::Effect(_) => "effect",
         }
     }
+}
+
+/// A part of the stored data, in words.
+fn part(state: &str, field: Option<&str>) -> String {
+    field.map_or_else(
+        || "the context".to_owned(),
+        |field| format!("the field `{field}` of the state `{state}`"),
+    )
 }

@@ -10,7 +10,7 @@ use crate::{
         handle::Store,
         write::{attempt::CONTRACTS, seal::seal},
     },
-    stored::{ApprovalEnd, Breach, Durable, Hold, Index, ToolUse, fold},
+    stored::{ApprovalEnd, Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, fold},
 };
 
 /// One machine of a batch, ready to be written.
@@ -64,8 +64,9 @@ impl Store {
         let mut definitions = vec![self.inner.definitions.own(definition)];
         definitions.extend_from_slice(journal.older());
 
-        let state = machine.__state_text().map_err(|error| unwritable(error.to_string()))?;
-        let context = machine.__context_text().map_err(|error| unwritable(error.to_string()))?;
+        let status = definition.states[machine.state_index()].name.to_string();
+        let state = machine.__state_text().map_err(|error| unwritten(id, &status, error))?;
+        let context = machine.__context_text().map_err(|error| unwritten(id, &status, error))?;
         let text =
             serde_json::to_string(&summary).map_err(|error| unwritable(error.to_string()))?;
         let fixed = fixed(id, before, &folded.after)?;
@@ -73,7 +74,7 @@ impl Store {
             id,
             machine: definition.name.to_string(),
             definition: definition.fingerprint,
-            status: definition.states[machine.state_index()].name.to_string(),
+            status,
             version: before.version + lines.len() as u64,
             epoch: journal.epoch(),
             created_at: summary.created_at,
@@ -148,6 +149,21 @@ impl Store {
             lines.push(line);
         }
         Ok(lines)
+    }
+}
+
+/// A part of a machine in this state that cannot be stored, as an error.
+fn unwritten(id: Id, state: &str, error: Unwritten) -> CommitError {
+    match error {
+        Unwritten { source: None, field, .. } => {
+            CommitError::Altered { id, state: state.to_owned(), field }
+        }
+        Unwritten { part: StoredPart::State, .. } => {
+            CommitError::Unwritable { id, reason: format!("{error} (the state is `{state}`)") }
+        }
+        Unwritten { part: StoredPart::Context, .. } => {
+            CommitError::Unwritable { id, reason: error.to_string() }
+        }
     }
 }
 
