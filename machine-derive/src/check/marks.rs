@@ -1,5 +1,5 @@
-//! Views find a field by its name in the stored data. Where serde gives it another one, a mark could apply
-//! to the data of another field.
+//! Options of serde that contradict our attributes. Views find a field by its name in the stored data: where serde
+//! gives it another one, a mark could apply to the data of another field.
 
 use std::rc::Rc;
 
@@ -15,6 +15,27 @@ const ON_STATES: [&str; 5] = ["rename_all", "into", "remote", "tag", "transparen
 
 /// Options of serde that change the names of a field, or merge the names of another type into them.
 const ON_FIELDS: [&str; 2] = ["rename", "flatten"];
+
+/// Options of serde that keep a field out of the stored data, or out of what is read.
+const SKIPS: [&str; 3] = ["skip", "skip_serializing", "skip_deserializing"];
+
+/// A durable machine stores its fields, except those with a mark that says otherwise.
+pub(super) fn fields_are_stored(graph: &Graph<'_>, errors: &mut Errors) {
+    if graph.declaration.options.durable.is_none() {
+        return;
+    }
+    // A mistake in a shared field is reported once.
+    let mut seen = Vec::new();
+    for field in graph.states.iter().flat_map(|state| &state.written.fields) {
+        if field.lossy || seen.contains(&Rc::as_ptr(field)) {
+            continue;
+        }
+        seen.push(Rc::as_ptr(field));
+        if let Some(option) = serde::options(&field.attrs, &SKIPS).first() {
+            errors.on(option, message::field_is_skipped(option, &field.name));
+        }
+    }
+}
 
 /// Data of a state with marks must have the names of its fields.
 pub(super) fn go_by_names(graph: &Graph<'_>, errors: &mut Errors) {

@@ -15,6 +15,7 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     terminal_is_never_left(graph, errors);
     names::was_is_unique(graph, errors);
     marks::go_by_names(graph, errors);
+    marks::fields_are_stored(graph, errors);
     upgrades_fit_the_version(graph, errors);
     invocations::all(graph, errors);
     // A transition that could not be parsed is missing from the graph: do not report the paths

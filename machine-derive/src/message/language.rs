@@ -129,4 +129,8 @@ messages! {
     M0024 malformed_fields(problem: &syn::Error)
         "cannot parse these shared fields: {problem}"
         => "write `fields(name: Type, other: Type, in = State | Group)`; without `in`, every state has them"
+
+    M0028 field_is_skipped(option: &Ident, field: &Ident)
+        "`{option}` keeps `{field}` out of the stored data, so a loaded machine has a default instead"
+        => "remove `{option}`, or write `#[lossy]` on `{field}` if it may be lost"
 }
