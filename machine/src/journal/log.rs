@@ -194,9 +194,8 @@ impl Journal {
         if let Fact::Fenced { epoch, .. } = &fact {
             self.epoch = *epoch;
         }
-        // Timestamps must not decrease, even if the clock went back.
-        let last = self.entries.last().map_or(self.stored.summary.updated_at, |last| last.at);
-        let at = last.max(clock::now());
+        // The clock may have gone back: entries are in the order of their numbers.
+        let at = clock::now();
         let number = self.stored.version + self.entries.len() as u64;
         let definition = self.definition;
         let by = by.map(Box::from);

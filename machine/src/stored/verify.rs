@@ -285,7 +285,6 @@ pub(crate) struct Walk {
     /// The definition of the newest entry, and the state in it.
     position: Option<(Fingerprint, usize)>,
     epoch: u64,
-    at: i64,
     /// The number of entries so far.
     pub(crate) number: u64,
     /// The digest of the newest of them.
@@ -295,7 +294,7 @@ pub(crate) struct Walk {
 impl Walk {
     pub(crate) fn new(machine: &str) -> Self {
         let machine = machine.to_owned();
-        Self { machine, position: None, epoch: 0, at: i64::MIN, number: 0, head: Digest::ZERO }
+        Self { machine, position: None, epoch: 0, number: 0, head: Digest::ZERO }
     }
 
     fn position<'a>(&self, known: &'a KnownDefinitions<'_>) -> Option<ReplayPosition<'a>> {
@@ -314,9 +313,6 @@ impl Walk {
         if entry.number != number {
             return Err(format!("entry {number} of its journal is missing"));
         }
-        if entry.at < self.at {
-            return Err(format!("entry {number} of its journal goes back in time"));
-        }
         let Some(definition) = known.get(entry.definition) else {
             return Err(format!("entry {number} was written under an unknown definition"));
         };
@@ -327,7 +323,7 @@ impl Walk {
             return Err(format!("entry {number} of its journal was changed"));
         }
         self.position = Some((there.definition.fingerprint, there.state));
-        (self.head, self.at, self.number) = (line.digest, entry.at, number + 1);
+        (self.head, self.number) = (line.digest, number + 1);
         Ok(())
     }
 

@@ -142,7 +142,7 @@ fn executions<A: Sees>(
     let mut table = Table::new(terminal, &columns);
     for execution in executions {
         let (created, entered) = (execution.created_at, execution.entered_at);
-        let took = length(entered.abs_diff(created), terminal.language);
+        let took = length(entered.saturating_sub(created).max(0).unsigned_abs(), terminal.language);
         let outcome = [&execution.result, &execution.error_message];
         let outcome = outcome.map(|text| text.as_deref().unwrap_or_default()).concat();
         table.row([
