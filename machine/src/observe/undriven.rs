@@ -188,7 +188,7 @@ impl Store {
         let mut ready: Vec<Id> = Vec::new();
         for kind in &driven {
             let found = self.ready(std::slice::from_ref(kind), limit, Vec::new()).await?;
-            ready.extend(found.iter().filter(|it| it.at <= before).map(|it| it.id));
+            ready.extend(found.iter().filter(|it| it.wake.at <= before).map(|it| it.id));
         }
         let kinds = crew.definitions.iter().map(|definition| definition.name.as_ref());
         let mut never_driven: Vec<&str> =

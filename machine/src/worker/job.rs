@@ -100,7 +100,7 @@ pub(super) async fn run<H: Handler>(
 ) -> Result<(), Unavailable> {
     // Each round sets one thing aside that was tried too often.
     for _ in 0..CLAIMS {
-        match claim(handler, shared, (ready.id, ready.at), holder_ended).await? {
+        match claim(handler, shared, (ready.id, ready.wake.at), holder_ended).await? {
             Claimed::Job(mut job) => {
                 let span = job.span();
                 let ended = job.run(&ready, holder_ended).instrument(span.clone()).await;

@@ -201,8 +201,8 @@ impl Loop {
             for ready in found {
                 let holder_ended =
                     ready.worker.as_ref().is_some_and(|worker| ended.contains(worker));
-                if ready.at > now && !holder_ended {
-                    let wait = u64::try_from(ready.at.saturating_sub(now)).unwrap_or(0);
+                if !ready.wake.is_due(now) && !holder_ended {
+                    let wait = u64::try_from(ready.wake.at.saturating_sub(now)).unwrap_or(0);
                     let wait = Duration::from_millis(wait.max(1));
                     next = Some(next.map_or(wait, |next| next.min(wait)));
                 } else if !self.is_busy(ready.id) && !shared.is_left(ready.id, ready.revision) {

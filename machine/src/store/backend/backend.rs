@@ -11,6 +11,7 @@ use super::{
     row::{Broken, FoundRow, Sequenced},
 };
 use crate::{
+    clock::Millis,
     definition::Definition,
     id::Id,
     journal::{DigestKey, Line},
@@ -144,9 +145,15 @@ backend! {
     /// The attempts that match, oldest first.
     fn attempts(which: Attempts) -> Vec<Result<KeyAttempt, Broken>>;
 
-    /// Machines of these kinds, by the time when they are due for a worker; at most this many of each kind.
-    /// Then those whose lease one of the ended workers has.
-    fn ready(kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Vec<ReadyMachine>;
+    /// Machines of these kinds. First those with a wake that is from later than `now`, because they
+    /// have waited since before the clock went back; then all by the time of their wake, so that one may be listed twice.
+    /// At most this many of each kind in each part. Then those whose lease one of the ended workers has.
+    fn ready(
+        kinds: Vec<String>,
+        limit: usize,
+        now: Millis,
+        ended: Vec<String>
+    ) -> Vec<ReadyMachine>;
 
     /// The kinds that workers have driven.
     fn driven() -> Vec<String>;

@@ -5,7 +5,7 @@ use crate::{
     journal::Digest,
     store::inbox::{
         message::{Delivery, Queued},
-        protocol::Schedule,
+        protocol::{Schedule, Wake},
     },
     stored::{CallState, Hold, Restore},
     typed::State,
@@ -17,8 +17,8 @@ pub(crate) struct ReadyMachine {
     pub(crate) id: Id,
     pub(crate) token: u64,
     pub(crate) revision: u64,
-    /// Since when, or from when on. Of a leased machine: when the lease ends.
-    pub(crate) at: Millis,
+    /// When it is due. Of a leased machine: when the lease ends, by the clock.
+    pub(crate) wake: Wake,
     /// The lease holder.
     pub(crate) worker: Option<String>,
     /// The number of attempts that began and did not end.

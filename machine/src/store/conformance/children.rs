@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     id::Id,
-    store::backend::{Child, WriteBatch},
+    store::{
+        backend::{Child, WriteBatch},
+        inbox::protocol::Wake,
+    },
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
@@ -104,8 +107,8 @@ async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), Strin
 /// Exactly these are due now.
 async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Result<(), String> {
     for id in all.iter().filter(|_| is_driven) {
-        let wakes_at = store.work(*id).await?.and_then(|work| work.wake_at);
-        let expected = which.contains(id).then_some(NOW);
+        let wakes_at = store.work(*id).await?.and_then(|work| work.wake);
+        let expected = which.contains(id).then_some(Wake::ready(NOW));
         ensure!(wakes_at == expected, "{id} of {all:?} wakes at {wakes_at:?}, not {expected:?}");
     }
     Ok(())

@@ -124,6 +124,8 @@ defects! {
     SuppressesMessages => correlation,
     /// Whatever comes under a known correlation id takes it.
     ReplacesMessages => correlation,
+    /// Leaves it to the time of its wake whether a machine is due, also after the clock went back.
+    TrustsTheClock => ready,
     WritesDefinitionsTwice => definitions,
     /// A refused event does not stop the rest of its batch.
     WritesDespiteRefusal => lease,

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     id::Id,
-    store::{backend::WriteBatch, inbox::protocol::Schedule},
+    store::{
+        backend::WriteBatch,
+        inbox::protocol::{Schedule, Wake},
+    },
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
@@ -36,7 +39,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     are_driven(&store, &[&old, &together, &later], &[&ended, &other, &stillborn]).await?;
 
     // Driven again, by another process: what is known stays.
-    store.parks(old.id(), Some(NOW + 7)).await?;
+    store.parks(old.id(), Some(Wake::by_clock(NOW + 7))).await?;
     let before = store.snapshot().await?;
     store.drives(&["job", "job"]).await?;
     let after = store.snapshot().await?;
@@ -64,7 +67,7 @@ async fn are_driven(
     ensure!(found == expected, "{found:?} are ready, not {expected:?}");
     for machine in driven {
         let work = store.has_work(machine.id()).await?;
-        let new = Schedule { wake_at: Some(NOW), ..Schedule::default() };
+        let new = Schedule { wake: Some(Wake::ready(NOW)), ..Schedule::default() };
         ensure!(work == new, "a machine begins with {work:#?}");
     }
     for machine in others {
@@ -75,6 +78,6 @@ async fn are_driven(
 }
 
 async fn ids(store: &Subject, kind: &str) -> Result<Vec<Id>, String> {
-    let ready = store.ready(&[kind], usize::MAX).await?;
+    let ready = store.ready(&[kind], usize::MAX, NOW).await?;
     Ok(ready.into_iter().map(|it| it.id).collect())
 }

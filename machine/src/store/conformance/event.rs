@@ -9,7 +9,7 @@ use crate::{
     store::inbox::{
         message::Outgoing,
         protocol::{
-            AfterMove, Attempted, Cause, Claim, Event, EventOutcome, Fail, Fault, Moved, Wait,
+            AfterMove, Attempted, Cause, Claim, Event, EventOutcome, Fail, Fault, Moved, Wait, Wake,
         },
     },
 };
@@ -52,9 +52,9 @@ pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
     })
 }
 
-pub(super) fn park(token: u64, revision: u64, wake_at: Option<Millis>) -> Event {
+pub(super) fn park(token: u64, revision: u64, wake: Option<Wake>) -> Event {
     let on = Attempted::State;
-    Event::Wait(Wait { token, revision, now: NOW, on, wake_at, ..Wait::default() })
+    Event::Wait(Wait { token, revision, now: NOW, on, wake, ..Wait::default() })
 }
 
 pub(super) fn fail(token: u64, on: Attempted, error: &str) -> Event {
@@ -82,8 +82,8 @@ impl Subject {
     }
 
     /// Lets a machine wait, with everything seen.
-    pub(super) async fn parks(&self, id: Id, wake_at: Option<Millis>) -> Result<(), String> {
+    pub(super) async fn parks(&self, id: Id, wake: Option<Wake>) -> Result<(), String> {
         let (token, revision) = self.claims(id, Attempted::Recheck).await?;
-        self.apply_event(id, park(token, revision, wake_at)).await.map(drop)
+        self.apply_event(id, park(token, revision, wake)).await.map(drop)
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     store::{
         backend::{Rejected, WriteBatch},
         inbox::protocol::{
-            Attempted, Event, EventOutcome, EventRefusal, MAX_SELF_SENDS, Schedule, Wait,
+            Attempted, Event, EventOutcome, EventRefusal, MAX_SELF_SENDS, Schedule, Wait, Wake,
         },
     },
 };
@@ -101,7 +101,7 @@ async fn writes(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     ensure!(applied.outcomes == [EventOutcome::Done], "a transition: {:?}", applied.outcomes);
     store.agrees(machine).await?;
     let work = store.has_work(id).await?;
-    let expected = Schedule { token: 2, wake_at: Some(NOW), ..Schedule::default() };
+    let expected = Schedule { token: 2, wake: Some(Wake::ready(NOW)), ..Schedule::default() };
     ensure!(work == expected, "after a transition: {work:#?}");
     // A retry of the batch is answered, although the lease is gone.
     let before = store.snapshot().await?;
@@ -122,13 +122,13 @@ async fn revision(store: &Subject, machine: &mut Machine) -> Result<(), String> 
     ensure!(work.lease.is_some(), "a change ended the lease");
     store.apply_event(id, park(token, seen, None)).await?;
     let work = store.has_work(id).await?;
-    ensure!(work.wake_at == Some(NOW), "it sleeps over a newer revision: {work:#?}");
+    ensure!(work.wake == Some(Wake::ready(NOW)), "it sleeps over a newer revision: {work:#?}");
     store.parks(id, None).await?;
     let work = store.has_work(id).await?;
-    ensure!(work.wake_at.is_none(), "it does not sleep: {work:#?}");
+    ensure!(work.wake.is_none(), "it does not sleep: {work:#?}");
     store.accepts(machine.update(1)).await?;
     let work = store.has_work(id).await?;
-    ensure!(work.wake_at == Some(NOW), "a change does not wake it: {work:#?}");
+    ensure!(work.wake == Some(Wake::ready(NOW)), "a change does not wake it: {work:#?}");
     Ok(())
 }
 
@@ -137,7 +137,7 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String
     let id = machine.id();
     let round = async |sends_itself: bool| {
         let (token, revision) = store.claims(id, Attempted::State).await?;
-        let mut event = park(token, revision, Some(NOW));
+        let mut event = park(token, revision, Some(Wake::ready(NOW)));
         if let Event::Wait(Wait { sends_itself: sends, .. }) = &mut event {
             *sends = sends_itself;
         }

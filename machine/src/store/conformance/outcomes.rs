@@ -10,7 +10,10 @@ use crate::{
     id::Id,
     store::{
         backend::{MovedChild, WriteBatch},
-        inbox::{message::Delivery, protocol::EventOutcome},
+        inbox::{
+            message::Delivery,
+            protocol::{EventOutcome, Wake},
+        },
     },
 };
 
@@ -46,8 +49,8 @@ async fn tells(store: &Subject, is_driven: bool) -> Result<(), String> {
     let id = parent.id();
     let sleeps = async || if is_driven { store.parks(id, None).await } else { Ok(()) };
     let is_awake = async |why: &str| {
-        let wakes_at = store.work(id).await?.and_then(|work| work.wake_at);
-        let expected = is_driven.then_some(NOW);
+        let wakes_at = store.work(id).await?.and_then(|work| work.wake);
+        let expected = is_driven.then_some(Wake::ready(NOW));
         ensure!(wakes_at == expected, "{why}: its parent wakes at {wakes_at:?}");
         Ok::<(), String>(())
     };
@@ -57,7 +60,7 @@ async fn tells(store: &Subject, is_driven: bool) -> Result<(), String> {
     let sent = store.accepts(first.update(1)).await?.sent;
     ensure!(sent.is_empty(), "a change sends {sent:?}");
     told(store, id, &[]).await?;
-    let wakes_at = store.work(id).await?.and_then(|work| work.wake_at);
+    let wakes_at = store.work(id).await?.and_then(|work| work.wake);
     ensure!(wakes_at.is_none(), "a change of a call wakes its parent");
 
     let sent = store.accepts(second.end()).await?.sent;

@@ -1,12 +1,19 @@
-//! The ready machines of a kind are listed, longest waiting first, and no others.
+//! The ready machines of a kind are listed, longest waiting first, and no others. After the clock went back, what was
+//! ready before is listed all the same.
 
 use super::{
     Open, ensure,
     event::{NOW, claim},
-    sample::Machine,
+    sample::{Machine, batch},
     subject::Subject,
 };
-use crate::store::{backend::ReadyMachine, inbox::protocol::Attempted};
+use crate::{
+    id::Id,
+    store::{
+        backend::{ReadyMachine, Rejected, WriteBatch},
+        inbox::protocol::{Attempted, EventRefusal, Wake},
+    },
+};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -16,34 +23,21 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for after in [Some(30), None, Some(-10), Some(20), Some(0), None, Some(10)] {
         let mut job = Machine::job();
         store.accepts(job.create()).await?;
-        let wake_at = after.map(|after| NOW + after);
-        store.parks(job.id(), wake_at).await?;
-        jobs.extend(wake_at.map(|at| ReadyMachine {
-            id: job.id(),
-            token: 1,
-            revision: 0,
-            at,
-            worker: None,
-            attempts: 0,
-        }));
+        let wake = after.map(|after| Wake::by_clock(NOW + after));
+        store.parks(job.id(), wake).await?;
+        jobs.extend(wake.map(|wake| line(job.id(), 1, wake)));
     }
-    jobs.sort_by_key(|job| job.at);
+    jobs.sort_by_key(|job| job.wake.at);
     agrees(&store, &["job"], usize::MAX, &jobs).await?;
 
     // One with a lease is there too: until it ends, no other worker has to look.
     for worker in ["a", "b"] {
         let id = jobs[0].id;
         store.apply_event(id, claim(worker, 1, NOW, Attempted::Recheck)).await?;
-        jobs[0] = ReadyMachine {
-            id,
-            token: 2,
-            revision: 0,
-            at: NOW + 1000,
-            worker: Some(worker.to_owned()),
-            attempts: 0,
-        };
+        let worker = Some(worker.to_owned());
+        jobs[0] = ReadyMachine { worker, ..line(id, 2, Wake::by_clock(NOW + 1000)) };
         // The next one that is ready comes first now.
-        jobs.sort_by_key(|job| job.at);
+        jobs.sort_by_key(|job| job.wake.at);
     }
     let mut lease_holders = store.0.lease_holders().await?;
     lease_holders.sort();
@@ -51,14 +45,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
     let mut other = Machine::execution();
     store.accepts(other.create()).await?;
-    let other = [ReadyMachine {
-        id: other.id(),
-        token: 0,
-        revision: 0,
-        at: NOW,
-        worker: None,
-        attempts: 0,
-    }];
+    let other = [line(other.id(), 0, Wake::ready(NOW))];
     for limit in [0, 1, 3, jobs.len(), usize::MAX] {
         let some = &jobs[..limit.min(jobs.len())];
         agrees(&store, &["job"], limit, some).await?;
@@ -67,7 +54,44 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         agrees(&store, &["unknown", "Job", ""], limit, &[]).await?;
         agrees(&store, &[], limit, &[]).await?;
     }
+    after_the_clock_went_back(&Subject::open(open)).await
+}
+
+/// What is ready, and a worker's own timer, are due; a deadline is not.
+async fn after_the_clock_went_back(store: &Subject) -> Result<(), String> {
+    store.drives(&["job"]).await?;
+    let now = NOW - 1000;
+    let timer = Wake { at: NOW + 30, set_at: Some(NOW + 1) };
+    let wakes = [Wake::ready(NOW), timer, Wake::by_clock(NOW - 20)];
+    let mut jobs = Vec::new();
+    for wake in wakes {
+        let mut job = Machine::job();
+        store.accepts(job.create()).await?;
+        store.parks(job.id(), Some(wake)).await?;
+        jobs.push(line(job.id(), 1, wake));
+    }
+    for limit in [0, 1, 2, 9] {
+        let found = store.ready(&["job"], limit, now).await?;
+        let from_later = &jobs[..limit.min(2)];
+        ensure!(found.starts_with(from_later), "to {limit}, earlier: {found:#?}");
+        let later = store.ready(&["job"], limit, NOW + 1).await?;
+        let by_time = [jobs[2].clone(), jobs[0].clone(), jobs[1].clone()];
+        ensure!(later == by_time[..limit.min(3)], "to {limit}, later: {later:#?}");
+    }
+    let claim = |job: &ReadyMachine| (job.id, claim("c", 1, now, Attempted::Recheck));
+    let early = WriteBatch { events: vec![claim(&jobs[2])], ..batch([]) };
+    let refusal = EventRefusal::NotReady;
+    store.rejects(early, Rejected::Refused { id: jobs[2].id, refusal }).await?;
+    for job in &jobs[..2] {
+        let (id, claim) = claim(job);
+        store.apply_event(id, claim).await?;
+    }
     Ok(())
+}
+
+/// A machine without a lease.
+fn line(id: Id, token: u64, wake: Wake) -> ReadyMachine {
+    ReadyMachine { id, token, revision: 0, wake, worker: None, attempts: 0 }
 }
 
 /// Compares the ready machines; machines with the same moment may come in any order.
@@ -77,11 +101,12 @@ async fn agrees(
     limit: usize,
     expected: &[ReadyMachine],
 ) -> Result<(), String> {
-    let (mut found, mut expected) = (store.ready(kinds, limit).await?, expected.to_vec());
-    let is_ordered = found.windows(2).all(|pair| pair[0].at <= pair[1].at);
+    let found = store.ready(kinds, limit, NOW).await?;
+    let (mut found, mut expected) = (found, expected.to_vec());
+    let is_ordered = found.windows(2).all(|pair| pair[0].wake.at <= pair[1].wake.at);
     ensure!(kinds.len() > 1 || is_ordered, "{found:#?} are not in order");
     for ready in [&mut found, &mut expected] {
-        ready.sort_by_key(|it| (it.at, it.id));
+        ready.sort_by_key(|it| (it.wake.at, it.id));
     }
     ensure!(found == expected, "{kinds:?} to {limit}: {found:#?}\nand not {expected:#?}");
     Ok(())

@@ -10,6 +10,7 @@ use super::{
     settings,
 };
 use crate::{
+    clock::Millis,
     definition::Definition,
     id::Id,
     journal::{Digest, Line},
@@ -114,9 +115,10 @@ impl Subject {
         &self,
         kinds: &[&str],
         limit: usize,
+        now: Millis,
     ) -> Result<Vec<ReadyMachine>, String> {
         let kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
-        Ok(self.0.ready(kinds, limit, Vec::new()).await?)
+        Ok(self.0.ready(kinds, limit, now, Vec::new()).await?)
     }
 
     /// A row with the digest of the newest line.

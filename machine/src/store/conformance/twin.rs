@@ -5,6 +5,7 @@ use std::{
 
 use super::defect::Defect;
 use crate::{
+    clock::Millis,
     id::Id,
     store::{
         backend::{
@@ -170,9 +171,13 @@ impl Delegate for Twin {
         &self,
         kinds: Vec<String>,
         limit: usize,
+        mut now: Millis,
         ended: Vec<String>,
     ) -> Reply<Vec<ReadyMachine>> {
-        let ready = self.memory.ready(kinds, limit, ended);
+        if self.has(Defect::TrustsTheClock) {
+            now = Millis::MAX;
+        }
+        let ready = self.memory.ready(kinds, limit, now, ended);
         let reverses = self.has(Defect::ReversesReady);
         Box::pin(async move {
             let mut ready = ready.await?;

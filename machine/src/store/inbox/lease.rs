@@ -31,14 +31,14 @@ pub(crate) struct WorkItem<M> {
 }
 
 impl Store {
-    /// The machines that are due next, longest waiting first, then those due later.
+    /// The machines that are due next, longest waiting first, then those due later. One may be listed twice.
     pub(crate) async fn ready(
         &self,
         kinds: &[String],
         limit: usize,
         ended: Vec<String>,
     ) -> Result<Vec<ReadyMachine>, Unavailable> {
-        self.inner.backend.ready(kinds.to_vec(), limit, ended).await
+        self.inner.backend.ready(kinds.to_vec(), limit, self.now(), ended).await
     }
 
     pub(crate) async fn read<M: Restore>(&self, id: Id) -> Result<WorkItem<M>, Unavailable> {

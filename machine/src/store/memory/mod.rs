@@ -37,6 +37,7 @@ use super::{
     write::attempt::KeyAttempt,
 };
 use crate::{
+    clock::Millis,
     id::Id,
     journal::{DigestKey, Line},
 };
@@ -161,9 +162,15 @@ impl Backend for Memory {
         self.answer(|data| data.attempts(&which).into_iter().map(Ok).collect())
     }
 
-    fn ready(&self, kinds: Vec<String>, limit: usize, _: Vec<String>) -> Reply<Vec<ReadyMachine>> {
+    fn ready(
+        &self,
+        kinds: Vec<String>,
+        limit: usize,
+        now: Millis,
+        _: Vec<String>,
+    ) -> Reply<Vec<ReadyMachine>> {
         // No worker of this store is in a process that could end before the store.
-        self.answer(|data| data.ready(&kinds, limit))
+        self.answer(|data| data.ready(&kinds, limit, now))
     }
 
     fn driven(&self) -> Reply<Vec<String>> {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::Tables;
 use crate::{
+    clock::Millis,
     id::Id,
     store::{
         backend::{
@@ -13,7 +14,7 @@ use crate::{
             message::{Delivery, Outgoing, Queued, Received},
             protocol::{
                 Effects, Event, EventOutcome, InboxState, MessageState, MessageStatus, Schedule,
-                To, caused, step,
+                To, Wake, caused, step,
             },
         },
     },
@@ -36,7 +37,7 @@ pub(in crate::store) struct Works {
 pub(in crate::store) struct Delivered {
     pub(super) to: Id,
     message: Arc<Outgoing>,
-    sent_at: crate::clock::Millis,
+    sent_at: Millis,
     /// Its state when another message took its correlation id.
     replaced: Option<MessageState>,
 }
@@ -162,7 +163,7 @@ impl Tables {
         InboxState { ended, ..self.works.states.get(&id).cloned().unwrap_or_default() }
     }
 
-    pub(super) fn ready(&self, kinds: &[String], limit: usize) -> Vec<ReadyMachine> {
+    pub(super) fn ready(&self, kinds: &[String], limit: usize, now: Millis) -> Vec<ReadyMachine> {
         let mut all = Vec::new();
         for kind in kinds {
             let of_kind = self.works.states.iter().filter(|(id, _)| {
@@ -171,20 +172,24 @@ impl Tables {
             let mut of_kind: Vec<ReadyMachine> = of_kind
                 .filter_map(|(id, state)| {
                     let work = state.work.as_ref()?;
-                    let at = work.lease.as_ref().map(|lease| lease.until).or(work.wake_at)?;
+                    let lease = work.lease.as_ref().map(|lease| Wake::by_clock(lease.until));
+                    let wake = lease.or(work.wake)?;
                     let worker = work.lease.as_ref().map(|lease| lease.worker.clone());
                     let attempts = work.handler.attempts.saturating_add(work.deadline.attempts);
                     Some(ReadyMachine {
                         id: *id,
                         token: work.token,
                         revision: work.revision,
-                        at,
+                        wake,
                         worker,
                         attempts,
                     })
                 })
                 .collect();
-            of_kind.sort_by_key(|ready| ready.at);
+            of_kind.sort_by_key(|ready| ready.wake.set_at);
+            let from_later = of_kind.iter().filter(|ready| ready.wake.is_from_later(now));
+            all.extend(from_later.take(limit).cloned());
+            of_kind.sort_by_key(|ready| ready.wake.at);
             of_kind.truncate(limit);
             all.extend(of_kind);
         }

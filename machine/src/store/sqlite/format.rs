@@ -4,7 +4,8 @@
 /// its own because it rarely changes, and an update rewrites the whole row.
 ///
 /// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
-/// when the lease ends.
+/// when the lease ends. `set_at` is the time at which a worker's timer was set: if the clock shows an earlier one, the
+/// machine is due. Of one that is ready, both are the time since when it is.
 ///
 /// A row of `worker` is there while a worker runs, and while its process, which has the lock file of that
 /// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
@@ -41,7 +42,7 @@
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_10: &str = "
+pub(super) const FORMAT_11: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -148,6 +149,7 @@ pub(super) const FORMAT_10: &str = "
         token              INTEGER NOT NULL,
         worker             TEXT,
         wake_at            INTEGER,
+        set_at             INTEGER,
         news               INTEGER NOT NULL,
         attempts           INTEGER NOT NULL,
         retry_at           INTEGER,
@@ -162,6 +164,7 @@ pub(super) const FORMAT_10: &str = "
         failures           INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
+    CREATE INDEX work_set_at ON work (driven, set_at) WHERE set_at IS NOT NULL;
     CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
     CREATE INDEX work_failed ON work (instance) WHERE error IS NOT NULL;
 
@@ -325,12 +328,12 @@ pub(super) const FORMAT_10: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_10;
+    use super::FORMAT_11;
 
     /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_10).unwrap();
+        connection.execute_batch(FORMAT_11).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()

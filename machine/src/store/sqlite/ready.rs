@@ -12,13 +12,14 @@ use super::{
     work::{WORK, count, read_work, work_of},
 };
 use crate::{
+    clock::Millis,
     id::Id,
     journal::DigestKey,
     store::{
         backend::{Broken, FoundRow, Messages, ReadyMachine, WorkRows},
         inbox::{
             message::{Outgoing, Queued, Received, seal_of_status},
-            protocol::{Cause, MessageState, MessageStatus, Schedule},
+            protocol::{Cause, MessageState, MessageStatus, Schedule, Wake},
         },
     },
 };
@@ -27,27 +28,35 @@ pub(super) fn ready(
     connection: &Connection,
     kinds: &[String],
     limit: usize,
+    now: Millis,
     ended: &[String],
 ) -> rusqlite::Result<Vec<ReadyMachine>> {
-    let mut select = connection.prepare_cached(
-        "SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts
-         FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
+    // None, unless the clock went back.
+    let mut from_later = connection.prepare_cached(&format!(
+        "{READY} FROM driven d JOIN work w INDEXED BY work_set_at ON w.driven = d.no
          JOIN instance i ON i.no = w.instance
-         WHERE d.machine = ?1 AND w.wake_at IS NOT NULL ORDER BY w.wake_at LIMIT ?2",
-    )?;
+         WHERE d.machine = ?1 AND w.set_at > ?3 ORDER BY w.set_at LIMIT ?2"
+    ))?;
+    let mut by_time = connection.prepare_cached(&format!(
+        "{READY} FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
+         JOIN instance i ON i.no = w.instance
+         WHERE d.machine = ?1 AND w.wake_at IS NOT NULL ORDER BY w.wake_at LIMIT ?2"
+    ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut all = Vec::new();
     for kind in kinds {
-        for ready in select.query_map(params![kind, limit], line)? {
+        for ready in from_later.query_map(params![kind, limit, now], line)? {
+            all.push(ready?);
+        }
+        for ready in by_time.query_map(params![kind, limit], line)? {
             all.push(ready?);
         }
     }
-    let mut select = connection.prepare_cached(
-        "SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts
-         FROM work w INDEXED BY work_worker JOIN instance i ON i.no = w.instance
+    let mut select = connection.prepare_cached(&format!(
+        "{READY} FROM work w INDEXED BY work_worker JOIN instance i ON i.no = w.instance
          JOIN driven d ON d.no = w.driven
-         WHERE w.worker = ?1 AND d.machine = ?2 LIMIT ?3",
-    )?;
+         WHERE w.worker = ?1 AND d.machine = ?2 LIMIT ?3"
+    ))?;
     for (worker, kind) in
         ended.iter().flat_map(|worker| kinds.iter().map(move |kind| (worker, kind)))
     {
@@ -58,12 +67,15 @@ pub(super) fn ready(
     Ok(all)
 }
 
+const READY: &str = "
+    SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts, w.set_at";
+
 fn line(row: &rusqlite::Row<'_>) -> rusqlite::Result<ReadyMachine> {
     Ok(ReadyMachine {
         id: Id::from_bytes(row.get(0)?),
         token: row.get::<_, i64>(1)?.cast_unsigned(),
         revision: row.get::<_, i64>(2)?.cast_unsigned(),
-        at: row.get(3)?,
+        wake: Wake { at: row.get(3)?, set_at: row.get(6)? },
         worker: row.get(4)?,
         attempts: count(row, 5)?,
     })

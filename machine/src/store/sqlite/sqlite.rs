@@ -20,6 +20,7 @@ use super::{
     writing::Writing,
 };
 use crate::{
+    clock::Millis,
     id::Id,
     journal::Line,
     store::{
@@ -173,9 +174,11 @@ impl Backend for Sqlite {
         &self,
         kinds: Vec<String>,
         limit: usize,
+        now: Millis,
         ended: Vec<String>,
     ) -> Reply<Vec<ReadyMachine>> {
-        self.readers.read(move |reader| ready::ready(&reader.connection, &kinds, limit, &ended))
+        self.readers
+            .read(move |reader| ready::ready(&reader.connection, &kinds, limit, now, &ended))
     }
 
     fn driven(&self) -> Reply<Vec<String>> {

@@ -15,7 +15,7 @@ use crate::{
         backend::{Write, WriteBatch},
         inbox::protocol::{
             Cause, Effects, Event, EventOutcome, Fault, InboxState, LastFailure, Lease, Schedule,
-            To, Tries, WorkChange, caused, step,
+            To, Tries, Wake, WorkChange, caused, step,
         },
     },
 };
@@ -183,15 +183,16 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
     let driven = connection.last_insert_rowid();
     let work = step(&InboxState::default(), &Event::Drive { now });
     let Ok(Effects { work: WorkChange::Set(work), .. }) = work else { return Ok(()) };
+    let (_, at, set_at) = columns(&work);
     connection.run(
         "INSERT INTO work
-             (instance, driven, token, wake_at, news, attempts, set_aside, deadline_attempts,
+             (instance, driven, token, wake_at, set_at, news, attempts, set_aside, deadline_attempts,
               deadline_set_aside)
-             SELECT i.no, ?2, 0, ?3, 0, 0, 0, 0, 0
+             SELECT i.no, ?2, 0, ?3, ?4, 0, 0, 0, 0, 0
              FROM instance i JOIN definition d ON d.no = i.definition
              WHERE d.machine = ?1 AND i.ended = 0
              ON CONFLICT DO NOTHING",
-        params![kind, driven, work.wake_at],
+        params![kind, driven, at, set_at],
     )?;
     Ok(())
 }
@@ -199,7 +200,7 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
 /// The columns of [`work_of`].
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
-    deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures";
+    deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures, set_at";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Schedule>> {
     connection.find(&format!("SELECT {WORK} FROM work WHERE instance = ?1"), [no], work_of)
@@ -208,10 +209,11 @@ pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Op
 /// While a worker has the lease, `wake_at` is when it ends.
 pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
     let (worker, at): (Option<String>, Option<Millis>) = (row.get(1)?, row.get(2)?);
+    let set_at = row.get(15)?;
     let lease = worker.map(|worker| Lease { worker, until: at.unwrap_or(Millis::MIN) });
     Ok(Schedule {
         token: row.get::<_, i64>(0)?.cast_unsigned(),
-        wake_at: at.filter(|_| lease.is_none()),
+        wake: at.filter(|_| lease.is_none()).map(|at| Wake { at, set_at }),
         lease,
         revision: row.get::<_, i64>(3)?.cast_unsigned(),
         handler: tries(row, 4)?,
@@ -239,12 +241,12 @@ fn failed(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<LastFailure>> 
 }
 
 fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::Result<()> {
-    let ((worker, at), failed) = (columns(work), work.failed.as_ref());
+    let ((worker, at, set_at), failed) = (columns(work), work.failed.as_ref());
     connection.run(
         "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, news = ?5, attempts = ?6,
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
              deadline_set_aside = ?11, self_sends = ?12, error = ?13, cause = ?14,
-             failed_at = ?15, failures = ?16 WHERE instance = ?1",
+             failed_at = ?15, failures = ?16, set_at = ?17 WHERE instance = ?1",
         params![
             no,
             integer(work.token)?,
@@ -262,6 +264,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             failed.map(|it| it.fault.cause as i64),
             failed.map(|it| it.at),
             failed.map_or(0, |it| it.attempts),
+            set_at,
         ],
     )?;
     Ok(())
@@ -273,20 +276,22 @@ fn insert_work(
     driven: i64,
     work: &Schedule,
 ) -> rusqlite::Result<()> {
-    let (_, at) = columns(work);
+    let (_, at, set_at) = columns(work);
     connection.run(
         "INSERT INTO work
-             (instance, driven, token, wake_at, news, attempts, set_aside, deadline_attempts,
+             (instance, driven, token, wake_at, set_at, news, attempts, set_aside, deadline_attempts,
               deadline_set_aside)
-             VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
-        params![no, driven, integer(work.token)?, at, integer(work.revision)?],
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        params![no, driven, integer(work.token)?, at, set_at, integer(work.revision)?],
     )?;
     Ok(())
 }
 
-fn columns(work: &Schedule) -> (Option<&str>, Option<Millis>) {
-    match &work.lease {
-        Some(lease) => (Some(&lease.worker), Some(lease.until)),
-        None => (None, work.wake_at),
+/// The worker, `wake_at` and `set_at`.
+fn columns(work: &Schedule) -> (Option<&str>, Option<Millis>, Option<Millis>) {
+    match (&work.lease, work.wake) {
+        (Some(lease), _) => (Some(&lease.worker), Some(lease.until), None),
+        (None, Some(Wake { at, set_at })) => (None, Some(at), set_at),
+        (None, None) => (None, None, None),
     }
 }

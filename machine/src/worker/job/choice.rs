@@ -43,7 +43,7 @@ impl<H: Handler> Job<'_, H> {
         self.kept.clear();
         let mut on = None;
         let is_due = self.due_at.is_some_and(|at| at <= now);
-        if self.work.deadline.may(now) && is_due && !self.waits_on(&Attempted::Deadline) {
+        if self.work.may_fire(now) && is_due && !self.waits_on(&Attempted::Deadline) {
             on = Some(Attempted::Deadline);
         }
         // One that has failed lets the others pass.
@@ -78,7 +78,7 @@ impl<H: Handler> Job<'_, H> {
             }
             self.messages.push(message);
         }
-        let may_handle = self.work.handler.may(now) && !self.waits_on(&Attempted::State);
+        let may_handle = self.work.may_handle(now) && !self.waits_on(&Attempted::State);
         let handler = if may_handle { Attempted::State } else { Attempted::Recheck };
         self.on = on.unwrap_or(handler);
         self.attempt = match &self.on {

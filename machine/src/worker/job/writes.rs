@@ -9,7 +9,9 @@ use crate::{
     effects::{error::EffectError, retry::Retry},
     store::{
         Cause, CommitError, Unavailable,
-        inbox::protocol::{self, Attempted, Event, EventOutcome, Fail, Fault, Moved, Switch, Wait},
+        inbox::protocol::{
+            self, Attempted, Event, EventOutcome, Fail, Fault, Moved, Switch, Wait, Wake,
+        },
     },
     stored::Restore,
     telemetry,
@@ -221,12 +223,14 @@ impl<H: Handler> Job<'_, H> {
         }
         let now = store.now();
         let wait = time.map(|time| {
-            now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
+            let time = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
+            Wake { at: now.saturating_add(time), set_at: Some(now) }
         });
-        let mut wake_at = [wait, self.overdue_at].into_iter().flatten().min();
+        let overdue = self.overdue_at.map(Wake::by_clock);
+        let mut wake = [wait, overdue].into_iter().flatten().reduce(Wake::or);
         if self.is_for_others {
             // They see it at once, and for how long it has been ready; this worker knows that there is nothing for it.
-            wake_at = Some(self.ready_at.min(now));
+            wake = Some(Wake::ready(self.ready_at.min(now)));
             let time = time.unwrap_or(SKIP_FOR).min(SKIP_FOR);
             self.shared.leave(self.id(), self.revision, time);
         }
@@ -237,7 +241,7 @@ impl<H: Handler> Job<'_, H> {
             now,
             on: self.on.clone(),
             sends_itself: task.as_ref().is_some_and(Task::sends_itself),
-            wake_at,
+            wake,
             // One that waits for a call is looked at when the call has ended.
             due_at: self.due_at.filter(|_| !self.waits_on(&Attempted::Deadline)),
             refused: std::mem::take(&mut self.refused),
@@ -260,8 +264,9 @@ impl<H: Handler> Job<'_, H> {
                     self.report(Cause::SelfSends, &Cause::SelfSends.to_string(), true);
                     return Ok(Flow::End);
                 }
-                let wakes_at = [wake_at, self.work.wakes_at(self.due_at)].into_iter().flatten();
-                let delay = wakes_at.min().map(|at| at.saturating_sub(now).max(0).unsigned_abs());
+                let wakes = [wake, self.work.wakes_at(self.due_at, now)].into_iter().flatten();
+                let delay = wakes.map(|wake| wake.at.saturating_sub(now).max(0).unsigned_abs());
+                let delay = delay.min();
                 let (kind, id) = (kind::<H>(), display(self.id()));
                 telemetry::Waits { kind, id, delay_ms: delay }.emit();
                 Ok(Flow::End)

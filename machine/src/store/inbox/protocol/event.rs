@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{EventOutcome, Fault};
+use super::{EventOutcome, Fault, Wake};
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
 /// An event of one machine, as far as inbox and lease are concerned.
@@ -106,7 +106,7 @@ pub(crate) struct Wait {
     /// The handler sends messages to its own machine, in the same batch.
     pub(crate) sends_itself: bool,
     /// When the handler wants to run again.
-    pub(crate) wake_at: Option<Millis>,
+    pub(crate) wake: Option<Wake>,
     /// When the next deadline of the machine is due.
     pub(crate) due_at: Option<Millis>,
     pub(crate) refused: Vec<(String, String)>,

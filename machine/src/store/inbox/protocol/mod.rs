@@ -16,7 +16,9 @@ pub(crate) use effects::{Effects, EventOutcome, EventRefusal, WorkChange};
 pub(crate) use event::{AfterMove, Attempted, Claim, Event, Fail, Moved, Switch, Wait};
 pub use fault::Cause;
 pub(crate) use fault::{Fault, LastFailure};
-pub(crate) use state::{InboxState, Lease, MessageState, MessageStatus, Schedule, Tries, ended};
+pub(crate) use state::{
+    InboxState, Lease, MessageState, MessageStatus, Schedule, Tries, Wake, ended,
+};
 #[cfg(test)]
 pub(crate) use step::MAX_SELF_SENDS;
 pub(crate) use step::step;

@@ -22,8 +22,8 @@ pub(crate) struct Schedule {
     pub(crate) token: u64,
     /// The current lease.
     pub(crate) lease: Option<Lease>,
-    /// The time when it is due for a worker, while no worker has it; `None` while there is nothing to do.
-    pub(crate) wake_at: Option<Millis>,
+    /// When it is due for a worker, while no worker has it; `None` while there is nothing to do.
+    pub(crate) wake: Option<Wake>,
     /// Rises with each message, and with each change without the lease. A worker that has seen all of it
     /// may wait; otherwise it must look again.
     pub(crate) revision: u64,
@@ -38,32 +38,84 @@ pub(crate) struct Schedule {
     pub(crate) failed: Option<LastFailure>,
 }
 
+/// When a machine is due for a worker: once the clock shows `at`, or a time before `set_at`, because then it went back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Wake {
+    /// It orders the machines that are due.
+    pub(crate) at: Millis,
+    /// When a worker's own timer was set. A deadline of a state has none, so that it never fires early.
+    pub(crate) set_at: Option<Millis>,
+}
+
+impl Wake {
+    /// Ready since this time, whatever the clock shows: it is before `set_at`, or it is not.
+    pub(crate) const fn ready(since: Millis) -> Self {
+        Self { at: since, set_at: Some(since) }
+    }
+
+    /// At this time by the clock, and never before.
+    pub(crate) const fn by_clock(at: Millis) -> Self {
+        Self { at, set_at: None }
+    }
+
+    pub(crate) fn is_due(self, now: Millis) -> bool {
+        self.at <= now || self.is_from_later(now)
+    }
+
+    /// It was set at a time that the clock shows no more.
+    pub(crate) fn is_from_later(self, now: Millis) -> bool {
+        self.set_at.is_some_and(|set_at| now < set_at)
+    }
+
+    /// The first of two.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { at: self.at.min(other.at), set_at: self.set_at.max(other.set_at) }
+    }
+}
+
 /// The attempts at one thing, without an end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Tries {
     /// The number of attempts that were begun.
     pub(crate) attempts: u32,
-    /// When it may be tried again, after it has failed.
+    /// When it may be tried again, after it has failed. The timer was set at the last failure.
     pub(crate) retry_at: Option<Millis>,
     /// It was tried too often: not again before the machine is requeued or its state changes.
     pub(crate) set_aside: bool,
 }
 
-impl Tries {
-    /// Returns `true` if it may be tried now.
-    pub(crate) fn may(&self, now: Millis) -> bool {
-        !self.set_aside && self.retry_at.is_none_or(|at| at <= now)
-    }
-}
-
 impl Schedule {
-    /// When a worker has to look again, if nothing comes in between: at the next attempt of the handler,
+    /// Returns `true` if the handler may be tried now.
+    pub(crate) fn may_handle(&self, now: Millis) -> bool {
+        self.may(&self.handler, now)
+    }
+
+    /// Returns `true` if a deadline that is due may be tried now.
+    pub(crate) fn may_fire(&self, now: Millis) -> bool {
+        self.may(&self.deadline, now)
+    }
+
+    fn may(&self, tries: &Tries, now: Millis) -> bool {
+        !tries.set_aside && self.retry(tries).is_none_or(|retry| retry.is_due(now))
+    }
+
+    fn retry(&self, tries: &Tries) -> Option<Wake> {
+        let set_at = self.failed.as_ref().map(|failed| failed.at);
+        tries.retry_at.map(|at| Wake { at, set_at })
+    }
+
+    /// When a worker that looks now has to look again, if nothing comes in between: at the next attempt of the handler,
     /// or at a deadline.
-    pub(crate) fn wakes_at(&self, due_at: Option<Millis>) -> Option<Millis> {
-        let handler = self.handler.retry_at.filter(|_| !self.handler.set_aside);
+    pub(crate) fn wakes_at(&self, due_at: Option<Millis>, now: Millis) -> Option<Wake> {
+        let handler = self.retry(&self.handler).filter(|_| !self.handler.set_aside);
         let due_at = due_at.filter(|_| !self.deadline.set_aside);
-        let deadline = due_at.map(|at| at.max(self.deadline.retry_at.unwrap_or(at)));
-        [handler, deadline].into_iter().flatten().min()
+        // One whose attempt may be repeated waits for the deadline only.
+        let retry = self.retry(&self.deadline).filter(|retry| !retry.is_due(now));
+        let deadline = due_at.map(|due_at| match retry {
+            Some(retry) => Wake { at: retry.at.max(due_at), ..retry },
+            None => Wake::by_clock(due_at),
+        });
+        [handler, deadline].into_iter().flatten().reduce(Wake::or)
     }
 }
 

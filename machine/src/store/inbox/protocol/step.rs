@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::{
     AfterMove, Attempted, Cause, Claim, Effects, Event, EventOutcome, EventRefusal, Fail, Fault,
     InboxState, LastFailure, Lease, MessageState, MessageStatus, Moved, Schedule, Switch, Tries,
-    Wait, WorkChange, ended,
+    Wait, Wake, WorkChange, ended,
 };
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
@@ -38,7 +38,7 @@ pub(crate) fn step(state: &InboxState, event: &Event) -> Result<Effects, EventRe
         Event::HandBack { token, on, now } => {
             let mut work = held(state, *token)?;
             let messages = given_back(state, &mut work, on);
-            work.free(Some(*now));
+            work.free(Some(Wake::ready(*now)));
             Ok(Effects { messages, ..Effects::of(work) })
         }
         Event::Requeue { now, messages } => requeue(state, *now, messages),
@@ -46,16 +46,17 @@ pub(crate) fn step(state: &InboxState, event: &Event) -> Result<Effects, EventRe
 }
 
 impl Schedule {
-    fn free(&mut self, wake_at: Option<Millis>) {
+    fn free(&mut self, wake: Option<Wake>) {
         self.lease = None;
-        self.wake_at = wake_at;
+        self.wake = wake;
     }
 
     /// Makes it due for a worker now, or makes its worker recheck it.
     fn wake(&mut self, now: Millis) {
         self.revision = self.revision.wrapping_add(1);
         if self.lease.is_none() {
-            self.wake_at = Some(self.wake_at.map_or(now, |at| at.min(now)));
+            let ready = Wake::ready(now);
+            self.wake = Some(self.wake.map_or(ready, |wake| wake.or(ready)));
         }
     }
 
@@ -111,7 +112,7 @@ fn drive(state: &InboxState, now: Millis) -> Effects {
     if state.ended || state.work.is_some() {
         return Effects::default();
     }
-    Effects::of(Schedule { wake_at: Some(now), ..Schedule::default() })
+    Effects::of(Schedule { wake: Some(Wake::ready(now)), ..Schedule::default() })
 }
 
 fn send(state: &InboxState, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, EventRefusal> {
@@ -172,12 +173,14 @@ impl Claim {
         }
         match &work.lease {
             Some(lease) if lease.until > *now && !holder_ended => return Err(EventRefusal::Taken),
-            None if work.wake_at.is_none_or(|at| at > *now) => return Err(EventRefusal::NotReady),
+            None if !work.wake.is_some_and(|wake| wake.is_due(*now)) => {
+                return Err(EventRefusal::NotReady);
+            }
             Some(_) | None => {}
         }
         let may = match on {
-            Attempted::State => work.handler.may(*now),
-            Attempted::Deadline => work.deadline.may(*now),
+            Attempted::State => work.may_handle(*now),
+            Attempted::Deadline => work.may_fire(*now),
             Attempted::Recheck | Attempted::Message(_) => true,
         };
         if !may {
@@ -186,11 +189,11 @@ impl Claim {
         work.token += 1;
         let Some(messages) = tried(state, &mut work, on, *max_attempts)? else {
             // Whatever else there is to do for it can be done now.
-            work.free(Some(*now));
+            work.free(Some(Wake::ready(*now)));
             return Ok(set_aside(work, state, on, (*max_attempts, *now)));
         };
         work.lease = Some(Lease { worker: worker.clone(), until: *until });
-        work.wake_at = None;
+        work.wake = None;
         let outcome = EventOutcome::Claimed { token: work.token, revision: work.revision };
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
@@ -288,9 +291,9 @@ impl Moved {
                     messages.extend(counted);
                     outcome = EventOutcome::Goes;
                 }
-                None => work.free(Some(Millis::MIN)),
+                None => work.free(Some(Wake::ready(Millis::MIN))),
             },
-            AfterMove::Yield { now } => work.free(Some(*now)),
+            AfterMove::Yield { now } => work.free(Some(Wake::ready(*now))),
         }
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
@@ -323,7 +326,7 @@ impl Switch {
                 messages.extend(counted);
                 outcome = EventOutcome::Goes;
             }
-            None => work.free(Some(Millis::MIN)),
+            None => work.free(Some(Wake::ready(Millis::MIN))),
         }
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
@@ -331,7 +334,7 @@ impl Switch {
 
 impl Wait {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, revision, now, on, sends_itself, wake_at, due_at, refused, kept } = self;
+        let Self { token, revision, now, on, sends_itself, wake, due_at, refused, kept } = self;
         let mut work = held(state, *token)?;
         let messages = looked_at(state, refused, kept);
         let mut outcome = EventOutcome::Done;
@@ -355,9 +358,9 @@ impl Wait {
                 outcome = EventOutcome::SetAside;
             }
         }
-        let wakes_at = [*wake_at, work.wakes_at(*due_at)].into_iter().flatten().min();
+        let wakes = [*wake, work.wakes_at(*due_at, *now)].into_iter().flatten().reduce(Wake::or);
         // News that came in the meantime must not wait for the next ring.
-        work.free(if work.revision == *revision { wakes_at } else { Some(*now) });
+        work.free(if work.revision == *revision { wakes } else { Some(Wake::ready(*now)) });
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
 }
@@ -368,7 +371,7 @@ impl Fail {
             self;
         let mut work = held(state, *token)?;
         let mut messages = Vec::new();
-        let look_at = match on {
+        let look = match on {
             Attempted::Recheck | Attempted::State | Attempted::Deadline => {
                 let tries =
                     if *on == Attempted::Deadline { &mut work.deadline } else { &mut work.handler };
@@ -381,7 +384,7 @@ impl Fail {
                     tries.retry_at = Some(*retry_at);
                 }
                 // A deadline that failed does not delay other work.
-                Some(*now).filter(|_| *on == Attempted::Deadline)
+                Some(Wake::ready(*now)).filter(|_| *on == Attempted::Deadline)
             }
             Attempted::Message(correlation) => {
                 let mut message = queued(state, correlation)?;
@@ -391,11 +394,11 @@ impl Fail {
                 }
                 messages.push((correlation.clone(), message));
                 // The others continue, those with fewer attempts first.
-                Some(*now)
+                Some(Wake::ready(*now))
             }
         };
-        let look_at = if work.revision == *revision { look_at } else { Some(*now) };
-        work.free([look_at, work.wakes_at(*due_at)].into_iter().flatten().min());
+        let look = if work.revision == *revision { look } else { Some(Wake::ready(*now)) };
+        work.free([look, work.wakes_at(*due_at, *now)].into_iter().flatten().reduce(Wake::or));
         Ok(Effects { messages, ..Effects::of(work) })
     }
 }

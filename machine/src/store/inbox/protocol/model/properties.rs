@@ -132,7 +132,7 @@ fn kept(crowd: &Crowd, world: &World) -> bool {
 
 fn is_asleep(world: &World) -> bool {
     let work = world.state.work.as_ref();
-    work.is_some_and(|work| work.lease.is_none() && work.wake_at.is_none())
+    work.is_some_and(|work| work.lease.is_none() && work.wake.is_none())
 }
 
 /// No wakeup is lost: the worker that parked the machine had seen the current revision.

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    super::{Attempted, Event, EventOutcome, InboxState, MessageState, MessageStatus},
+    super::{Attempted, Event, EventOutcome, InboxState, MessageState, MessageStatus, Wake},
     defect::Protocol,
     seen::Seen,
     worker::Worker,
@@ -122,7 +122,8 @@ impl World {
     fn forget_texts(&mut self) {
         if let Some(work) = &mut self.state.work {
             work.failed = None;
-            work.wake_at = work.wake_at.map(|at| at.max(NOW));
+            work.wake =
+                work.wake.map(|wake| if wake.is_due(NOW) { Wake::ready(NOW) } else { wake });
         }
         for message in self.state.messages.values_mut() {
             message.fault = None;
@@ -139,7 +140,8 @@ impl World {
         if let Some(work) = &mut self.state.work {
             work.lease.iter_mut().map(|lease| &mut lease.until).for_each(nearer);
             let retries = [&mut work.handler.retry_at, &mut work.deadline.retry_at];
-            retries.into_iter().flatten().chain(&mut work.wake_at).for_each(nearer);
+            let wakes = work.wake.iter_mut().map(|wake| &mut wake.at);
+            retries.into_iter().flatten().chain(wakes).for_each(nearer);
         }
         self.forget_texts();
     }
@@ -222,7 +224,7 @@ impl World {
         let (place, version, revision) = (self.place, self.version, work.revision);
         let (due_at, passed) = (self.due_at, [false; 2]);
         let is_due = due_at.is_some_and(|at| at <= NOW);
-        let (handler_may, deadline_may) = (work.handler.may(NOW), work.deadline.may(NOW));
+        let (handler_may, deadline_may) = (work.may_handle(NOW), work.may_fire(NOW));
         let seen = Seen {
             place,
             version,
