@@ -8,6 +8,7 @@ mod blocked;
 mod callback;
 mod calls;
 mod children;
+mod clock;
 mod correlation;
 mod crew;
 mod deadlines;

@@ -224,8 +224,8 @@ fn named(event: &Event) -> String {
             format!("moved {token} {handled}")
         }
         Event::Switch(Switch { token, on: what, .. }) => format!("turn {token} to {}", on(what)),
-        Event::Wait(Wait { token, revision, wake_at, .. }) => {
-            format!("park {token} revision {revision} until {wake_at:?}")
+        Event::Wait(Wait { token, revision, wake, .. }) => {
+            format!("park {token} revision {revision} until {wake:?}")
         }
         Event::Fail(Fail { token, on: what, .. }) => format!("fail {token} on {}", on(what)),
         Event::Acknowledge { token, messages } => {

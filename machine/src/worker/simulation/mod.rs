@@ -97,6 +97,7 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
     eprintln!("{counts:#?}");
     // A simulation in which nothing goes wrong shows nothing.
     for what in [
+        "clocks that went back",
         "commits that were recognized",
         "conflicts",
         "crashes",

@@ -97,6 +97,12 @@ impl Shared {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The clock of all processes goes back.
+    pub(super) fn turn_back(&self, by: Duration) {
+        self.ledger().count("clocks that went back");
+        self.clock.go_back(by);
+    }
+
     pub(super) fn calm(&self) {
         self.calm.store(true, Ordering::Release);
     }
@@ -111,14 +117,14 @@ impl Shared {
         let process = Arc::new(Process::new(number, is_worker));
         let backend = Faulty { shared: Arc::clone(self), process: Arc::clone(&process) };
         let place = self.folder.path().join("data");
-        let store = OpenOptions::new().clock(self.clock).on(Arc::new(backend), Some(place));
+        let store = OpenOptions::new().clock(self.clock.clone()).on(Arc::new(backend), Some(place));
         process.on_end(store.lock_release());
         (process, store)
     }
 
     /// The data without faults.
     pub(super) fn plain(&self) -> Store {
-        OpenOptions::new().clock(self.clock).on(Arc::clone(&self.memory), None)
+        OpenOptions::new().clock(self.clock.clone()).on(Arc::clone(&self.memory), None)
     }
 
     pub(super) fn crash(&self, process: &Process, when: &'static str) {
@@ -223,7 +229,7 @@ impl Shared {
     /// A message that the state of a machine takes, although no worker will wake for the machine.
     pub(super) fn forgotten(&self, id: Id) -> Option<String> {
         let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
-        work.filter(|work| work.lease.is_none() && work.wake_at.is_none())?;
+        work.filter(|work| work.lease.is_none() && work.wake.is_none())?;
         let FoundRow::Row(row, _) = found else { return None };
         let definition = [&trip::DEFINITION, &leg::DEFINITION];
         let definition = definition.into_iter().find(|it| row.machine == it.name)?;

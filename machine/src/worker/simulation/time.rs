@@ -1,4 +1,10 @@
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
@@ -9,25 +15,37 @@ use crate::{
 
 /// The clock of a schedule: the paused time of its runtime, which jumps to the next timer whenever
 /// nothing else is to be done.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct VirtualClock(Instant);
+#[derive(Debug, Clone)]
+pub(super) struct VirtualClock {
+    started: Instant,
+    /// By how much it went back.
+    behind: Arc<AtomicI64>,
+}
 
 impl VirtualClock {
     pub(super) fn start() -> Self {
-        Self(Instant::now())
+        Self { started: Instant::now(), behind: Arc::default() }
+    }
+
+    pub(super) fn go_back(&self, by: Duration) {
+        self.behind.fetch_add(millis(by), Ordering::AcqRel);
     }
 }
 
 impl Clock for VirtualClock {
     fn now(&self) -> Millis {
-        1_800_000_000_000 + Millis::try_from(self.uptime().as_millis()).unwrap_or(0)
+        1_800_000_000_000 + millis(self.uptime()) - self.behind.load(Ordering::Acquire)
     }
 
     fn uptime(&self) -> Duration {
-        self.0.elapsed()
+        self.started.elapsed()
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(time))
     }
+}
+
+fn millis(time: Duration) -> Millis {
+    Millis::try_from(time.as_millis()).unwrap_or(0)
 }

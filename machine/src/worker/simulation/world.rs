@@ -17,7 +17,7 @@ use super::{
 use crate::{
     actor::{Actors, Human},
     id::Id,
-    store::{CommitError, LoadError, Store},
+    store::{CommitError, LoadError, Store, conformance::random::Random},
     worker::Worker,
 };
 
@@ -38,7 +38,7 @@ pub(super) fn run(seed: u64, defect: Option<Defect>, is_traced: bool) -> Ledger 
         .expect("a runtime without I/O needs nothing of the system");
     let shared = runtime.block_on(async {
         let shared = Shared::new(seed, defect, is_traced);
-        schedule(&shared).await;
+        schedule(&shared, seed).await;
         checks::at_the_end(&shared).await;
         // The doorbells in it refer to the handles, which refer to it.
         drop(shared.memory.close().await);
@@ -48,7 +48,17 @@ pub(super) fn run(seed: u64, defect: Option<Defect>, is_traced: bool) -> Ledger 
     std::mem::take(&mut *shared.ledger())
 }
 
-async fn schedule(shared: &Arc<Shared>) {
+async fn schedule(shared: &Arc<Shared>, seed: u64) {
+    // Drawn apart, so that all other faults are the same without it.
+    let mut random = Random::new(!seed);
+    if random.permille(500) {
+        let (after, by) = (random.millis(0..6000), random.millis(1..60_000));
+        let shared = Arc::clone(shared);
+        tokio::spawn(async move {
+            tokio::time::sleep(after).await;
+            shared.turn_back(by);
+        });
+    }
     for _ in 0..WORKERS {
         tokio::spawn(work(Arc::clone(shared)));
     }
