@@ -236,9 +236,10 @@ impl Loop {
                     return Ok(next);
                 }
                 let Some((ready, holder_ended)) = of_kind.next() else { continue };
+                took = true;
+                // One that is listed twice is begun once.
                 if self.begin(name, ready, holder_ended).is_some() {
                     room -= 1;
-                    took = true;
                 }
             }
             if !took {

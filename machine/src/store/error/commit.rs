@@ -133,7 +133,7 @@ pub enum CommitError {
     #[error(
         "{} of {id} would be read back as another value; nothing was written; make `Deserialize` read what \
          `Serialize` writes, or write `#[lossy]` on a field that may change",
-        part(state, .field.as_deref())
+        part(.state, .field.as_deref())
     )]
     Altered {
         /// The machine.
