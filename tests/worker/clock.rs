@@ -88,13 +88,13 @@ fn next_attempt_of_a_handler() {
         let id = ticket(&store).await;
         let calls = Count::default();
         for expected in [1, 1] {
-            settle(patient(&store, fails(&calls))).await;
+            settle(patient(&store, fails::<AnyTicket>(&calls))).await;
             assert_eq!(calls.get(), expected);
         }
         hand.advance(-HOUR);
         // It is tried once, and then waits from now on.
         for expected in [2, 2] {
-            settle(patient(&store, fails(&calls))).await;
+            settle(patient(&store, fails::<AnyTicket>(&calls))).await;
             assert_eq!(calls.get(), expected);
         }
         hand.advance(-HOUR);
