@@ -107,10 +107,10 @@ async fn a_field_that_changes_is_refused(place: Place) {
     }
 
     let mail = Who::Mail("ann@example.com".to_owned());
-    place.created(new().send(mail)).await;
-    place.created(new().weigh(2.0)).await;
-    place.created(new().count(Some(Some(1)))).await;
-    place.created(new().insure(Some(0.1 + 0.2))).await;
+    let _ = place.created(new().send(mail)).await;
+    let _ = place.created(new().weigh(2.0)).await;
+    let _ = place.created(new().count(Some(Some(1)))).await;
+    let _ = place.created(new().insure(Some(0.1 + 0.2))).await;
 }
 
 async fn a_field_that_cannot_be_read_is_named(place: Place) {
@@ -158,7 +158,7 @@ async fn a_context_that_changes_is_refused(place: Place) {
     let refused = refusal(&place, to(Who::Phone)).await;
     assert!(refused.to_string().starts_with("the context of "), "{refused}");
     assert_err!(Err::<(), _>(refused), CommitError::Altered { field: None, .. });
-    place.created(to(Who::Mail)).await;
+    let _ = place.created(to(Who::Mail)).await;
 }
 
 async fn a_field_with_a_mark_may_change(place: Place) {
