@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Durable, Restore, VerifyError, verify};
+use super::{Durable, Restore, Unwritten, VerifyError, verify};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -116,8 +116,8 @@ impl Unverified {
             machine: definition.name.to_string(),
             fingerprint: definition.fingerprint,
             status: definition.states[machine.state_index()].name.to_string(),
-            state: machine.__state_text()?,
-            context: machine.__context_text()?.to_string(),
+            state: machine.__state_text().map_err(Unwritten::into_json)?,
+            context: machine.__context_text().map_err(Unwritten::into_json)?.to_string(),
             epoch: journal.epoch(),
             seal: Digest::ZERO,
         };

@@ -17,6 +17,11 @@ pub struct Unwritten {
 }
 
 impl Unwritten {
+    // An `impl From` for an error of `serde_json` would make `map_err(custom)?` ambiguous, also in programs.
+    pub(crate) fn into_json(self) -> Error {
+        serde::ser::Error::custom(self)
+    }
+
     /// A field of the state has changed.
     pub(super) fn changed(field: &str) -> Self {
         Self { part: StoredPart::State, field: Some(field.to_owned()), source: None }
@@ -62,11 +67,5 @@ impl fmt::Display for Unwritten {
 impl From<Error> for Unwritten {
     fn from(source: Error) -> Self {
         Self { part: StoredPart::State, field: None, source: Some(source) }
-    }
-}
-
-impl From<Unwritten> for Error {
-    fn from(unwritten: Unwritten) -> Self {
-        serde::ser::Error::custom(unwritten)
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     definition::{Definition, StateDef},
     id::Id,
     journal::Summary,
-    stored::Durable,
+    stored::{Durable, Unwritten},
 };
 
 pub(crate) struct Subject<'a> {
@@ -40,8 +40,10 @@ impl<'a> Subject<'a> {
             definition,
             marks: Marks::of(definition),
             state: machine.state_index(),
-            data: serde_json::from_str(&machine.__state_text()?)?,
-            context: serde_json::from_str(&machine.__context_text()?)?,
+            data: serde_json::from_str(&machine.__state_text().map_err(Unwritten::into_json)?)?,
+            context: serde_json::from_str(
+                &machine.__context_text().map_err(Unwritten::into_json)?,
+            )?,
             summary: journal.summary(),
             // A history that breaks a rule is refused at the commit.
             session: folded.ok().and_then(|folded| folded.after.session),
