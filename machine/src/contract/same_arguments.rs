@@ -253,7 +253,9 @@ fn sort(value: &mut Value, deep: bool) {
     match value {
         Value::Array(items) => {
             if deep {
-                items.iter_mut().for_each(|item| sort(item, deep));
+                for item in items.iter_mut() {
+                    sort(item, deep);
+                }
             }
             items.sort_by_cached_key(canonical_whole);
         }
@@ -288,7 +290,9 @@ fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
                 return;
             }
             let mut sorted: Vec<Value> = reads.iter().map(|read| (**read).clone()).collect();
-            sorted.iter_mut().for_each(|read| sort(read, false));
+            for read in &mut sorted {
+                sort(read, false);
+            }
             let is_set = sorted.iter().all(|read| is_same(read, &sorted[0]));
             if !is_set {
                 // There are sets in its items.
@@ -299,7 +303,9 @@ fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
             }
             if differ(reads) {
                 sort(stored, !is_set);
-                reads.iter_mut().for_each(|read| sort(read, !is_set));
+                for read in reads.iter_mut() {
+                    sort(read, !is_set);
+                }
             }
         }
         _ => {}
