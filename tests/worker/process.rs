@@ -59,13 +59,21 @@ impl Member {
 
 /// The process's part: says its id, and works until SIGTERM, which it confirms if it should.
 pub(crate) async fn work(worker: Worker, confirms: bool) {
-    let mut terminated = signal(SignalKind::terminate()).unwrap();
-    say(&std::process::id());
+    let stop = say_id();
     let stop = async {
-        terminated.recv().await;
+        stop.await;
         if confirms {
             say(&clerk::STOPPING);
         }
     };
     worker.run_until(stop).await.unwrap();
+}
+
+/// Says the id of this process, for [`Member::of`]. The future ends with the first SIGTERM from now on.
+pub(crate) fn say_id() -> impl Future<Output = ()> {
+    let mut terminated = signal(SignalKind::terminate()).unwrap();
+    say(&std::process::id());
+    async move {
+        terminated.recv().await;
+    }
 }

@@ -5,13 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{actor::Actors, store::Store, worker::Worker};
+use machine::{actor::Actors, store::OpenOptions, worker::Worker};
+use machine_tests::STUCK;
 
 use super::{
     Random,
     errands::{Guide, Lines, Pay, Read, Services},
 };
-use crate::worker::process::{Member, Process, close, orders, work};
+use crate::worker::process::{Member, Process, close, orders, say_id};
 
 pub(crate) struct Crew {
     members: Vec<Member>,
@@ -73,7 +74,10 @@ fn start(lines: &Lines, random: &mut Random) -> Member {
 #[ignore = "another test runs it as another process"]
 async fn works() {
     let (lines, seed): (Lines, u64) = orders();
-    let store = Store::sqlite(lines.database()).await.unwrap();
+    // The parent waits for the id only: it may have frozen another worker that has the lock, and thaws it after this.
+    let stop = say_id();
+    let options = OpenOptions::new().busy_timeout(STUCK);
+    let store = options.sqlite(lines.database()).await.unwrap();
     let random = Mutex::new(Random::new(seed));
     let services = Arc::new(Services { lines, random });
     let worker = Worker::new(&store, Actors::issue("worker").unwrap())
@@ -84,6 +88,6 @@ async fn works() {
         .sweep(Duration::from_millis(200))
         .backoff(Duration::from_millis(50), Duration::from_secs(1))
         .concurrency(8);
-    work(worker, false).await;
+    worker.run_until(stop).await.unwrap();
     close(store).await;
 }
