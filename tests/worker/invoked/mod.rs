@@ -10,6 +10,7 @@ mod overdue;
 mod patient;
 mod permutations;
 mod refusals;
+mod refused;
 mod run_time;
 mod sets;
 mod table;

@@ -177,6 +177,10 @@ impl<H: Handler> Job<'_, H> {
         self.machine = Some(machine);
         self.is_for_others = false;
         self.is_of_other = read.is_of_other;
+        if work.revision != self.revision {
+            // The calls that it waits for may have ended.
+            self.waits.clear();
+        }
         self.revision = work.revision;
         self.work = work;
         self.passed.clear();
@@ -234,16 +238,20 @@ impl<H: Handler> Job<'_, H> {
             let time = time.unwrap_or(SKIP_FOR).min(SKIP_FOR);
             self.shared.leave(self.id(), self.revision, time);
         }
+        // A handler that was called is not tried again by a timer, also if its transition waits for a call.
+        let is_handled = task.is_some() || self.waits_on(&Attempted::State);
+        let on = if is_handled { Attempted::State } else { self.on.clone() };
+        // A deadline that waits for a call is tried when the call has ended.
+        let due_at = self.due_at.filter(|_| !self.waits_on(&Attempted::Deadline));
         let refused = self.refused.clone();
         let event = Event::Wait(Wait {
             token: self.lease.token,
             revision: self.revision,
             now,
-            on: self.on.clone(),
+            on,
             sends_itself: task.as_ref().is_some_and(Task::sends_itself),
             wake,
-            // One that waits for a call is looked at when the call has ended.
-            due_at: self.due_at.filter(|_| !self.waits_on(&Attempted::Deadline)),
+            due_at,
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
         });
@@ -257,6 +265,7 @@ impl<H: Handler> Job<'_, H> {
             Ok(outcomes) => {
                 self.refused_messages(&refused);
                 if outcomes.first() == Some(&EventOutcome::SetAside) {
+                    self.on = Attempted::State;
                     let (kind, id, state) = (kind::<H>(), display(self.id()), self.state);
                     let (step, attempt, error) = (self.on.name(), self.attempt, "self_sends");
                     self.failed = Some(error);
@@ -264,7 +273,10 @@ impl<H: Handler> Job<'_, H> {
                     self.report(Cause::SelfSends, &Cause::SelfSends.to_string(), true);
                     return Ok(Flow::End);
                 }
-                let wakes = [wake, self.work.wakes_at(self.due_at, now)].into_iter().flatten();
+                if is_handled {
+                    self.work.handler = protocol::Tries::default();
+                }
+                let wakes = [wake, self.work.wakes_at(due_at, now)].into_iter().flatten();
                 let delay = wakes.map(|wake| wake.at.saturating_sub(now).max(0).unsigned_abs());
                 let delay = delay.min();
                 let (kind, id) = (kind::<H>(), display(self.id()));
