@@ -14,8 +14,8 @@ use crate::{
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
 
-/// The clock of a store. Absolute deadlines are measured against it; the times in a journal are those
-/// of the system clock.
+/// The clock of a store. Every time that the store writes is by this clock: those of journal entries, deadlines, messages
+/// and limits.
 ///
 /// ```
 /// use machine::clock::{Clock, Millis};

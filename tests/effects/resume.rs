@@ -13,6 +13,7 @@ on_both! {
     two_resumes_and_one_wins,
     an_answer_does_not_make_a_question_younger,
     a_question_is_as_old_as_its_wait,
+    the_age_is_by_the_clock_of_the_store,
 }
 
 /// WAITING to RUNNING to COMPLETED, also through another store.
@@ -106,6 +107,17 @@ async fn a_question_is_as_old_as_its_wait(place: Place) {
 
     let id = waiting_since(&place, HOUR_MS).await;
     let _ = place.store.resume_with::<Waiting>(id, minute()).await.unwrap();
+}
+
+/// The clock of the system is two hours behind.
+async fn the_age_is_by_the_clock_of_the_store(place: Place) {
+    let clock = Hand::at(machine::clock::now() + 2 * HOUR_MS);
+    let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
+    let id = waiting(&place, "s1").await;
+    let _ = place.store.resume_with::<Waiting>(id, minute()).await.unwrap();
+    clock.advance(60_001);
+    let refused = place.store.resume_with::<Waiting>(id, minute()).await;
+    assert_err!(refused, StateError::Expired { age_ms: 60_001, .. });
 }
 
 /// The limit counts from when the question was asked, also if an answer was stored just now.

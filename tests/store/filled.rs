@@ -16,7 +16,7 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Hand, Place};
+use crate::store::support::{Hand, Place, START};
 
 /// A machine with a deadline.
 #[machine(durable)]
@@ -41,8 +41,7 @@ pub(crate) struct Filled {
 
 impl Filled {
     pub(crate) async fn new(place: Place) -> Self {
-        let start = machine::clock::now();
-        // It starts at the real time, because entries have that.
+        let start = START;
         let clock = Hand::at(start);
         let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
         for number in 0..4_u8 {

@@ -37,7 +37,7 @@ async fn each_filter_selects_what_it_says(place: Place) {
     ];
     assert_eq!(count, [15, 8, 9, 3, 4, 1]);
 
-    // Nothing is old by the real clock; by the store's, everything is after a day.
+    // Nothing is old at first, and everything is after a day.
     let day = Duration::from_hours(24);
     filled.at(0);
     assert_eq!(filled.place.lines(&Query::new().unchanged_for(day)).await, []);

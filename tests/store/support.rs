@@ -401,10 +401,10 @@ pub(crate) fn gated(contract: Contract) -> (Gate, Planned<Action>) {
     contract.ask(None, ecs_node()).unwrap()
 }
 
-/// Entries that are not stored yet have no digest.
-pub(crate) fn without_digests(mut entries: Vec<Entry>) -> Vec<Entry> {
+/// The entries without what their commit sets: time and digest.
+pub(crate) fn as_made(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
-        entry.digest = None;
+        (entry.at, entry.digest) = (0, None);
     }
     entries
 }

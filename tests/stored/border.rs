@@ -4,11 +4,12 @@ use machine::{
     contract::{AnyExecution, Execution, execution},
     definition::Definition,
     journal::Entry,
-    store::Store,
+    store::OpenOptions,
     stored::{Unverified, VerifyError},
 };
 use machine_tests::{
     assert_err, forge,
+    hand::Hand,
     samples::{AnyTicket, Ticket, asked, read, ticket},
 };
 use proptest::prelude::*;
@@ -104,8 +105,10 @@ fn another_machine_is_refused() {
 /// error names the method that can.
 #[tokio::test]
 async fn a_stored_machine_is_exported_by_its_store() {
-    let store = Store::memory();
     let mut pending = Execution::new(read("a.txt"));
+    // The commit sets the time of the entry.
+    let now = Hand::at(pending.journal().uncommitted()[0].at);
+    let store = OpenOptions::new().clock(now).memory();
     let before = serde_json::to_value(Unverified::of(&pending).unwrap()).unwrap();
     store.create(&mut pending).await.unwrap();
     let id = pending.id();

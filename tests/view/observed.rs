@@ -88,7 +88,7 @@ fn a_machine_in_memory_has_the_same_views() {
             packed().ship("rail".to_owned(), true, tool_node()).into(),
         ];
         for mut machine in machines {
-            let never_stored = History::of(&machine).unwrap();
+            let mut never_stored = History::of(&machine).unwrap();
             store.create(&mut machine).await.unwrap();
             let observer = Observer::new(&store).language(Language::Chinese);
             let history = store.history(machine.id()).await.unwrap();
@@ -101,7 +101,8 @@ fn a_machine_in_memory_has_the_same_views() {
                 )*};
             }
             same!(Human, Diagnostic, Internal);
-            // Deadlines become absolute with the commit, and only the program sees them there.
+            // Deadlines become absolute with the commit, and only the program sees them there. It sets the times.
+            never_stored.entries.iter_mut().for_each(|entry| entry.at = store.now());
             let before = Timeline::<Diagnostic>::of(&never_stored);
             assert_eq!(before, Timeline::of(&history));
             let page = observer.list::<Human>(&Query::new().session("spring")).await.unwrap();

@@ -105,7 +105,7 @@ impl Store {
         found: &mut BatchConsequences,
         commit_id: i64,
     ) -> Result<(), EffectError> {
-        batch.extend(self.prepare(&mut machine, false, commit_id)?);
+        batch.extend(self.prepare(&mut machine, false, (commit_id, self.now()))?);
         found.ended.push(machine);
         Ok(())
     }

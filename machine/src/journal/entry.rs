@@ -15,7 +15,8 @@ use crate::{
 pub struct Entry {
     /// The position in this machine's journal, from 0.
     pub number: u64,
-    /// When (milliseconds since the Unix epoch). Never less than in the previous entry.
+    /// When it was committed (milliseconds since the Unix epoch, by the clock of the store); before the commit, when it was
+    /// made, by the clock of the system. Less than in the previous entry if the clock has gone back.
     pub at: Millis,
     /// The kind of the actor, such as `tool_node`; `None` if none was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,6 +31,9 @@ pub struct Entry {
     /// Covers this entry and all before it. `None` until the entry is stored or serialized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
+    /// When it was made, while a commit that may fail has set its time.
+    #[serde(skip)]
+    pub(super) made_at: Option<Millis>,
 }
 
 /// The part of a line beyond its columns.
@@ -150,7 +154,8 @@ impl Entry {
                 (Fact::Recorded { name: name.into(), data }, by)
             }
         };
-        Ok(Self { number, at, actor, by, definition: fingerprint, fact, digest: Some(digest) })
+        let (digest, made_at) = (Some(digest), None);
+        Ok(Self { number, at, actor, by, definition: fingerprint, fact, digest, made_at })
     }
 
     /// Actor, payload, deadlines and whether it stays, as canonical text; nothing if there is none of it.

@@ -194,19 +194,27 @@ impl Journal {
         if let Fact::Fenced { epoch, .. } = &fact {
             self.epoch = *epoch;
         }
-        // The clock may have gone back: entries are in the order of their numbers.
+        // The commit sets it again, by the clock of the store.
         let at = clock::now();
         let number = self.stored.version + self.entries.len() as u64;
         let definition = self.definition;
         let by = by.map(Box::from);
-        self.entries.push(Entry { number, at, actor, by, definition, fact, digest: None });
+        let (digest, made_at) = (None, None);
+        self.entries.push(Entry { number, at, actor, by, definition, fact, digest, made_at });
     }
 
-    /// Makes the deadlines that were started since the last commit absolute, counted from `now`. A
-    /// retried commit counts from the retry.
-    pub(crate) fn make_deadlines_absolute(&mut self, now: Millis) {
+    /// Gives the entries since the last commit the time `now` of the store's clock, and makes the deadlines that they
+    /// start absolute, counted from it. A retried commit counts from the retry.
+    pub(crate) fn set_times(&mut self, now: Millis) {
         // A commit that may be on disk must stay as it was sent.
         let sent = self.stored.commit_id.is_some();
+        // The clock may have gone back: entries are in the order of their numbers. Those that were imported have a digest.
+        for entry in self.entries.iter_mut().filter(|entry| entry.digest.is_none()) {
+            if !(sent && entry.made_at.is_some()) {
+                entry.made_at.get_or_insert(entry.at);
+                entry.at = now;
+            }
+        }
         for due in self.entries.iter_mut().flat_map(deadlines_of) {
             // One that was running at the last commit keeps its time.
             if due.due_at.is_none() || due.fresh && !sent {
@@ -216,8 +224,11 @@ impl Journal {
         }
     }
 
-    /// Takes the absolute times back, because the commit was not written.
+    /// Takes the times of the commit back, because it was not written.
     pub(crate) fn forget_times(&mut self) {
+        for entry in &mut self.entries {
+            entry.at = entry.made_at.take().unwrap_or(entry.at);
+        }
         for due in self.entries.iter_mut().flat_map(deadlines_of) {
             if due.fresh {
                 due.due_at = None;

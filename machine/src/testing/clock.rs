@@ -9,7 +9,7 @@ use crate::{
 
 /// The time of a tokio runtime, as the clock of a store. In a paused runtime it is virtual.
 ///
-/// It starts at the time of the system clock, which the times in journals have, too.
+/// It starts at the time of the system clock.
 ///
 /// ```
 /// use std::time::Duration;

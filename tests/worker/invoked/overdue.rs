@@ -13,6 +13,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 
 use super::orders::is_clean;
+use crate::worker::prelude::{ann, create, settle, timed, worker};
 use order::Event;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
@@ -111,4 +112,24 @@ async fn a_call_is_overdue_once() {
         let (found, count) = late(of(charge(false)), LIMIT, Reply::applied("receipt 7")).await;
         assert!(matches!(found, AnyOrder::Paid(_)) && count == 0, "in time: {count} {found:?}");
     }
+}
+
+/// The clock of the system is two hours behind.
+#[test]
+fn the_limit_is_by_the_clock_of_the_store() {
+    timed(async |store, hand| {
+        hand.set(machine::clock::now() + 2 * 3_600_000);
+        let bank = TestTool::<Charge>::new().replies(Reply::unknown("the line went dead"));
+        let charge = Charge { cents: 500, asks: false };
+        let id = create(&store, Order::new(Patience(LIMIT)).pay(charge, ann())).await;
+        let late = async || {
+            settle(worker(&store).handler(order::Driver(Shop)).tool(bank.clone())).await;
+            let found: AnyOrder = store.load(id).await.unwrap();
+            let AnyOrder::Paying(order) = found else { panic!("{found:?}") };
+            order.state().late
+        };
+        assert_eq!(late().await, 0);
+        hand.pass(LIMIT);
+        assert_eq!(late().await, 1);
+    });
 }

@@ -46,7 +46,9 @@ impl Batch<'_> {
         self.prepare_changes().await?;
         let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
         let log = acts.map(|act| Logged::New(self.store.line_done(act))).collect();
-        let commit_id = commit_id(&mut self.items);
+        let (commit_id, now) = (commit_id(&mut self.items), self.store.now());
+        // The ids of the calls depend on the time of the entry.
+        self.items.iter_mut().for_each(|item| item.journal().set_times(now));
         let Calls { new, joined, events: answers } = self.enter().await?;
         self.items.extend(new.into_iter().map(|(child, machine)| Item::Brought(child, machine)));
         let mut children = self.new_children();
@@ -57,7 +59,7 @@ impl Batch<'_> {
         let mut positions = Vec::with_capacity(items.len());
         for (position, item) in items.iter_mut().enumerate() {
             let creates = item.is_new();
-            if let Some(ready) = store.prepare(item.machine(), creates, commit_id)? {
+            if let Some(ready) = store.prepare(item.machine(), creates, (commit_id, now))? {
                 may_be_stored(item.machine(), &ready)?;
                 prepared.push(ready);
                 positions.push(position);

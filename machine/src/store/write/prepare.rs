@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use crate::{
+    clock::Millis,
     definition::Definition,
     id::Id,
     journal::{Digest, Fact, Fixed, Line, StoredState},
@@ -35,12 +36,11 @@ impl Store {
         &self,
         machine: &mut dyn Durable,
         creates: bool,
-        commit_id: i64,
+        (commit_id, now): (i64, Millis),
     ) -> Result<Option<Prepared>, CommitError> {
-        let now = self.now();
         let journal = machine.__journal_mut(crate::journal::Pass::new());
         let id = journal.id();
-        journal.make_deadlines_absolute(now);
+        journal.set_times(now);
         let journal = machine.journal();
         let before = journal.stored();
         if before.version > 0 && before.store != Some(self.inner.identity.store) {
