@@ -1,7 +1,8 @@
 use std::{
+    hash::{BuildHasher, Hasher, RandomState},
     path::Path,
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
@@ -97,12 +98,16 @@ pub(super) fn wait_for_lock<T>(
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && start.elapsed() < Duration::from_millis(busy_ms) =>
             {
-                let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-                thread::sleep(Duration::from_micros(1000 + u64::from(now.subsec_nanos() % 1000)));
+                thread::sleep(pause());
             }
             attempted => return attempted,
         }
     }
+}
+
+/// A random time of 1 to 2 ms: the keys of every `RandomState` differ.
+pub(super) fn pause() -> Duration {
+    Duration::from_micros(1000 + RandomState::new().build_hasher().finish() % 1000)
 }
 
 /// Verifies that the connection uses a write-ahead log.

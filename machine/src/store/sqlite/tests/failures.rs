@@ -1,5 +1,10 @@
+use std::collections::HashSet;
+
 use super::*;
-use crate::store::sqlite::{connection::wait_for_lock, schema::FORMAT};
+use crate::store::sqlite::{
+    connection::{pause, wait_for_lock},
+    schema::FORMAT,
+};
 
 /// Sends batches so that they form a group: the writer waits for a lock meanwhile.
 fn in_a_group(
@@ -160,5 +165,19 @@ fn a_lock_is_waited_for_until_the_time_is_over() {
             if tried > fails { Ok(()) } else { Err(error(code)) }
         });
         assert_eq!((tried, got.is_ok()), (tries, tries > fails), "{code} {busy_ms}");
+    }
+}
+
+/// Threads, like processes, do not look for the lock at the same moments again and again.
+#[test]
+fn pauses_differ_between_rounds_and_threads() {
+    let pauses = || (0..100).map(|_| pause()).collect::<Vec<_>>();
+    let (here, there) = (pauses(), std::thread::spawn(pauses).join().unwrap());
+    assert_ne!(here, there);
+    for pauses in [here, there] {
+        let differing: HashSet<_> = pauses.iter().collect();
+        assert!(differing.len() > 50, "{pauses:?}");
+        let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(2));
+        assert!(pauses.iter().all(|pause| (shortest..longest).contains(pause)), "{pauses:?}");
     }
 }
