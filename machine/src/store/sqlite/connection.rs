@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::failure;
 use crate::store::error::OpenError;
@@ -95,8 +95,7 @@ pub(super) fn wait_for_lock<T>(
     loop {
         match attempt() {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && start.elapsed() < Duration::from_millis(busy_ms) =>
+                if failure::is_busy(&error) && start.elapsed() < Duration::from_millis(busy_ms) =>
             {
                 thread::sleep(pause());
             }

@@ -33,18 +33,26 @@ impl From<RollbackCause> for Unavailable {
 /// An error of SQLite after which nothing was written.
 pub(super) fn unavailable(error: &Error) -> Unavailable {
     match error.sqlite_error_code() {
-        // A log that SQLite could not begin to read in ten seconds: another process was stopped while it
-        // recovered it.
-        Some(
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::FileLockingProtocolFailed,
-        ) => Unavailable::busy(),
+        _ if is_busy(error) => Unavailable::busy(),
         Some(ErrorCode::DiskFull) => Unavailable::full(),
         // A reader may have to make the shared memory file of the log, and SQLite has no better code for that.
         _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => Unavailable::full(),
         _ => Unavailable::other(error),
     }
+}
+
+/// Checks whether another connection holds a lock, so that a later attempt can succeed.
+pub(super) fn is_busy(error: &Error) -> bool {
+    // `FileLockingProtocolFailed`: SQLite could not begin to read the log in ten seconds, because another process was
+    // frozen while it recovered the log, or while it changed the header of its index.
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed
+        )
+    )
 }
 
 /// Checks whether an error has this extended code.

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use super::*;
 use crate::store::sqlite::{
     connection::{pause, wait_for_lock},
+    failure::unavailable,
     schema::FORMAT,
 };
 
@@ -155,6 +156,8 @@ fn a_lock_is_waited_for_until_the_time_is_over() {
     for (code, busy_ms, fails, tries) in [
         (ffi::SQLITE_BUSY, 60_000, 4, 5),
         (ffi::SQLITE_BUSY_SNAPSHOT, 60_000, 4, 5),
+        (ffi::SQLITE_PROTOCOL, 60_000, 4, 5),
+        (ffi::SQLITE_PROTOCOL, 0, 4, 1),
         (ffi::SQLITE_BUSY, 0, 4, 1),
         (ffi::SQLITE_FULL, 60_000, 4, 1),
         (ffi::SQLITE_BUSY, 60_000, 0, 1),
@@ -165,6 +168,7 @@ fn a_lock_is_waited_for_until_the_time_is_over() {
             if tried > fails { Ok(()) } else { Err(error(code)) }
         });
         assert_eq!((tried, got.is_ok()), (tries, tries > fails), "{code} {busy_ms}");
+        assert_eq!(unavailable(&error(code)).is_busy(), code != ffi::SQLITE_FULL, "{code}");
     }
 }
 
