@@ -28,6 +28,10 @@ const MOST_TEXT: usize = 1024 * 1024;
 /// The time that the thread polls for the next job before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
 
+/// The longest time that closing waits until the log can be folded into the file. Without that, the log is larger, and nothing
+/// is lost.
+const CLOSE_WAIT: Duration = Duration::from_millis(500);
+
 /// A batch to write, and who waits for it.
 #[derive(Debug)]
 pub(super) struct WriteJob {
@@ -130,13 +134,14 @@ impl Writer {
         self.checkpoints.stop();
         self.doorbells.clear();
         let start = Instant::now();
+        let wait = CLOSE_WAIT.min(Duration::from_millis(self.busy_ms));
         let complete = loop {
             let connection = self.group.connection()?;
             if checkpoint::run(connection, CheckpointMode::TRUNCATE) {
                 break true;
             }
             // Another store of this process may just be closing.
-            if start.elapsed() >= Duration::from_millis(self.busy_ms) {
+            if start.elapsed() >= wait {
                 break false;
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -32,6 +32,23 @@ fn close_finishes_what_is_queued_and_leaves_one_file() {
 }
 
 #[test]
+fn close_does_not_wait_for_a_reader_that_stays() {
+    let place = Place::new();
+    let an_hour = StoreSettings { busy_ms: 3_600_000, ..settings() };
+    let store = super::super::open(&place.path(), an_hour).unwrap();
+    let machine = stored(&store, 1);
+    let raw = place.raw();
+    raw.execute_batch("BEGIN").unwrap();
+    raw.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
+    let (closing, closed) = mpsc::channel();
+    std::thread::spawn(move || closing.send(wait(store.close())));
+    let error = closed.recv_timeout(STUCK).expect("it waits for the reader").unwrap_err();
+    assert!(error.is_busy() && error.to_string().contains("everything is on disk"), "{error}");
+    raw.execute_batch("COMMIT").unwrap();
+    assert!(matches!(row(&place.open(), machine.row.id), FoundRow::Row(..)));
+}
+
+#[test]
 fn a_dropped_store_ends_its_threads() {
     let (place, store) = Place::opened();
     store.on_commit(Arc::new(|| {}));
