@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, wal::CheckpointMode};
+use rusqlite::{Connection, ErrorCode, wal::CheckpointMode};
 
 use super::{connection::Role, fail::fail_point, failure::sqlite_code, inode::Files};
 use crate::telemetry;
@@ -40,12 +40,31 @@ pub(super) struct Checkpoints {
 }
 
 #[derive(Default)]
-struct CheckpointState {
+pub(super) struct CheckpointState {
     commits: AtomicU64,
     /// Locked during a checkpoint: while one runs, another cannot begin.
     running: Mutex<()>,
+    /// Locked while the thread truncates the log, and has the lock of writers for that.
+    pub(super) truncating: Mutex<()>,
     /// True while the thread knows that there is something in the log.
     awake: AtomicBool,
+}
+
+impl CheckpointState {
+    /// Attempts what needs the lock of writers. If it is locked, perhaps only this store itself has it, to truncate its log:
+    /// waits for that, and attempts it again.
+    pub(super) fn retry_after_truncation<T>(
+        &self,
+        mut attempt: impl FnMut() -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        match attempt() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                let _truncating = self.truncating.lock();
+                attempt()
+            }
+            attempted => attempted,
+        }
+    }
 }
 
 enum Ask {
@@ -64,6 +83,10 @@ impl Checkpoints {
             shared: Arc::default(),
             thread: None,
         }
+    }
+
+    pub(super) fn state(&self) -> Arc<CheckpointState> {
+        Arc::clone(&self.shared)
     }
 
     /// Replaces SQLite's own checkpoints, which happen during a commit, on the writing connection.
@@ -166,7 +189,12 @@ fn serve((path, place): (&Path, Files), shared: &CheckpointState, inbox: &Receiv
                 if seen == commits {
                     // Before the checkpoint, so that a commit during it wakes this thread again.
                     shared.awake.store(false, Ordering::Release);
-                    if !run_now(CheckpointMode::TRUNCATE) {
+                    // The passive one does the work, and lets commits through meanwhile.
+                    let complete = run_now(CheckpointMode::PASSIVE) && {
+                        let _truncating = shared.truncating.lock();
+                        run_now(CheckpointMode::TRUNCATE)
+                    };
+                    if !complete {
                         shared.awake.store(true, Ordering::Release);
                     }
                 }

@@ -1,10 +1,11 @@
-use std::{cell::OnceCell, path::PathBuf};
+use std::{cell::OnceCell, path::PathBuf, sync::Arc};
 
 use rusqlite::Connection;
 
 use super::{
     apply::{self, Lines},
     cached::{Cached, Keyed},
+    checkpoint::CheckpointState,
     connection::{self, Role},
     definitions::Numbers,
     fail::{fail_point, fail_point_with_error},
@@ -41,8 +42,9 @@ pub(super) struct Group {
     numbers: Numbers,
     places: Places,
     opened: Opened,
+    checkpoints: Arc<CheckpointState>,
     #[cfg(test)]
-    pub(super) fault: std::sync::Arc<super::tests::Fault>,
+    pub(super) fault: Arc<super::tests::Fault>,
 }
 
 /// A transaction that was rolled back.
@@ -60,6 +62,7 @@ impl Group {
         settings: StoreSettings,
         mut connection: Connection,
         opened: Opened,
+        checkpoints: Arc<CheckpointState>,
     ) -> rusqlite::Result<Self> {
         opened(&mut connection)?;
         connection::wait(&connection, 0)?;
@@ -71,8 +74,9 @@ impl Group {
             numbers: Numbers::new(settings.key),
             places: Places::default(),
             opened,
+            checkpoints,
             #[cfg(test)]
-            fault: std::sync::Arc::default(),
+            fault: Arc::default(),
         })
     }
 
@@ -96,7 +100,7 @@ impl Group {
         // It was opened in the line above.
         let Some(connection) = &self.connection else { return Ok(Vec::new()) };
         fail_point!("store-begin");
-        begin(connection, self.settings.busy_ms)
+        begin(connection, &self.checkpoints, self.settings.busy_ms)
             .map_err(|error| GroupFailure::Begin(unavailable(&error)))?;
         fail_point!("store-begun");
         if let Err(failure) = check_format(connection) {
@@ -210,7 +214,7 @@ impl Group {
         applied: &AppliedBatch,
         certainly_incomplete: bool,
     ) -> Result<bool, Unavailable> {
-        let busy_ms = self.settings.busy_ms;
+        let (checkpoints, busy_ms) = (Arc::clone(&self.checkpoints), self.settings.busy_ms);
         let connection = self.connection()?;
         let says = |error| unavailable(&error);
         if certainly_incomplete {
@@ -218,7 +222,7 @@ impl Group {
         }
         // If only the fsync failed, the log ends with a complete transaction that is invisible until
         // a crash; recovery would bring it back. So the next write replaces it before anything is said.
-        begin(connection, busy_ms).map_err(says)?;
+        begin(connection, &checkpoints, busy_ms).map_err(says)?;
         let found = apply::is_there(connection, batch, applied).map_err(RollbackCause::from);
         let decided = found.and_then(|found| {
             check_format(connection)?;
@@ -310,8 +314,14 @@ fn reopens() -> rusqlite::Result<()> {
 }
 
 /// Begins a transaction that writes, and waits for other writers.
-fn begin(connection: &Connection, busy_ms: u64) -> rusqlite::Result<()> {
-    connection::wait_for_lock(busy_ms, || execute(connection, "BEGIN IMMEDIATE"))
+fn begin(
+    connection: &Connection,
+    checkpoints: &CheckpointState,
+    busy_ms: u64,
+) -> rusqlite::Result<()> {
+    connection::wait_for_lock(busy_ms, || {
+        checkpoints.retry_after_truncation(|| execute(connection, "BEGIN IMMEDIATE"))
+    })
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {

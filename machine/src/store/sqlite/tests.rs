@@ -4,6 +4,7 @@ mod attempts;
 mod children;
 mod commits;
 mod failures;
+mod locks;
 mod opening;
 mod reading;
 mod upkeep;

@@ -49,7 +49,8 @@ impl Writing {
         let busy_ms = settings.busy_ms;
         let checkpoints = Checkpoints::new(path.clone(), place);
         let hook = Box::new(checkpoints.hook());
-        let group = Group::new(path.clone(), place, settings, connection, hook)
+        let state = checkpoints.state();
+        let group = Group::new(path.clone(), place, settings, connection, hook, state)
             .map_err(|error| failure::opening(&error, &path))?;
         let watch = Arc::new(Watch::new(source.clone()));
         let doorbells = Arc::new(Doorbells::default());

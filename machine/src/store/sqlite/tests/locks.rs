@@ -1,0 +1,97 @@
+//! The writer waits for locks, of other processes and of its own store.
+
+use std::{
+    sync::{atomic::AtomicBool, mpsc},
+    thread::sleep,
+};
+
+use super::*;
+use crate::store::sqlite::{
+    checkpoint::{CheckpointState, Checkpoints},
+    connection::{self, Role},
+    group::{Group, WriteOutcome},
+    inode::Files,
+    schema::FORMAT,
+};
+
+/// The time in which a test sees that nothing happens. If that is too short, it sees less.
+const IN_VAIN: Duration = Duration::from_millis(100);
+
+/// A group that does not wait for other processes.
+fn impatient(place: &Place, state: &Arc<CheckpointState>) -> Group {
+    let path = place.path();
+    let connection = connection::open(&path, Role::Writer, 0).unwrap();
+    let at_once = StoreSettings { busy_ms: 0, ..settings() };
+    let (files, state) = (Files::at(&path), Arc::clone(state));
+    Group::new(path, files, at_once, connection, Box::new(|_| Ok(())), state).unwrap()
+}
+
+fn commit(group: &mut Group) -> WriteOutcome {
+    group.run(&[&batch(vec![Machine::execution().write(1)])]).remove(0)
+}
+
+#[test]
+fn attempt_is_repeated_after_the_truncation_of_the_same_store() {
+    let state = CheckpointState::default();
+    let is_free = AtomicBool::new(false);
+    let (trying, tried) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let truncating = state.truncating.lock().unwrap();
+        let writer = scope.spawn(|| {
+            state.retry_after_truncation(|| {
+                let got = is_free.load(Ordering::SeqCst);
+                trying.send(got).unwrap();
+                let busy = ffi::Error::new(ffi::SQLITE_BUSY);
+                if got { Ok(()) } else { Err(rusqlite::Error::SqliteFailure(busy, None)) }
+            })
+        });
+        assert!(!tried.recv_timeout(STUCK).unwrap());
+        is_free.store(true, Ordering::SeqCst);
+        drop(truncating);
+        writer.join().unwrap().unwrap();
+        assert!(tried.recv_timeout(STUCK).unwrap());
+    });
+}
+
+/// The own truncation is no other process: also without a busy timeout, the writer waits for it.
+#[test]
+fn writer_waits_for_the_truncation_of_its_own_store() {
+    let (place, _store) = Place::opened();
+    let state = Arc::<CheckpointState>::default();
+    let mut group = impatient(&place, &state);
+    let raw = place.raw();
+    std::thread::scope(|scope| {
+        let truncating = state.truncating.lock().unwrap();
+        raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let writer = scope.spawn(|| commit(&mut group));
+        sleep(IN_VAIN);
+        raw.execute_batch("COMMIT").unwrap();
+        drop(truncating);
+        writer.join().unwrap().unwrap().unwrap();
+    });
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(commit(&mut group).unwrap_err().is_busy());
+}
+
+/// The other half: the log is truncated under the lock that the writer waits for.
+#[test]
+fn truncation_excludes_the_writer_of_the_same_store() {
+    let place = Place::new();
+    wait(place.open().close()).unwrap();
+    let raw = place.raw();
+    raw.pragma_update(None, "user_version", FORMAT).unwrap();
+    let mut checkpoints = Checkpoints::new(place.path(), Files::at(&place.path()));
+    let state = checkpoints.state();
+    let truncating = state.truncating.lock().unwrap();
+    checkpoints.committed(&raw);
+    // The thread truncates a log that is idle for one to two seconds.
+    sleep(Duration::from_secs(3));
+    assert!(wal_bytes(&place.path()) > 0);
+    drop(truncating);
+    let start = Instant::now();
+    while wal_bytes(&place.path()) > 0 {
+        assert!(start.elapsed() < STUCK, "not truncated");
+        sleep(Duration::from_millis(10));
+    }
+    checkpoints.stop();
+}
