@@ -63,7 +63,8 @@ impl OpenOptions {
     }
 
     /// Sets how long to wait for another process before the error
-    /// [`is_busy`](super::Unavailable::is_busy). If the other process was frozen while it changed the index of the log, SQLite
+    /// [`is_busy`](super::Unavailable::is_busy). The time of a write counts from the call, also while
+    /// it is queued behind others. If the other process was frozen while it changed the index of the log, SQLite
     /// itself retries for ten seconds before that, regardless of the timeout.
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {

@@ -1,4 +1,9 @@
-use std::{cell::OnceCell, path::PathBuf, sync::Arc};
+use std::{
+    cell::OnceCell,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rusqlite::Connection;
 
@@ -23,6 +28,10 @@ use crate::{
     },
     telemetry,
 };
+
+/// The shortest wait for a lock, unless the busy timeout is shorter. What waited only because this process has much to write
+/// does not fail because another one commits at that moment.
+const LEAST_MS: u64 = 10;
 
 /// The outcome of one batch.
 pub(super) type WriteOutcome = Result<Result<AppliedBatch, Rejected>, Unavailable>;
@@ -49,7 +58,7 @@ pub(super) struct Group {
 
 /// A transaction that was rolled back.
 enum GroupFailure {
-    /// It could not begin: that concerns every batch in the group.
+    /// It could not begin.
     Begin(Unavailable),
     /// One of the batches failed.
     Write(Unavailable),
@@ -81,26 +90,39 @@ impl Group {
     }
 
     /// Writes the batches in one transaction. If one of them causes an error, each gets a
-    /// separate transaction, so that the others succeed.
-    pub(super) fn run(&mut self, batches: &[&WriteBatch]) -> Vec<WriteOutcome> {
-        match self.transaction(batches) {
-            Ok(outcomes) => outcomes,
-            Err(GroupFailure::Begin(error)) => vec![Err(error); batches.len()],
-            Err(GroupFailure::Write(error)) if batches.len() == 1 => vec![Err(error)],
+    /// separate transaction, so that the others succeed. The first of them has waited since this time.
+    /// An error concerns all of them: the transaction could not begin.
+    pub(super) fn run(
+        &mut self,
+        batches: &[&WriteBatch],
+        since: Instant,
+    ) -> Result<Vec<WriteOutcome>, Unavailable> {
+        match self.transaction(batches, since) {
+            Ok(outcomes) => Ok(outcomes),
+            Err(GroupFailure::Begin(error)) => Err(error),
+            Err(GroupFailure::Write(error)) if batches.len() == 1 => Ok(vec![Err(error)]),
             Err(GroupFailure::Write(_)) => {
                 // Each of them gets its own error.
                 telemetry::StoragePostponed { operation: "group_commit", status: None }.emit();
-                batches.iter().flat_map(|batch| self.run(&[*batch])).collect()
+                let alone = |batch: &&WriteBatch| {
+                    self.run(&[*batch], since).unwrap_or_else(|error| vec![Err(error)])
+                };
+                Ok(batches.iter().flat_map(alone).collect())
             }
         }
     }
 
-    fn transaction(&mut self, batches: &[&WriteBatch]) -> Result<Vec<WriteOutcome>, GroupFailure> {
+    fn transaction(
+        &mut self,
+        batches: &[&WriteBatch],
+        since: Instant,
+    ) -> Result<Vec<WriteOutcome>, GroupFailure> {
         self.connection().map_err(GroupFailure::Begin)?;
         // It was opened in the line above.
         let Some(connection) = &self.connection else { return Ok(Vec::new()) };
         fail_point!("store-begin");
-        begin(connection, &self.checkpoints, self.settings.busy_ms)
+        let left_ms = left_ms(self.settings.busy_ms, since.elapsed());
+        begin(connection, &self.checkpoints, left_ms)
             .map_err(|error| GroupFailure::Begin(unavailable(&error)))?;
         fail_point!("store-begun");
         if let Err(failure) = check_format(connection) {
@@ -311,6 +333,12 @@ fn commit(connection: &Connection) -> rusqlite::Result<()> {
 fn reopens() -> rusqlite::Result<()> {
     fail_point_with_error!("store-reopen");
     Ok(())
+}
+
+/// The time that is left to wait for a lock, for those that have waited.
+pub(super) fn left_ms(busy_ms: u64, waited: Duration) -> u64 {
+    let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+    busy_ms.saturating_sub(waited_ms).max(busy_ms.min(LEAST_MS))
 }
 
 /// Begins a transaction that writes, and waits for other writers.

@@ -2,6 +2,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
     thread,
+    time::Instant,
 };
 
 use async_channel::Sender;
@@ -95,8 +96,13 @@ impl Sqlite {
 
     #[cfg(test)]
     pub(super) fn fault(&self) -> &super::tests::Fault {
+        &self.writing().fault
+    }
+
+    #[cfg(test)]
+    pub(super) fn writing(&self) -> &Writing {
         match &self.access {
-            Access::Writing(writing) => &writing.fault,
+            Access::Writing(writing) => writing,
             Access::Reading { .. } => panic!("it was opened for reading"),
         }
     }
@@ -126,7 +132,7 @@ impl Backend for Sqlite {
 
     fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         match &self.access {
-            Access::Writing(writing) => writing.apply(batch),
+            Access::Writing(writing) => writing.apply(batch, Instant::now()),
             Access::Reading { .. } => Box::pin(async { Err(Unavailable::read_only()) }),
         }
     }

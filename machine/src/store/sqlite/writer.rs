@@ -36,6 +36,8 @@ const CLOSE_WAIT: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct WriteJob {
     pub(super) batch: WriteBatch,
+    /// When its caller began to wait.
+    pub(super) since: Instant,
     pub(super) answer: oneshot::Sender<WriteOutcome>,
 }
 
@@ -81,21 +83,20 @@ impl Writer {
 
     /// Until the queue is closed and empty.
     fn serve(&mut self) {
+        let mut jobs = Vec::new();
         let mut alone = false;
-        while let Some(first) = self.next(alone) {
-            let mut text = first.text();
-            let mut jobs = vec![first];
-            // Jobs that came during the last commit share the next one, which does not wait for more.
-            while jobs.len() < MOST_JOBS && text < MOST_TEXT {
-                let Ok(job) = self.inbox.0.try_recv() else { break };
-                text += job.text();
-                jobs.push(job);
-            }
+        while let Some(since) = self.fill(&mut jobs, alone) {
             alone = jobs.len() == 1;
             let batches: Vec<&WriteBatch> = jobs.iter().map(|job| &job.batch).collect();
-            let outcomes = self.group.run(&batches);
-            let committed = outcomes.iter().any(|outcome| !matches!(outcome, Ok(Err(_))));
-            for (job, outcome) in jobs.into_iter().zip(outcomes) {
+            let run = self.group.run(&batches, since);
+            let began = run.is_ok();
+            let outcomes = run.unwrap_or_else(|error| {
+                // Those that have time left stay, and begin the next group.
+                let failed = if error.is_busy() { self.expired(&jobs) } else { jobs.len() };
+                vec![Err(error); failed]
+            });
+            let committed = began && outcomes.iter().any(|outcome| !matches!(outcome, Ok(Err(_))));
+            for (job, outcome) in jobs.drain(..outcomes.len()).zip(outcomes) {
                 // The receiver is dropped with the caller's future; the batch is written anyway.
                 let _ = job.answer.send(outcome);
             }
@@ -106,6 +107,27 @@ impl Writer {
                 }
             }
         }
+    }
+
+    /// Waits for a job, and takes those that came during the last commit, too: they share the next one, which does not wait
+    /// for more. Returns since when the first one has waited.
+    fn fill(&mut self, jobs: &mut Vec<WriteJob>, alone: bool) -> Option<Instant> {
+        if jobs.is_empty() {
+            jobs.push(self.next(alone)?);
+        }
+        let mut text: usize = jobs.iter().map(WriteJob::text).sum();
+        while jobs.len() < MOST_JOBS && text < MOST_TEXT {
+            let Ok(job) = self.inbox.0.try_recv() else { break };
+            text += job.text();
+            jobs.push(job);
+        }
+        jobs.first().map(|first| first.since)
+    }
+
+    /// The number of jobs that have waited for the whole busy timeout. A group waits as long as its first one.
+    fn expired(&self, jobs: &[WriteJob]) -> usize {
+        let busy = Duration::from_millis(self.busy_ms);
+        jobs.iter().take_while(|job| job.since.elapsed() >= busy).count().max(1)
     }
 
     /// The next job. A client that is alone and commits again and again sends it right after it had its

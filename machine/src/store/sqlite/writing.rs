@@ -1,6 +1,7 @@
 use std::{
     convert::Infallible,
     sync::{Arc, OnceLock},
+    time::Instant,
 };
 
 use async_channel::{Receiver, Sender};
@@ -87,11 +88,18 @@ impl Writing {
         })
     }
 
-    pub(super) fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+    /// Writes a batch, whose caller has waited since this time.
+    pub(super) fn apply(
+        &self,
+        batch: WriteBatch,
+        since: Instant,
+    ) -> Reply<Result<AppliedBatch, Rejected>> {
         let jobs = self.jobs.clone();
         Box::pin(async move {
             let (answer, outcome) = oneshot::channel();
-            jobs.send(WriteJob { batch, answer }).await.map_err(|_| Unavailable::stopped())?;
+            jobs.send(WriteJob { batch, since, answer })
+                .await
+                .map_err(|_| Unavailable::stopped())?;
             outcome.await.map_err(|_| Unavailable::stopped())?
         })
     }

@@ -2,6 +2,7 @@
 
 use std::{
     sync::{atomic::AtomicBool, mpsc},
+    task::{Context, Poll, Waker},
     thread::sleep,
 };
 
@@ -9,7 +10,7 @@ use super::*;
 use crate::store::sqlite::{
     checkpoint::{CheckpointState, Checkpoints},
     connection::{self, Role},
-    group::{Group, WriteOutcome},
+    group::{Group, WriteOutcome, left_ms},
     inode::Files,
     schema::FORMAT,
 };
@@ -27,7 +28,7 @@ fn impatient(place: &Place, state: &Arc<CheckpointState>) -> Group {
 }
 
 fn commit(group: &mut Group) -> WriteOutcome {
-    group.run(&[&batch(vec![Machine::execution().write(1)])]).remove(0)
+    group.run(&[&batch(vec![Machine::execution().write(1)])], Instant::now())?.remove(0)
 }
 
 #[test]
@@ -94,4 +95,56 @@ fn truncation_excludes_the_writer_of_the_same_store() {
         sleep(Duration::from_millis(10));
     }
     checkpoints.stop();
+}
+
+#[test]
+fn time_in_the_queue_counts_as_waiting() {
+    for (busy_ms, waited_ms, left) in [
+        (2000, 0, 2000),
+        (2000, 500, 1500),
+        // The writer may have been busy itself.
+        (2000, 1995, 10),
+        (2000, 100_000, 10),
+        (5, 100_000, 5),
+        (0, 0, 0),
+        (0, 100_000, 0),
+    ] {
+        let waited = Duration::from_millis(waited_ms);
+        assert_eq!(left_ms(busy_ms, waited), left, "{busy_ms} {waited_ms}");
+    }
+}
+
+/// Queues a batch, and returns how to wait for its answer, which may be there at once.
+fn sent<T>(mut answer: Reply<T>) -> impl FnOnce() -> Result<T, Unavailable> {
+    let first = answer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    move || match first {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => wait(answer),
+    }
+}
+
+/// Three groups of callers whose time is over do not wait for the busy timeout, let alone three times. Those that
+/// came later have their own time.
+#[test]
+fn callers_behind_a_frozen_process_wait_for_one_busy_timeout() {
+    let place = Place::new();
+    let busy = 2 * STUCK;
+    let busy_ms = u64::try_from(busy.as_millis()).unwrap();
+    let store = super::super::open(&place.path(), StoreSettings { busy_ms, ..settings() }).unwrap();
+    let raw = place.raw();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let long_ago = Instant::now().checked_sub(busy).unwrap();
+    let write = || batch(vec![Machine::execution().write(1)]);
+    let expired: Vec<_> =
+        (0..600).map(|_| sent(store.writing().apply(write(), long_ago))).collect();
+    let fresh = sent(store.apply(write()));
+    let (answering, answered) = mpsc::channel();
+    std::thread::spawn(move || {
+        answering.send(expired.into_iter().map(|answer| answer()).collect::<Vec<_>>())
+    });
+    let answers = answered.recv_timeout(STUCK).expect("they wait again");
+    assert!(answers.into_iter().all(|answer| answer.unwrap_err().is_busy()));
+    raw.execute_batch("COMMIT").unwrap();
+    fresh().unwrap().unwrap();
+    assert_eq!(verify(&store), 1);
 }
