@@ -16,6 +16,35 @@ struct Blocked {
 }
 
 impl Blocked {
+    /// Starts a worker, and waits until its handler blocks.
+    fn start(open: impl AsyncFnOnce() -> Store + Send + 'static) -> Self {
+        let (go_on, told) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let (entered, inside) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            let runtime = builder.worker_threads(3).enable_all().build().unwrap();
+            let ended = runtime.block_on(async {
+                let store = open().await;
+                let told = Mutex::new(told);
+                let blocks = moves(move |ticket, _| {
+                    let _ = entered.send(());
+                    // Like `std::thread::sleep`, or a blocking client.
+                    let _ = told.lock().unwrap().recv();
+                    locks(ticket)
+                });
+                let limit = Duration::from_millis(100);
+                let running = short_lease(&store, blocks).handler_limit(limit).start();
+                stopped.await.unwrap();
+                tokio::time::timeout(STUCK, running.stop()).await.is_ok()
+            });
+            runtime.shutdown_background();
+            ended
+        });
+        inside.recv_timeout(STUCK).expect("the handler begins");
+        Self { go_on, stop, thread }
+    }
+
     /// Asks the worker to stop, which it does after its grace. The handler blocks until the sender is dropped.
     async fn stops(self) -> mpsc::Sender<()> {
         self.stop.send(()).unwrap();
@@ -42,34 +71,9 @@ impl Place {
         Self { _folder: folder, path, store, id }
     }
 
-    /// Starts a worker, and waits until its handler blocks.
     fn blocked(&self) -> Blocked {
-        let (go_on, told) = mpsc::channel();
-        let (stop, stopped) = oneshot::channel();
-        let (entered, inside) = mpsc::channel();
         let path = self.path.clone();
-        let thread = std::thread::spawn(move || {
-            let mut builder = tokio::runtime::Builder::new_multi_thread();
-            let runtime = builder.worker_threads(3).enable_all().build().unwrap();
-            let ended = runtime.block_on(async {
-                let store = Store::sqlite(path).await.unwrap();
-                let told = Mutex::new(told);
-                let blocks = moves(move |ticket, _| {
-                    let _ = entered.send(());
-                    // Like `std::thread::sleep`, or a blocking client.
-                    let _ = told.lock().unwrap().recv();
-                    locks(ticket)
-                });
-                let limit = Duration::from_millis(100);
-                let running = short_lease(&store, blocks).handler_limit(limit).start();
-                stopped.await.unwrap();
-                tokio::time::timeout(STUCK, running.stop()).await.is_ok()
-            });
-            runtime.shutdown_background();
-            ended
-        });
-        inside.recv_timeout(STUCK).expect("the handler begins");
-        Blocked { go_on, stop, thread }
+        Blocked::start(async move || Store::sqlite(path).await.unwrap())
     }
 
     /// Runs another worker until a machine is in a state.
@@ -116,6 +120,19 @@ async fn another_worker_takes_over_from_a_handler_that_blocks() {
     let blocked = place.blocked();
     place.other(moves(|ticket, _| locks(ticket)), place.id, "locked").await;
     place.retries_in_vain(blocked).await;
+}
+
+/// In memory, the claim rings the doorbell on the thread that the handler blocks then. The worker still drives others.
+#[tokio::test]
+async fn worker_in_memory_drives_others_while_a_handler_blocks() {
+    let store = Store::memory();
+    let ticket = create(&store, Ticket::new().open(graph_runner())).await;
+    let same = store.clone();
+    let blocked = Blocked::start(async move || same);
+    let lamp = create(&store, Lamp::new()).await;
+    until("the lamp is off", async || state(&store, lamp).await == "off").await;
+    is(&store, ticket, "open").await;
+    drop(blocked.stops().await);
 }
 
 /// A message waits for no handler that blocks.

@@ -15,7 +15,7 @@ use tracing::field::display;
 use super::{Flow, Handler, Job, kind};
 use crate::{
     actor::{Actor, Call, Sender},
-    future::panic_text,
+    future::{panic_text, reschedule},
     store::{Cause, Received, Unavailable, inbox::protocol::Event},
     stored::{Durable, Restore},
     telemetry,
@@ -209,6 +209,10 @@ impl<H: Handler> Job<'_, H> {
         outcomes: Option<Vec<TaskOutcome>>,
         messages: Vec<String>,
     ) -> Result<Flow, Unavailable> {
+        // The claim may have woken the worker on this thread, where it would hang until a handler that blocks has ended.
+        if !std::mem::replace(&mut self.is_rescheduled, true) {
+            reschedule().await;
+        }
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
