@@ -119,7 +119,9 @@ impl Group {
     ) -> Result<Vec<WriteOutcome>, GroupFailure> {
         self.connection().map_err(GroupFailure::Begin)?;
         // It was opened in the line above.
-        let Some(connection) = &self.connection else { return Ok(Vec::new()) };
+        let Some(connection) = &self.connection else {
+            return Err(GroupFailure::Begin(Unavailable::stopped()));
+        };
         fail_point!("store-begin");
         let left_ms = left_ms(self.settings.busy_ms, since.elapsed());
         begin(connection, &self.checkpoints, left_ms)
