@@ -38,7 +38,6 @@ use crate::{
 const CLAIMS: u32 = 32;
 
 /// A machine under a lease.
-#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 struct Job<'a, H: Handler> {
     handler: &'a H,
     shared: &'a Arc<Shared>,
@@ -61,8 +60,6 @@ struct Job<'a, H: Handler> {
     attempt: u32,
     work: Schedule,
     steps: u32,
-    /// The other tasks of the thread had their turn since the claim.
-    is_rescheduled: bool,
     /// Since when it has been ready.
     ready_at: Millis,
     /// A message waits for a worker that knows its sender.
@@ -168,7 +165,6 @@ async fn claim<'a, H: Handler>(
         attempt: 1,
         work,
         steps: 0,
-        is_rescheduled: false,
         ready_at,
         is_for_others: false,
         known_elsewhere: BTreeSet::new(),

@@ -209,10 +209,9 @@ impl<H: Handler> Job<'_, H> {
         outcomes: Option<Vec<TaskOutcome>>,
         messages: Vec<String>,
     ) -> Result<Flow, Unavailable> {
-        // The claim may have woken the worker on this thread, where it would hang until a handler that blocks has ended.
-        if !std::mem::replace(&mut self.is_rescheduled, true) {
-            reschedule().await;
-        }
+        // The claim or the last commit may have woken the worker's loop on this thread. A handler that blocks the thread
+        // must not hold it up.
+        reschedule().await;
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
