@@ -62,7 +62,7 @@ pub fn entry_digest(
     let (kind, fact) = fact.iter().next().unwrap();
     let (kind, in_body): (u8, &[&str]) = match kind.as_str() {
         "created" => (0, &["deadlines"]),
-        "moved" => (1, &["deadlines", "payload"]),
+        "moved" => (1, &["deadlines", "payload", "stays"]),
         "fenced" => (2, &["epoch", "reason"]),
         "recorded" => (3, &["data", "name"]),
         other => panic!("unknown fact `{other}`"),

@@ -2,6 +2,7 @@
 
 use machine::{
     contract::{Execution, execution},
+    machine,
     stored::{Unverified, VerifyError},
 };
 use machine_tests::actors::tool_node;
@@ -9,7 +10,20 @@ use machine_tests::{
     assert_err, forge,
     samples::{asked, mail, read},
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Lamp {
+    #[initial]
+    #[on(dim => Self)]
+    #[on(reset => On)]
+    #[on(switch => Off)]
+    On,
+    #[terminal]
+    Off,
+}
 
 /// A forged record: a pending execution, followed by these moves.
 fn forged(moves: &[(&str, Value)], status: &str, state: &str) -> Unverified {
@@ -54,6 +68,26 @@ fn a_step_that_only_claims_to_stay_is_refused() {
     let mut fact = moved("pending", "start", "running");
     fact["moved"]["stays"] = json!(true);
     refuse(forged(&[("tool_node", fact)], "running", "null"), "does not stay in its state");
+}
+
+/// The mark of an entry says whether a visit began, whatever the target is called in the definition: another program may
+/// have written it in the other way.
+#[test]
+fn a_visit_begins_without_the_mark() {
+    for (trigger, stays) in [("dim", true), ("dim", false), ("reset", true), ("reset", false)] {
+        let mut claim = forge::claim(&Lamp::new());
+        let at = claim.journal[0].at + 5;
+        let mut fact = moved("on", trigger, "on");
+        if stays {
+            fact["moved"]["stays"] = json!(true);
+        }
+        claim.journal.push(forge::entry(1, at, None, lamp::DEFINITION.fingerprint, &fact));
+        let found: AnyLamp = forge::cross(claim).unwrap();
+        let past = found.journal().summary();
+        assert_eq!(past.entered, u64::from(!stays), "{trigger}: {past:?}");
+        assert_eq!(past.entered_at == at, !stays, "{trigger}: {past:?}");
+        assert_eq!(past.transitions, 1);
+    }
 }
 
 /// A step that the table does not have.

@@ -55,7 +55,7 @@ pub enum Job {
     #[group(Working)]
     #[on(next => Writing)]
     #[on(
-        step_timeout => if source.tries < 1 { Self(tries = source.tries + 1) } else { Idle },
+        step_timeout => if source.tries < 1 { Reading(tries = source.tries + 1) } else { Idle },
         by = Timer,
         after = context.step * (source.tries + 1),
     )]

@@ -4,15 +4,23 @@ mod invocations;
 mod marks;
 mod names;
 
+use std::ptr;
+
 use syn::Ident;
 
-use crate::{errors::Errors, message, model::Graph, parse::Upgrade};
+use crate::{
+    errors::Errors,
+    message,
+    model::Graph,
+    parse::{Transition, Upgrade},
+};
 
 /// Reports every broken rule.
 pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     durable_is_serializable(graph, errors);
     durable_is_of_one_type(graph, errors);
     terminal_is_never_left(graph, errors);
+    own_deadlines_start_again(graph, errors);
     names::was_is_unique(graph, errors);
     marks::go_by_names(graph, errors);
     marks::fields_are_stored(graph, errors);
@@ -83,6 +91,23 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
             let trigger = graph.triggers[step.trigger].name;
             errors.on(&step.written.trigger, message::exit_from_terminal(state.name(), trigger));
         }
+    }
+}
+
+/// A deadline that fired is over until its state or group is entered, which `Self` does not do. A group has other ways to
+/// be entered; for a state's own deadline it is a mistake.
+fn own_deadlines_start_again(graph: &Graph<'_>, errors: &mut Errors) {
+    let mut reported: Vec<*const Transition> = Vec::new();
+    let own = graph.moves.iter().filter(|step| step.group.is_none());
+    for step in own.filter(|step| step.written.after.is_some()) {
+        let (written, state) = (step.written, graph.states[step.from].name());
+        if reported.contains(&ptr::from_ref(written)) {
+            continue;
+        }
+        for target in written.leads.targets().into_iter().filter(|target| target.stays()) {
+            errors.on(&target.state, message::deadline_stays(&written.trigger, state));
+        }
+        reported.push(written);
     }
 }
 

@@ -156,6 +156,11 @@ messages! {
         "the deadline of `{trigger}` needs exactly one actor to fire as, but `by` names {actors}"
         => "name one, as in `by = GraphRunner`"
 
+    M0142 deadline_stays(trigger: &Ident, state: &Ident)
+        "`Self` starts no deadline again, so that of `{trigger}` would fire only once"
+        => "write the name of the state, which enters it again, as in `#[on({trigger} => {state}, ..)]` on \
+            `{state}`"
+
     M0123 was_is_taken(was: &str, what: &str)
         "`was = \"{was}\"` is ambiguous: {what}"
         => "an old name maps to exactly one current name; remove this `was`, or rename the other"

@@ -28,7 +28,7 @@ enum Question {
     #[group(Open)]
     #[on(answer(text) => Answered, was = "reply")]
     #[on(
-        timeout => if asked < 3 { Self(asked = asked + 1) } else { Cancelled },
+        timeout => if asked < 3 { Asked(asked = asked + 1) } else { Cancelled },
         by = GraphRunner,
         guard = patient -> String,
         after = limit,
