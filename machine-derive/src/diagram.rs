@@ -29,8 +29,10 @@ pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
         let arrows = step.targets.iter().enumerate().map(move |(position, to)| {
             let when = conditions.get(position).map(|when| format!(" [{when}]"));
             let when = when.unwrap_or_default();
+            let stays = step.stays(*to).map(|stays| format!(" / {}", stays.words()));
+            let stays = stays.unwrap_or_default();
             let detach = if step.written.detach.is_some() { " / detach" } else { "" };
-            (step.from, *to, format!("{trigger}{when}{detach}"))
+            (step.from, *to, format!("{trigger}{when}{stays}{detach}"))
         });
         arrows.collect::<Vec<_>>()
     });

@@ -49,7 +49,7 @@ fn the_svg_is_well_formed_and_shows_each_branch() {
     for text in [
         "look [guests > *context]",
         "look [else]",
-        r#"taste [note is Some(note) and note == "a;b|<c>\"d\"" && courses < 3]"#,
+        r#"taste [note is Some(note) and note == "a;b|<c>\"d\"" && courses < 3] / stays"#,
         "taste [note is Some(_) | None and courses == 0]",
         "taste [else]",
         "burn",

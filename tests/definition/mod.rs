@@ -10,6 +10,7 @@ mod invocations;
 pub(crate) mod order;
 mod owned;
 mod shared;
+mod staying;
 mod table;
 mod texts;
 pub(crate) mod xml;

@@ -4,7 +4,7 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned};
 
 use super::names::{self, index};
 use crate::{
-    model::{Graph, Invocation, Move, Source},
+    model::{Graph, Invocation, Move, Source, Stays},
     parse::{Approve, Audience, Field, Upgrade, is_option},
     text,
     text::bare,
@@ -162,8 +162,13 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         .map(|(position, to)| {
             let computed = rows("computed", computed_fields(graph, step, *to).iter().map(text_of));
             let when = conditions.get(position).map(|when| some("when", when));
+            let stays = step.stays(*to).map(|stays| match stays {
+                Stays::Always => quote!(stays: __row::Stays::Always,),
+                Stays::ByBranch => quote!(stays: __row::Stays::ByBranch,),
+            });
             let to = index(*to);
-            let extra = quote!(#payload #actors #guard #when #deadline #computed #detach #was);
+            let extra =
+                quote!(#payload #actors #guard #when #deadline #computed #stays #detach #was);
             if extra.is_empty() {
                 quote!(__row::edge(#from, #name, #to))
             } else {

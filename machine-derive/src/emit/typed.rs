@@ -201,13 +201,16 @@ fn transition_table(graph: &Graph<'_>) -> String {
         let conditions = step.conditions();
         let targets = step.targets.iter().enumerate();
         let rows = targets.map(move |(position, to)| {
+            let stays = step.stays(*to).map(|stays| format!(", {}", stays.words()));
+            let stays = stays.unwrap_or_default();
             let to = &graph.states[*to].label;
             // A bar would end the cell, a backtick the code span in it.
             let when = conditions.get(position).map(|when| {
                 let when = when.replace('|', "\\|").replace('`', "'");
                 if when == "else" { " otherwise".to_owned() } else { format!(" if `{when}`") }
             });
-            format!("| {from} | `{trigger}`{} | {to} | {by}{detach} |\n", when.unwrap_or_default())
+            let when = when.unwrap_or_default();
+            format!("| {from} | `{trigger}`{when} | {to} | {by}{stays}{detach} |\n")
         });
         rows.collect::<Vec<String>>()
     });

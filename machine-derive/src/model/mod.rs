@@ -14,6 +14,7 @@ mod payload;
 mod resolve;
 mod same;
 mod scope;
+mod stays;
 
 pub(crate) use graph::{Brought, Graph, Guard, Move, Same, Source, State, Target, Trigger, Way};
 pub(crate) use guess::Guess;
@@ -21,3 +22,4 @@ pub(crate) use invocation::Invocation;
 pub(crate) use leaving::LeftBehind;
 pub(crate) use resolve::{is_reserved_state, resolve};
 pub(crate) use scope::names as names_in;
+pub(crate) use stays::Stays;

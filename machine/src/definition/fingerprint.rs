@@ -58,6 +58,10 @@ impl Fingerprint {
             if edges[i].detach {
                 hash = number(hash, 1);
             }
+            let stays = edges[i].stays as usize;
+            if stays > 0 {
+                hash = number(hash, 1 + stays);
+            }
             hash = texts(hash, slice(&edges[i].was));
             i += 1;
         }

@@ -3,7 +3,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, Mark, StateDef, Text};
+use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, Mark, StateDef, Stays, Text};
 
 /// A malformed definition: an index out of range, a duplicate name.
 #[derive(Clone, PartialEq, Eq)]
@@ -120,6 +120,9 @@ impl UncheckedDefinition {
                     short(name),
                     short(&target.name)
                 ));
+            }
+            if edge.stays != Stays::Never && edge.from != edge.to {
+                return wrong(format!("edge {index} stays, but leads to another state"));
             }
             if states[edge.from].terminal {
                 return wrong(format!("edge {index} leaves a terminal state"));

@@ -12,6 +12,7 @@ mod json;
 mod moves;
 #[doc(hidden)]
 pub mod rows;
+mod stays;
 mod table;
 
 pub use audience::{Audience, Mark};
@@ -25,4 +26,5 @@ pub use invocation::{ApprovalDef, Invocation};
 #[cfg(feature = "durable")]
 pub use json::InvalidDefinition;
 pub use moves::Move;
+pub use stays::Stays;
 pub use table::{ActorDef, DeadlineDef, Definition, Edge, Field, GroupDef, Rows, StateDef, Text};

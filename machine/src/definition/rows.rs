@@ -3,11 +3,11 @@
 
 use alloc::borrow::Cow;
 
-pub use super::Audience;
 use super::{
     ActorDef, ApprovalDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Invocation,
     Mark, Rows, StateDef, Text,
 };
+pub use super::{Audience, Stays};
 pub use crate::actor::Actor;
 use crate::actor::Category;
 
@@ -83,6 +83,8 @@ pub struct EdgeRow {
     pub deadline: Option<(&'static str, Option<usize>)>,
     /// See [`Edge::computed`].
     pub computed: &'static [Text],
+    /// See [`Edge::stays`].
+    pub stays: Stays,
     /// See [`Edge::detach`].
     pub detach: bool,
     /// See [`Edge::was`].
@@ -128,6 +130,7 @@ pub const EDGE: EdgeRow = EdgeRow {
     when: None,
     deadline: None,
     computed: &[],
+    stays: Stays::Never,
     detach: false,
     was: &[],
 };
@@ -197,7 +200,7 @@ pub const fn edge(from: usize, trigger: &'static str, to: usize) -> Edge {
 /// An edge.
 #[must_use]
 pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeRow) -> Edge {
-    let EdgeRow { payload, actors, guard, when, deadline, computed, detach, was } = row;
+    let EdgeRow { payload, actors, guard, when, deadline, computed, stays, detach, was } = row;
     Edge {
         from,
         trigger: Cow::Borrowed(trigger),
@@ -211,6 +214,7 @@ pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeR
             None => None,
         },
         computed: Cow::Borrowed(computed),
+        stays,
         detach,
         was: Cow::Borrowed(was),
     }

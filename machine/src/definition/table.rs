@@ -1,7 +1,7 @@
 use alloc::borrow::Cow;
 use core::fmt;
 
-use super::{Audience, Fingerprint, Invocation, Mark, Move};
+use super::{Audience, Fingerprint, Invocation, Mark, Move, Stays};
 use crate::actor::{Actor, Category};
 
 /// Text of a definition: in the program for one that `#[machine]` wrote, on the heap for one that
@@ -64,9 +64,9 @@ pub struct Definition {
     /// The groups of states, in the order in which they are first named.
     pub groups: Rows<GroupDef>,
     /// Changes when a name, an older name, a field, its audience, an edge, an actor, the context's
-    /// type, the version, whether there is a deadline, or [which fields a move computes](Edge::computed)
-    /// changes, or the tool, the form or a trigger of an invocation. Docs, guards, conditions and durations do not count: what stored data mean does not depend on
-    /// them.
+    /// type, the version, whether there is a deadline, whether a move [stays](Stays), or
+    /// [which fields it computes](Edge::computed) changes, or the tool, the form or a trigger of an invocation. Docs, guards,
+    /// conditions and durations do not count: what stored data mean does not depend on them.
     #[cfg_attr(feature = "durable", serde(skip))]
     pub fingerprint: Fingerprint,
 }
@@ -154,6 +154,9 @@ pub struct Edge {
     /// for, and the rest have the values that they had in the source.
     #[cfg_attr(feature = "durable", serde(default))]
     pub computed: Rows<Text>,
+    /// Whether it stays in its state, as `=> Self` does.
+    #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "Stays::is_never"))]
+    pub stays: Stays,
     /// It leaves the calls of its state under way. Without it, a move out of the state waits for those that are
     /// irreversible and have begun.
     #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "core::ops::Not::not"))]
@@ -214,14 +217,17 @@ impl Edge {
         self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
     }
 
-    /// The label of the edge in a drawing: `retry`, `retry [failures < 3]` for one of a choice, and `pause / detach` for one
-    /// that leaves calls under way.
+    /// The label of the edge in a drawing: `retry`, `retry [failures < 3]` for one of a choice, `note / stays` for one that
+    /// stays in its state, and `pause / detach` for one that leaves calls under way.
     #[must_use]
     pub fn label(&self) -> impl fmt::Display + use<'_> {
         fmt::from_fn(move |f| {
             f.write_str(&self.trigger)?;
             if let Some(when) = &self.when {
                 write!(f, " [{when}]")?;
+            }
+            if let Some(words) = self.stays.words() {
+                write!(f, " / {words}")?;
             }
             if self.detach { f.write_str(" / detach") } else { Ok(()) }
         })

@@ -191,6 +191,8 @@ phrases! {
     ColumnTool: "Tool", "工具";
     ColumnApproval: "Approval", "审批";
     Detaches: "detaches its calls", "不等待其调用";
+    Stays: "stays", "停留在原状态";
+    MayStay: "may stay", "可能停留在原状态";
     Unattended: "unattended", "无需人工";
     ColumnCall: "Call", "调用";
     CallLeft: "of a state that was left", "属于已退出的状态";

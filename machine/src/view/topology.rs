@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::View;
-use crate::definition::{ApprovalDef, Definition, Invocation, Text};
+use crate::definition::{ApprovalDef, Definition, Invocation, Stays, Text};
 
 /// The states and moves of a kind of machine.
 ///
@@ -133,6 +133,9 @@ pub struct TopologyEdge {
     /// For an edge of a choice, when the move goes this way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
+    /// Whether it stays in its state: it begins no visit, and starts no deadline again.
+    #[serde(skip_serializing_if = "Stays::is_never")]
+    pub stays: Stays,
     /// It leaves the calls of its state under way.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub detaches: bool,
@@ -172,6 +175,7 @@ impl Topology {
             trigger: edge.trigger.to_string(),
             allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
             when: edge.when.as_deref().map(str::to_owned),
+            stays: edge.stays,
             detaches: edge.detach,
         });
         let waits = states().filter(|state| state.stable && !state.terminal);

@@ -11,7 +11,7 @@ use super::{
     terminal::Terminal,
 };
 use machine::{
-    definition::Definition,
+    definition::{Definition, Stays},
     store::Store,
     text::{OneLine, is_invisible, shortened},
     view::{self, Phrase},
@@ -182,10 +182,15 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
     shown
 }
 
-/// The condition of a move, and whether it leaves calls under way.
+/// The condition of a move, and whether it stays in its state or leaves calls under way.
 fn when(terminal: Terminal, edge: &view::TopologyEdge) -> String {
+    let stays = match edge.stays {
+        Stays::Never => None,
+        Stays::Always => Some(terminal.text(Phrase::Stays)),
+        Stays::ByBranch => Some(terminal.text(Phrase::MayStay)),
+    };
     let detaches = edge.detaches.then(|| terminal.text(Phrase::Detaches));
-    let parts = [edge.when.as_deref(), detaches];
+    let parts = [edge.when.as_deref(), stays, detaches];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -6,6 +6,9 @@ import { diagram } from "./diagram.js";
 import { crumbs, data as dataCell, pages, rowHead, table, unreadable } from "./parts.js";
 import { count, exact, short, words } from "./text.js";
 
+/** Moves that stay in their state. */
+const STAYS = { always: ", stays", by_branch: ", may stay" };
+
 export const log = {
   title: () => "Operator log",
   load: ({ params, role }) =>
@@ -163,7 +166,7 @@ export const definition = {
             "tr",
             { key: index },
             h("td", null, labels.get(edge.from_status)),
-            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : "", edge.detaches ? ", detaches its calls" : ""),
+            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : "", STAYS[edge.stays] ?? "", edge.detaches ? ", detaches its calls" : ""),
             h("td", null, labels.get(edge.to_status)),
             h("td", null, edge.allowed_actors.join(", ") || "anyone"),
           ),

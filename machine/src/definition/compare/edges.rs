@@ -8,7 +8,7 @@ use alloc::{
 };
 
 use super::{Changes, before};
-use crate::definition::{Definition, Edge, Text};
+use crate::definition::{Definition, Edge, Stays, Text};
 
 impl Changes {
     pub(super) fn edges(
@@ -43,6 +43,14 @@ impl Changes {
             let text = text(newer, new);
             if old.trigger != new.trigger {
                 self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
+            }
+            if old.stays != new.stays {
+                let now = match new.stays {
+                    Stays::Never => "enters its state again",
+                    Stays::Always => "stays in its state",
+                    Stays::ByBranch => "stays in its state in some branches",
+                };
+                self.allow(format!("move {text} now {now}"));
             }
             // The common parts of the edges of a choice are compared once.
             if !compared.insert((old.from, &old.trigger)) {
