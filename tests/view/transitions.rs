@@ -1,7 +1,7 @@
 //! Transitions as records (OB-2), with the category of the actor (OB-3).
 
 use machine::{
-    actor::{Actor, Category},
+    actor::{Actor, Anyone, Category},
     stored::Durable,
     view::TransitionRecord,
 };
@@ -49,6 +49,31 @@ fn every_transition_is_a_record() {
         assert_eq!(record.timestamp, entry.at);
     }
     assert!(unstored(&Execution::new(read("a.txt"))).is_empty());
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Poll {
+    #[initial]
+    #[on(look(again: bool) => if again { Open } else { Self })]
+    #[on(close => Closed)]
+    Open,
+    #[terminal]
+    Closed,
+}
+
+/// The state is the same, and the record says whether it was entered.
+#[test]
+fn a_record_says_whether_the_machine_stayed() {
+    let mut poll = AnyPoll::from(Poll::new());
+    for again in [false, true] {
+        poll.apply_mut(poll::Event::Look { again }, &Anyone).unwrap();
+    }
+    poll.apply_mut(poll::Event::Close, &Anyone).unwrap();
+    let records = unstored(&poll);
+    assert_eq!(records.iter().map(|record| record.stays).collect::<Vec<_>>(), [true, false, false]);
+    let json = serde_json::to_value(&records).unwrap();
+    assert_eq!((&json[0]["stays"], json[1].get("stays")), (&json!(true), None));
 }
 
 /// The table of OB-3.

@@ -55,6 +55,9 @@ pub struct TransitionRecord<A: Audience = Human> {
     pub timestamp: Millis,
     /// True if the target state is terminal.
     pub is_terminal_transition: bool,
+    /// It stayed in its state: no visit began, and no deadline started again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stays: bool,
 }
 
 /// The transitions in a history, oldest first.
@@ -94,7 +97,7 @@ impl<A: Audience> TransitionRecord<A> {
         entry: &Entry,
         definition: Option<&Definition>,
     ) -> Option<Self> {
-        let Fact::Moved { from, to, trigger, .. } = &entry.fact else { return None };
+        let Fact::Moved { from, to, trigger, stays, .. } = &entry.fact else { return None };
         let target = definition.and_then(|known| Some(&known.states[known.state(to)?]));
         let actor_category = category(definition, entry.actor.as_deref());
         Some(Self {
@@ -109,6 +112,7 @@ impl<A: Audience> TransitionRecord<A> {
             actor_category,
             timestamp: entry.at,
             is_terminal_transition: target.is_some_and(|state| state.terminal),
+            stays: *stays,
         })
     }
 }
@@ -150,6 +154,7 @@ impl<A: Audience> TransitionRecord<A> {
             actor_category,
             timestamp: step.at,
             is_terminal_transition: target.terminal,
+            stays: step.stays,
         })
     }
 }

@@ -14,14 +14,15 @@ export function pathOf(initial, transitions) {
     last: null,
     states: [initial],
   };
-  for (const { from_status: from, to_status: to, trigger } of transitions) {
+  for (const { from_status: from, to_status: to, trigger, stays } of transitions) {
     const key = edge(from, to);
     const one = path.edges.get(key) ?? { count: 0, triggers: new Map() };
     one.count += 1;
     one.triggers.set(trigger, (one.triggers.get(trigger) ?? 0) + 1);
     path.edges.set(key, one);
-    path.visited.set(to, (path.visited.get(to) ?? 0) + 1);
     Object.assign(path, { current: to, last: key });
+    if (stays) continue;
+    path.visited.set(to, (path.visited.get(to) ?? 0) + 1);
     path.states.push(to);
   }
   return path;

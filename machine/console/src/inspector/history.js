@@ -70,13 +70,14 @@ export class History {
       if (this.events.length && event.number <= this.last) continue;
       this.events.push(event);
       if (event.transition) {
-        const { from_status: from, to_status: to, trigger } = event.transition;
+        const { from_status: from, to_status: to, trigger, stays } = event.transition;
         this.moves.push({
           number: event.number,
           at: event.at,
           from,
           to,
           trigger,
+          stays,
           from_status: from,
           to_status: to,
         });

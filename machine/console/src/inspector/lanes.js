@@ -69,7 +69,8 @@ export function executionLanes(session, definition) {
   const moves = new Map();
   for (const one of session.transitions) {
     if (!moves.has(one.execution_id)) moves.set(one.execution_id, []);
-    moves.get(one.execution_id).push({ at: one.timestamp, from: one.from_status, to: one.to_status });
+    const { timestamp: at, from_status: from, to_status: to, stays } = one;
+    moves.get(one.execution_id).push({ at, from, to, stays });
   }
   return session.contracts.map((one) => ({
     id: one.execution_id,

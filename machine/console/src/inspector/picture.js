@@ -237,7 +237,8 @@ export function staysOf(created, initial, transitions, { labelOf, kindOf }) {
     number,
   });
   const stays = [stay(created, initial, 0)];
-  for (const { at, to, number } of transitions) {
+  for (const { at, to, number, stays: isSame } of transitions) {
+    if (isSame) continue;
     stays.at(-1).to = at;
     stays.push(stay(at, to, number));
   }

@@ -48,6 +48,8 @@ pub(crate) struct Step {
     pub(crate) at: Millis,
     pub(crate) definition: Fingerprint,
     pub(crate) edge: Option<u32>,
+    /// It stayed in its state.
+    pub(crate) stays: bool,
     /// The kind of the actor.
     pub(crate) actor: Option<Arc<str>>,
     pub(crate) name: Option<Arc<str>>,
@@ -213,6 +215,7 @@ impl Reading {
             at: line.at,
             definition: line.definition,
             edge: line.edge,
+            stays: line.body.is_some_and(stays),
             actor: line.actor.map(|actor| self.text(actor)),
             name: body.and_then(name).map(|name| self.text(&name.0)),
         }
@@ -228,6 +231,12 @@ impl Reading {
     }
 }
 
+/// Returns whether the body of a line has the mark. The digest has shown that it is as it was written: its members are
+/// sorted, so that this one is the last.
+fn stays(body: &str) -> bool {
+    body.ends_with("\"stays\":true}")
+}
+
 /// A name, copied only if it has an escape.
 #[derive(Deserialize)]
 struct BorrowedName<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -238,4 +247,23 @@ fn name(body: &str) -> Option<BorrowedName<'_>> {
     let value = body.strip_prefix("{\"by\":")?;
     // The rest is not read.
     BorrowedName::deserialize(&mut serde_json::Deserializer::from_str(value)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stays;
+
+    #[test]
+    fn only_the_mark_of_the_line_itself_counts() {
+        for body in [r#"{"stays":true}"#, r#"{"by":"ann","payload":{"stays":1},"stays":true}"#] {
+            assert!(stays(body), "{body}");
+        }
+        for body in [
+            r#"{"payload":{"stays":true}}"#,
+            r#"{"payload":{"note":"\"stays\":true}"}}"#,
+            r#"{"deadlines":[{"after_ms":1,"trigger":"stays"}]}"#,
+        ] {
+            assert!(!stays(body), "{body}");
+        }
+    }
 }
