@@ -19,7 +19,8 @@ pub struct Summary {
     pub updated_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
-    /// The number of the entry with which it came into its state; creation is 0. Staying is no entry.
+    /// The number of the entry that began the visit of its state: the newest transition that did not stay, or creation,
+    /// which is 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entered: u64,
     /// The number of transitions.
