@@ -12,11 +12,11 @@
 pub enum Stays {
     /// It enters the target, which may be the state that it leaves.
     #[default]
-    Never = 0,
+    Never,
     /// The target is written `Self`.
-    Always = 1,
+    Always,
     /// In some branches of a choice the target is written `Self`, in others it has the name of the state.
-    ByBranch = 2,
+    ByBranch,
 }
 
 impl Stays {
