@@ -17,6 +17,9 @@ pub(super) fn note(entry: &Entry, written: Option<&Definition>, language: Langua
         Fact::Created { state, .. } => {
             return language.say(Phrase::CreatedAs, &[("state", &label(state))]);
         }
+        Fact::Moved { to, trigger, stays: true, .. } => {
+            return format!("{} ({trigger})", label(to));
+        }
         Fact::Moved { from, to, trigger, .. } => {
             return format!("{} → {} ({trigger})", label(from), label(to));
         }
