@@ -209,7 +209,8 @@ mod durable {
         stored::{
             Context, Core, Data, Durable, Entered, OutcomeReader, Restore, Unread, Unverified,
             Unwritten,
-            data::{differs, encode},
+            compare::{Incomparable, Pair},
+            data::encode,
             rules::{Folded, Rules},
             verify::{Parts, Verified},
         },
@@ -284,27 +285,6 @@ mod durable {
     }
 
     impl<T> Unstorable for Value<'_, T> {}
-
-    /// A value, and what was read back of it, of a type that may be comparable.
-    #[derive(Debug)]
-    pub struct Pair<'a, T>(pub &'a T, pub &'a T);
-
-    impl<T: PartialEq> Pair<'_, T> {
-        #[must_use]
-        pub fn differ(self) -> bool {
-            differs(self.0, self.1)
-        }
-    }
-
-    /// For types without `PartialEq`, which are stored as they are.
-    pub trait Incomparable: Sized {
-        #[must_use]
-        fn differ(self) -> bool {
-            false
-        }
-    }
-
-    impl<T> Incomparable for Pair<'_, T> {}
 
     /// Like [`Unstorable`], for [`Reader`].
     pub trait Unreadable<T>: Sized {

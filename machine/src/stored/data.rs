@@ -48,13 +48,6 @@ pub fn encode<T: Data + DeserializeOwned, const N: usize>(
     }
 }
 
-/// Returns `true` if a value and what was read back of it are not the same. Both may have a NaN, which differs from
-/// itself.
-#[allow(clippy::eq_op, reason = "only a value with a NaN differs from itself")]
-pub fn differs<T: PartialEq>(kept: &T, read: &T) -> bool {
-    kept != read && (kept == kept || read == read)
-}
-
 /// Reads data. A state without fields is stored as `null`: a type that has got fields since, all of them
 /// optional, reads that as an object without members.
 ///

@@ -3,6 +3,7 @@
 mod approval;
 #[cfg(feature = "store")]
 mod call_state;
+pub(crate) mod compare;
 mod context;
 mod core;
 pub(crate) mod data;
