@@ -39,6 +39,7 @@ pub(crate) enum Parcel {
     #[on(measure(metres) => Measured)]
     #[on(insure(share) => Insured)]
     #[on(number(number) => Numbered)]
+    #[on(sense(reading) => Sensed)]
     New,
     #[terminal]
     Sent { at: u8, who: Who },
@@ -64,6 +65,30 @@ pub(crate) enum Parcel {
         #[serde(serialize_with = "as_text")]
         number: u32,
     },
+    #[terminal]
+    Sensed { reading: Reading },
+}
+
+/// Its degrees may be NaN, which is stored as text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Reading {
+    #[serde(with = "text")]
+    degrees: f64,
+    #[serde(skip_deserializing)]
+    sensor: u8,
+}
+
+mod text {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    pub(super) fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(number)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -92,12 +117,16 @@ async fn refusal<M: Durable + std::fmt::Debug>(place: &Place, mut machine: M) ->
 async fn a_field_that_changes_is_refused(place: Place) {
     let new = Parcel::new;
     let phone = Who::Phone("+49 1".to_owned());
+    let reading = |degrees, sensor| Reading { degrees, sensor };
     let cases = [
         ("sent", "who", refusal(&place, new().send(phone)).await),
         ("weighed", "kilograms", refusal(&place, new().weigh(1.6)).await),
         ("counted", "pieces", refusal(&place, new().count(Some(None))).await),
         // Of the number, only the other side equals itself.
         ("insured", "share", refusal(&place, new().insure(Some(f64::NAN))).await),
+        ("sensed", "reading", refusal(&place, new().sense(reading(20.5, 3))).await),
+        // A NaN does not hide that the sensor is not read back.
+        ("sensed", "reading", refusal(&place, new().sense(reading(f64::NAN, 3))).await),
     ];
     for (of, name, error) in cases {
         let text = error.to_string();
@@ -111,6 +140,7 @@ async fn a_field_that_changes_is_refused(place: Place) {
     let _ = place.created(new().weigh(2.0)).await;
     let _ = place.created(new().count(Some(Some(1)))).await;
     let _ = place.created(new().insure(Some(0.1 + 0.2))).await;
+    let _ = place.created(new().sense(reading(f64::NAN, 0))).await;
 }
 
 async fn a_field_that_cannot_be_read_is_named(place: Place) {
