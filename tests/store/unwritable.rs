@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use machine::{
     machine,
     store::{CommitError, Query},
+    stored::{Context, Durable, Unverified},
+    view::{Internal, Snapshot},
 };
 use machine_tests::{
     assert_err,
@@ -17,6 +19,8 @@ use crate::store::support::{Place, on_both};
 on_both! {
     a_state_that_is_not_json_is_refused,
     a_state_that_could_not_be_read_again_is_refused,
+    a_part_that_json_cannot_have_is_named,
+    what_is_stored_fits_into_other_json,
 }
 
 #[machine(durable)]
@@ -50,5 +54,75 @@ async fn a_state_that_could_not_be_read_again_is_refused(place: Place) {
             let loaded = place.store.load::<AnyTicket>(closed.id()).await;
             assert!(loaded.is_ok(), "it was stored, and cannot be loaded: {loaded:?}");
         }
+    }
+}
+
+/// Nested lists.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tree(Vec<Tree>);
+
+fn nested(levels: u8) -> Tree {
+    (1..levels).fold(Tree(Vec::new()), |tree, _| Tree(vec![tree]))
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Soil {
+    roots: Tree,
+}
+
+impl Context for Soil {
+    type Summary = ();
+}
+
+#[machine(durable, context = Soil)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Garden {
+    #[initial]
+    #[on(grow(levels: u8) => Grown(tree = nested(levels)))]
+    #[on(plant(tree) => Grown)]
+    #[on(mark(at: u8) => Marked(row = at, places = HashMap::from([((at, at), at)])))]
+    #[on(map(row, places) => Marked)]
+    Empty,
+    #[terminal]
+    Grown { tree: Tree },
+    #[terminal]
+    Marked { row: u8, places: HashMap<(u8, u8), u8> },
+}
+
+fn garden(roots: u8) -> Garden<garden::Empty> {
+    Garden::new(Soil { roots: nested(roots) })
+}
+
+async fn a_part_that_json_cannot_have_is_named(place: Place) {
+    let places = || HashMap::from([((1, 2), 3)]);
+    let cases: [(AnyGarden, &str, &str); 6] = [
+        (garden(1).mark(7).into(), "`places` of the state `marked`: ", "a list of pairs"),
+        (garden(1).map(7, places()).into(), "`places` of the payload: ", "a list of pairs"),
+        (garden(1).grow(121).into(), "`tree` of the state `grown`: ", "nested too deeply"),
+        (garden(1).grow(255).into(), "`tree` of the state `grown`: ", "nested too deeply"),
+        (garden(1).plant(nested(121)).into(), "`tree` of the payload: ", "nested too deeply"),
+        (garden(121).into(), "`roots` of the context: ", "nested too deeply"),
+    ];
+    for (mut machine, part, why) in cases {
+        let refused = place.store.create(&mut machine).await;
+        let text = refused.as_ref().unwrap_err().to_string();
+        assert_err!(refused, CommitError::Unwritable { .. });
+        assert!(text.contains(part) && text.contains(why), "{text}");
+        assert_eq!(place.lines(&Query::new()).await, []);
+    }
+}
+
+/// Data that are nested as deeply as a store takes are read back inside of views and exports.
+async fn what_is_stored_fits_into_other_json(place: Place) {
+    for machine in [garden(120).plant(nested(120)), garden(120).grow(120)] {
+        let stored = place.created(AnyGarden::from(machine)).await;
+        let snapshot = Snapshot::<Internal>::of(&stored, 0).unwrap();
+        let text = serde_json::to_string(&[snapshot]).unwrap();
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+        let id = stored.journal().id();
+        assert_eq!(place.store.load::<AnyGarden>(id).await.unwrap().journal().id(), id);
+        let text = serde_json::to_string(&place.store.export(id).await.unwrap()).unwrap();
+        let claim: Unverified = serde_json::from_str(&text).unwrap();
+        claim.verify::<AnyGarden>().unwrap();
     }
 }

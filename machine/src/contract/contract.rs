@@ -17,7 +17,7 @@ use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
     id::Id,
     journal::check_text,
-    stored::Data,
+    stored::{Data, Unwritten},
 };
 
 /// The identity and the constraints of one attempt at an action. Immutable once it is part of an
@@ -322,16 +322,16 @@ impl Contract {
 
 /// A store writes contracts and reads them back through their checks.
 impl Data for Contract {
-    fn __to_text(&self) -> serde_json::Result<String> {
+    fn __to_text(&self) -> Result<String, Unwritten> {
         let text = serde_json::to_string(self)?;
         if text.len() > Self::MAX_BYTES {
-            return Err(serde::ser::Error::custom(format!(
+            return Err(Unwritten::because(format!(
                 "the contract is {} bytes long, the limit is {}; keep its notes elsewhere",
                 text.len(),
                 Self::MAX_BYTES
             )));
         }
-        check_text(&text).map_err(serde::ser::Error::custom)?;
+        check_text(&text).map_err(Unwritten::because)?;
         Ok(text)
     }
 

@@ -36,7 +36,7 @@ pub(super) fn write_object(map: &Map<String, Value>, text: &mut String) {
 }
 
 /// The usual length of a text, in bytes.
-const USUAL: usize = 128;
+pub(super) const USUAL: usize = 128;
 
 /// Converts a number to the form in which it is written.
 type Form = fn(&Number) -> Number;
@@ -159,10 +159,13 @@ pub(crate) fn make_plain(value: &mut Value) {
     }
 }
 
-/// Returns `true` if the value is nested too deeply to be read back: `serde_json` stops at 128 levels, and a
-/// stored value is inside of other JSON.
-pub(crate) fn is_too_deep(value: &Value) -> bool {
-    depth(value) > 120
+/// The deepest nesting of a field or of an item of a payload: `serde_json` stops reading at 128 levels, and a stored
+/// value is inside of other JSON.
+pub(super) const DEEPEST: usize = 120;
+
+/// Returns `true` if the value is nested too deeply to be read back.
+pub(super) fn is_too_deep(value: &Value) -> bool {
+    depth(value) > DEEPEST
 }
 
 /// The number of nested arrays and objects.

@@ -10,6 +10,7 @@ pub(crate) mod log;
 pub(crate) mod payload;
 mod portable;
 mod summary;
+mod written;
 
 pub(crate) use canonical::{
     canonical, canonical_object, canonical_whole, canonical_whole_object, depth_of_object,
@@ -29,3 +30,4 @@ pub(crate) use log::{Fixed, StoredState};
 pub(crate) use payload::Payload;
 pub(crate) use portable::{Unportable, check_object, check_text, check_written};
 pub use summary::Summary;
+pub(crate) use written::{TextError, write_text};

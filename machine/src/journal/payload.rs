@@ -1,7 +1,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{canonical::is_too_deep, portable::check_written_value};
+use super::{
+    canonical::is_too_deep,
+    portable::check_written_value,
+    written::{TOO_DEEP, write_text},
+};
 
 /// The payload of a transition, as recorded in the journal.
 #[derive(Debug, Default)]
@@ -17,16 +21,10 @@ impl Payload {
     #[doc(hidden)]
     #[must_use]
     pub fn __with(mut self, name: &str, item: &impl Serialize) -> Self {
-        match serde_json::to_value(item) {
+        match value_of(item) {
             Ok(Value::Null) => {}
-            Ok(value) if is_too_deep(&value) => {
-                self.error = Some(format!("`{name}` is nested too deeply to be read back"));
-            }
-            Ok(value) => match check_written_value(&value) {
-                Ok(()) => drop(self.items.insert(name.to_owned(), value)),
-                Err(found) => self.error = Some(format!("`{name}`: {found}")),
-            },
-            Err(error) => self.error = Some(format!("`{name}` cannot be written as JSON: {error}")),
+            Ok(value) => drop(self.items.insert(name.to_owned(), value)),
+            Err(reason) => self.error = Some(format!("`{name}` of the payload: {reason}")),
         }
         self
     }
@@ -34,4 +32,20 @@ impl Payload {
     pub(super) fn finish(self) -> (Map<String, Value>, Option<String>) {
         (self.items, self.error)
     }
+}
+
+fn value_of(item: &impl Serialize) -> Result<Value, String> {
+    let value = match serde_json::to_value(item) {
+        Ok(value) => value,
+        // The error of the text says what to do.
+        Err(error) => {
+            let source = write_text(item).err().map_or(error, |refused| refused.source);
+            return Err(source.to_string());
+        }
+    };
+    if is_too_deep(&value) {
+        return Err(TOO_DEEP.to_owned());
+    }
+    check_written_value(&value).map_err(|found| found.to_string())?;
+    Ok(value)
 }

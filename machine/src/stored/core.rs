@@ -113,11 +113,11 @@ impl<C> Core<C> {
         if let Some(text) = self.text.get() {
             return Ok(Arc::clone(text));
         }
-        let of_context = |error| Unwritten::of_context(Some(error));
-        let text: Arc<str> = self.context.__to_text().map_err(of_context)?.into();
-        let read = C::__of_text(&text).map_err(of_context)?;
+        let text: Arc<str> = self.context.__to_text().map_err(Unwritten::of_context)?.into();
+        let read =
+            C::__of_text(&text).map_err(|error| Unwritten::unread(&error, None).of_context())?;
         if differs(&self.context, &read) {
-            return Err(Unwritten::of_context(None));
+            return Err(Unwritten::changed(None).of_context());
         }
         Ok(Arc::clone(self.text.get_or_init(|| text)))
     }

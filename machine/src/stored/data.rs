@@ -2,7 +2,8 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::Unwritten;
+use super::{Unwritten, unwritten::unread_field};
+use crate::journal::{check_written, write_text};
 
 /// Data that a store can write and read back. Every type that serde can write and read is; a
 /// [`Contract`](crate::contract::Contract) is read through its checks only.
@@ -13,15 +14,15 @@ use super::Unwritten;
     note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`"
 )]
 pub trait Data: Sized {
-    fn __to_text(&self) -> serde_json::Result<String>;
+    fn __to_text(&self) -> Result<String, Unwritten>;
     fn __of_text(text: &str) -> serde_json::Result<Self>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Data for T {
-    fn __to_text(&self) -> serde_json::Result<String> {
-        let text = serde_json::to_string(self)?;
-        crate::journal::check_written(&text).map_err(serde::ser::Error::custom)?;
+    fn __to_text(&self) -> Result<String, Unwritten> {
+        let text = write_text(self).map_err(Unwritten::refused)?;
+        check_written(&text).map_err(Unwritten::because)?;
         Ok(text)
     }
 
@@ -41,9 +42,10 @@ pub fn encode<T: Data + DeserializeOwned, const N: usize>(
     compare: impl FnOnce(&T) -> [(&'static str, bool); N],
 ) -> Result<String, Unwritten> {
     let text = value.__to_text()?;
-    let read = T::__of_text(&text).map_err(|error| Unwritten::unread::<T>(&text, error))?;
+    let read =
+        T::__of_text(&text).map_err(|error| Unwritten::unread(&error, unread_field::<T>(&text)))?;
     match compare(&read).into_iter().find(|(_, changed)| *changed) {
-        Some((field, _)) => Err(Unwritten::changed(field)),
+        Some((field, _)) => Err(Unwritten::changed(Some(field))),
         None => Ok(text),
     }
 }

@@ -4,13 +4,14 @@ use serde::de::{DeserializeOwned, value::MapDeserializer};
 use serde_json::{Error, Map, Value};
 
 use super::StoredPart;
+use crate::journal::TextError;
 
 /// Why generated code could not write the data of a machine.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Unwritten {
     pub(crate) part: StoredPart,
-    /// The field of the state, where it is known.
+    /// The field, where it is known.
     pub(crate) field: Option<String>,
     /// Without one, the text would be read back as another value.
     pub(crate) source: Option<Error>,
@@ -22,23 +23,35 @@ impl Unwritten {
         serde::ser::Error::custom(self)
     }
 
-    /// A field of the state has changed.
-    pub(super) fn changed(field: &str) -> Self {
-        Self { part: StoredPart::State, field: Some(field.to_owned()), source: None }
+    /// This field, if it is known, has changed.
+    pub(super) fn changed(field: Option<&str>) -> Self {
+        Self { part: StoredPart::State, field: field.map(str::to_owned), source: None }
     }
 
-    /// The text of the state cannot be read back.
-    pub(super) fn unread<T: DeserializeOwned>(text: &str, source: Error) -> Self {
-        Self { field: unread_field::<T>(text), ..source.into() }
+    /// There is no text.
+    pub(super) fn refused(error: TextError) -> Self {
+        Self { field: error.member, ..error.source.into() }
     }
 
-    pub(super) fn of_context(source: Option<Error>) -> Self {
-        Self { part: StoredPart::Context, field: None, source }
+    /// The text cannot be read back, because of this field, if it is known.
+    pub(super) fn unread(source: &Error, field: Option<String>) -> Self {
+        let reason = format!(
+            "{source}; make `Serialize` write what `Deserialize` reads (JSON has no NaN and no infinity)"
+        );
+        Self { field, ..Self::because(reason) }
+    }
+
+    pub(crate) fn because(reason: impl fmt::Display) -> Self {
+        <Error as serde::ser::Error>::custom(reason).into()
+    }
+
+    pub(super) fn of_context(self) -> Self {
+        Self { part: StoredPart::Context, ..self }
     }
 }
 
 /// The field whose value cannot be read, if the problem is in one.
-fn unread_field<T: DeserializeOwned>(text: &str) -> Option<String> {
+pub(super) fn unread_field<T: DeserializeOwned>(text: &str) -> Option<String> {
     let mut fields = serde_json::from_str::<Map<String, Value>>(text).ok()?.into_iter();
     let mut last = None;
     let entries = iter::from_fn(|| {

@@ -119,10 +119,7 @@ pub enum CommitError {
         breach: Breach,
     },
     /// A state, a payload or a context cannot be written as JSON that can be read back.
-    #[error(
-        "{id} cannot be stored: {reason}; nothing was written; make `Serialize` write what `Deserialize` reads \
-         (JSON has no NaN and no infinity)"
-    )]
+    #[error("{id} cannot be stored: {reason}; nothing was written")]
     Unwritable {
         /// The machine.
         id: Id,

@@ -154,17 +154,16 @@ impl Store {
 
 /// A part of a machine in this state that cannot be stored, as an error.
 fn unwritten(id: Id, state: &str, error: Unwritten) -> CommitError {
-    match error {
-        Unwritten { source: None, field, .. } => {
-            CommitError::Altered { id, state: state.to_owned(), field }
-        }
-        Unwritten { part: StoredPart::State, .. } => {
-            CommitError::Unwritable { id, reason: format!("{error} (the state is `{state}`)") }
-        }
-        Unwritten { part: StoredPart::Context, .. } => {
-            CommitError::Unwritable { id, reason: error.to_string() }
-        }
-    }
+    let Unwritten { part, field, source } = error;
+    let Some(source) = source else {
+        return CommitError::Altered { id, state: state.to_owned(), field };
+    };
+    let part = match part {
+        StoredPart::State => format!("the state `{state}`"),
+        StoredPart::Context => part.to_string(),
+    };
+    let field = field.map_or_else(String::new, |field| format!("`{field}` of "));
+    CommitError::Unwritable { id, reason: format!("{field}{part}: {source}") }
 }
 
 /// The identity of a machine. It is fixed at creation, even if a newer program would project something

@@ -1,0 +1,132 @@
+//! JSON text of values of this program, checked while it is written.
+
+use std::io;
+
+use serde::{Serialize, ser::Error as _};
+use serde_json::{
+    Error,
+    ser::{CompactFormatter, Formatter, Serializer},
+};
+
+use super::canonical::{DEEPEST, USUAL};
+
+pub(super) const TOO_DEEP: &str =
+    "nested too deeply to be read back; keep its parts in a flat list";
+
+/// A value that cannot be written as JSON that every program reads alike.
+#[derive(Debug)]
+pub(crate) struct TextError {
+    /// The member of the value, if the value is an object and the problem is in one.
+    pub(crate) member: Option<String>,
+    pub(crate) source: Error,
+}
+
+/// The value as JSON text.
+pub(crate) fn write_text(value: &impl Serialize) -> Result<String, TextError> {
+    let (mut text, mut place) = (Vec::with_capacity(USUAL), Place::default());
+    let written = value.serialize(&mut Serializer::with_formatter(&mut text, &mut place));
+    let written = written.and_then(|()| String::from_utf8(text).map_err(Error::custom));
+    written.map_err(|source| place.refuse(source))
+}
+
+/// The place of what is written, in the value.
+#[derive(Default)]
+struct Place {
+    /// The number of arrays and objects around it.
+    depth: usize,
+    is_in_key: bool,
+    /// The member of the outermost object.
+    member: String,
+}
+
+impl Place {
+    fn enter(&mut self) -> io::Result<()> {
+        // The fields of a state, or of a context, are inside of an object.
+        if self.depth > DEEPEST {
+            return Err(io::Error::other(TOO_DEEP));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn refuse(self, source: Error) -> TextError {
+        let source = if self.is_in_key {
+            Error::custom(format!(
+                "a key of a map cannot be written: {source}; store the map as a list of pairs"
+            ))
+        } else {
+            source
+        };
+        TextError { member: Some(self.member).filter(|member| !member.is_empty()), source }
+    }
+}
+
+impl Formatter for &mut Place {
+    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        if self.is_in_key && self.depth == 1 {
+            self.member.push_str(fragment);
+        }
+        CompactFormatter.write_string_fragment(writer, fragment)
+    }
+
+    fn begin_array<W>(&mut self, writer: &mut W) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.enter()?;
+        CompactFormatter.begin_array(writer)
+    }
+
+    fn end_array<W>(&mut self, writer: &mut W) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.depth -= 1;
+        CompactFormatter.end_array(writer)
+    }
+
+    fn begin_object<W>(&mut self, writer: &mut W) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.enter()?;
+        CompactFormatter.begin_object(writer)
+    }
+
+    fn end_object<W>(&mut self, writer: &mut W) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.depth -= 1;
+        CompactFormatter.end_object(writer)
+    }
+
+    fn begin_object_key<W>(&mut self, writer: &mut W, first: bool) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.is_in_key = true;
+        CompactFormatter.begin_object_key(writer, first)
+    }
+
+    fn end_object_key<W>(&mut self, writer: &mut W) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.is_in_key = false;
+        CompactFormatter.end_object_key(writer)
+    }
+
+    fn end_object_value<W>(&mut self, writer: &mut W) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        if self.depth == 1 {
+            self.member.clear();
+        }
+        CompactFormatter.end_object_value(writer)
+    }
+}
