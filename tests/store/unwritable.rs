@@ -20,6 +20,7 @@ on_both! {
     a_state_that_is_not_json_is_refused,
     a_state_that_could_not_be_read_again_is_refused,
     a_part_that_json_cannot_have_is_named,
+    a_number_beyond_64_bits_is_refused_everywhere,
     what_is_stored_fits_into_other_json,
 }
 
@@ -124,5 +125,54 @@ async fn what_is_stored_fits_into_other_json(place: Place) {
         let text = serde_json::to_string(&place.store.export(id).await.unwrap()).unwrap();
         let claim: Unverified = serde_json::from_str(&text).unwrap();
         claim.verify::<AnyGarden>().unwrap();
+    }
+}
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Scale {
+    #[initial]
+    #[on(weigh(grams) => Weighed)]
+    #[on(double(half: u64) => Weighed(grams = u128::from(half) * 2))]
+    #[on(owe(cents) => Owing)]
+    #[on(negate(amount: u64) => Owing(cents = -i128::from(amount)))]
+    #[on(list(by_weight) => Listed)]
+    Empty,
+    #[terminal]
+    Weighed { grams: u128 },
+    #[terminal]
+    Owing { cents: i128 },
+    #[terminal]
+    Listed { by_weight: HashMap<u128, u8> },
+}
+
+async fn a_number_beyond_64_bits_is_refused_everywhere(place: Place) {
+    let (most, least) = (u128::from(u64::MAX), i128::from(i64::MIN));
+    let cases: [(AnyScale, &str); 5] = [
+        (Scale::new().weigh(most + 1).into(), "`grams` of the payload: "),
+        (Scale::new().double(u64::MAX).into(), "`grams` of the state `weighed`: "),
+        (Scale::new().owe(least - 1).into(), "`cents` of the payload: "),
+        (Scale::new().owe(i128::MAX).into(), "`cents` of the payload: "),
+        (Scale::new().negate(u64::MAX).into(), "`cents` of the state `owing`: "),
+    ];
+    for (mut machine, part) in cases {
+        let refused = place.store.create(&mut machine).await;
+        let text = refused.as_ref().unwrap_err().to_string();
+        assert_err!(refused, CommitError::Unwritable { .. });
+        assert!(text.contains(part) && text.contains("write it as a string"), "{text}");
+        assert_eq!(place.lines(&Query::new()).await, []);
+    }
+    let fine: [AnyScale; 4] = [
+        Scale::new().weigh(most).into(),
+        Scale::new().owe(least).into(),
+        Scale::new().owe(i128::from(u64::MAX)).into(),
+        // The key is a string.
+        Scale::new().list(HashMap::from([(u128::MAX, 1)])).into(),
+    ];
+    for machine in fine {
+        let stored = place.created(machine).await;
+        let loaded = place.store.load::<AnyScale>(stored.journal().id()).await.unwrap();
+        let state = |scale: &AnyScale| Snapshot::<Internal>::of(scale, 0).unwrap().state.clone();
+        assert!(state(&loaded) == state(&stored), "{loaded:?}");
     }
 }

@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 use super::{
     canonical::is_too_deep,
-    portable::check_written_value,
+    portable::{WRITES_ANY_NUMBER, check_written_value},
     written::{TOO_DEEP, write_text},
 };
 
@@ -35,14 +35,12 @@ impl Payload {
 }
 
 fn value_of(item: &impl Serialize) -> Result<Value, String> {
-    let value = match serde_json::to_value(item) {
-        Ok(value) => value,
-        // The error of the text says what to do.
-        Err(error) => {
-            let source = write_text(item).err().map_or(error, |refused| refused.source);
-            return Err(source.to_string());
-        }
-    };
+    let value = serde_json::to_value(item);
+    // The error of the text says what to do, and with `arbitrary_precision` a value has any number.
+    if value.is_err() || *WRITES_ANY_NUMBER {
+        write_text(item).map_err(|refused| refused.source.to_string())?;
+    }
+    let value = value.map_err(|error| error.to_string())?;
     if is_too_deep(&value) {
         return Err(TOO_DEEP.to_owned());
     }

@@ -86,7 +86,7 @@ pub(super) fn check_written_value(value: &Value) -> Result<(), Unportable> {
     if *WRITES_ANY_NUMBER { check_value(value) } else { Ok(()) }
 }
 
-static WRITES_ANY_NUMBER: LazyLock<bool> =
+pub(super) static WRITES_ANY_NUMBER: LazyLock<bool> =
     LazyLock::new(|| serde_json::from_str::<serde_json::Number>("1e400").is_ok());
 
 /// Where a string literal at the start of the text ends.

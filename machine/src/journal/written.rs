@@ -13,6 +13,8 @@ use super::canonical::{DEEPEST, USUAL};
 pub(super) const TOO_DEEP: &str =
     "nested too deeply to be read back; keep its parts in a flat list";
 
+const TOO_LARGE: &str = "a whole number does not fit 64 bits, so other programs would read another one; write it as a string";
+
 /// A value that cannot be written as JSON that every program reads alike.
 #[derive(Debug)]
 pub(crate) struct TextError {
@@ -49,6 +51,11 @@ impl Place {
         Ok(())
     }
 
+    /// Checks a whole number. One in a key is a string.
+    fn fits(&self, fits: bool) -> io::Result<()> {
+        if fits || self.is_in_key { Ok(()) } else { Err(io::Error::other(TOO_LARGE)) }
+    }
+
     fn refuse(self, source: Error) -> TextError {
         let source = if self.is_in_key {
             Error::custom(format!(
@@ -62,6 +69,22 @@ impl Place {
 }
 
 impl Formatter for &mut Place {
+    fn write_i128<W>(&mut self, writer: &mut W, value: i128) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.fits(i64::try_from(value).is_ok() || u64::try_from(value).is_ok())?;
+        CompactFormatter.write_i128(writer, value)
+    }
+
+    fn write_u128<W>(&mut self, writer: &mut W, value: u128) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        self.fits(u64::try_from(value).is_ok())?;
+        CompactFormatter.write_u128(writer, value)
+    }
+
     fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
     where
         W: ?Sized + io::Write,
