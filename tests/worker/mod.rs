@@ -9,6 +9,7 @@ mod callback;
 mod calls;
 mod children;
 mod clock;
+mod commit_panics;
 mod correlation;
 mod crew;
 mod deadlines;

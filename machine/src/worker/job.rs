@@ -8,9 +8,11 @@ mod writes;
 
 use std::{
     collections::{BTreeSet, HashSet},
+    panic::AssertUnwindSafe,
     sync::Arc,
 };
 
+use futures_util::FutureExt;
 use tracing::{Instrument, Span, field::display};
 
 use super::{
@@ -20,6 +22,7 @@ use super::{
 };
 use crate::{
     clock::Millis,
+    future::panic_text,
     id::Id,
     store::{
         Cause, LoadError, Unavailable,
@@ -253,8 +256,22 @@ impl<H: Handler> Job<'_, H> {
         ended
     }
 
-    /// Does one thing.
+    /// Does one thing. A panic in code of the program that a commit runs, such as a `PartialEq`, fails it like a panic in
+    /// the handler.
     async fn turn(&mut self) -> Result<Flow, Unavailable> {
+        let (on, attempt) = (self.on.clone(), self.attempt);
+        let flow = AssertUnwindSafe(self.step()).catch_unwind().await;
+        match flow {
+            Ok(flow) => flow,
+            Err(panic) => {
+                (self.on, self.attempt) = (on, attempt);
+                let why = format!("the machine's code panicked: {}", panic_text(&*panic));
+                self.fail(Cause::Panicked, "panic", why, false).await
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Flow, Unavailable> {
         self.steps += 1;
         if !self.lease.is_valid(&self.shared.store) {
             return Ok(Flow::End);
