@@ -2,6 +2,7 @@
 
 mod acts;
 mod backup;
+mod calls;
 mod check;
 mod command;
 mod completions;
