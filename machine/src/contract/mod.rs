@@ -4,6 +4,7 @@
 mod accessors;
 mod action;
 mod answer;
+mod answer_rules;
 mod approval;
 mod call;
 mod call_record;
