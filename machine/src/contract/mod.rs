@@ -20,6 +20,7 @@ mod decision;
 mod effect;
 mod execution_machine;
 mod fact;
+mod fold;
 mod fork;
 mod gate;
 mod identity;
