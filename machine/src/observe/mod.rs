@@ -12,6 +12,7 @@ mod concern_list;
 mod concerns;
 mod consequences;
 mod detail;
+mod execution_concern;
 mod fact_exporter;
 mod misfit;
 mod next;

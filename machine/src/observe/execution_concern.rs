@@ -1,0 +1,83 @@
+//! The concern about one execution.
+
+use super::{Concern, ConcernReason, Observer, OpenCall};
+use crate::{
+    contract::{AnyExecution, Liveness, Progress, waits_for},
+    effects::error::StateError,
+    id::Id,
+    store::LoadError,
+    stored::Durable,
+    view::{Audience, Label},
+};
+
+impl Observer {
+    /// The concern about an execution for this reason.
+    pub(super) async fn concern_of_execution<A: Audience>(
+        &self,
+        reason: ConcernReason,
+        execution: &AnyExecution,
+    ) -> Result<Concern<A>, LoadError> {
+        let contract = execution.context();
+        let question = match execution {
+            AnyExecution::Waiting(waiting) if !Progress::of(execution).awaits_report() => {
+                Some(waits_for(waiting, self.language))
+            }
+            _ => None,
+        };
+        let cause = match execution {
+            AnyExecution::Waiting(_) if contract.approves().is_some() => {
+                self.about_gate(execution.id()).await?
+            }
+            _ => None,
+        };
+        Ok(Concern {
+            reason,
+            id: Some(execution.id()),
+            machine: Some(execution.definition().name.to_string()),
+            status: Some(execution.status().definition().name.to_string()),
+            label: Some(Label::of(execution).to_string()),
+            calls: None,
+            session: contract.session_id().map(str::to_owned),
+            summary: contract.summary_in(self.language).into_owned(),
+            question,
+            answered_with: None,
+            open_call: self.open_call(execution).await,
+            missing: None,
+            trouble: None,
+            cause,
+            reference: A::__internal(|| Progress::of(execution).reference().map(str::to_owned)),
+            error: A::__internal(|| None),
+            since: Some(execution.journal().past().entered_at),
+            transition_count: Some(execution.journal().past().transitions),
+            next: self.next_of_execution(execution).await?,
+        })
+    }
+
+    /// Why a gate can no longer be approved, or what to know before.
+    async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
+        match self.store.gate(id).await {
+            Ok(gate) => {
+                let standing = self.store.standing(&gate).await?;
+                Ok(standing.stale.or(standing.caution))
+            }
+            Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The call of an execution in doubt, if it can still take effect for certain.
+    async fn open_call(&self, execution: &AnyExecution) -> Option<OpenCall> {
+        let progress = Progress::of(execution);
+        if !progress.is_in_doubt() || progress.worker() == Liveness::Ended {
+            return None;
+        }
+        // The question mentions a liveness that cannot be determined.
+        match self.store.liveness(execution).await {
+            Ok(Liveness::Alive | Liveness::CutOff) => Some(OpenCall {
+                process: progress.process()?.clone(),
+                cut_off_at: progress.cut_off_at(),
+            }),
+            Ok(Liveness::Ended | Liveness::Unknown) | Err(_) => None,
+        }
+    }
+}
