@@ -359,45 +359,6 @@ impl EffectError {
     }
 }
 
-impl EffectError {
-    pub(crate) fn class(&self) -> &'static str {
-        match self {
-            Self::Commit(error) => error.class(),
-            Self::Deferred { .. } => "deferred",
-            Self::NeverRuns { .. } => "never_runs",
-            Self::NotApproved { .. } => "not_approved",
-            Self::Declined { .. } => "declined",
-            Self::ApprovalExpired { .. } => "approval_expired",
-            Self::GateExpired { .. } => "gate_expired",
-            Self::NotDue { .. } => "not_due",
-            Self::GateEnded { .. } => "gate_ended",
-            Self::GateChanged { .. } => "gate_changed",
-            Self::GateDone { .. } => "gate_done",
-            Self::OfParent { .. } => "of_parent",
-            Self::NotShown { .. } => "not_shown",
-            Self::Unanswered { .. } => "unanswered",
-            Self::AlreadyDecided { .. } => "already_decided",
-            Self::WorkerAlive { .. } => "worker_alive",
-            Self::CutOff { .. } => "cut_off",
-            Self::WorkerUnknown { .. } => "worker_unknown",
-            Self::NotSettled { .. } => "not_settled",
-            Self::NotInterrupted { .. } => "not_interrupted",
-            Self::EffectLowered { .. } => "effect_lowered",
-            Self::IdentityChanged { .. } => "identity_changed",
-            Self::OtherIdentity { .. } => "other_identity",
-            Self::Imported { .. } => "imported",
-            Self::Contract { .. } => "contract",
-            Self::OtherAction { .. } => "other_action",
-            Self::OtherOutcome { .. } => "other_outcome",
-            Self::Fenced { .. } => "fenced",
-            Self::Unsettled { source, .. } => source.class(),
-            Self::Lock(_) => "lock",
-            // The source says why it cannot be read.
-            Self::Gate { source, .. } | Self::NotResumed { source } => source.class(),
-        }
-    }
-}
-
 /// The process of a call, as a part of a sentence.
 fn in_process(process: Option<&Process>) -> String {
     process.map(|process| format!(" in {process}")).unwrap_or_default()

@@ -1,8 +1,10 @@
 //! Why calls, gates and answers are refused.
 
+mod class;
 mod effect;
 mod state;
 
+pub(crate) use class::class_of;
 pub use effect::EffectError;
 pub use state::StateError;
 
@@ -10,7 +12,6 @@ use crate::{
     store::{
         backend::Rejected,
         error::{CommitError, LoadError, Unavailable},
-        inbox::send::SendError,
     },
     stored::VerifyError,
 };
@@ -88,25 +89,5 @@ impl From<Rejected> for EffectError {
                 CommitError::OtherMessage { id, correlation }
             }
         })
-    }
-}
-
-/// The class of an error of any type; `None` if it is not of a store.
-pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
-    if let Some(error) = error.downcast_ref::<EffectError>() {
-        Some(error.class())
-    } else if let Some(error) = error.downcast_ref::<StateError>() {
-        Some(error.class())
-    } else if let Some(error) = error.downcast_ref::<CommitError>() {
-        match error {
-            CommitError::Effect(source) => class_of(&**source),
-            error => Some(error.class()),
-        }
-    } else if let Some(error) = error.downcast_ref::<LoadError>() {
-        Some(error.class())
-    } else if let Some(error) = error.downcast_ref::<SendError>() {
-        Some(error.class())
-    } else {
-        error.downcast_ref::<Unavailable>().map(Unavailable::class)
     }
 }
