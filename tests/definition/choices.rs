@@ -41,6 +41,7 @@ fn a_move_says_where_it_leads_and_when() {
     assert!(look.is_choice());
     assert_eq!((look.trigger(), &*look.source().label), ("look", "PLACED"));
     assert_eq!(targets(look), ["cancelled", "cooking"]);
+    assert_eq!(format!("{look:?}"), "look -> CANCELLED or COOKING");
     assert_eq!(conditions(look), ["guests > *context", "else"]);
     assert_eq!(
         look.payload().iter().map(|item| (&*item.name, &*item.ty)).collect::<Vec<_>>(),

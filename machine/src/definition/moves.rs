@@ -6,7 +6,7 @@ use crate::actor::Actor;
 /// A legal move: the effect of a trigger in one state.
 ///
 /// Most moves have one edge. A choice has one for each state that it can lead to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Move<'a> {
     definition: &'a Definition,
     /// Never empty; all have the same source, trigger, payload, actors and guard.
@@ -82,5 +82,12 @@ impl fmt::Display for Move<'_> {
             write!(f, "{separator}{}", target.label)?;
         }
         Ok(())
+    }
+}
+
+/// One line, without the whole definition.
+impl fmt::Debug for Move<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
