@@ -67,5 +67,6 @@ async fn a_topology_lists_calls() {
     ]);
     // The calls of other kinds.
     let ran = place.run(&["topology", "execution"]);
+    assert!(ran.done().contains("after = context.answer_limit()"), "{ran:?}");
     assert!(!ran.done().contains("Calls"), "{ran:?}");
 }

@@ -214,7 +214,7 @@ async fn a_topology_is_drawn() {
     }
     assert_eq!(place.json(&["topology", "order"])["initial_status"], "asking");
     assert_eq!(place.json(&["topology"])["kinds"][0]["machine"], "order");
-    place.run(&["topology", "none"]).failed(1, "it has `order`");
+    place.run(&["topology", "none"]).failed(2, "it has `order`");
 }
 
 #[tokio::test]

@@ -181,6 +181,10 @@ async fn the_topology_is_that_of_the_definition() {
             "packed expire cancelled [graph_runner] -",
         ]
     );
+    let due =
+        topology.edges.iter().filter_map(|edge| Some((&*edge.trigger, edge.after.as_deref()?)));
+    let limit = "Duration::from_millis(context.limit_ms)";
+    assert_eq!(due.collect::<Vec<_>>(), [("expire", limit), ("expire", limit)]);
     assert_eq!(topology.forbidden_transitions.len(), 5 * 5 - 5);
     let forbidden = |from: &str, to: &str| {
         let mut all = topology.forbidden_transitions.iter();

@@ -136,6 +136,9 @@ pub struct TopologyEdge {
     /// Whether it stays in its state: it begins no visit, and starts no deadline again.
     #[serde(skip_serializing_if = "Stays::is_never")]
     pub stays: Stays,
+    /// For a deadline, the time after entering the state or its group, as declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// It leaves the calls of its state under way.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub detaches: bool,
@@ -176,6 +179,7 @@ impl Topology {
             allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
             when: edge.when.as_deref().map(str::to_owned),
             stays: edge.stays,
+            after: edge.deadline.as_ref().map(|deadline| deadline.after.to_string()),
             detaches: edge.detach,
         });
         let waits = states().filter(|state| state.stable && !state.terminal);

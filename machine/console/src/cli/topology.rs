@@ -66,7 +66,7 @@ impl Topology {
                 )));
             }
             let known: Vec<_> = newest.keys().map(|name| format!("`{}`", OneLine(name))).collect();
-            return Err(Error::refused(format!(
+            return Err(Error::usage(format!(
                 "no machine of kind `{}` has been stored in this file; it has {}",
                 shortened(machine),
                 if known.is_empty() { "none".to_owned() } else { known.join(", ") }
@@ -182,15 +182,16 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
     shown
 }
 
-/// The condition of a move, and whether it stays in its state or leaves calls under way.
+/// The condition and the deadline of a move, and whether it stays in its state or leaves calls under way.
 fn when(terminal: Terminal, edge: &view::TopologyEdge) -> String {
+    let after = edge.after.as_ref().map(|after| format!("after = {after}"));
     let stays = match edge.stays {
         Stays::Never => None,
         Stays::Always => Some(terminal.text(Phrase::Stays)),
         Stays::ByBranch => Some(terminal.text(Phrase::MayStay)),
     };
     let detaches = edge.detaches.then(|| terminal.text(Phrase::Detaches));
-    let parts = [edge.when.as_deref(), stays, detaches];
+    let parts = [edge.when.as_deref(), after.as_deref(), stays, detaches];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
