@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use machine::{
     Id,
-    contract::{Action, Call, service_fn},
+    contract::{Action, Call, NoReceipt, service_fn},
     effects::StateError,
     store::LoadError,
     view::Label,
 };
 use machine_tests::{
-    actors::tool_node,
+    actors::{ann, tool_node},
     assert_err,
-    samples::{contradicted, pending_mail, receipt},
+    samples::{answers, contradicted, pending_mail, receipt},
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -215,6 +215,23 @@ async fn a_call_that_was_cut_off_names_its_process() {
     refused.failed(1, &process);
     refused.failed(1, "restart that process and answer then");
     assert_eq!(place.label(doubt).await, Label::InDoubt);
+}
+
+/// Another attempt at a child is refused, so it is not recommended.
+#[tokio::test]
+async fn the_report_of_a_finding_names_what_is_possible() {
+    let place = Place::new().await;
+    let alone = place.doubt("bob@example.com").await;
+    let (parent, gate, planned) = place.parent_of("eve@example.com").await;
+    let child = planned.id();
+    drop(machine_tests::approve(&place.store, gate, ann()).await.unwrap());
+    let unknown = answers(Err(NoReceipt::unknown("connection lost")));
+    drop(place.store.perform(planned, unknown, tool_node()).await.unwrap());
+    let next = [format!("retry {alone} --as NAME"), format!("show {parent}")];
+    for (id, next) in [alone, child].into_iter().zip(next) {
+        let found = place.run(&["confirm", &end(id), "not-applied", "--as", "ann", "--yes"]);
+        found.shows(&[&format!("{id} confirmed: it did not take effect; next: `{next}`\n")]);
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
+    list::command,
     on::One,
     person::{Whole, Yes},
 };
@@ -61,10 +62,8 @@ impl Confirm {
         let doubt = operator.in_doubt(id, finding).await?;
         let answer = match (self.found, self.overridden) {
             (Found::Applied, _) => "it took effect",
-            (Found::NotApplied, false) => "it did not take effect, and may be retried",
-            (Found::NotApplied, true) => {
-                "it did not take effect, although this is not proven yet, and may be retried"
-            }
+            (Found::NotApplied, false) => "it did not take effect",
+            (Found::NotApplied, true) => "it did not take effect, although this is not proven yet",
         };
         let asked = self.whole.question(
             &doubt.question_in(context.language),
@@ -76,9 +75,14 @@ impl Confirm {
         let text = match self.found {
             Found::Applied => format!("{id} confirmed: it took effect\n"),
             Found::NotApplied => {
-                format!(
-                    "{id} confirmed: it did not take effect; `retry {id} --as NAME` retries it\n"
-                )
+                // It is an addition only.
+                let next = Box::pin(context.observer(&store).next(id)).await.unwrap_or_default();
+                let next: Vec<_> = next.iter().map(|step| format!("`{}`", command(step))).collect();
+                let next = match &*next {
+                    [] => String::new(),
+                    next => format!("; next: {}", next.join(", ")),
+                };
+                format!("{id} confirmed: it did not take effect{next}\n")
             }
         };
         self.one.by.report(document, text)

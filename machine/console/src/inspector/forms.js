@@ -183,7 +183,7 @@ export const FORMS = {
           "label",
           null,
           h("input", { type: "radio", name: "applied", value: "false", required: true }),
-          " It did not take effect. Its key is released, so it may be retried.",
+          " It did not take effect. Its key is released for another attempt.",
         ),
       ),
       text("receipt", "Receipt, if it took effect (optional)", { maxlength: 2000 }),
