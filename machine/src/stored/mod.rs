@@ -13,6 +13,7 @@ mod history;
 mod index;
 mod outcomes;
 pub(crate) mod rules;
+pub(crate) mod session;
 mod unread;
 mod unverified;
 mod unwritten;
