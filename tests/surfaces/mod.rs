@@ -6,6 +6,7 @@ mod cli;
 mod http;
 mod place;
 mod repeated;
+mod rollback;
 mod views;
 
 pub(crate) use acts::situations;

@@ -117,7 +117,8 @@ impl Operator<'_> {
 }
 
 impl Draft {
-    /// Checks a message against the newest definition of its machine.
+    /// Checks a message against the definition of its machine, whose moves are offered, and against the newest one in the
+    /// store, which may know more: a newer program that runs for a while takes no move from anybody.
     pub(super) async fn new(
         store: &Store,
         id: Id,
@@ -126,50 +127,22 @@ impl Draft {
         early: bool,
     ) -> Result<Self, Error> {
         let observed = store.observed_one(id).await?;
-        let written = &*observed.definition;
-        let definitions = store.definitions().await?;
-        let newest = definitions.iter().rfind(|known| known.name == written.name);
-        let newest = newest.map_or(written, |newest| &**newest);
+        let (written, newest) = (&*observed.definition, observed.newest());
         let (state, label) = observed.state();
-        let state = written.successor(state, newest);
         if observed.has_ended() {
             return Err(Error::refused(format!("{id} is {label}, so it accepts no more messages")));
         }
-        let shown = shortened(trigger);
-        let is_taken = match newest.fit(state, trigger, Human::KIND) {
-            Fit::Now => true,
-            Fit::Later => false,
-            Fit::NotFor(edge) => {
-                return Err(Error::refused(format!(
-                    "`{shown}` is not for people, only for {}; {}",
-                    actors(edge),
-                    legal(newest, state)
-                )));
-            }
-            Fit::Unknown => {
-                return Err(Error::refused(format!(
-                    "no state of `{}` accepts `{shown}`; {}",
-                    OneLine(&newest.name),
-                    legal(newest, state)
-                )));
-            }
+        let check =
+            |definition, state| is_taken(definition, (state, label), trigger, &payload, early);
+        let by_newest = || check(newest, written.successor(state, newest));
+        let is_taken = match check(written, Some(state)) {
+            Ok(true) => true,
+            Ok(false) => by_newest().unwrap_or(false),
+            Err(_) if written.edges_of(trigger).next().is_none() => by_newest()?,
+            Err(refused) => by_newest().map_err(|_| refused)?,
         };
-        let mut edges = newest.edges_of(trigger).filter(|edge| edge.is_for::<Human>()).peekable();
-        if let Some(misfit) =
-            edges.peek().and_then(|edge| misfit(edge, &payload, true, Language::English))
-        {
-            return Err(Error::payload(misfit));
-        }
-        // An answer that waits for a question answers one that was never shown.
-        let is_answer = edges.all(|edge| newest.states[edge.from].stable);
-        if !is_taken && is_answer && !early {
-            return Err(Error::refused(format!(
-                "{label} does not accept `{shown}`; sent now, it would answer a later question that you have not seen; \
-                 {}, or allow it with `early`",
-                legal(newest, state)
-            )));
-        }
         let warning = (!is_taken).then(|| {
+            let shown = shortened(trigger);
             format!("{label} does not accept `{shown}`, so it waits for a state that does")
         });
         let mut body = payload;
@@ -251,6 +224,51 @@ impl Draft {
         let answer = store.queued_answer(&machine).await?;
         Ok(answer.filter(|answer| answer.correlation != correlation))
     }
+}
+
+/// Checks a message against a definition: whether the machine takes it in this state, and not only later.
+fn is_taken(
+    definition: &Definition,
+    (state, label): (Option<usize>, &str),
+    trigger: &str,
+    payload: &Map<String, Value>,
+    early: bool,
+) -> Result<bool, Error> {
+    let shown = shortened(trigger);
+    let is_taken = match definition.fit(state, trigger, Human::KIND) {
+        Fit::Now => true,
+        Fit::Later => false,
+        Fit::NotFor(edge) => {
+            return Err(Error::refused(format!(
+                "`{shown}` is not for people, only for {}; {}",
+                actors(edge),
+                legal(definition, state)
+            )));
+        }
+        Fit::Unknown => {
+            return Err(Error::refused(format!(
+                "no state of `{}` accepts `{shown}`; {}",
+                OneLine(&definition.name),
+                legal(definition, state)
+            )));
+        }
+    };
+    let mut edges = definition.edges_of(trigger).filter(|edge| edge.is_for::<Human>()).peekable();
+    if let Some(misfit) =
+        edges.peek().and_then(|edge| misfit(edge, payload, true, Language::English))
+    {
+        return Err(Error::payload(misfit));
+    }
+    // An answer that waits for a question answers one that was never shown.
+    let is_answer = edges.all(|edge| definition.states[edge.from].stable);
+    if !is_taken && is_answer && !early {
+        return Err(Error::refused(format!(
+            "{label} does not accept `{shown}`; sent now, it would answer a later question that you have not seen; \
+             {}, or allow it with `early`",
+            legal(definition, state)
+        )));
+    }
+    Ok(is_taken)
 }
 
 fn sender(message: &Received) -> String {
