@@ -107,7 +107,8 @@ async fn undriven_machines_need_attention() {
     let list = place.run(&["list"]);
     assert!(list.done().contains("no worker"), "{list:?}");
     assert!(list.out.contains("no live worker drives `order`"), "{list:?}");
-    assert!(list.out.contains("`Worker::handler`"), "{list:?}");
+    let about = "order ASKING: no live worker drives `order`: start the program that does";
+    assert!(list.out.contains(about), "{list:?}");
     let shown = place.run(&["show", &end(id)]);
     assert!(shown.done().contains("no live worker drives `order`"), "{shown:?}");
 }

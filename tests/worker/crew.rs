@@ -135,10 +135,8 @@ fn undriven_machines_need_attention_after_a_minute() {
         assert_eq!(missing(&store).await, BTreeSet::new());
 
         let running = started(&store, worker(&store)).await;
-        let no_handler =
-            "no live worker drives `ticket`: start one with `Worker::handler` or `Worker::machine` for it".to_owned();
-        let no_tool =
-            "no live worker has the tool `post.weigh`: start one with `Worker::tool` for it";
+        let no_handler = "no live worker drives `ticket`: start the program that does".to_owned();
+        let no_tool = "no live worker has the tool `post.weigh`: start the program that has it";
         let all = [(id, no_handler.clone()), (waits, no_handler), (salt, no_tool.to_owned())];
         assert_eq!(missing(&store).await, BTreeSet::from(all));
         running.stop().await.unwrap();
@@ -170,7 +168,7 @@ fn a_tool_that_a_live_worker_lacks_is_missing_for_as_long_as_it_looks() {
             hand.pass(Duration::from_secs(31));
             looks().await;
         }
-        let what = "no live worker has the tool `post.stamp`: start one with `Worker::tool` for it";
+        let what = "no live worker has the tool `post.stamp`: start the program that has it";
         assert_eq!(missing(&store).await, BTreeSet::from([(id, what.to_owned())]));
     });
 }
@@ -251,8 +249,8 @@ fn a_message_that_no_live_worker_can_take_needs_attention() {
         ),
         (
             false,
-            "a message waits for `give_up`, but no live worker's `ticket` has that move: start an \
-             older program, or cancel the machine",
+            "a message waits for `give_up`, but no live worker's `ticket` has that move: start a \
+             program that has it",
         ),
     ] {
         timed(async |store, hand| {

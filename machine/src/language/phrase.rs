@@ -154,12 +154,12 @@ phrases! {
     CauseNotTaken: "the machine does not take it yet", "状态机暂时不接受它";
     CauseNotValid: "it can never be accepted", "它永远不会被接受";
     CauseEnded: "the machine has ended", "状态机已结束";
-    NeedsHandler: "no live worker drives `{machine}`: start one with `Worker::handler` or `Worker::machine` for it",
-        "没有运行中的执行者驱动 `{machine}`：请启动一个带有相应 `Worker::handler` 的执行者";
-    NeedsTool: "no live worker has the tool `{tool}`: start one with `Worker::tool` for it",
-        "没有运行中的执行者拥有工具 `{tool}`：请启动一个带有相应 `Worker::tool` 的执行者";
-    NeedsMove: "a message waits for `{trigger}`, but no live worker's `{machine}` has that move: start an older program, or cancel the machine",
-        "有消息等待 `{trigger}`，但运行中的执行者的 `{machine}` 都没有该迁移：请启动较旧的程序，或取消该状态机";
+    NeedsHandler: "no live worker drives `{machine}`: start the program that does",
+        "没有运行中的执行者驱动 `{machine}`：请启动相应的程序";
+    NeedsTool: "no live worker has the tool `{tool}`: start the program that has it",
+        "没有运行中的执行者拥有工具 `{tool}`：请启动拥有它的程序";
+    NeedsMove: "a message waits for `{trigger}`, but no live worker's `{machine}` has that move: start a program that has it",
+        "有消息等待 `{trigger}`，但运行中的执行者的 `{machine}` 都没有该迁移：请启动拥有它的程序";
     NeedsSender: "a message from an actor of kind `{kind}` waits, but no live worker of `{machine}` knows that kind: add it with `Worker::sender`",
         "有来自 `{kind}` 类参与者的消息在等待，但 `{machine}` 的运行中的执行者都不认识此类参与者：请用 `Worker::sender` 添加";
     NeedsDefinition: "no live worker's `{machine}` can read it: {why}", "运行中的执行者的 `{machine}` 都无法读取它：{why}";

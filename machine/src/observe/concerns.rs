@@ -247,7 +247,9 @@ impl Observer {
         Ok(Some(Concern {
             reason,
             id: Some(id),
-            summary: format!("{} {shown} {}", snapshot.machine, fields.join(", ")),
+            summary: format!("{} {shown} {}", snapshot.machine, fields.join(", "))
+                .trim_end()
+                .to_owned(),
             machine: Some(snapshot.machine),
             status: Some(snapshot.status),
             label: Some(snapshot.label),
