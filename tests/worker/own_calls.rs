@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use machine::{
     contract::{Action, CallError, execution::Status},
-    worker::OwnCall,
+    worker::{OwnCall, Task},
 };
 
 use crate::worker::prelude::*;
@@ -22,6 +22,13 @@ enum Errand {
     Second,
     #[terminal]
     Done,
+}
+
+/// So a helper of a handler can hold `&Task` across an `.await`.
+#[test]
+fn a_task_can_be_shared_between_threads() {
+    fn is_shared<T: Sync>() {}
+    is_shared::<Task>();
 }
 
 /// The cents of calls, and their outcomes as text.

@@ -12,6 +12,7 @@ use super::{Actor, Category, InvalidName, Name, category::Library};
 ///
 /// let actors = Actors::issue("mailer")?;
 /// assert_eq!(actors.tool_node.name(), Some("mailer"));
+/// assert_eq!(actors.clone().graph_runner.name(), Some("mailer"));
 /// # Ok::<(), machine::actor::InvalidName>(())
 /// ```
 #[derive(Debug)]
@@ -42,6 +43,19 @@ impl Actors {
             graph_runner: GraphRunner(Some(name.clone())),
             reasoning_node: ReasoningNode(Some(name)),
         })
+    }
+}
+
+/// All of them can be copied; a part that is handed a single actor cannot keep it.
+impl Clone for Actors {
+    fn clone(&self) -> Self {
+        let Self { tool_node, ecs_node, graph_runner, reasoning_node } = self;
+        Self {
+            tool_node: ToolNode(tool_node.0.clone()),
+            ecs_node: EcsNode(ecs_node.0.clone()),
+            graph_runner: GraphRunner(graph_runner.0.clone()),
+            reasoning_node: ReasoningNode(reasoning_node.0.clone()),
+        }
     }
 }
 

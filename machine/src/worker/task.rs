@@ -1,4 +1,9 @@
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -15,8 +20,8 @@ use crate::{
 
 /// The context of a handler: the machine that it works on, and the writes to commit together with its transition.
 ///
-/// Hand it to helpers as `&mut Task`: machines cannot be shared between threads, so a future that holds a
-/// `&Task` cannot be sent to one.
+/// A helper that reads can have it as `&Task`, also across an `.await`. A handler that needs
+/// [`actors`](Self::actors) and adds writes clones them.
 pub struct Task {
     store: Store,
     actors: Arc<Actors>,
@@ -25,11 +30,25 @@ pub struct Task {
     version: u64,
     /// The number of the entry with which it came into its state.
     entered: u64,
-    pub(super) created: Vec<Box<dyn Durable>>,
-    pub(super) children: Vec<Box<dyn Durable>>,
-    pub(super) messages: Vec<(Id, Message)>,
+    created: Machines,
+    children: Machines,
+    messages: Vec<(Id, Message)>,
     /// The outcomes of the calls of the state, once all have one.
     pub(super) outcomes: Option<Vec<TaskOutcome>>,
+}
+
+/// New machines. They cannot be shared between threads, and a task can: nothing ever waits for this lock.
+#[derive(Default)]
+struct Machines(Mutex<Vec<Box<dyn Durable>>>);
+
+impl Machines {
+    fn get_mut(&mut self) -> &mut Vec<Box<dyn Durable>> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
 }
 
 /// The outcome of a call of the state.
@@ -59,8 +78,8 @@ impl Task {
             lease: Arc::clone(lease),
             version: journal.version(),
             entered: journal.past().entered,
-            created: Vec::new(),
-            children: Vec::new(),
+            created: Machines::default(),
+            children: Machines::default(),
             messages: Vec::new(),
             outcomes: None,
         }
@@ -87,14 +106,14 @@ impl Task {
 
     /// Creates a machine, in the batch of the transition.
     pub fn create(&mut self, machine: impl Durable + 'static) {
-        self.created.push(Box::new(machine));
+        self.created.get_mut().push(Box::new(machine));
     }
 
     /// Creates a child: a machine that this one waits for, in the batch of the
     /// transition. When it ends, the handler of this machine is called. When this machine ends first,
     /// the child gets a message with the trigger `cancel`. A retry of a child that failed has to be a child, too.
     pub fn child(&mut self, machine: impl Durable + 'static) {
-        self.children.push(Box::new(machine));
+        self.children.get_mut().push(Box::new(machine));
     }
 
     /// Creates the execution of a call as a child. A worker that has its tool runs it.
@@ -199,7 +218,7 @@ impl Task {
     /// # Errors
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    // Not an `async fn`: its future must not borrow machines, which cannot be shared between threads.
+    // Not an `async fn`: its future borrows nothing, so that writes can be added while it is there.
     pub fn children(&self) -> impl Future<Output = Result<Vec<Child>, LoadError>> + Send + use<> {
         let (store, id) = (self.store.clone(), self.id());
         async move { store.children(id).await }
@@ -257,10 +276,10 @@ impl Task {
     pub(super) fn write<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
         let id = self.lease.id;
         let mut batch = batch.on_condition(Condition::Version { id, version: self.version });
-        for machine in &mut self.created {
+        for machine in self.created.get_mut() {
             batch = batch.create(&mut **machine);
         }
-        for child in &mut self.children {
+        for child in self.children.get_mut() {
             batch = batch.create_child(id, &mut **child);
         }
         for (to, message) in &self.messages {
