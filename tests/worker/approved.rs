@@ -1,7 +1,9 @@
 //! What runs is what was approved, also in a program whose tools have changed since.
 
+use std::sync::atomic::AtomicU32;
+
 use machine::{
-    contract::InvalidContract,
+    contract::{InvalidContract, Settled},
     effects::{EffectError, PerformError, StateError},
     observe::{ConcernReason, Observer},
     operate::Operator,
@@ -10,6 +12,7 @@ use machine::{
     worker::WorkerError,
 };
 use serde::Deserializer;
+use serde_json::{Value, json};
 
 use crate::worker::prelude::*;
 
@@ -20,6 +23,12 @@ fn clamped<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
 
 fn yes() -> bool {
     true
+}
+
+/// Another number each time.
+fn next() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::SeqCst)
 }
 
 // `Charge` in newer programs.
@@ -49,6 +58,37 @@ tool!(
     "charge",
     Irreversible,
     const ADDED: &'static [&'static str] = &["express"];
+);
+
+tool!(
+    Changing {
+        cents: u32,
+        #[serde(default = "next")]
+        number: u32
+    } = "bank",
+    "charge",
+    Irreversible
+);
+
+// A tool whose identity has the cents, in an older and in a newer program.
+tool!(
+    Wire { cents: u32 } = "bank",
+    "wire",
+    Irreversible,
+    fn identity(&self) -> Option<Value> {
+        Some(json!([self.cents]))
+    }
+);
+tool!(
+    ClampedWire {
+        #[serde(deserialize_with = "clamped")]
+        cents: u32
+    } = "bank",
+    "wire",
+    Irreversible,
+    fn identity(&self) -> Option<Value> {
+        Some(json!([self.cents]))
+    }
 );
 
 /// The cents of each call.
@@ -109,6 +149,17 @@ fn a_worker_that_reads_other_arguments_does_not_start() {
     });
 }
 
+/// It is set aside for this reason.
+pub(super) async fn needs_attention(store: &Store, id: Id, reason: &str) {
+    let aside = async || store.set_aside().await.unwrap().machines;
+    until("it is set aside", async || !aside().await.is_empty()).await;
+    let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
+    let [concern] = &attention.concerns[..] else { panic!("{attention:?}") };
+    assert_eq!((concern.id, concern.reason), (Some(id), ConcernReason::SetAside));
+    let error = concern.error.as_deref().unwrap();
+    assert!(error.contains(reason), "{error}");
+}
+
 /// It has been planned and approved since the worker started.
 #[test]
 fn a_running_worker_does_not_run_other_arguments() {
@@ -117,15 +168,8 @@ fn a_running_worker_does_not_run_other_arguments() {
         let running = worker(&store).attempts(1).tool::<Clamped>(bank.clone()).start();
         until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
         let id = approved(&store).await;
-        let aside = async || store.set_aside().await.unwrap().machines;
-        until("it is set aside", async || !aside().await.is_empty()).await;
+        needs_attention(&store, id, CLAMPED).await;
         running.stop().await.unwrap();
-        let observer = Observer::new(&store);
-        let attention = observer.attention::<Internal>(&Query::new()).await.unwrap();
-        let [concern] = &attention.concerns[..] else { panic!("{attention:?}") };
-        assert_eq!((concern.id, concern.reason), (Some(id), ConcernReason::SetAside));
-        let error = concern.error.as_deref().unwrap();
-        assert!(error.contains(CLAMPED), "{error}");
         store.requeue(id, &[]).await.unwrap();
         pays_500(&store, id, &bank).await;
     });
@@ -158,7 +202,7 @@ fn a_person_cancels_what_this_program_does_not_run() {
     });
 }
 
-/// An argument that is not stored runs if the tool lists it; the error has the line.
+/// An argument that is not stored runs if the tool lists it; the error has the list.
 #[test]
 fn an_added_argument_is_listed_or_refused() {
     each(async |store| {
@@ -166,9 +210,8 @@ fn an_added_argument_is_listed_or_refused() {
         let check = worker(&store).tool::<Express>(bank.clone()).check().await.unwrap();
         let text = check.to_string();
         for part in [
-            "adds to its stored arguments `express` as true",
-            r#"`const ADDED: &'static [&'static str] = &["express"];`"#,
-            r#"`added = ["express"]` in `#[tool]`"#,
+            "this program adds `express` as true to its stored arguments",
+            r#"set `Tool::ADDED` to `["express"]`"#,
         ] {
             assert!(text.contains(part), "{text}");
         }
@@ -179,21 +222,55 @@ fn an_added_argument_is_listed_or_refused() {
     });
 }
 
-/// Asking what became of a call does not run it.
+/// A service that knows that an earlier call has paid.
+fn paid_after_all() -> Service {
+    let bank = Service::default();
+    bank.finds(Ok(Applied::new("paid after all")));
+    bank
+}
+
+/// A status query does not run the call.
 #[test]
 fn a_service_is_asked_about_other_arguments() {
-    timed(async |store, hand| {
-        let (id, bank) = (approved(&store).await, Service::unknown());
-        settle(worker(&store).tool::<Charge>(bank.clone())).await;
+    let newer: [fn(Worker, Service) -> Worker; 2] =
+        [|worker, bank| worker.tool::<Clamped>(bank), |worker, bank| worker.tool::<Changing>(bank)];
+    for newer in newer {
+        timed(async |store, hand| {
+            let (id, bank) = (approved(&store).await, Service::unknown());
+            settle(worker(&store).tool::<Charge>(bank.clone())).await;
+            is(&store, id, "waiting").await;
+            let asked = paid_after_all();
+            let worker = newer(worker(&store), asked.clone());
+            assert!(worker.check().await.unwrap().is_clean());
+            hand.pass(Duration::from_hours(1));
+            settle(worker).await;
+            is(&store, id, "completed").await;
+            assert_eq!((bank.calls(), asked.calls()), (1, 0));
+        });
+    }
+}
+
+/// A worker that makes another key does not start, and its check says so; the query itself needs no key.
+#[test]
+fn a_service_is_asked_about_a_call_with_another_key() {
+    each(async |store| {
+        let wire = Contract::of(&Wire { cents: 500 }, reasoning_node()).unwrap();
+        let id = create(&store, Execution::new(wire)).await;
+        let older = || worker(&store).tool::<Wire>(Service::unknown());
+        settle(older()).await;
         is(&store, id, "waiting").await;
-        let newer = Service::default();
-        newer.finds(Ok(Applied::new("paid after all")));
-        let worker = worker(&store).tool::<Clamped>(newer.clone());
-        assert!(worker.check().await.unwrap().is_clean());
-        hand.pass(Duration::from_hours(1));
-        settle(worker).await;
-        is(&store, id, "completed").await;
-        assert_eq!((bank.calls(), newer.calls()), (1, 0));
+        let bank = paid_after_all();
+        let newer = || worker(&store).tool::<ClampedWire>(bank.clone());
+        let check = newer().check().await.unwrap();
+        assert!(!check.is_clean() && check.tools[0].blocked.is_empty(), "{check}");
+        assert!(check.to_string().contains("`bank.wire` has a different identity"), "{check}");
+        let refused = newer().run_until_idle().await;
+        assert_err!(refused, WorkerError::Effect(EffectError::OtherIdentity { by, .. }) if *by == id);
+        assert!(older().check().await.unwrap().is_clean());
+        let doubt = store.in_doubt(id).await.unwrap();
+        let settled = store.ask_service::<ClampedWire>(doubt, &bank, tool_node()).await.unwrap();
+        assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
+        assert_eq!(bank.calls(), 0);
     });
 }
 
@@ -235,6 +312,33 @@ fn other_arguments_do_not_run_again() {
         assert!(!check.is_clean() && post.calls() == 0, "{check}");
         let again = store.perform_again::<Weigh>(running().await, post.clone(), tool_node());
         drop(again.await.unwrap());
+        is(&store, id, "completed").await;
+        assert_eq!(post.calls(), 1);
+    });
+}
+
+/// An interrupted call with another key is left to the program that began it.
+#[test]
+fn an_interrupted_call_with_another_key_is_not_set_aside() {
+    tool!(
+        Named { what: String } = "post",
+        "weigh",
+        Idempotent,
+        fn identity(&self) -> Option<Value> {
+            Some(json!(self.what))
+        }
+    );
+    each(async |store| {
+        let post = Service::default();
+        let pending = Planned::<Weigh>::new(weigh("salt")).unwrap();
+        let id = create(&store, pending.into_execution()).await;
+        let planned = store.planned::<Weigh>(id).await.unwrap();
+        drop(store.begin(planned, tool_node()).await.unwrap());
+        let newer = || worker(&store).attempts(1).tool::<Named>(post.clone());
+        assert!(newer().check().await.unwrap().is_clean());
+        settle(newer()).await;
+        assert_eq!((post.calls(), store.set_aside().await.unwrap().machines), (0, vec![]));
+        settle(worker(&store).tool::<Weigh>(post.clone())).await;
         is(&store, id, "completed").await;
         assert_eq!(post.calls(), 1);
     });

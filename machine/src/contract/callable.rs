@@ -1,12 +1,12 @@
 use std::fmt::Display;
 
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionRefusal, Answer, Effect, EffectType, InvalidContract, NeedsNoPermit,
+    Action, ActionRefusal, Answer, Contract, Effect, EffectType, InvalidContract, NeedsNoPermit,
     refusal::read,
-    same_arguments::ReadArguments,
+    same_arguments,
     tool::{Tool, identity, same},
 };
 
@@ -22,11 +22,11 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn __read(action: &Action, effect: Effect) -> Result<Self, InvalidContract>;
 
-    /// Like [`__read`](Self::__read), for a call that is about to run: refuses to run it with other arguments than those
-    /// of the action, which may have been approved.
+    /// Checks that a call may run with the arguments that were read: they are those of the action, which may have been
+    /// approved, and make its key. By default they are the action itself.
     #[doc(hidden)]
-    fn __read_to_run(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
-        Self::__read(action, effect)
+    fn __check(&self, _action: &Action, _effect: Effect) -> Result<(), InvalidContract> {
+        Ok(())
     }
 
     /// Reads the refusal of the tool. That of a typed tool, read as the call of an [`Action`], is its text.
@@ -103,11 +103,20 @@ impl<T: Tool> Callable for T {
     type Refusal = T::Refusal;
 
     fn __read(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
-        read_call(action, effect, false)
+        let arguments = arguments::<T>(action)?;
+        if effect < T::Effect::EFFECT {
+            return Err(InvalidContract::EffectLowered { tool: name::<T>() });
+        }
+        same_arguments::read(arguments)
     }
 
-    fn __read_to_run(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
-        read_call(action, effect, true)
+    fn __check(&self, action: &Action, effect: Effect) -> Result<(), InvalidContract> {
+        same_arguments::check_stored(self, action, arguments::<T>(action)?, effect)?;
+        if same(identity(self)?.as_ref(), action.tool().and_then(|call| call.identity)) {
+            Ok(())
+        } else {
+            Err(InvalidContract::OtherIdentity { tool: name::<T>() })
+        }
     }
 
     fn __tool() -> Option<TypedTool> {
@@ -130,27 +139,32 @@ impl<T: Tool> Callable for T {
     }
 }
 
-/// Reads the arguments of an action, which `runs` with them.
-fn read_call<T: Tool>(action: &Action, effect: Effect, runs: bool) -> Result<T, InvalidContract> {
-    let expected = format!("{}.{}", T::SERVICE, T::METHOD);
-    let Some(call) = action.tool().filter(|call| call.name() == expected) else {
-        let found = action.tool().map_or_else(
-            || format!("an action of the type `{}`", action.action_type()),
-            |call| format!("`{}`", call.name()),
-        );
-        return Err(InvalidContract::OtherTool { expected, found });
-    };
-    if effect < T::Effect::EFFECT {
-        return Err(InvalidContract::EffectLowered { tool: expected });
+fn name<T: Tool>() -> String {
+    format!("{}.{}", T::SERVICE, T::METHOD)
+}
+
+/// The stored arguments of a call of this tool.
+fn arguments<T: Tool>(action: &Action) -> Result<&Map<String, Value>, InvalidContract> {
+    let expected = name::<T>();
+    match action.tool() {
+        Some(call) if call.name() == expected => Ok(call.arguments),
+        Some(call) => {
+            Err(InvalidContract::OtherTool { expected, found: format!("`{}`", call.name()) })
+        }
+        None => {
+            let found = format!("an action of the type `{}`", action.action_type());
+            Err(InvalidContract::OtherTool { expected, found })
+        }
     }
-    let read = ReadArguments::<T>::read(call.arguments)?;
-    if runs {
-        read.check(action, call.arguments, effect)?;
+}
+
+impl Contract {
+    /// The arguments of a call that is about to be begun, or run again.
+    pub(crate) fn arguments_to_run<T: Callable>(&self) -> Result<T, InvalidContract> {
+        let arguments = T::__read(self.action(), self.effect())?;
+        arguments.__check(self.action(), self.effect())?;
+        Ok(arguments)
     }
-    if !same(identity(&read.tool)?.as_ref(), call.identity) {
-        return Err(InvalidContract::OtherIdentity { tool: expected });
-    }
-    Ok(read.tool)
 }
 
 impl Callable for Action {

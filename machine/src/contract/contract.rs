@@ -8,7 +8,7 @@ use super::{
     approval::ApprovalRequest,
     identity::Maker,
     limits::written_length,
-    same_arguments::is_read_back,
+    same_arguments::{check_new, misfit, read},
     secret,
     terms::{Author, Made, Rollback, Terms, millis},
     tool::identity,
@@ -63,20 +63,12 @@ impl Contract {
     /// large, or if [`Tool::identity`] is not the same twice.
     pub fn of<T: Tool>(tool: &T, author: &ReasoningNode) -> Result<Self, InvalidContract> {
         let name = || format!("{}.{}", T::SERVICE, T::METHOD);
-        let misfit = |reason: String| InvalidContract::Arguments { tool: name(), reason };
-        let text = serde_json::to_string(tool).map_err(|error| misfit(error.to_string()))?;
+        let text = serde_json::to_string(tool).map_err(|error| misfit::<T>(error.to_string()))?;
         let arguments = object(&text)?;
         // Content that does not survive storage must not be approved, nor shown.
-        let tool: T = serde_json::from_str(&text).map_err(|error| misfit(error.to_string()))?;
-        if !is_read_back::<T>(&text, &arguments).map_err(|error| misfit(error.to_string()))? {
-            return Err(misfit(
-                "they change when they are read back, so the arguments that run would \
-                 differ from those approved; make `Serialize` and `Deserialize` agree, and use \
-                 ordered collections"
-                    .to_owned(),
-            ));
-        }
-        let secrets = secret::places(&tool, &arguments).map_err(misfit)?;
+        check_new::<T>(&arguments)?;
+        let tool: T = read(&arguments)?;
+        let secrets = secret::places(&tool, &arguments).map_err(misfit::<T>)?;
         let identity = identity(&tool)?;
         let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, identity, secrets)?;
         let about = |language: &str| match tool.subject(language) {

@@ -50,8 +50,8 @@ pub enum InvalidContract {
     /// The call would run with another value of an argument than the stored one, which may have been approved. It stays
     /// as it is: a program that reads the stored value can run it.
     #[error(
-        "`{place}` of `{tool}` is stored as {stored}, and this program reads {read}, so the call would not be the one \
-         that was planned; run the program that planned it until it has ended, or cancel it and ask again"
+        "`{place}` of `{tool}` is stored as {stored}, and this program reads {read}; run the older program until the \
+         call has ended, or cancel it and ask again"
     )]
     OtherArguments {
         /// The tool.
@@ -66,10 +66,8 @@ pub enum InvalidContract {
     /// An irreversible call would run with arguments that are not stored, so no one has approved them, and that the
     /// tool does not list in [`Tool::ADDED`](super::Tool::ADDED).
     #[error(
-        "`{tool}` is irreversible, and this program adds to its stored arguments {added}; if that does not change what \
-         the call does, write `const ADDED: &'static [&'static str] = &[{listed}];` in its `impl Tool`, or \
-         `added = [{listed}]` in `#[tool]`; otherwise run the program that planned the call until it has ended, or \
-         cancel it and ask again"
+        "`{tool}` is irreversible, and this program adds {added} to its stored arguments; set `Tool::ADDED` to \
+         `[{listed}]` if the call still does the same, or run the older program until the call has ended"
     )]
     AddedArguments {
         /// The tool.

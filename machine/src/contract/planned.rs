@@ -27,7 +27,7 @@ impl<T: Callable> Planned<T> {
     ///
     /// [`InvalidContract`] if the contract is for another tool, or its arguments do not fit.
     pub fn new(contract: Contract) -> Result<Self, InvalidContract> {
-        let arguments = T::__read_to_run(contract.action(), contract.effect())?;
+        let arguments = contract.arguments_to_run()?;
         Ok(Self { execution: Execution::new(contract), arguments })
     }
 
@@ -39,7 +39,7 @@ impl<T: Callable> Planned<T> {
     pub fn of(
         execution: Execution<Pending>,
     ) -> Result<Self, Refused<Execution<Pending>, InvalidContract>> {
-        match T::__read_to_run(execution.context().action(), execution.context().effect()) {
+        match execution.context().arguments_to_run() {
             Ok(arguments) => Ok(Self { execution, arguments }),
             Err(reason) => Err(Refused::new(execution, reason)),
         }

@@ -17,20 +17,78 @@ const LONGEST: usize = 500;
 /// cases.
 const READS: usize = 16;
 
-/// Checks that the arguments of a call do not change when they are read and written again.
-pub(super) fn is_read_back<T: Tool>(
-    text: &str,
-    arguments: &Map<String, Value>,
-) -> serde_json::Result<bool> {
-    let reads = if arguments.values().any(has_list) { READS } else { 1 };
-    for _ in 0..reads {
-        let tool: T = serde_json::from_str(text)?;
-        let again: Value = serde_json::from_str(&serde_json::to_string(&tool)?)?;
-        if again.as_object() != Some(arguments) {
-            return Ok(false);
+/// Reads stored arguments.
+pub(super) fn read<T: Tool>(stored: &Map<String, Value>) -> Result<T, InvalidContract> {
+    let read = serde_json::from_value(Value::Object(stored.clone()));
+    read.map_err(|error| misfit::<T>(error.to_string()))
+}
+
+/// Writes arguments, as text like the stored ones: a value has other floats of 32 bits.
+fn write<T: Tool>(tool: &T) -> Result<Value, InvalidContract> {
+    let written = serde_json::to_string(tool).and_then(|text| serde_json::from_str(&text));
+    written.map_err(|error| misfit::<T>(error.to_string()))
+}
+
+/// Reads stored arguments and writes them again: once, or so often that a list without an order is noticed.
+fn rewritten<T: Tool>(
+    stored: &Map<String, Value>,
+) -> impl Iterator<Item = Result<Value, InvalidContract>> {
+    let reads = if stored.values().any(has_list) { READS } else { 1 };
+    (0..reads).map(move |_| write(&read::<T>(stored)?))
+}
+
+/// Checks that the arguments of a new call do not change when they are read and written again.
+pub(super) fn check_new<T: Tool>(arguments: &Map<String, Value>) -> Result<(), InvalidContract> {
+    for written in rewritten::<T>(arguments) {
+        if written?.as_object() != Some(arguments) {
+            return Err(misfit::<T>(
+                "they change when they are read back, so the arguments that run would differ from those \
+                 approved; make `Serialize` and `Deserialize` agree, and use ordered collections",
+            ));
         }
     }
-    Ok(true)
+    Ok(())
+}
+
+/// Checks that a call of this effect, with the arguments that were read, would run with the stored ones of its action.
+pub(super) fn check_stored<T: Tool>(
+    tool: &T,
+    action: &Action,
+    arguments: &Map<String, Value>,
+    effect: Effect,
+) -> Result<(), InvalidContract> {
+    let written = write(tool)?;
+    let second = write(&read::<T>(arguments)?)?;
+    if !is_same_in_any_order(&written, &second) {
+        return Err(misfit::<T>(
+            "they differ each time they are read, for example because of a changing default; store them with \
+             the action",
+        ));
+    }
+    let stored = Value::Object(arguments.clone());
+    if is_same(&stored, &written) {
+        return Ok(());
+    }
+    let none = Map::new();
+    let places = secret::places(tool, written.as_object().unwrap_or(&none));
+    let places = places.map_err(misfit::<T>)?;
+    let secrets: BTreeSet<&str> =
+        action.secrets().into_iter().chain(places.iter().map(String::as_str)).collect();
+    let comparable = |mut value: Value| {
+        remove_nulls(&mut value);
+        secret::mask(&mut value, &secrets);
+        value
+    };
+    let mut stored = comparable(stored);
+    let mut reads = vec![comparable(written), comparable(second)];
+    if Differences::between::<T>(&stored, &reads[0]).changed.is_some() {
+        // A set of two is often written in the stored order.
+        for written in rewritten::<T>(arguments) {
+            reads.push(comparable(written?));
+        }
+        sort_sets(&mut stored, &mut reads.iter_mut().collect::<Vec<_>>());
+    }
+    Differences::between::<T>(&stored, &reads[0]).refusal::<T>(effect)
 }
 
 /// Returns `true` if a list in it has an order.
@@ -42,71 +100,11 @@ fn has_list(value: &Value) -> bool {
     }
 }
 
-/// Stored arguments as this program reads them, and as it writes them again.
-pub(super) struct ReadArguments<T> {
-    pub(super) tool: T,
-    written: Value,
-}
-
-impl<T: Tool> ReadArguments<T> {
-    /// Reads them twice: what differs each time is not what was approved.
-    pub(super) fn read(stored: &Map<String, Value>) -> Result<Self, InvalidContract> {
-        let (one, other) = (Self::read_once(stored)?, Self::read_once(stored)?);
-        if !is_same_in_any_order(&one.written, &other.written) {
-            let reason = "they differ each time they are read, for example because of a changing \
-                          default; store them with the action";
-            return Err(misfit::<T>(reason));
-        }
-        Ok(one)
-    }
-
-    fn read_once(stored: &Map<String, Value>) -> Result<Self, InvalidContract> {
-        let misfit = |error: serde_json::Error| misfit::<T>(error.to_string());
-        let tool: T = serde_json::from_value(Value::Object(stored.clone())).map_err(misfit)?;
-        // As text, like the stored ones: a value has other floats of 32 bits.
-        let text = serde_json::to_string(&tool).map_err(misfit)?;
-        Ok(Self { tool, written: serde_json::from_str(&text).map_err(misfit)? })
-    }
-
-    /// Checks that a call of this effect would run with the stored arguments of its action.
-    pub(super) fn check(
-        &self,
-        action: &Action,
-        arguments: &Map<String, Value>,
-        effect: Effect,
-    ) -> Result<(), InvalidContract> {
-        let stored = Value::Object(arguments.clone());
-        if is_same(&stored, &self.written) {
-            return Ok(());
-        }
-        let none = Map::new();
-        let places = secret::places(&self.tool, self.written.as_object().unwrap_or(&none));
-        let places = places.map_err(misfit::<T>)?;
-        let secrets: BTreeSet<&str> =
-            action.secrets().into_iter().chain(places.iter().map(String::as_str)).collect();
-        let comparable = |mut value: Value| {
-            remove_nulls(&mut value);
-            secret::mask(&mut value, &secrets);
-            value
-        };
-        let mut stored = comparable(stored);
-        let mut reads = vec![comparable(self.written.clone())];
-        if Differences::between(&stored, &reads[0]).changed.is_some() && has_list(&stored) {
-            // A set of two is often written in the stored order.
-            for _ in 1..READS {
-                reads.push(comparable(Self::read_once(arguments)?.written));
-            }
-            sort_sets(&mut stored, &mut reads.iter_mut().collect::<Vec<_>>());
-        }
-        Differences::between(&stored, &reads[0]).refusal::<T>(effect)
-    }
-}
-
 fn name<T: Tool>() -> String {
     format!("{}.{}", T::SERVICE, T::METHOD)
 }
 
-fn misfit<T: Tool>(reason: impl Into<String>) -> InvalidContract {
+pub(super) fn misfit<T: Tool>(reason: impl Into<String>) -> InvalidContract {
     InvalidContract::Arguments { tool: name::<T>(), reason: reason.into() }
 }
 
@@ -119,16 +117,18 @@ enum Step<'a> {
 /// The differences between stored arguments and those that are read from them.
 #[derive(Default)]
 struct Differences<'a> {
+    /// See [`Tool::ADDED`].
+    listed: &'static [&'static str],
     path: Vec<Step<'a>>,
     /// The place of the first stored value that is read differently, the value, and what is read.
     changed: Option<(String, &'a Value, Option<&'a Value>)>,
-    /// What is read and is not stored, by its place.
+    /// What is read, and neither stored nor listed, by its place.
     added: BTreeMap<String, &'a Value>,
 }
 
 impl<'a> Differences<'a> {
-    fn between(stored: &'a Value, read: &'a Value) -> Self {
-        let mut found = Self::default();
+    fn between<T: Tool>(stored: &'a Value, read: &'a Value) -> Self {
+        let mut found = Self { listed: T::ADDED, ..Self::default() };
         found.compare(stored, read);
         found
     }
@@ -143,11 +143,11 @@ impl<'a> Differences<'a> {
                     match (stored.get(name), read.get(name)) {
                         (Some(stored), Some(read)) => self.compare(stored, read),
                         (Some(stored), None) => self.change(stored, None),
-                        (None, Some(read)) => {
+                        (None, Some(read)) if !self.is_listed() => {
                             let place = self.place(false);
                             self.added.entry(place).or_insert(read);
                         }
-                        (None, None) => {}
+                        (None, _) => {}
                     }
                     self.path.pop();
                 }
@@ -190,6 +190,27 @@ impl<'a> Differences<'a> {
         place
     }
 
+    fn is_listed(&self) -> bool {
+        self.listed.iter().any(|listed| self.leads_here(listed))
+    }
+
+    /// Returns `true` if a path such as `to.city`, `items[].gift` or `rates{}.unit` leads to the current place.
+    fn leads_here(&self, path: &str) -> bool {
+        let mut rest = path;
+        for (depth, step) in self.path.iter().enumerate() {
+            let next = match step {
+                Step::Item(_) => rest.strip_prefix("[]"),
+                Step::Member(name) => rest.strip_prefix("{}").or_else(|| {
+                    let named = if depth == 0 { rest } else { rest.strip_prefix('.')? };
+                    named.strip_prefix(*name)
+                }),
+            };
+            let Some(next) = next else { return false };
+            rest = next;
+        }
+        rest.is_empty()
+    }
+
     fn refusal<T: Tool>(self, effect: Effect) -> Result<(), InvalidContract> {
         if let Some((place, stored, read)) = self.changed {
             return Err(InvalidContract::OtherArguments {
@@ -199,8 +220,7 @@ impl<'a> Differences<'a> {
                 read: read.map_or_else(|| "nothing".into(), |read| shown(read).into()),
             });
         }
-        let mut added = self.added;
-        added.retain(|place, _| !T::ADDED.contains(&place.as_str()));
+        let added = self.added;
         if added.is_empty() || !effect.is_irreversible() {
             return Ok(());
         }

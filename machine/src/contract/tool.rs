@@ -75,8 +75,8 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     const SETTLING_TIME: Duration = Duration::from_mins(1);
     /// The arguments that later versions of the tool added, and whose defaults do what was done without them, such as
     /// `express`. An irreversible call that an older program planned, and a person may have approved, runs with these
-    /// defaults only: one that is not listed is refused. A member of an argument is `to.city`; one of the items of a
-    /// list, `items[].gift`.
+    /// defaults only: one that is not listed is refused. A member of an argument is `to.city`; one of each item of a
+    /// list, `items[].gift`; one of each value of a map, `rates{}.unit`. With the derive, write `added = [".."]` in `#[tool]`.
     const ADDED: &'static [&'static str] = &[];
     /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides the default, such
     /// as `zh`.

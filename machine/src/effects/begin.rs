@@ -129,8 +129,8 @@ impl<'a, T: Callable> Begin<'a, T> {
         };
         let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
         let callback = callback.map_err(Unavailable::other)?;
-        let arguments = T::__read_to_run(contract.action(), contract.effect())
-            .map_err(|source| EffectError::Contract { id, source })?;
+        let arguments: T =
+            contract.arguments_to_run().map_err(|source| EffectError::Contract { id, source })?;
         let attempt = Attempt::new(arguments, id, contract);
         let timeout = contract.timeout();
         // Register the worker before the permit is on disk, so that no one finds the permit without

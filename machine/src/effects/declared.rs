@@ -72,14 +72,18 @@ fn runs(execution: &dyn Durable, contract: &Contract) -> bool {
 }
 
 fn read<T: Tool>(contract: &Contract, runs: bool) -> Result<(), String> {
-    let read = if runs { T::__read_to_run } else { T::__read };
-    match read(contract.action(), contract.effect()) {
+    let read = if runs {
+        contract.arguments_to_run::<T>()
+    } else {
+        T::__read(contract.action(), contract.effect())
+    };
+    match read {
         // A program that makes the same keys can run it.
         Ok(_) | Err(InvalidContract::OtherIdentity { .. }) => Ok(()),
         Err(InvalidContract::Arguments { tool, reason }) => Err(format!(
             "its stored arguments do not fit `{tool}`: {reason}; write `#[serde(default)]` on an argument that was \
-             added and `#[serde(rename = \"..\")]` with its old name on one that was renamed, or run the program that \
-             planned the call until it has ended"
+             added and `#[serde(rename = \"..\")]` with its old name on one that was renamed, or run the older program \
+             until the call has ended"
         )),
         Err(error) => Err(error.to_string()),
     }

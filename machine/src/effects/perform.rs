@@ -184,7 +184,7 @@ impl Store {
         handle: CallHandle,
     ) -> Result<Permit<T>, Box<Unsettled>> {
         let contract = running.context();
-        let arguments = match T::__read_to_run(contract.action(), contract.effect()) {
+        let arguments = match contract.arguments_to_run() {
             Ok(arguments) => arguments,
             Err(error) => {
                 let evidence = Evidence::NotApplied(error.to_string().into());
@@ -234,7 +234,9 @@ impl Store {
             Ok(_) => {}
             Err(error) => return Err(not_resumed(EffectError::unread(id, error))),
         }
-        let arguments = T::__read_to_run(running.context().action(), running.context().effect())
+        let arguments: T = running
+            .context()
+            .arguments_to_run()
             .map_err(|source| not_resumed(EffectError::Contract { id, source }))?;
         let attempt = Attempt::new(arguments, id, running.context());
         let record = self.call_record(id, false).await.map_err(not_resumed)?;

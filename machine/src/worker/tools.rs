@@ -184,6 +184,15 @@ async fn settle<T: Callable>(
     }
 }
 
+/// The failure of a call that this program does not run.
+fn not_run(reason: InvalidContract) -> Failure {
+    match reason {
+        // The program that planned it makes other keys, and can run it.
+        InvalidContract::OtherIdentity { .. } => UnsupportedHere(reason.to_string()).into(),
+        reason => reason.into(),
+    }
+}
+
 impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tooled<T, E, S> {
     fn irreversible(&self) -> Option<String> {
         T::__tool().and_then(TypedTool::irreversible)
@@ -200,13 +209,7 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Began, Failure>> {
         Box::pin(async move {
-            let planned = Planned::<T>::of(pending).map_err(|refused| match refused.reason {
-                // The program that planned it makes other keys, and can run it.
-                reason @ InvalidContract::OtherIdentity { .. } => {
-                    Failure::from(UnsupportedHere(reason.to_string()))
-                }
-                reason => reason.into(),
-            })?;
+            let planned = Planned::<T>::of(pending).map_err(|refused| not_run(refused.reason))?;
             let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Began::Settled(settled)),
@@ -239,6 +242,9 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
                         EffectError::Commit(CommitError::Conflict { .. })
                         | EffectError::NotInterrupted { .. },
                 }) => Ok(None),
+                Err(PerformError::NotResumed { source: EffectError::Contract { source, .. } }) => {
+                    Err(not_run(source))
+                }
                 Err(error) => Err(error.to_string().into()),
             }
         })

@@ -26,9 +26,9 @@ use super::{
 use crate::{
     actor::{Actor, Actors, Senders},
     contract::{Action, Perform, Tool},
-    effects::declared::named_tool,
+    effects::{declared::named_tool, error::EffectError},
     store::{
-        Check, Store, Unavailable,
+        Check, CommitError, Store, Unavailable,
         integrity::{check::ReadAs, declared::Declared},
     },
     stored::Restore,
@@ -318,9 +318,9 @@ impl Worker {
     }
 
     /// Checks that it can start: reports machines of its handlers' kinds that their definitions or types
-    /// cannot read, and calls that have not ended and whose arguments its tools cannot read. Of each definition it
-    /// reads the 500 oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads all. Changes
-    /// nothing.
+    /// cannot read, calls that have not ended and that its tools cannot read or would not run, and tools that make other
+    /// keys than those that are stored. Of each definition it reads the 500 oldest and the 500 newest machines that have
+    /// not ended; [`OpenOptions::check`] reads all. Changes nothing.
     ///
     /// [`OpenOptions::check`]: crate::store::OpenOptions::check
     ///
@@ -341,7 +341,15 @@ impl Worker {
     /// # }
     /// ```
     pub async fn check(&self) -> Result<Check, Unavailable> {
-        self.store.misfits(&self.declared, ReadAs::Driven).await
+        let mut check = self.store.misfits(&self.declared, ReadAs::Driven).await?;
+        for tool in self.executions.tools.values() {
+            match tool.compare(&self.store).await {
+                Ok(()) => {}
+                Err(EffectError::Commit(CommitError::Unavailable(error))) => return Err(error),
+                Err(error) => check.other_keys.push(error.to_string()),
+            }
+        }
+        Ok(check)
     }
 
     /// Starts it as a task of the current tokio runtime.

@@ -34,6 +34,9 @@ pub struct Check {
     pub machines: Vec<CheckedMachine>,
     /// One for each tool declared with [`OpenOptions::tool`](crate::store::OpenOptions::tool).
     pub tools: Vec<CheckedTool>,
+    /// The tools for which this program makes other keys than those that are stored, and how to fix that. Only the check of a
+    /// worker compares keys.
+    pub other_keys: Vec<String>,
 }
 
 /// The result of a [`Check`] for one kind of machine.
@@ -60,7 +63,7 @@ pub struct CheckedTool {
     pub tool: String,
     /// The number of calls that have not ended and were checked.
     pub checked: usize,
-    /// The executions whose arguments the tool cannot read, or reads differently.
+    /// The executions whose arguments the tool cannot read, or with which it would not run.
     pub blocked: Vec<Blocked>,
 }
 
@@ -77,10 +80,11 @@ pub struct Blocked {
 }
 
 impl Check {
-    /// Returns `true` if the program can read every machine.
+    /// Returns `true` if the program can read every machine, and makes the same keys.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.broken_definitions.is_empty()
+            && self.other_keys.is_empty()
             && self
                 .machines
                 .iter()
@@ -120,6 +124,9 @@ impl fmt::Display for Check {
                 count => writeln!(f, "calls of {tool}: {checked} checked, {count} cannot be read")?,
             }
             list(f, blocked)?;
+        }
+        for reason in &self.other_keys {
+            writeln!(f, "{}", OneLine(reason))?;
         }
         Ok(())
     }
