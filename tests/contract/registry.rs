@@ -7,9 +7,10 @@ use std::sync::{
 
 use machine::{
     contract::{
-        Action, Applied, BoxFuture, Call, Contract, Effect, Execution, InvalidContract, Planned,
-        Registry, Settled, ToolAnswer, ToolSpec,
+        Action, AnyExecution, Applied, BoxFuture, Call, Contract, Effect, Execution,
+        InvalidContract, Planned, Registry, Settled, ToolAnswer, ToolSpec,
     },
+    effects::{EffectError, PerformError},
     store::Store,
 };
 use machine_tests::{
@@ -221,11 +222,15 @@ fn a_contract_is_checked_against_the_effect() {
         if tool == "files.read");
 }
 
-async fn performed(registry: Registry, contract: Contract) -> Settled {
-    let store = Store::memory();
+async fn planned(store: &Store, contract: Contract) -> Planned<Action> {
     let mut pending = Execution::new(contract);
     store.create(&mut pending).await.unwrap();
-    let planned: Planned<Action> = pending.into();
+    pending.into()
+}
+
+async fn performed(registry: Registry, contract: Contract) -> Settled {
+    let store = Store::memory();
+    let planned = planned(&store, contract).await;
     store.perform(planned, registry, tool_node()).await.unwrap()
 }
 
@@ -248,24 +253,54 @@ async fn the_function_of_the_tool_is_called() {
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
-/// A stored action that no longer fits is not called.
-#[tokio::test]
-async fn an_action_that_does_not_fit_is_not_called() {
+/// A registry whose only function is not called.
+fn uncalled() -> Registry {
     fn never(_call: &Call<Action>) -> BoxFuture<'_, ToolAnswer<Action>> {
         panic!("it was called")
     }
-    let spec = ToolSpec::irreversible("email", "send").unwrap();
-    let call = |spec: &ToolSpec| Contract::tool_call(spec, "{}", reasoning_node()).unwrap();
+    let mut registry = Registry::new();
+    registry.add(send(), never).unwrap();
+    registry
+}
+
+/// A call of a tool that is not registered, and an action that is not a call, end at once.
+#[tokio::test]
+async fn an_unknown_tool_is_not_called() {
     let unknown = ToolSpec::irreversible("email", "sent").unwrap();
+    let unknown = Contract::tool_call(&unknown, "{}", reasoning_node()).unwrap();
     let question = Contract::ecs_request("Sure?", reasoning_node()).unwrap().irreversible();
-    for (contract, reason) in [
-        (call(&spec), "do not match `email.send`"),
-        (call(&unknown), "`email.sent` is not registered"),
-        (question, "not a tool call"),
-    ] {
-        let mut registry = Registry::new();
-        registry.add(send(), never).unwrap();
-        let Settled::Failed(failed) = performed(registry, contract).await else { panic!() };
+    for (contract, reason) in
+        [(unknown, "`email.sent` is not registered"), (question, "not a tool call")]
+    {
+        let Settled::Failed(failed) = performed(uncalled(), contract).await else { panic!() };
+        assert!(failed.state().error.contains(reason), "{}", failed.state().error);
+    }
+}
+
+/// A stored action that no longer fits does not begin. If the program begins it without the registry, it is not called.
+#[tokio::test]
+async fn an_action_that_does_not_fit_is_not_called() {
+    let spec = ToolSpec::irreversible("email", "send").unwrap();
+    let contract = Contract::tool_call(&spec, "{}", reasoning_node()).unwrap();
+    let lowered = ToolSpec::idempotent("email", "send").unwrap();
+    let arguments = r#"{"to":"bob@example.com"}"#;
+    let lowered = Contract::tool_call(&lowered, arguments, reasoning_node()).unwrap();
+    for (contract, reason) in
+        [(contract, "do not match `email.send`"), (lowered, "the contract says otherwise")]
+    {
+        let store = Store::memory();
+        let planned = planned(&store, contract).await;
+        let id = planned.id();
+        let refused = store.perform(planned, uncalled(), tool_node()).await.unwrap_err();
+        let PerformError::NotBegun { planned, source } = refused else { panic!("{refused:?}") };
+        assert!(matches!(&source, EffectError::Contract { .. }), "{source:?}");
+        assert!(source.to_string().contains(reason), "{source}");
+        assert!(matches!(store.load(id).await.unwrap(), AnyExecution::Pending(_)));
+
+        let (running, permit) = store.begin(*planned, tool_node()).await.unwrap();
+        let outcome = permit.call(uncalled()).await;
+        let settled = store.settle(running, outcome, tool_node()).await.unwrap();
+        let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
         assert!(failed.state().error.contains(reason), "{}", failed.state().error);
     }
 }

@@ -27,6 +27,7 @@ mod open_moves;
 mod own_calls;
 pub(crate) mod prelude;
 mod refused;
+mod schema;
 mod self_sends;
 mod stay;
 

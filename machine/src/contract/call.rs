@@ -1,8 +1,8 @@
 use std::{future::Future, ops::Deref, sync::Arc, time::Duration};
 
 use super::{
-    AnswersLater, Callable, CallbackToken, Contract, IdempotencyKey, InFlight, NoReceipt, Token,
-    Tool, ToolAnswer, in_flight::CallHandle, limits::bounded,
+    AnswersLater, Callable, CallbackToken, Contract, IdempotencyKey, InFlight, InvalidContract,
+    NoReceipt, Token, Tool, ToolAnswer, in_flight::CallHandle, limits::bounded,
 };
 use crate::{clock::Millis, future::BoxFuture, id::Id};
 
@@ -166,6 +166,17 @@ pub trait Perform<T: Callable>: Send + Sync {
     /// panicked), counts as alive until its process ends: "not applied" waits until then.
     const CONFINED: bool = false;
 
+    /// Checks a call before it is begun, or run again. One that is refused stays as it is, for another program or for a
+    /// person who cancels it. By default, no call is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`], if this service cannot perform the call.
+    fn check_call(&self, contract: &Contract) -> Result<(), InvalidContract> {
+        let _ = contract;
+        Ok(())
+    }
+
     /// Performs the call, and answers with evidence. Any other error, through `?`, a panic, and a
     /// timeout mean that it is unknown whether an irreversible call took effect.
     fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send;
@@ -181,6 +192,10 @@ pub trait Perform<T: Callable>: Send + Sync {
 
 impl<T: Callable, P: Perform<T>> Perform<T> for Arc<P> {
     const CONFINED: bool = P::CONFINED;
+
+    fn check_call(&self, contract: &Contract) -> Result<(), InvalidContract> {
+        P::check_call(self, contract)
+    }
 
     fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         P::perform(self, call)

@@ -159,15 +159,21 @@ impl Registry {
     /// The errors of [`contract`](Self::contract), and [`InvalidContract::EffectLowered`] if the tool has
     /// become irreversible since the contract was made.
     pub fn check(&self, contract: &Contract) -> Result<(), InvalidContract> {
-        let action = contract.action();
+        self.fitting(contract.action(), contract.is_irreversible())?;
+        Ok(())
+    }
+
+    /// The tool of an action that fits it.
+    fn fitting(&self, action: &Action, irreversible: bool) -> Result<&Registered, InvalidContract> {
         let Some(call) = action.tool() else {
             return Err(InvalidContract::UnknownTool(action.action_type().to_string()));
         };
         let registered = self.get(&call.name())?;
-        if registered.spec.effect().is_irreversible() && !contract.is_irreversible() {
+        if registered.spec.effect().is_irreversible() && !irreversible {
             return Err(InvalidContract::EffectLowered { tool: call.name() });
         }
-        registered.check(&Value::Object(call.arguments.clone()))
+        registered.check(&Value::Object(call.arguments.clone()))?;
+        Ok(registered)
     }
 
     fn get(&self, tool: &str) -> Result<&Registered, InvalidContract> {
@@ -192,20 +198,26 @@ impl Registered {
     }
 }
 
-/// Calls the function of the tool that the action names. An action that does not fit is not called.
+/// Calls the function of the tool that the action names. A call whose arguments do not match the schema, or whose effect is
+/// lower than that of the tool, does not begin.
 impl Perform<Action> for Registry {
+    fn check_call(&self, contract: &Contract) -> Result<(), InvalidContract> {
+        match self.check(contract) {
+            // `perform` answers that nothing was done.
+            Err(InvalidContract::UnknownTool(_)) => Ok(()),
+            checked => checked,
+        }
+    }
+
     async fn perform(&self, call: &Call<Action>) -> ToolAnswer<Action> {
         let action = call.arguments();
-        let Some(tool) = action.tool() else {
+        if action.tool().is_none() {
             let action_type = action.action_type();
             return Err(NoReceipt::not_applied(format!("`{action_type}` is not a tool call")));
-        };
-        let registered = self.get(&tool.name()).map_err(NoReceipt::not_applied)?;
-        if registered.spec.effect().is_irreversible() && !call.is_irreversible() {
-            let lowered = InvalidContract::EffectLowered { tool: tool.name() };
-            return Err(NoReceipt::not_applied(lowered));
         }
-        registered.check(&Value::Object(tool.arguments.clone())).map_err(NoReceipt::not_applied)?;
+        // A program that begins a call itself has not checked it.
+        let fitting = self.fitting(action, call.is_irreversible());
+        let registered = fitting.map_err(NoReceipt::not_applied)?;
         (registered.function)(call).await
     }
 

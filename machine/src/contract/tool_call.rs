@@ -16,8 +16,8 @@ use crate::actor::ReasoningNode;
 /// A call of a tool that is known at run time only, as data: a state can hold it in a field, and make it by `#[invoke]`. It
 /// says of the call what its [`ToolSpec`] says of the tool: the effect, the limits, and the words for people.
 ///
-/// A [`Registry`](super::Registry) makes one whose arguments match the schema of the tool, and checks them again when it
-/// is performed.
+/// A [`Registry`](super::Registry) makes one whose arguments match the schema of the tool, and checks them again before it
+/// begins.
 ///
 /// ```
 /// use machine::{actor::GraphRunner, contract::{Outcome, ToolCall, ToolSpec}, machine};

@@ -1,5 +1,7 @@
 //! The tools that a program declares when it opens a store.
 
+use std::sync::Arc;
+
 use crate::{
     contract::{
         AnyExecution, Callable, Contract, InvalidContract, Tool,
@@ -44,18 +46,45 @@ impl OpenOptions {
 
 /// A tool, and how the arguments of its calls are read.
 pub(crate) fn named_tool<T: Tool>() -> NamedTool {
+    checked_tool(name::<T>(), |contract, runs| {
+        (contract.action().tool_name()? == name::<T>()).then(|| read::<T>(contract, runs))
+    })
+}
+
+/// The tools that are known at run time only, whose service makes this check of a call before it runs.
+#[cfg(feature = "worker")]
+pub(crate) fn run_time_tools(
+    check: impl Fn(&Contract) -> Result<(), InvalidContract> + Send + Sync + 'static,
+) -> NamedTool {
+    checked_tool("other tools".to_owned(), move |contract, runs| {
+        contract.action().tool_name()?;
+        let checked = if runs { check(contract) } else { Ok(()) };
+        Some(checked.map_err(|error| match error {
+            InvalidContract::Arguments { tool, reason } => format!(
+                "its stored arguments do not match the schema of `{tool}`: {reason}; register the tool with the \
+                 schema that it had, or cancel the call"
+            ),
+            error => error.to_string(),
+        }))
+    })
+}
+
+/// A tool, and how its calls are checked, which may be about to run. `None` for the calls of another one.
+fn checked_tool(
+    name: String,
+    check: impl Fn(&Contract, bool) -> Option<Result<(), String>> + Send + Sync + 'static,
+) -> NamedTool {
     NamedTool {
-        name: name::<T>(),
+        name,
         kind: &execution::DEFINITION.name,
         restore: |store, found, known| {
             let execution = store.restore::<AnyExecution>(found, known)?;
             Ok(Box::new(execution))
         },
-        read: |execution| {
+        read: Arc::new(move |execution: &dyn Durable| {
             let contract: &Contract = execution.__rules().__any().downcast_ref()?;
-            let runs = runs(execution, contract);
-            (contract.action().tool_name()? == name::<T>()).then(|| read::<T>(contract, runs))
-        },
+            check(contract, runs(execution, contract))
+        }),
     }
 }
 

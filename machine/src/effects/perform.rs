@@ -21,6 +21,7 @@ use crate::{
     store::handle::Store,
     stored::Durable,
     telemetry,
+    typed::Refused,
 };
 
 impl Store {
@@ -90,7 +91,7 @@ impl Store {
         Box::pin(async move {
             let (span, service) = spans::call(planned.execution(), false, service);
             let performed = async {
-                let (running, permit) = self.begun(planned, by).await?;
+                let (running, permit) = self.begun(planned, &service, by).await?;
                 let outcome = permit.call(service).await;
                 self.end(running, outcome, by).await
             };
@@ -101,9 +102,15 @@ impl Store {
     async fn begun<T: Callable>(
         &self,
         planned: Planned<T>,
+        service: &impl Perform<T>,
         by: &ToolNode,
     ) -> Result<Begun<T>, PerformError<T>> {
-        self.begin(planned, by).await.map_err(|refused| PerformError::NotBegun {
+        let (id, checked) = (planned.id(), service.check_call(planned.execution().context()));
+        let begun = match checked {
+            Ok(()) => self.begin(planned, by).await,
+            Err(source) => Err(Refused::new(planned, EffectError::Contract { id, source })),
+        };
+        begun.map_err(|refused| PerformError::NotBegun {
             planned: Box::new(refused.machine),
             source: refused.reason,
         })
@@ -126,7 +133,7 @@ impl Store {
         Box::pin(async move {
             let (span, service) = spans::call(planned.execution(), false, service);
             let performed = async {
-                let (running, permit) = self.begun(planned, by).await?;
+                let (running, permit) = self.begun(planned, &service, by).await?;
                 let outcome = if running.context().is_irreversible() {
                     // A hint raised the risk of this call.
                     permit.call(service).await
@@ -234,10 +241,11 @@ impl Store {
             Ok(_) => {}
             Err(error) => return Err(not_resumed(EffectError::unread(id, error))),
         }
-        let arguments: T = running
-            .context()
-            .arguments_to_run()
-            .map_err(|source| not_resumed(EffectError::Contract { id, source }))?;
+        let contract = running.context();
+        let arguments =
+            service.check_call(contract).and_then(|()| contract.arguments_to_run::<T>());
+        let arguments =
+            arguments.map_err(|source| not_resumed(EffectError::Contract { id, source }))?;
         let attempt = Attempt::new(arguments, id, running.context());
         let record = self.call_record(id, false).await.map_err(not_resumed)?;
         let journal = running.__journal_mut(Pass::new());

@@ -4,7 +4,8 @@ use tracing::{Instrument, Span, field::display};
 
 use crate::{
     contract::{
-        Attempt, Call, Callable, Evidence, Execution, LateCall, Perform, Settled, ToolAnswer,
+        Attempt, Call, Callable, Contract, Evidence, Execution, InvalidContract, LateCall, Perform,
+        Settled, ToolAnswer,
     },
     effects::{Recovered, error::EffectError, perform::PerformError},
     id::Id,
@@ -114,6 +115,10 @@ pub(crate) struct InSpan<S>(S, Span);
 
 impl<T: Callable, S: Perform<T>> Perform<T> for InSpan<S> {
     const CONFINED: bool = S::CONFINED;
+
+    fn check_call(&self, contract: &Contract) -> Result<(), InvalidContract> {
+        self.0.check_call(contract)
+    }
 
     fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         self.0.perform(call).instrument(self.1.clone())

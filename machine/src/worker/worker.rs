@@ -25,8 +25,11 @@ use super::{
 };
 use crate::{
     actor::{Actor, Actors, Senders},
-    contract::{Action, Perform, Tool},
-    effects::{declared::named_tool, error::EffectError},
+    contract::{Action, Contract, Perform, Tool},
+    effects::{
+        declared::{named_tool, run_time_tools},
+        error::EffectError,
+    },
     store::{
         Check, CommitError, Store, Unavailable,
         integrity::{check::ReadAs, declared::Declared},
@@ -195,8 +198,13 @@ impl Worker {
         self
     }
 
-    /// Runs the executions of all other tools, such as those of MCP servers, with this service.
+    /// Runs the executions of all other tools, such as those of MCP servers, with this service. Calls that have not begun
+    /// must pass its [check](Perform::check_call); see [`check`](Self::check).
     pub fn other_tools(mut self, service: impl Perform<Action> + 'static) -> Self {
+        let service = Arc::new(service);
+        let checking = Arc::clone(&service);
+        let check = move |contract: &Contract| Perform::<Action>::check_call(&*checking, contract);
+        self.declared.others = Some(run_time_tools(check));
         self.executions.others = Some(Arc::new(Tooled::<Action, AtRunTime, _>::new(service)));
         self
     }

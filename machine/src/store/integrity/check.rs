@@ -59,7 +59,7 @@ pub struct CheckedMachine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckedTool {
-    /// Its name, such as `email.send`.
+    /// Its name, such as `email.send`; `other tools` for those that a worker knows at run time only.
     pub tool: String,
     /// The number of calls that have not ended and were checked.
     pub checked: usize,

@@ -1,6 +1,6 @@
 //! The machines and tools of a program, and whether the stored data fits them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
     definition::Definition,
@@ -23,19 +23,29 @@ use crate::{
 pub(crate) struct Declared {
     pub(crate) machines: Vec<DeclaredKind>,
     pub(crate) tools: Vec<NamedTool>,
+    /// The tools that are known at run time only.
+    pub(crate) others: Option<NamedTool>,
 }
 
 /// Makes a machine of a row, along the stored definitions.
 type RestoreAny = fn(&Store, FoundRow, &[Arc<Definition>]) -> Result<Box<dyn Durable>, LoadError>;
 
+/// Reads the arguments of a call. `None` if it is one of another tool.
+type ReadCall = Arc<dyn Fn(&dyn Durable) -> Option<Result<(), String>> + Send + Sync>;
+
 /// A tool whose arguments the program can read: they are in the contexts of machines of one kind.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct NamedTool {
     pub(crate) name: String,
     pub(crate) kind: &'static str,
     pub(crate) restore: RestoreAny,
-    /// Reads the arguments of a call of this tool. `None` if it is of another one.
-    pub(crate) read: fn(&dyn Durable) -> Option<Result<(), String>>,
+    pub(crate) read: ReadCall,
+}
+
+impl fmt::Debug for NamedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NamedTool").field(&self.name).finish()
+    }
 }
 
 impl Declared {
@@ -136,26 +146,30 @@ impl Store {
             checked: 0,
             blocked: Vec::new(),
         };
-        let Some(first) = declared.tools.first() else { return Ok(()) };
+        // A tool with a type comes first.
+        let declared: Vec<_> = declared.tools.iter().chain(&declared.others).collect();
+        let Some(first) = declared.first() else { return Ok(()) };
         let restore = first.restore;
         let known = Arc::new(self.inner.backend.definitions().await?.intact);
-        let mut of_tools: Vec<_> = declared.tools.iter().map(checked).collect();
+        let mut of_tools: Vec<_> = declared.iter().copied().map(checked).collect();
         let mut next = Some(Query::new().machine(first.kind).live().limit(READ_AT_START));
         while let Some(query) = next {
             let (rows, after) = self.rows(&query, true).await.map_err(unavailable)?;
             let (store, known) = (self.clone(), Arc::clone(&known));
-            let tools: Vec<_> = declared.tools.iter().map(|tool| tool.read).collect();
+            let tools: Vec<_> = declared.iter().map(|tool| Arc::clone(&tool.read)).collect();
             let read = self.run(move || {
                 let mut read = Vec::new();
                 for (_, found) in rows {
                     // One that cannot be read has no arguments to look at.
                     let Ok(machine) = restore(&store, found, &known) else { continue };
                     let (id, definition) = (machine.journal().id(), machine.definition());
-                    for (tool, read_by) in tools.iter().enumerate() {
-                        let Some(result) = read_by(&*machine) else { continue };
-                        let state = definition.states[machine.state_index()].name.to_string();
-                        read.push((tool, result.map_err(|reason| Blocked { id, state, reason })));
-                    }
+                    let of_tool =
+                        |(tool, read_by): (usize, &ReadCall)| Some((tool, read_by(&*machine)?));
+                    let Some((tool, result)) = tools.iter().enumerate().find_map(of_tool) else {
+                        continue;
+                    };
+                    let state = definition.states[machine.state_index()].name.to_string();
+                    read.push((tool, result.map_err(|reason| Blocked { id, state, reason })));
                 }
                 read
             });
