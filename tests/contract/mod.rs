@@ -17,5 +17,6 @@ mod registry;
 mod risk;
 mod rollback;
 mod same_arguments;
+mod secret_in_set;
 mod strangers;
 mod tool;

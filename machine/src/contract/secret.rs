@@ -212,19 +212,34 @@ fn whole_digest(value: &Value) -> String {
 }
 
 /// Puts whole digests in the places of secrets: two are the same only if the secrets are. A program may read the
-/// object of a secret as one value, which is then secret.
-pub(super) fn mask(arguments: &mut Value, places: &BTreeSet<&str>) {
-    for place in places {
-        let mut found = *place;
-        while arguments.pointer(found).is_none() {
-            let Some((outer, _)) = found.rsplit_once('/') else { break };
-            found = outer;
+/// object of a secret as one value, which is then secret. The items of a list may be a set, which has any order, so a
+/// place in one of them is a place in all.
+pub(super) fn mask(value: &mut Value, places: &BTreeSet<&str>) {
+    if places.is_empty() {
+        return;
+    }
+    let steps: Vec<_> = places.iter().filter_map(|place| split(place)).collect();
+    let leads_on = steps.len() == places.len();
+    let is_list = steps.iter().all(|(step, _)| step.parse::<usize>().is_ok());
+    match value {
+        Value::Object(members) if leads_on => {
+            for (name, member) in members {
+                let inner = steps.iter().filter(|(step, _)| step == name);
+                mask(member, &inner.map(|(_, inner)| *inner).collect());
+            }
         }
-        if let Some(value) = arguments.pointer_mut(found)
-            && (found == *place || !value.is_object())
-        {
-            *value = Value::String(format!("{PREFIX}{}", whole_digest(value)));
+        Value::Array(items) if leads_on && is_list => {
+            for (number, item) in items.iter_mut().enumerate() {
+                let here = number.to_string();
+                // An object may be next to a secret in a tuple.
+                let is_plain = !item.is_object() && !item.is_array();
+                let inner = steps
+                    .iter()
+                    .filter(|(step, inner)| is_plain || !inner.is_empty() || *step == here);
+                mask(item, &inner.map(|(_, inner)| *inner).collect());
+            }
         }
+        _ => *value = Value::String(format!("{PREFIX}{}", whole_digest(value))),
     }
 }
 
