@@ -19,6 +19,7 @@ mod unverified;
 mod unwritten;
 mod upgrade;
 pub(crate) mod verify;
+mod verify_error;
 
 pub use approval::{ApprovalEnd, Decision};
 #[cfg(feature = "store")]
@@ -55,6 +56,6 @@ pub use unwritten::Unwritten;
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
 pub(crate) use verify::Verified;
-pub use verify::VerifyError;
 #[cfg(feature = "store")]
 pub(crate) use verify::{KnownDefinitions, Walk, check_id, check_machine, successor};
+pub use verify_error::VerifyError;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Error;
 
-use super::{Breach, Core, Durable, StoredPart, Unread, Unverified};
+use super::{Core, Durable, Unread, Unverified, VerifyError};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -61,80 +61,6 @@ pub struct Parts<C> {
     pub text: String,
     /// The journal and the context.
     pub core: Box<Core<C>>,
-}
-
-/// Why a stored machine cannot be read. Nothing was changed.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum VerifyError {
-    /// The machine with this id is of another kind.
-    #[error("{id} is of the kind `{found}`, not `{expected}`; load it as `{found}`")]
-    OtherMachine {
-        /// The machine's id.
-        id: Id,
-        /// The requested kind.
-        expected: &'static str,
-        /// The actual kind.
-        found: String,
-    },
-    /// It was written under a definition that is neither the program's own nor stored.
-    #[error(
-        "{id} was written under an unknown definition of `{machine}` (fingerprint {found}); run \
-         the program that wrote it, or add the definition to its record"
-    )]
-    UnknownDefinition {
-        /// The machine's id.
-        id: Id,
-        /// The machine's name.
-        machine: &'static str,
-        /// The fingerprint of the definition.
-        found: Fingerprint,
-    },
-    /// The definition has changed since, and this machine's data are incompatible with it.
-    #[error(
-        "{id} is in state `{state}` of an older definition of `{machine}` and cannot be read: {}",
-        reasons.join("; ")
-    )]
-    Incompatible {
-        /// The machine's id.
-        id: Id,
-        /// The machine's name.
-        machine: &'static str,
-        /// The state, by its name in the older definition.
-        state: String,
-        /// The incompatibilities, each with a fix.
-        reasons: Vec<String>,
-    },
-    /// The record does not match the journal, or the journal is invalid.
-    #[error("{id} failed verification: {reason}; restore it from a backup")]
-    History {
-        /// The machine's id.
-        id: Id,
-        /// The first problem.
-        reason: String,
-    },
-    /// The state or the context does not match its type.
-    #[error(
-        "{part} of {id} does not match its type in this program: {source}; write `#[serde(alias = \"..\")]` on a \
-         field that was renamed, `#[serde(default)]` on one that was added, and for any other change a new \
-         version of the machine with an upgrade function; or run the program that wrote it"
-    )]
-    Data {
-        /// The machine's id.
-        id: Id,
-        /// The part that does not match.
-        part: StoredPart,
-        /// The deserialization error.
-        source: serde_json::Error,
-    },
-    /// The history breaks a rule of the context.
-    #[error("{id} failed verification: {breach}")]
-    Rules {
-        /// The machine's id.
-        id: Id,
-        /// The broken rule.
-        breach: Breach,
-    },
 }
 
 /// Replays the journal under the definitions that its entries were written under. Checks that it
