@@ -13,7 +13,8 @@ use super::canonical::{DEEPEST, USUAL};
 pub(super) const TOO_DEEP: &str =
     "nested too deeply to be read back; keep its parts in a flat list";
 
-const TOO_LARGE: &str = "a whole number does not fit 64 bits, so other programs would read another one; write it as a string";
+const TOO_LARGE: &str = "a whole number does not fit 64 bits, so other programs would read another one; write \
+                         it as a string";
 
 /// A value that cannot be written as JSON that every program reads alike.
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub(crate) struct TextError {
 
 /// The value as JSON text.
 pub(crate) fn write_text(value: &impl Serialize) -> Result<String, TextError> {
-    let (mut text, mut place) = (Vec::with_capacity(USUAL), Place::default());
+    let mut text: Vec<u8> = Vec::with_capacity(USUAL);
+    let mut place = Place::default();
     let written = value.serialize(&mut Serializer::with_formatter(&mut text, &mut place));
     let written = written.and_then(|()| String::from_utf8(text).map_err(Error::custom));
     written.map_err(|source| place.refuse(source))
