@@ -25,3 +25,9 @@ mod worker;
 
 #[cfg(unix)]
 use machine_tests::process;
+
+#[test]
+#[should_panic(expected = "TEST_SEED is `one`, which is not a number")]
+fn a_seed_that_is_not_a_number_is_refused() {
+    let _: u64 = machine_tests::random::parse("TEST_SEED", "one".as_ref());
+}

@@ -1,5 +1,7 @@
 //! Random choices that a seed determines.
 
+use std::{ffi::OsStr, str::FromStr};
+
 /// A small random generator.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
@@ -14,7 +16,7 @@ impl Random {
     /// With the seed in `TEST_SEED`, or with a new one. Prints the seed.
     #[must_use]
     pub fn of(test: &str) -> Self {
-        let seed = std::env::var("TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+        let seed = setting("TEST_SEED");
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
         let seed = seed.unwrap_or_else(|| u64::from(now.subsec_nanos()) ^ now.as_secs() << 20);
         eprintln!("{test}: TEST_SEED={seed}");
@@ -44,4 +46,18 @@ impl Random {
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
+}
+
+/// The number in an environment variable; `None` if it is not set.
+#[must_use]
+pub fn setting<N: FromStr>(variable: &str) -> Option<N> {
+    std::env::var_os(variable).map(|text| parse(variable, &text))
+}
+
+/// The number in the text of an environment variable. Panics if it is not a number, because a test that ignored it would
+/// not be the one that was asked for.
+#[must_use]
+pub fn parse<N: FromStr>(variable: &str, text: &OsStr) -> N {
+    let text = text.to_string_lossy();
+    text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, which is not a number"))
 }

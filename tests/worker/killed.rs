@@ -15,7 +15,10 @@ use machine::{
     contract::AnyExecution,
     store::{Message, OpenOptions, SendError, Sent, Store},
 };
-use machine_tests::{actors::ann, random::Random};
+use machine_tests::{
+    actors::ann,
+    random::{Random, setting},
+};
 
 use self::{
     crew::Crew,
@@ -30,7 +33,7 @@ const WORKERS: usize = 4;
 const STUCK: Duration = Duration::from_mins(5);
 
 fn machines() -> u32 {
-    std::env::var("MACHINE_WORKERS_MACHINES").ok().and_then(|it| it.parse().ok()).unwrap_or(60)
+    setting("MACHINE_WORKERS_MACHINES").unwrap_or(60)
 }
 
 /// The messages to a trip, from outside: one confirmation, some of them twice, and some trips get

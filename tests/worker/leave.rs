@@ -1,6 +1,7 @@
 //! A person who moves a machine on ends its calls that have not begun, with their gates, in the same commit.
 
 use machine::journal::{Entry, Fact};
+use machine_tests::random::setting;
 use tokio::sync::Notify;
 
 use crate::worker::prelude::*;
@@ -222,7 +223,7 @@ fn a_handler_result_applies_only_to_the_state_it_saw() {
 /// Calls are added and begun while a person pauses: what was there at the pause has begun before it, or never does.
 #[test]
 fn no_call_slips_past_a_pause() {
-    let rounds = std::env::var("CRASH_ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(12);
+    let rounds: u32 = setting("CRASH_ROUNDS").unwrap_or(12);
     for round in 0..rounds {
         on_threads(async |store| {
             let id = create(&store, Trip::new(0)).await;

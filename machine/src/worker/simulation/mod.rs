@@ -33,7 +33,9 @@ const SCHEDULES: u64 = 150;
 const CAUGHT_WITHIN: u64 = 200;
 
 fn number_of(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
+    let text = std::env::var_os(variable)?;
+    let text = text.to_string_lossy();
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, which is not a number")))
 }
 
 /// Panics with the trace if something was wrong.
