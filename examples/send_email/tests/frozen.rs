@@ -19,10 +19,13 @@ use crate::{
     world::{World, printed},
 };
 
-/// Sends a mail in a worker that is frozen in its call. A computer that is slow just then gets a second try, with more time
-/// for the call.
+/// The time limits of a call until the server has its mail. A computer that is slow just then gets a second try, with more
+/// time.
+const TIMES: [&str; 2] = ["3s", "30s"];
+
+/// Sends a mail in a worker that is frozen in its call.
 fn frozen() -> (World, Process, Id) {
-    let frozen = ["3s", "30s"].into_iter().find_map(|time| {
+    let frozen = TIMES.into_iter().find_map(|time| {
         let world = World::new();
         let (gate, mail) = world.ask_for(&format!("--to bob@example.com --timeout {time}"));
         world.ok(&format!("approve --yes {gate} --as ann"));
@@ -116,14 +119,32 @@ fn waiting_at(held: fn(&Step<'_>) -> bool) -> (World, Arc<AtomicBool>) {
     (world, go_on)
 }
 
+/// A worker whose mail the server has, and does not answer.
+fn unanswered() -> (World, Arc<AtomicBool>, Process, Id) {
+    let unanswered = TIMES.into_iter().find_map(|time| {
+        let (world, go_on) = waiting_at(|step| matches!(step, Step::Stored(_)));
+        let (gate, mail) = world.ask_for(&format!("--to bob@example.com --timeout {time}"));
+        world.ok(&format!("approve --yes {gate} --as ann"));
+        let worker = world.start("work");
+        let start = Instant::now();
+        while world.server.received() == 0 {
+            // It did not come so far in time.
+            if world.label(mail) == Label::Failed {
+                return None;
+            }
+            assert!(start.elapsed() < STUCK, "it is {}", world.label(mail));
+            thread::sleep(Duration::from_millis(5));
+        }
+        Some((world, go_on, worker, mail))
+    });
+    unanswered.expect("the server has the mail before the call is overdue")
+}
+
 /// No process is frozen, only the server is slow: the worker waits for the receipt all the same, also one
 /// that is asked to stop, and says so.
 #[test]
 fn its_server_is_slow() {
-    let (world, go_on) = waiting_at(|step| matches!(step, Step::Stored(_)));
-    let (gate, mail) = world.ask_for("--to bob@example.com --timeout 100ms");
-    world.ok(&format!("approve --yes {gate} --as ann"));
-    let mut worker = world.start("work");
+    let (world, go_on, mut worker, mail) = unanswered();
     wait_for(&world, mail, Label::InDoubt);
     let told = world.fails(&format!("confirm {mail} not-applied --as ann --yes"));
     assert!(told.contains("may still be running in process "), "{told}");
