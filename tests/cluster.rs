@@ -15,7 +15,10 @@ use machine::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-use crate::actors::{reasoning_node, tool_node};
+use crate::{
+    actors::{reasoning_node, tool_node},
+    notified,
+};
 
 /// Deploys a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tool)]
@@ -109,7 +112,7 @@ impl Cluster {
             if let Some(request) = self.requests().pop() {
                 return request;
             }
-            self.0.called.notified().await;
+            notified(&self.0.called).await;
         }
     }
 

@@ -11,6 +11,7 @@ use machine::{
     typed::Refused,
     view::{Language, Phrase},
 };
+use tokio::sync::Notify;
 
 pub mod actors;
 pub mod cluster;
@@ -26,6 +27,11 @@ pub mod stores;
 
 /// The time after which a test that waits fails instead of hanging. No test fails because a computer is slow.
 pub const STUCK: Duration = Duration::from_mins(1);
+
+/// Waits until something is notified.
+pub async fn notified(notify: &Notify) {
+    tokio::time::timeout(STUCK, notify.notified()).await.expect("it is notified");
+}
 
 /// Asserts that a result is an error that matches the pattern; otherwise prints the result.
 #[macro_export]

@@ -7,7 +7,10 @@ use serde_json::json;
 use tokio::{net::TcpStream as Connection, sync::Barrier};
 
 use crate::{
-    http::sse::{Event, Parser, request},
+    http::{
+        sockets::raise_files,
+        sse::{Event, Parser, request},
+    },
     surfaces::{Place, setting},
 };
 use std::sync::Arc;
@@ -17,7 +20,6 @@ async fn each_of_many_subscribers_sees_every_transition() {
     const QUESTIONS: usize = 20;
     let count = setting("MACHINE_HTTP_SUBSCRIBERS", 200);
     let place = Place::served().await;
-    // Both ends of each connection are in this process.
     raise_files();
     let address = place.address;
     let ready = Arc::new(Barrier::new(count + 1));
@@ -47,7 +49,8 @@ async fn each_of_many_subscribers_sees_every_transition() {
             })
         })
         .collect();
-    ready.wait().await;
+    let all_are_ready = tokio::time::timeout(STUCK, ready.wait()).await;
+    assert!(all_are_ready.is_ok(), "a subscriber is not served");
     let mut ids = Vec::new();
     for _ in 0..QUESTIONS {
         ids.push(json!(place.question().await));
@@ -121,13 +124,4 @@ fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: usize = text.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
     pages * 4096
-}
-
-fn raise_files() {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
-    }
 }

@@ -18,6 +18,7 @@ async fn connections_that_are_dropped_leave_nothing_behind() {
     {
         return;
     }
+    raise_files();
     let place = Place::served().await;
     let before = place.contents().await;
     let address = place.address;
@@ -44,6 +45,16 @@ async fn connections_that_are_dropped_leave_nothing_behind() {
 /// The open files of this process.
 fn files() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// Lets this process open as many files as it may: both ends of each connection are in it.
+pub(crate) fn raise_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

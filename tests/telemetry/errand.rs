@@ -7,6 +7,7 @@ use machine::{
     machine,
     worker::{Handled, Handler, Next, Task},
 };
+use machine_tests::notified;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
@@ -53,7 +54,7 @@ impl Hold {
 
     /// It is held now.
     pub(crate) async fn is_held(&self) {
-        self.held.notified().await;
+        notified(&self.held).await;
     }
 
     pub(crate) fn let_go(&self) {

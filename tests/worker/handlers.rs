@@ -245,7 +245,7 @@ fn handler_that_never_ends_is_handed_back() {
             });
             let stuck = worker(&store).attempts(2).grace(Duration::from_millis(10));
             let running = stuck.handler(handler).start();
-            started.notified().await;
+            notified(&started).await;
             running.stop().await.unwrap();
         }
         set_aside(&store, &[]).await;
@@ -272,7 +272,7 @@ fn graceful_stop_finishes() {
             })
         });
         let running = worker(&store).handler(handler).start();
-        started.notified().await;
+        notified(&started).await;
         running.stop().await.unwrap();
         is(&store, id, "open").await;
     });

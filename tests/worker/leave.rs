@@ -211,10 +211,10 @@ fn a_handler_result_applies_only_to_the_state_it_saw() {
             })
         });
         let running = worker(&store).handler(calls).start();
-        asked.notified().await;
+        notified(asked).await;
         pauses(&store, id).await;
         goes.notify_one();
-        looked.notified().await;
+        notified(looked).await;
         running.stop().await.unwrap();
         assert_eq!(store.children(id).await.unwrap(), []);
     });

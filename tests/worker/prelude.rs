@@ -40,7 +40,7 @@ pub(crate) use machine_tests::{
     actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
     assert_err,
     hand::Hand,
-    tool,
+    notified, tool,
 };
 pub(crate) use serde::{Deserialize, Serialize};
 
@@ -247,7 +247,7 @@ impl Service {
 
     /// Waits until it is called.
     pub(crate) async fn called(&self) {
-        self.0.called.notified().await;
+        notified(&self.0.called).await;
     }
 
     pub(crate) fn calls(&self) -> usize {
