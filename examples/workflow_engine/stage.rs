@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The time limit of the story for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A field of an event, which Ann fills in.
 type Field<'a> = Option<(&'a str, &'a str)>;
