@@ -37,6 +37,95 @@ enum Letters<S, T, A> {
     Both { s: S, t: T, a: A },
 }
 
+/// A service for requests of one type.
+trait Service<R> {
+    type Response;
+
+    fn serve(&self, request: R) -> Self::Response;
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Lengths {
+    at_most: usize,
+}
+
+impl From<usize> for Lengths {
+    fn from(at_most: usize) -> Self {
+        Self { at_most }
+    }
+}
+
+impl Service<String> for Lengths {
+    type Response = usize;
+
+    fn serve(&self, request: String) -> usize {
+        request.len().min(self.at_most)
+    }
+}
+
+/// Bounds that name other parameters, which no field mentions.
+#[machine]
+#[derive(Debug, Clone, PartialEq)]
+enum Call<S: Service<R> + From<Q> + Clone, R, Q>
+where
+    S::Response: Debug,
+{
+    #[initial]
+    #[on(ask(request) => Asked)]
+    Ready { service: S },
+
+    #[on(answer(reply) => Done)]
+    Asked { request: R },
+
+    #[terminal]
+    Done { reply: S::Response },
+}
+
+/// A bound that equates a parameter with an associated type, and a trait of a lifetime.
+#[machine]
+enum Lexer<'a, I: Iterator<Item = U>, U, T>
+where
+    T: Decode<'a>,
+    I::Item: Clone,
+{
+    #[initial]
+    #[on(start(tokens) => Reading)]
+    Idle,
+
+    #[on(read(last) => Read)]
+    Reading { tokens: std::iter::Peekable<I> },
+
+    #[on(decode(value) => Decoded)]
+    Read { last: I::Item },
+
+    #[terminal]
+    Decoded { value: T::Out },
+}
+
+trait Decode<'a> {
+    type Out;
+}
+
+impl<'a> Decode<'a> for u8 {
+    type Out = &'a str;
+}
+
+#[test]
+fn parameters_that_only_bounds_name() {
+    let ready: Call<call::Ready<Lengths>, Lengths, String, usize> = Call::new(Lengths::from(9));
+    let reply = ready.state().service.serve("four".to_owned());
+    let done: Call<call::Done<Lengths, String>, _, _, _> =
+        ready.ask("four".to_owned()).answer(reply);
+    assert_eq!(done.state().reply, 4);
+
+    let idle: Lexer<'_, lexer::Idle, std::vec::IntoIter<u8>, u8, u8> = Lexer::new();
+    let reading: Lexer<'_, lexer::Reading<_, u8>, _, u8, u8> =
+        idle.start(vec![1, 2].into_iter().peekable());
+    let decoded = reading.read(1).decode("one");
+    assert_eq!(decoded.state().value, "one");
+    assert_eq!(AnyLexer::from(decoded).status(), lexer::Status::Decoded);
+}
+
 #[test]
 fn runs() {
     let name = "books".to_owned();

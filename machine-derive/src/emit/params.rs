@@ -2,7 +2,10 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics, WherePredicate};
+use syn::{
+    GenericArgument, GenericParam, Generics, PathArguments, ReturnType, TypeParamBound,
+    WherePredicate,
+};
 
 use crate::tokens::walk;
 
@@ -13,7 +16,35 @@ use crate::tokens::walk;
 pub(super) struct Params<'a> {
     generics: &'a Generics,
     all: BTreeSet<String>,
+    bounds: Vec<Bound>,
 }
+
+/// A trait bound of a type parameter.
+struct Bound {
+    /// The name of the parameter.
+    of: String,
+    /// The arguments of the trait: `R` in `Service<R>`.
+    arguments: TokenStream,
+    /// The types that it equates with associated ones: `U` in `Iterator<Item = U>`. For rustc, a type that has
+    /// the bound uses the parameters in them.
+    equal: TokenStream,
+    /// False for traits that are known to have no associated types.
+    has_types: bool,
+}
+
+/// Traits with an argument and without associated types.
+const WITHOUT_TYPES: [&str; 10] = [
+    "AsMut",
+    "AsRef",
+    "Borrow",
+    "BorrowMut",
+    "Extend",
+    "From",
+    "FromIterator",
+    "Into",
+    "PartialEq",
+    "PartialOrd",
+];
 
 /// The parameters that an item uses.
 pub(super) struct Used(BTreeSet<String>);
@@ -23,6 +54,7 @@ impl<'a> Params<'a> {
         Self {
             generics,
             all: generics.params.iter().map(|param| bare(param).to_string()).collect(),
+            bounds: bounds(generics),
         }
     }
 
@@ -40,13 +72,21 @@ impl<'a> Params<'a> {
         Used(self.all.clone())
     }
 
-    /// The parameters that `types` use.
+    /// The parameters that `types` use, and those that bounds of these make equal to an associated type.
     pub(super) fn in_types(&self, types: impl IntoIterator<Item = impl ToTokens>) -> Used {
-        let mut used = BTreeSet::new();
-        for ty in types {
-            mentions(ty.to_token_stream(), &self.all, &mut used);
+        let types = types.into_iter().map(|ty| self.mentions(ty.to_token_stream()));
+        let mut used: BTreeSet<String> = types.flatten().collect();
+        loop {
+            let known = self.bounds.iter().filter(|bound| {
+                used.contains(&bound.of) && self.speaks_only_of(&bound.arguments, &used)
+            });
+            let equal = known.flat_map(|bound| self.mentions(bound.equal.clone()));
+            let new: Vec<String> = equal.filter(|name| !used.contains(name)).collect();
+            if new.is_empty() {
+                return Used(used);
+            }
+            used.extend(new);
         }
-        Used(used)
     }
 
     /// `<'a, S, T: Bound, const N: usize>`, with `extra` where the state's parameter belongs.
@@ -58,7 +98,7 @@ impl<'a> Params<'a> {
     pub(super) fn define(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
         // A default may need a parameter that this type has not.
         let mut defaults = self.split(used).1.filter_map(default);
-        let fits = defaults.all(|default| self.speaks_only_of(&default, used));
+        let fits = defaults.all(|default| self.speaks_only_of(&default, &used.0));
         self.list(extra, used, |param| {
             let declared = self.with_bounds(param, used);
             match default(param).filter(|_| fits) {
@@ -101,7 +141,7 @@ impl<'a> Params<'a> {
             .where_clause
             .iter()
             .flat_map(|clause| &clause.predicates)
-            .filter(|predicate| self.speaks_only_of(predicate, used))
+            .filter(|predicate| self.speaks_only_of(predicate, &used.0))
             .collect();
         if predicates.is_empty() { quote!() } else { quote!(where #(#predicates),*) }
     }
@@ -157,16 +197,88 @@ impl<'a> Params<'a> {
             }
         };
         let name = bare(param);
-        let mut bounds = bounds.iter().filter(|bound| self.speaks_only_of(bound, used)).peekable();
+        let mut bounds =
+            bounds.iter().filter(|bound| self.speaks_only_of(bound, &used.0)).peekable();
         let colon = bounds.peek().map(|_| quote!(:));
         quote!(#name #colon #(#bounds)+*)
     }
 
-    fn speaks_only_of(&self, tokens: &impl ToTokens, used: &Used) -> bool {
-        let mut spoken = BTreeSet::new();
-        mentions(tokens.to_token_stream(), &self.all, &mut spoken);
-        spoken.is_subset(&used.0)
+    fn speaks_only_of(&self, tokens: &impl ToTokens, used: &BTreeSet<String>) -> bool {
+        self.mentions(tokens.to_token_stream()).is_subset(used)
     }
+
+    /// The parameters in `tokens`. An associated type, `S::Response`, also needs those in the bounds of `S`,
+    /// any of which may be the trait that declares it.
+    fn mentions(&self, tokens: TokenStream) -> BTreeSet<String> {
+        let (mut found, mut owners, mut left) = (BTreeSet::new(), BTreeSet::new(), vec![tokens]);
+        while let Some(tokens) = left.pop() {
+            walk(tokens, &mut |spot| {
+                let tick = if spot.is(-1, '\'') { "'" } else { "" };
+                let name = spot.ident().map(|ident| format!("{tick}{ident}"));
+                let Some(name) = name.filter(|name| self.all.contains(name)) else { return };
+                if spot.is(1, ':') && spot.is(2, ':') && owners.insert(name.clone()) {
+                    let own = self.bounds.iter().filter(|it| it.has_types && it.of == name);
+                    left.extend(own.map(|bound| bound.arguments.clone()));
+                }
+                found.insert(name);
+            });
+        }
+        found
+    }
+}
+
+/// The trait bounds of the type parameters, in both places.
+fn bounds(generics: &Generics) -> Vec<Bound> {
+    let declared = generics.type_params().map(|param| (param.ident.to_string(), &param.bounds));
+    let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let required = predicates.filter_map(|predicate| {
+        let WherePredicate::Type(required) = predicate else { return None };
+        Some((required.bounded_ty.to_token_stream().to_string(), &required.bounds))
+    });
+    let all = declared.chain(required).flat_map(|(of, bounds)| {
+        bounds.iter().filter_map(move |bound| Bound::of(of.clone(), bound))
+    });
+    all.collect()
+}
+
+impl Bound {
+    fn of(of: String, bound: &TypeParamBound) -> Option<Self> {
+        let TypeParamBound::Trait(bound) = bound else { return None };
+        let last = bound.path.segments.last()?;
+        let has_types = WITHOUT_TYPES.iter().all(|known| last.ident != known);
+        let (mut arguments, mut associated) = (TokenStream::new(), Vec::new());
+        match &last.arguments {
+            PathArguments::None => {}
+            PathArguments::AngleBracketed(list) => {
+                for argument in &list.args {
+                    match argument {
+                        GenericArgument::AssocType(assoc) => associated.push(&assoc.ty),
+                        other => other.to_tokens(&mut arguments),
+                    }
+                }
+            }
+            PathArguments::Parenthesized(list) => {
+                list.inputs.to_tokens(&mut arguments);
+                if let ReturnType::Type(_, ty) = &list.output {
+                    associated.push(ty);
+                }
+            }
+        }
+        let mut equal = TokenStream::new();
+        for ty in associated {
+            // `U::Item` says nothing about `U`.
+            let is_path = has_path(ty.to_token_stream());
+            ty.to_tokens(if is_path { &mut arguments } else { &mut equal });
+        }
+        Some(Self { of, arguments, equal, has_types })
+    }
+}
+
+/// True if there is a path of more than one name.
+fn has_path(tokens: TokenStream) -> bool {
+    let mut has_path = false;
+    walk(tokens, &mut |spot| has_path |= spot.is(0, ':') && spot.is(1, ':'));
+    has_path
 }
 
 /// The default of a parameter.
@@ -187,13 +299,4 @@ fn bare(param: &GenericParam) -> TokenStream {
         GenericParam::Type(param) => param.ident.to_token_stream(),
         GenericParam::Const(param) => param.ident.to_token_stream(),
     }
-}
-
-/// Adds the `names` that occur in `tokens` to `found`.
-fn mentions(tokens: TokenStream, names: &BTreeSet<String>, found: &mut BTreeSet<String>) {
-    walk(tokens, &mut |spot| {
-        let tick = if spot.is(-1, '\'') { "'" } else { "" };
-        let name = spot.ident().map(|ident| format!("{tick}{ident}"));
-        found.extend(name.filter(|name| names.contains(name)));
-    });
 }
