@@ -1,4 +1,4 @@
-//! `cfg` removes states, transitions and fields from a machine.
+//! `cfg` removes states, transitions, fields and parameters from a machine.
 #![deny(warnings)]
 #![allow(clippy::non_minimal_cfg)]
 
@@ -114,8 +114,34 @@ enum Fault {
     Gone,
 }
 
+/// Parameters that are there only under a condition.
+#[machine]
+#[derive(Debug)]
+enum Shelf<
+    #[cfg(any())] 'a,
+    T: Clone,
+    #[cfg(any())] Label: NoSuchTrait<'a>,
+    #[cfg(all())] Note,
+    #[cfg(all())] const N: usize,
+> {
+    #[initial]
+    #[on(fill(items, note) => Full)]
+    Empty,
+    #[terminal]
+    Full {
+        items: [T; N],
+        note: Note,
+        #[cfg(any())]
+        label: &'a Label,
+    },
+}
+
 #[test]
 fn runs() {
+    let full: Shelf<shelf::Full<u8, &str, 2>, u8, &str, 2> = Shelf::new().fill([1, 2], "new");
+    assert_eq!((full.state().items, full.state().note), ([1, 2], "new"));
+    assert_eq!(AnyShelf::from(full).status(), shelf::Status::Full);
+
     let done = Task::new(3).start("a shed".to_owned()).end();
     let expected = task::Done { goal: "a shed".to_owned(), attempts: vec![], epoch: 3 };
     assert_eq!((done.state(), done.goal(), done.epoch()), (&expected, &expected.goal, &3));

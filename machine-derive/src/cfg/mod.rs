@@ -1,4 +1,4 @@
-//! `#[cfg]` on states, transitions and fields.
+//! `#[cfg]` on states, transitions, fields and generic parameters.
 //!
 //! An attribute macro also sees items that `cfg` disables, and only the compiler can evaluate `cfg`.
 //! It strips disabled items before it calls a derive macro. So a declaration that contains `cfg` is
@@ -43,8 +43,9 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
             .unwrap_or_else(|_| attribute.meta.clone());
     }
     // Rust rejects unused generic parameters.
-    if let Some(marker) = emit::marker(&item.generics) {
-        item.variants.push(syn::parse_quote!(__Parameters(#marker)));
+    let markers = emit::markers(&item.generics);
+    if !markers.is_empty() {
+        item.variants.push(syn::parse_quote!(__Parameters(#(#markers),*)));
     }
     item.ident = format_ident!("__{}", name);
     item.vis = syn::Visibility::Inherited;

@@ -47,17 +47,12 @@ mod typed;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Generics;
 
 use crate::model::Graph;
 use names::Names;
 
+pub(crate) use params::markers;
 pub(crate) use stubs::{stubs, stubs_beside_the_enum};
-
-/// The type of a field that mentions every parameter, if there are any to mention.
-pub(crate) fn marker(generics: &Generics) -> Option<TokenStream> {
-    params::Params::of(generics).marker()
-}
 
 pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
     let names = Names::of(graph);

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    GenericArgument, GenericParam, Generics, PathArguments, ReturnType, TypeParamBound,
+    Attribute, GenericArgument, GenericParam, Generics, PathArguments, ReturnType, TypeParamBound,
     WherePredicate,
 };
 
@@ -149,22 +149,7 @@ impl<'a> Params<'a> {
     /// The type of a marker field that uses every parameter, if there are any. It affects neither
     /// the size nor `Send` and `Sync`.
     pub(super) fn marker(&self) -> Option<TokenStream> {
-        let mentions: Vec<TokenStream> = self
-            .generics
-            .params
-            .iter()
-            .filter_map(|param| match param {
-                GenericParam::Lifetime(param) => {
-                    let lifetime = &param.lifetime;
-                    Some(quote!(&#lifetime ()))
-                }
-                GenericParam::Type(param) => {
-                    let name = &param.ident;
-                    Some(quote!(*const #name))
-                }
-                GenericParam::Const(_) => None,
-            })
-            .collect();
+        let mentions: Vec<TokenStream> = self.generics.params.iter().filter_map(mention).collect();
         (!mentions.is_empty())
             .then(|| quote!(::core::marker::PhantomData<fn() -> (#(#mentions,)*)>))
     }
@@ -224,6 +209,39 @@ impl<'a> Params<'a> {
             });
         }
         found
+    }
+}
+
+/// Unnamed fields that use the parameters, each under the `cfg` of its parameter.
+pub(crate) fn markers(generics: &Generics) -> Vec<TokenStream> {
+    let markers = generics.params.iter().filter_map(|param| {
+        let attributes = match param {
+            GenericParam::Lifetime(param) => &param.attrs,
+            GenericParam::Type(param) => &param.attrs,
+            GenericParam::Const(param) => &param.attrs,
+        };
+        let is_cfg = |attribute: &&Attribute| {
+            attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+        };
+        let conditions = attributes.iter().filter(is_cfg);
+        let mention = mention(param)?;
+        Some(quote!(#(#conditions)* ::core::marker::PhantomData<fn() -> #mention>))
+    });
+    markers.collect()
+}
+
+/// A type that uses the parameter. A constant needs none.
+fn mention(param: &GenericParam) -> Option<TokenStream> {
+    match param {
+        GenericParam::Lifetime(param) => {
+            let lifetime = &param.lifetime;
+            Some(quote!(&#lifetime ()))
+        }
+        GenericParam::Type(param) => {
+            let name = &param.ident;
+            Some(quote!(*const #name))
+        }
+        GenericParam::Const(_) => None,
     }
 }
 
