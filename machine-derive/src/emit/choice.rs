@@ -79,6 +79,7 @@ fn one(names: &Names<'_>, (index, trigger): (usize, &Trigger<'_>), ways: &[Way])
         #[doc = #about]
         #[must_use = #must_use]
         #debug
+        #[allow(missing_docs)]
         pub enum #name #declared #predicates {
             #(#variants),*
         }

@@ -42,6 +42,7 @@ fn item(names: &Names<'_>) -> TokenStream {
         ///
         /// Use `match` to get the typed machine.
         #debug
+        #[allow(missing_docs)]
         pub enum #any #defined #predicates {
             #(#variants),*
         }

@@ -88,6 +88,7 @@ impl<'a> Names<'a> {
         let krate = self.graph.declaration.options.krate.as_ref();
         let krate = krate.map_or_else(|| quote!(::machine), ToTokens::to_token_stream);
         let about = format!("The states of [`{typed}`], its events, and who may move it.");
+        let missing_docs = self.stub.then(|| quote!(missing_docs,));
         quote! {
             #[doc = #about]
             #(#others)*
@@ -96,7 +97,7 @@ impl<'a> Names<'a> {
                 unused_parens,
                 unused_variables,
                 unreachable_pub,
-                missing_docs,
+                #missing_docs
                 private_bounds,
                 clippy::boxed_local,
                 clippy::pedantic,

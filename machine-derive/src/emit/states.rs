@@ -1,5 +1,5 @@
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::{
     erased, fields,
@@ -66,7 +66,7 @@ fn any_state(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The struct itself.
+/// The struct itself. It and its fields have the spans of their names, where rustc reports missing docs.
 pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     let reads = names.graph.derives("Deserialize");
     let name = state.name();
@@ -76,21 +76,24 @@ pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     let generics = names.params.define(&[], &used);
     let predicates = names.params.where_clause(&used);
     let body = if written.fields.is_empty() {
-        quote!(;)
+        quote_spanned!(name.span()=> ;)
     } else {
         let fields = written.fields.iter().map(|field| {
             let (attrs, name, ty) = (&field.attrs, &field.name, &field.ty);
             // Data written under an old name are read under the new one.
             let was = field.was.iter().filter(|_| reads);
             let bound = storable::attribute(names, ty, others.iter().chain(attrs));
-            quote!(#(#attrs)* #bound #(#[serde(alias = #was)])* pub #name: #ty)
+            let public = quote_spanned!(name.span()=> pub);
+            quote!(#(#attrs)* #bound #(#[serde(alias = #was)])* #public #name: #ty)
         });
-        quote!(#predicates { #(#fields),* })
+        let fields = quote_spanned!(name.span()=> { #(#fields),* });
+        quote!(#predicates #fields)
     };
+    let declared = quote_spanned!(name.span()=> pub struct #name);
     quote! {
         #(#docs)*
         #(#others)*
-        pub struct #name #generics #body
+        #declared #generics #body
     }
 }
 

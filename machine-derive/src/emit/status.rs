@@ -28,6 +28,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote! {
         #[doc = #about]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)]
         pub enum Status {
             #(#variants),*
         }
