@@ -47,8 +47,44 @@ pub enum Question {
     Stopped,
 }
 
+/// A state and fields that are deprecated, which no expression uses.
+#[machine(durable, fields(#[deprecated(note = "use `customer`")] name: String, in = Placed | Unpaid))]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Order {
+    #[initial]
+    #[on(pay => Paid)]
+    #[on(postpone => Unpaid)]
+    Placed {
+        customer: u32,
+        #[deprecated]
+        note: String,
+    },
+
+    #[deprecated(note = "use `Placed`")]
+    #[on(pay => Paid)]
+    Unpaid { customer: u32 },
+
+    #[terminal]
+    Paid,
+}
+
+/// One that is deprecated as a whole.
+#[machine]
+#[deprecated(note = "use `Order`")]
+pub enum Ticket {
+    #[initial]
+    #[on(sell => Sold)]
+    Printed,
+
+    #[terminal]
+    Sold,
+}
+
 #[test]
 fn runs() {
+    let paid = Order::new("Ann".to_owned(), 7, String::new()).postpone().pay();
+    assert_eq!(AnyOrder::from(paid).status(), order::Status::Paid);
+
     let actors = Actors::issue("inbox").unwrap();
     use question::{AfterAgain, AfterAnswer, AfterLook};
 

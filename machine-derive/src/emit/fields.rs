@@ -155,6 +155,7 @@ impl<'a> Field<'a> {
         let name = &field.name;
         let returned = returned(field.ty.to_token_stream());
         let docs: Vec<_> = field.attrs.iter().filter(|it| it.path().is_ident("doc")).collect();
+        let deprecated = field.attrs.iter().filter(|it| it.path().is_ident("deprecated"));
         let about = docs.is_empty().then(|| {
             let about = format!("The field `{}` of the state.", bare(name));
             quote!(#[doc = #about])
@@ -162,6 +163,7 @@ impl<'a> Field<'a> {
         quote! {
             #(#docs)*
             #about
+            #(#deprecated)*
             #[must_use]
             pub fn #name(&self) -> #returned #bounded {
                 #body

@@ -89,6 +89,7 @@ impl<'a> Names<'a> {
         let krate = krate.map_or_else(|| quote!(::machine), ToTokens::to_token_stream);
         let about = format!("The states of [`{typed}`], its events, and who may move it.");
         let missing_docs = self.stub.then(|| quote!(missing_docs,));
+        let deprecated = self.graph.declaration.has_deprecated().then(|| quote!(deprecated,));
         quote! {
             #[doc = #about]
             #(#others)*
@@ -98,6 +99,7 @@ impl<'a> Names<'a> {
                 unused_variables,
                 unreachable_pub,
                 #missing_docs
+                #deprecated
                 private_bounds,
                 clippy::boxed_local,
                 clippy::pedantic,
@@ -112,7 +114,7 @@ impl<'a> Names<'a> {
                 #items
             }
             #[doc(inline)]
-            #[allow(unused_imports)]
+            #[allow(#deprecated unused_imports)]
             #vis use #module::{#(#exported),*};
         }
     }

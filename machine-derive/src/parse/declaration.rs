@@ -44,6 +44,14 @@ impl Declaration {
         of_states.chain(of_several).chain(&options.unreadable)
     }
 
+    /// True if the enum, a state or a field is deprecated.
+    pub(crate) fn has_deprecated(&self) -> bool {
+        let of_states = self.states.iter().flat_map(|state| {
+            state.others.iter().chain(state.fields.iter().flat_map(|field| &field.attrs))
+        });
+        self.others.iter().chain(of_states).any(|it| it.path().is_ident("deprecated"))
+    }
+
     /// True if the user derives `name`, by whatever path.
     pub(crate) fn derives(&self, name: &str) -> bool {
         let mut last = self.derives.iter().filter_map(|path| path.segments.last());
