@@ -9,6 +9,23 @@ use syn::{
 
 use crate::{errors::Errors, message};
 
+const OPTIONS: [&str; 11] = [
+    "irreversible",
+    "idempotent",
+    "answers_later",
+    "receipt",
+    "refusal",
+    "timeout",
+    "settling_time",
+    "about",
+    "question",
+    "added",
+    "crate",
+];
+
+/// The number of options that name an effect; they come first.
+const EFFECTS: usize = 3;
+
 /// The options of `#[tool(..)]`, as far as they are written.
 #[derive(Default)]
 struct Options {
@@ -89,21 +106,11 @@ impl Options {
             return set(&key, &mut self.name, (text(&key), text(&method)));
         }
         let name = key.to_string();
-        if matches!(name.as_str(), "irreversible" | "idempotent" | "answers_later") {
+        if OPTIONS[..EFFECTS].contains(&name.as_str()) {
             return set(&key, &mut self.effect, key.clone());
         }
-        let known = [
-            "receipt",
-            "refusal",
-            "timeout",
-            "settling_time",
-            "about",
-            "question",
-            "added",
-            "crate",
-        ];
-        if !known.contains(&name.as_str()) {
-            return Err(syn::Error::new(key.span(), format!("unknown option `{key}`")));
+        if !OPTIONS.contains(&name.as_str()) {
+            return Err(message::unknown_key(&key, &OPTIONS));
         }
         input.parse::<Token![=]>()?;
         match name.as_str() {

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use heck::ToPascalCase;
 use syn::Ident;
 
+use super::did_you_mean;
 use crate::text::bare;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
@@ -16,8 +17,9 @@ messages! {
         "`#[machine]` applies only to enums: {problem}"
         => "write `#[machine] enum Door {{ #[initial] .. }}`, with a variant for each state"
 
-    M0002 unknown_option(option: &impl Display)
-        "unknown option `{option}`" => "{OPTIONS}"
+    M0002 unknown_option(option: &impl Display, name: &str, known: &[&str])
+        let repair = did_you_mean(&name, known, OPTIONS);
+        "unknown option `{option}`" => "{repair}"
 
     M0002 malformed_options(problem: &syn::Error)
         "cannot parse these options: {problem}" => "{OPTIONS}"

@@ -1,6 +1,6 @@
 //! Every message of the macro: its code, what is wrong, one repair.
 
-use std::fmt;
+use std::{cmp::Reverse, fmt};
 
 use syn::Ident;
 
@@ -65,18 +65,52 @@ fn list<T: fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
 }
 
 /// A question, if one of the candidates is similar; else this repair.
-fn did_you_mean(wrong: &Ident, candidates: &[&Ident], otherwise: impl Into<String>) -> String {
+fn did_you_mean<T: fmt::Display>(
+    wrong: &impl fmt::Display,
+    candidates: impl IntoIterator<Item = T>,
+    otherwise: impl Into<String>,
+) -> String {
     nearest(wrong, candidates)
         .map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
 }
 
-/// The most similar candidate, if it is similar enough.
-pub(crate) fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
+/// The error for an option that an attribute does not have.
+pub(crate) fn unknown_key(key: &Ident, known: &[&str]) -> syn::Error {
+    let near = nearest(key, known).map(|near| format!("; did you mean `{near}`?"));
+    syn::Error::new(key.span(), format!("unknown option `{key}`{}", near.unwrap_or_default()))
+}
+
+/// The candidate with the fewest typing errors, if there are few enough for its length. Of several, the first of
+/// those with the longest common beginning.
+pub(crate) fn nearest<T: fmt::Display>(
+    wrong: &impl fmt::Display,
+    candidates: impl IntoIterator<Item = T>,
+) -> Option<T> {
     let wrong = wrong.to_string();
-    candidates
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(&wrong, &candidate.to_string()), *candidate))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
+    let written = folded(&wrong);
+    let near = candidates.into_iter().filter_map(|candidate| {
+        let name = candidate.to_string();
+        let known = folded(&name);
+        let errors = strsim::damerau_levenshtein(&written, &known);
+        let common = written.chars().zip(known.chars()).take_while(|(a, b)| a == b).count();
+        let allowed = match written.len().max(known.len()) {
+            ..5 => 1,
+            5 if common < 2 => 1,
+            length => (length / 3).max(2),
+        };
+        let is_near = errors <= allowed && name != wrong;
+        is_near.then_some(((errors, Reverse(common)), candidate))
+    });
+    near.min_by_key(|(rank, _)| *rank).map(|(_, candidate)| candidate)
+}
+
+/// The name without what is often mistyped: underscores, capitals, and letters that look like digits.
+fn folded(name: &str) -> String {
+    let letters = name.chars().filter(|letter| *letter != '_');
+    let folded = letters.flat_map(char::to_lowercase).map(|letter| match letter {
+        'i' | 'l' => '1',
+        'o' => '0',
+        other => other,
+    });
+    folded.collect()
 }

@@ -108,7 +108,7 @@ impl<'a> Guess<'a> {
                 only.map_or(Some(Way::Same), |only| self.graph.state(&only.name).map(Way::To))
             } else {
                 let names: Vec<_> = self.graph.states.iter().map(State::name).collect();
-                let meant = || self.graph.state(message::nearest(&target.state, &names)?);
+                let meant = || self.graph.state(message::nearest(&target.state, names)?);
                 self.graph.state(&target.state).or_else(meant).map(Way::To)
             };
             ways.extend(way.filter(|way| !ways.contains(way)));

@@ -49,6 +49,20 @@ pub(crate) struct Outcome {
     pub(crate) trigger: Ident,
 }
 
+const OPTIONS: [&str; 11] = [
+    "done",
+    "failed",
+    "each",
+    "approve",
+    "expires",
+    "within",
+    "occurrence",
+    "session",
+    "unattended",
+    "adopt",
+    "was",
+];
+
 impl Invoke {
     /// The roles of a trigger.
     pub(crate) fn roles_of<'s>(&'s self, trigger: &'s Ident) -> impl Iterator<Item = Role> + 's {
@@ -98,9 +112,8 @@ impl Invoke {
             return Ok(());
         }
         let role = Role::of(&name);
-        let values = ["approve", "expires", "within", "occurrence", "session", "was"];
-        if role.is_none() && !values.contains(&&*name) {
-            return Err(syn::Error::new(key.span(), format!("unknown option `{name}`")));
+        if !OPTIONS.contains(&&*name) {
+            return Err(message::unknown_key(key, &OPTIONS));
         }
         input.parse::<Token![=]>()?;
         match (&*name, role) {

@@ -74,21 +74,10 @@ pub(super) fn mark(attribute: &Attribute, place: &Place, errors: &mut Errors) ->
         errors.on(name, message::misplaced_mark(name, here, there));
         return Mark::Misplaced;
     }
-    let ours = ours.iter().map(|known| (known, Mark::Ours(known)));
-    let mut all = ours.chain(others.iter().map(|known| (known, Mark::Misplaced)));
-    let Some((known, mark)) = all.find(|(known, _)| is_misspelt(&text, known)) else {
-        return Mark::Foreign;
-    };
+    let all = ours.iter().chain(*others).copied();
+    let Some(known) = message::nearest(name, all) else { return Mark::Foreign };
     errors.on(name, message::misspelt_mark(name, known));
-    mark
-}
-
-/// True if `written` is probably `known` with a typing error.
-fn is_misspelt(written: &str, known: &str) -> bool {
-    let plain = |name: &str| name.replace('_', "").to_lowercase();
-    let (written, known) = (plain(written), plain(known));
-    let allowed = if known.len() < 5 { 1 } else { 2 };
-    strsim::damerau_levenshtein(&written, &known) <= allowed
+    if ours.contains(&known) { Mark::Ours(known) } else { Mark::Misplaced }
 }
 
 /// The attributes of a payload item.

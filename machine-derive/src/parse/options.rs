@@ -12,6 +12,8 @@ use syn::{
 use super::{Transition, Upgrade, shared::Fields, transition};
 use crate::{errors::Errors, message, tokens::at_end};
 
+const OPTIONS: [&str; 7] = ["durable", "context", "version", "upgrade", "crate", "fields", "on"];
+
 /// The arguments of `#[machine(..)]`.
 #[derive(Default)]
 pub(crate) struct Options {
@@ -89,7 +91,7 @@ impl Options {
             }
             _ => {
                 let option = until_comma(input)?;
-                errors.on(&option, message::unknown_option(&option));
+                errors.on(&option, message::unknown_option(&option, &name, &OPTIONS));
             }
         }
         Ok(())

@@ -8,6 +8,8 @@ use syn::{
 use super::{Audience, Branch, Target, marks};
 use crate::{errors::Errors, message, text::bare};
 
+const OPTIONS: [&str; 6] = ["by", "guard", "after", "detach", "was", "from"];
+
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
 pub(crate) struct Transition {
     pub(crate) trigger: Ident,
@@ -174,9 +176,9 @@ fn without_attributes(items: TokenStream) -> TokenStream {
     kept.map(|(_, token)| token.clone()).collect()
 }
 
-/// True if a misspelt key was meant to be `from`; any other may have been `by`.
+/// True if a key was meant to be `from`; any other that is unknown may have been `by`.
 fn is_like_from(key: &Ident) -> bool {
-    strsim::damerau_levenshtein(&key.to_string(), "from") <= 2
+    key == "from" || message::nearest(key, OPTIONS) == Some("from")
 }
 
 /// A guard whose error may be missing; then it is taken for text.
@@ -241,9 +243,7 @@ impl Parse for Transition {
                     syn::Error::new(problem.span(), "`was` takes the old name as a string")
                 })?),
                 "from" => transition.from = names(input)?,
-                other => {
-                    return Err(syn::Error::new(key.span(), format!("unknown option `{other}`")));
-                }
+                _ => return Err(message::unknown_key(&key, &OPTIONS)),
             }
             // A trigger may have had several names.
             if name != "was" && seen.contains(&name) {
