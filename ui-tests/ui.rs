@@ -187,13 +187,15 @@ fn code(text: &str) -> Option<&str> {
 }
 
 /// The cases in which one mistake makes several errors.
-const SEVERAL: [(&str, usize); 4] = [
+const SEVERAL: [(&str, usize); 5] = [
     // A function for each illegal transition; see `every_illegal_move_has_a_case`.
     ("fail/execution/illegal_moves.rs", 47),
     // A derive reports each type that it is for: the state, and the events.
     ("fail/declaration/field_without_clone.rs", 2),
     // The compiler reports each mention of a type without its parameters, before it looks at traits.
     ("fail/worker/handler_of_the_typed_machine.rs", 3),
+    // The compiler parses the enum before the macro does.
+    ("fail/declaration/field_without_a_type.rs", 2),
     // The macro is not called.
     ("fail/declaration/without_import.rs", 5),
 ];

@@ -17,6 +17,10 @@ messages! {
         "`#[machine]` applies only to enums: {problem}"
         => "write `#[machine] enum Door {{ #[initial] .. }}`, with a variant for each state"
 
+    M0001 malformed_enum(problem: &syn::Error)
+        "cannot parse this enum: {problem}"
+        => "write the variants as in any enum: `State`, or `State {{ field: Type }}`"
+
     M0002 unknown_option(option: &impl Display, name: &str, known: &[&str])
         let repair = did_you_mean(&name, known, OPTIONS);
         "unknown option `{option}`" => "{repair}"

@@ -1,4 +1,4 @@
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Generics, Ident, ItemEnum, Path, Type, Visibility, punctuated::Punctuated};
 
 use super::{Options, Shared, State, Transition, shared};
@@ -72,7 +72,12 @@ pub(crate) fn declaration(
     let item: ItemEnum = match syn::parse2(item.clone()) {
         Ok(item) => item,
         Err(problem) => {
-            errors.on(item, message::not_an_enum(&problem));
+            let is_enum = |token| matches!(token, TokenTree::Ident(word) if word == "enum");
+            if item.clone().into_iter().any(is_enum) {
+                errors.at(problem.span(), message::malformed_enum(&problem));
+            } else {
+                errors.on(item, message::not_an_enum(&problem));
+            }
             return None;
         }
     };
