@@ -1,4 +1,4 @@
-//! `crate` gives the path of the library if it has another name.
+//! `crate` gives the path of the library if it has another name, and that of serde.
 
 mod framework {
     pub(crate) mod states {
@@ -45,8 +45,38 @@ mod durable {
     }
 }
 
+/// A facade, whose users depend on it alone.
+mod facade {
+    pub(crate) use ::{machine, serde};
+}
+
+mod through_a_facade {
+    use super::facade;
+
+    #[facade::machine::machine(durable, crate = facade::machine)]
+    #[derive(Debug, Clone, PartialEq, facade::serde::Serialize, facade::serde::Deserialize)]
+    #[serde(crate = "self::facade::serde")]
+    pub(crate) enum Parcel {
+        #[initial]
+        #[on(send(address) => Sent)]
+        Packed,
+
+        #[terminal]
+        Sent { address: String },
+    }
+}
+
 #[test]
 fn runs() {
+    use through_a_facade::{AnyParcel, Parcel, parcel};
+
+    let sent = Parcel::new().send("Oslo".to_owned());
+    assert_eq!(serde_json::to_string(sent.state()).unwrap(), r#"{"address":"Oslo"}"#);
+    let event = parcel::Event::Send { address: "Oslo".to_owned() };
+    let text = serde_json::to_string(&event).unwrap();
+    assert_eq!(serde_json::from_str::<parcel::Event>(&text).unwrap(), event);
+    assert_eq!(AnyParcel::from(sent).status(), parcel::Status::Sent);
+
     let actors = Actors::issue("shop").unwrap();
     let closed = plain::Door::new().open(&actors.tool_node).close();
     assert_eq!(plain::AnyDoor::from(closed).status(), plain::door::Status::Closed);

@@ -25,6 +25,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         let remote = names.durable.then(|| quote!(#[serde(remote = "Self")]));
         quote!(#[serde(tag = "trigger")] #remote)
     });
+    let root = names.serde_root(&[]);
     let serde_impls = (names.durable && !names.stub).then(|| serde_impls(names));
     let variants = names.graph.triggers.iter().enumerate().map(|(index, trigger)| {
         let name = names::event(trigger);
@@ -65,6 +66,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote! {
         #[doc = #about]
         #[derive(#(#derived),*)]
+        #root
         #serde
         pub enum Event #defined #predicates {
             #(#variants),*

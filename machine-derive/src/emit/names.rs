@@ -1,11 +1,12 @@
 use heck::ToPascalCase;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::Type;
+use syn::{Attribute, Type};
 
 use super::params::{Params, Used};
 use crate::{
     model::{Graph, Move, State, Trigger, Way},
+    parse::serde,
     text::{self, bare},
     tokens::walk,
 };
@@ -117,6 +118,14 @@ impl<'a> Names<'a> {
             #[allow(#deprecated unused_imports)]
             #vis use #module::{#(#exported),*};
         }
+    }
+
+    /// The attribute that says where serde is, for an item with these attributes.
+    pub(super) fn serde_root(&self, attributes: &[Attribute]) -> Option<TokenStream> {
+        let root = self.graph.declaration.serde.as_ref()?;
+        let derived = self.graph.derives("Serialize") || self.graph.derives("Deserialize");
+        let is_told = !serde::options(attributes, &["crate"]).is_empty();
+        (derived && !is_told).then(|| quote!(#[serde(crate = #root)]))
     }
 
     /// True if the machine has a context.

@@ -16,8 +16,10 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let states = states.map(|(index, state)| {
         let item = item(names, state);
         let marks = marks(names, state, index);
+        let serde = names.serde_root(&state.written.others);
         quote! {
             #[derive(#(#derives),*)]
+            #serde
             #item
             #marks
         }

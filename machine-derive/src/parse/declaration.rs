@@ -1,7 +1,9 @@
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{Attribute, Generics, Ident, ItemEnum, Path, Type, Visibility, punctuated::Punctuated};
+use syn::{
+    Attribute, Generics, Ident, ItemEnum, LitStr, Path, Type, Visibility, punctuated::Punctuated,
+};
 
-use super::{Options, Shared, State, Transition, shared};
+use super::{Options, Shared, State, Transition, serde, shared};
 use crate::{errors::Errors, message};
 
 /// A whole machine.
@@ -13,7 +15,9 @@ pub(crate) struct Declaration {
     pub(crate) docs: Vec<Attribute>,
     /// The user's derives, which each state and the events get.
     pub(crate) derives: Vec<Path>,
-    /// Any other attribute, such as `#[non_exhaustive]` or `#[serde(..)]`.
+    /// The path of serde, where it has another one, from inside the machine's module.
+    pub(crate) serde: Option<LitStr>,
+    /// Any other attribute, which is for the machine's module.
     pub(crate) others: Vec<Attribute>,
     /// At least one.
     pub(crate) states: Vec<State>,
@@ -82,6 +86,7 @@ pub(crate) fn declaration(
         }
     };
     let (mut docs, mut derives, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let mut serde = None;
     for attribute in item.attrs {
         let path = attribute.path();
         if path.is_ident("doc") {
@@ -92,6 +97,8 @@ pub(crate) fn declaration(
                 // Rustc explains a malformed derive.
                 Err(_) => others.push(attribute),
             }
+        } else if let Some(root) = serde::root(&attribute) {
+            serde = Some(root);
         } else if ON_MODULES.iter().any(|known| path.is_ident(known)) {
             others.push(attribute);
         } else {
@@ -120,6 +127,7 @@ pub(crate) fn declaration(
         generics: item.generics,
         docs,
         derives,
+        serde,
         others,
         states,
         unknown: syn::parse_quote!(()),

@@ -1,6 +1,9 @@
 //! Options of serde, which may change how data are written and read.
 
-use syn::{Attribute, Ident, meta::ParseNestedMeta};
+use quote::ToTokens;
+use syn::{Attribute, Ident, LitStr, Path, Token, meta::ParseNestedMeta, parse::ParseStream};
+
+use crate::paths::one_level_down;
 
 /// Options that do not change how data are written.
 const READS_ONLY: [&str; 7] = [
@@ -20,6 +23,19 @@ pub(crate) fn options<'a>(
 ) -> Vec<Ident> {
     let all = attributes.into_iter().flat_map(|attribute| read(attribute).0);
     all.filter(|option| wanted.iter().any(|wanted| option == wanted)).collect()
+}
+
+/// The path in `#[serde(crate = "path")]`, from inside the machine's module; `None` for any other attribute.
+pub(super) fn root(attribute: &Attribute) -> Option<LitStr> {
+    let read = |input: ParseStream<'_>| {
+        input.parse::<Token![crate]>()?;
+        input.parse::<Token![=]>()?;
+        input.parse::<LitStr>()
+    };
+    let text = Some(attribute).filter(|attribute| attribute.path().is_ident("serde"));
+    let text = text.and_then(|attribute| attribute.parse_args_with(read).ok())?;
+    let path = text.parse_with(Path::parse_mod_style).ok()?;
+    Some(LitStr::new(&one_level_down(path.to_token_stream()).to_string(), text.span()))
 }
 
 /// True if an attribute may change how data are written.
