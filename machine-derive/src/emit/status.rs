@@ -13,6 +13,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         quote!(#(#docs)* #name)
     });
     let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let further = &names.graph.declaration.options.status;
     let ty = quote!(Status);
     let serialize = names.graph.derives("Serialize").then(|| {
         serde::serialize(&ty, &quote!(), &quote!(serializer.serialize_str(self.as_str())))
@@ -27,7 +28,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     });
     quote! {
         #[doc = #about]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash #(, #further)*)]
         #[allow(missing_docs)]
         pub enum Status {
             #(#variants),*

@@ -9,8 +9,8 @@ use super::did_you_mean;
 use crate::text::bare;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
-                       function)`, `crate = path`, `fields(name: Type, in = State | Group)` and `on(trigger \
-                       => Target, from = State | Group)`";
+                       function)`, `crate = path`, `fields(name: Type, in = State | Group)`, \
+                       `status(derive(Trait))` and `on(trigger => Target, from = State | Group)`";
 
 messages! {
     M0001 not_an_enum(problem: &syn::Error)
@@ -24,6 +24,11 @@ messages! {
     M0002 unknown_option(option: &impl Display, name: &str, known: &[&str])
         let repair = did_you_mean(&name, known, OPTIONS);
         "unknown option `{option}`" => "{repair}"
+
+    M0002 malformed_status(problem: &syn::Error)
+        "cannot parse these options of `Status`: {problem}"
+        => "write `status(derive(Trait, path::Other))`; it has `Clone`, `Copy`, `Debug`, `PartialEq`, `Eq`, `PartialOrd`, \
+            `Ord` and `Hash` already"
 
     M0002 malformed_options(problem: &syn::Error)
         "cannot parse these options: {problem}" => "{OPTIONS}"

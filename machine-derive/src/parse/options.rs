@@ -12,7 +12,8 @@ use syn::{
 use super::{Transition, Upgrade, shared::Fields, transition};
 use crate::{errors::Errors, message, tokens::at_end};
 
-const OPTIONS: [&str; 7] = ["durable", "context", "version", "upgrade", "crate", "fields", "on"];
+const OPTIONS: [&str; 8] =
+    ["durable", "context", "version", "upgrade", "crate", "fields", "status", "on"];
 
 /// The arguments of `#[machine(..)]`.
 #[derive(Default)]
@@ -26,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) upgrades: Vec<Upgrade>,
     /// The path of the library, where it has another name.
     pub(crate) krate: Option<Path>,
+    /// Further derives of `Status`.
+    pub(crate) status: Vec<Path>,
     /// The fields that several states share.
     pub(super) fields: Vec<Fields>,
     /// Transitions of several states: these states and groups, and what leaves each of them.
@@ -82,6 +85,15 @@ impl Options {
                 let fields;
                 parenthesized!(fields in input);
                 self.fields.push(Fields::read(&fields, errors));
+            }
+            "status" if ahead.peek(Paren) => {
+                input.parse::<Ident>()?;
+                let status;
+                parenthesized!(status in input);
+                match read_status.parse2(status.parse()?) {
+                    Ok(derives) => self.status.extend(derives),
+                    Err(problem) => errors.at(problem.span(), message::malformed_status(&problem)),
+                }
             }
             "on" if ahead.peek(Paren) => {
                 input.parse::<Ident>()?;
@@ -151,6 +163,17 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// `derive(Path, ..)`
+fn read_status(input: ParseStream<'_>) -> syn::Result<Punctuated<Path, Token![,]>> {
+    let key: Ident = input.parse()?;
+    if key != "derive" {
+        return Err(message::unknown_key(&key, &["derive"]));
+    }
+    let derives;
+    parenthesized!(derives in input);
+    Punctuated::parse_terminated(&derives)
 }
 
 fn until_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
