@@ -83,8 +83,9 @@ where
 
 /// A bound that equates a parameter with an associated type, and a trait of a lifetime.
 #[machine]
-enum Lexer<'a, I: Iterator<Item = U>, U, T>
+enum Lexer<'a, I, U, T>
 where
+    I: Iterator<Item = U> + AsRef<[T]>,
     T: Decode<'a>,
     I::Item: Clone,
 {

@@ -134,16 +134,27 @@ impl<'a> Params<'a> {
         if all.is_empty() { quote!() } else { quote!(::<#(#all),*>) }
     }
 
-    /// The predicates that mention only used parameters.
+    /// The predicates about used parameters, with the bounds that mention only these.
     pub(super) fn where_clause(&self, used: &Used) -> TokenStream {
-        let predicates: Vec<&WherePredicate> = self
-            .generics
-            .where_clause
-            .iter()
-            .flat_map(|clause| &clause.predicates)
-            .filter(|predicate| self.speaks_only_of(predicate, &used.0))
-            .collect();
+        let predicates = self.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+        let predicates: Vec<_> = predicates.filter_map(|it| self.predicate(it, &used.0)).collect();
         if predicates.is_empty() { quote!() } else { quote!(where #(#predicates),*) }
+    }
+
+    fn predicate(
+        &self,
+        predicate: &WherePredicate,
+        used: &BTreeSet<String>,
+    ) -> Option<WherePredicate> {
+        let mut predicate = predicate.clone();
+        if let WherePredicate::Type(required) = &mut predicate {
+            let bounds = std::mem::take(&mut required.bounds).into_iter();
+            required.bounds = bounds.filter(|bound| self.speaks_only_of(bound, used)).collect();
+            if required.bounds.is_empty() {
+                return None;
+            }
+        }
+        self.speaks_only_of(&predicate, used).then_some(predicate)
     }
 
     /// The type of a marker field that uses every parameter, if there are any. It affects neither
