@@ -15,7 +15,7 @@ mod work;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use machine::{actor::Actors, store::Store};
 use machine_console::cli::{self, Context};
 use mailin::response;
@@ -93,7 +93,8 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
             work(&store, actors, Smtp { address }, lease, once).await?;
         }
         Command::Operate(command) => {
-            return Ok(cli::run(command, &Context::new(db, actors)).await);
+            let context = Context::new(db, actors).program(Cli::command());
+            return Ok(cli::run(command, &context).await);
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -27,7 +27,7 @@ mod workflow;
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::anyhow;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use machine::{actor::Actors, store::Store};
 use machine_console::cli::{self, Context};
 
@@ -97,7 +97,8 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
         }
         Command::Run { once } => run::run(&db, actors, once).await?,
         Command::Operate(command) => {
-            return Ok(cli::run(command, &Context::new(db, actors)).await);
+            let context = Context::new(db, actors).program(Cli::command());
+            return Ok(cli::run(command, &context).await);
         }
     }
     Ok(ExitCode::SUCCESS)

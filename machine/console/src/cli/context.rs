@@ -33,6 +33,8 @@ pub struct Context {
     pub(super) language: Language,
     color: ColorChoice,
     pub(super) program: Option<clap::Command>,
+    #[cfg(feature = "http")]
+    prefix: Option<String>,
 }
 
 impl Context {
@@ -46,6 +48,8 @@ impl Context {
             language: Language::English,
             color: ColorChoice::Auto,
             program: None,
+            #[cfg(feature = "http")]
+            prefix: None,
         }
     }
 
@@ -71,10 +75,20 @@ impl Context {
         self
     }
 
-    /// The command line of the whole program, which `completions` needs.
+    /// The command line of the whole program: `completions` needs it, and the page of `serve` shows commands with
+    /// `--db FILE` if it has that option.
     #[must_use]
     pub fn program(mut self, program: clap::Command) -> Self {
         self.program = Some(program);
+        self
+    }
+
+    /// How people call the commands of this program for this file, such as `expense --file expense.db`, for the page of
+    /// `serve`. By default the name of the program, with its option `--db`.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = Some(prefix.into());
         self
     }
 
@@ -97,10 +111,18 @@ impl Context {
     /// The prefix of commands of this program for this file.
     #[cfg(feature = "http")]
     pub(super) fn command(&self) -> String {
+        if let Some(prefix) = &self.prefix {
+            return prefix.clone();
+        }
         let program = std::env::current_exe().ok();
         let program = program.as_deref().and_then(Path::file_stem);
         let program = program.map_or("machine".into(), std::ffi::OsStr::to_string_lossy);
-        format!("{} --db {}", quoted(&program), quoted(&self.db.to_string_lossy()))
+        let program = quoted(&program);
+        let mut arguments = self.program.iter().flat_map(clap::Command::get_arguments);
+        if arguments.any(|argument| argument.get_long() == Some("db")) {
+            return format!("{program} --db {}", quoted(&self.db.to_string_lossy()));
+        }
+        program
     }
 
     /// The name of the file, without its folder.
@@ -127,4 +149,24 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(all(test, feature = "http"))]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// A program with the console built in may have another option for its file, or none.
+    #[test]
+    fn commands_have_options_that_the_program_takes() {
+        let context = || Context::new("a b.db", Actors::issue("expense").unwrap());
+        let program = clap::Command::new("expense");
+        let plain = context().program(program.clone()).command();
+        assert!(!plain.contains(' '), "{plain}");
+        assert_eq!(context().command(), plain);
+        let program = program.arg(clap::Arg::new("db").long("db"));
+        assert_eq!(context().program(program).command(), format!("{plain} --db 'a b.db'"));
+        let own = "expense --file expense.db";
+        assert_eq!(context().prefix(own).command(), own);
+    }
 }
