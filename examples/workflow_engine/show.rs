@@ -8,6 +8,7 @@ use std::{
 
 use machine::{
     Id,
+    contract::execution,
     journal::Fact,
     observe::Observer,
     store::{LoadError, Position, Store, Subscription},
@@ -53,7 +54,7 @@ fn intervention(engine: &Snapshot<Human>) {
 /// Prints the calls of an engine that have begun and not ended: a pause does not stop them.
 async fn under_way(store: &Store, engine: Id) -> Result<(), LoadError> {
     for child in store.children(engine).await? {
-        if child.has_ended || child.machine != "execution" {
+        if child.has_ended || child.machine != execution::DEFINITION.name {
             continue;
         }
         let call = Observer::new(store).execution::<Human>(child.id).await?;

@@ -4,6 +4,7 @@ mod architecture;
 mod circles;
 mod first_workflow;
 mod limits;
+mod literals;
 mod snippet;
 mod specification;
 mod worker;
