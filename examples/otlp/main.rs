@@ -16,7 +16,7 @@ use anyhow::Context;
 use machine::{
     actor::Actors,
     contract::{
-        Answer, Applied, Call, Contract, NoReceipt, Perform, Planned, Tool, execution::Completed,
+        Answer, Applied, Call, Contract, OrRefused, Perform, Planned, Tool, execution::Completed,
     },
     machine,
     store::Store,
@@ -62,7 +62,7 @@ impl Perform<Charge> for Bank {
         let request = tracing::info_span!("POST /charges", otel.kind = "client");
         tokio::time::sleep(Duration::from_millis(20)).instrument(request).await;
         if *cents > 1000 {
-            return Err(NoReceipt::not_applied(format!("no credit for {order}")));
+            return Err(format!("no credit for {order}")).or_refused();
         }
         Ok(Applied::new(format!("{order} is paid")))
     }

@@ -2,7 +2,7 @@
 
 use machine::{
     actor::{Actors, Human},
-    contract::{Answer, Applied, Call, Contract, Perform, Settled, Tool},
+    contract::{Answer, Applied, Call, Contract, OrRefused, Perform, Settled, Tool},
     store::Store,
 };
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,10 @@ impl Smtp {
         tokio::task::yield_now().await;
         Ok(format!("250 queued {subject:?} for {to}"))
     }
+}
+
+fn address(text: &str) -> Result<&str, String> {
+    if text.contains('@') { Ok(text) } else { Err(format!("{text} is not an address")) }
 }
 
 // [README
@@ -28,7 +32,8 @@ struct SendMail {
 impl Perform<SendMail> for Smtp {
     async fn perform(&self, call: &Call<SendMail>) -> Answer {
         let mail = call.arguments();
-        Ok(Applied::new(self.send(&mail.to, &mail.subject).await?)) // `?` means unknown
+        let to = address(&mail.to).or_refused()?; // nothing was sent
+        Ok(Applied::new(self.send(to, &mail.subject).await?)) // `?` alone means unknown
     }
 }
 // README]

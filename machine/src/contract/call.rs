@@ -118,7 +118,7 @@ impl<T> Deref for Call<T> {
 /// is decided by the [`Call`].
 ///
 /// ```
-/// use machine::contract::{Answer, Applied, Call, Irreversible, NoReceipt, Perform, Tool};
+/// use machine::contract::{Answer, Applied, Call, Irreversible, OrRefused, Perform, Tool};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Debug, Serialize, Deserialize)]
@@ -142,12 +142,59 @@ impl<T> Deref for Call<T> {
 ///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
 ///         let version = call.arguments().version;
 ///         if version < self.oldest {
-///             return Err(NoReceipt::not_applied("refused before anything was changed"));
+///             return Err("refused before anything was changed".to_owned()).or_refused();
 ///         }
 ///         if !call.still_valid().await {
-///             return Err(NoReceipt::not_applied("the permit is no longer valid"));
+///             return Err("the permit is no longer valid".to_owned()).or_refused();
 ///         }
 ///         Ok(Applied::new(format!("version {version} is live")))
+///     }
+/// }
+/// ```
+///
+/// # A timeout of the service's own
+///
+/// What a service stops waiting for may still take effect. `?` on the errors of tokio for a wait that was given up says so by
+/// itself, also where they are the [`source`](std::error::Error::source) of another error. An error that hides them does not: the
+/// call counts as ended while its client may still pay, [`find`](Perform::find) does not know the payment yet, and
+/// another attempt pays twice. With a guard in what runs on, the call has not ended before that has, and its answer
+/// arrives:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use machine::contract::{Answer, Applied, Call, NoReceipt, Perform, Tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+/// #[tool(bank.pay, irreversible)]
+/// struct Pay {
+///     cents: u64,
+/// }
+///
+/// #[derive(Clone)]
+/// struct Bank;
+///
+/// impl Bank {
+///     /// A client that blocks.
+///     fn pay(&self, _: &Pay) -> Answer {
+///         Ok(Applied::new("transfer 17"))
+///     }
+/// }
+///
+/// impl Perform<Pay> for Bank {
+///     async fn perform(&self, call: &Call<Pay>) -> Answer {
+///         let (bank, pay, in_flight) = (self.clone(), call.arguments().clone(), call.in_flight());
+///         let paid = tokio::task::spawn_blocking(move || {
+///             let answer = bank.pay(&pay);
+///             in_flight.answer(answer.clone());
+///             answer
+///         });
+///         match tokio::time::timeout(Duration::from_secs(5), paid).await {
+///             Ok(answer) => answer?,
+///             // It would hide that the client is still running, without the guard.
+///             Err(_) => Err(NoReceipt::unknown("the bank is slow")),
+///         }
 ///     }
 /// }
 /// ```
