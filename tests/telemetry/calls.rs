@@ -20,6 +20,8 @@ use crate::{
 /// Every outcome of a call.
 pub(crate) async fn outcomes(world: &World) {
     let (store, by) = (&world.store, &world.actors.tool_node);
+    // A refusal that `?` made unknown.
+    drop(NoReceipt::<std::fmt::Error>::from(std::fmt::Error));
     let done = Ok(Applied::new(world.text("receipt")));
     let refused = Err(NoReceipt::not_applied(world.text("refused")));
     let unknown = Err(NoReceipt::unknown(world.text("lost")));

@@ -38,6 +38,7 @@ pub(crate) fn everything(secret: &str) -> Vec<Report> {
         calls::contested(&World::new(secret).await).await;
         work::failures(&World::new(secret).await).await;
         work::undriven(&World::new(secret).await).await;
+        work::not_started(&World::new(secret).await).await;
         work::stopped(&World::new(secret).await).await;
         work::cut_short(&World::new(secret).await).await;
         work::lost_lease(&World::new(secret).await).await;

@@ -38,6 +38,12 @@ pub(crate) async fn undriven(world: &World) {
     nothing.run_until_idle().await.unwrap();
 }
 
+/// A worker that cannot start says so at once, and not only to the one who stops it.
+pub(crate) async fn not_started(world: &World) {
+    world.store.close().await.unwrap();
+    world.worker(Does::Opens).start().stop().await.unwrap_err();
+}
+
 /// A worker is asked to stop in the middle of a handler.
 pub(crate) async fn stopped(world: &World) {
     world.errand().await;

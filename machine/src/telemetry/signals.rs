@@ -286,6 +286,9 @@ signals! {
         id: Option<Displayed<Id>> => ID,
     }
 
+    /// A worker did not start: it cannot read what it is to drive, or cannot use its store. Its error has the details.
+    event NotStarted = "machine.worker.not_started", WORKER, ERROR { error }
+
     /// A worker cannot use its store now. It tries again.
     event WorkerWaits = "machine.worker.unavailable", WORKER, WARN { operation, error }
 

@@ -25,3 +25,15 @@ pub enum WorkerError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
+
+impl WorkerError {
+    /// What it is, for `tracing`.
+    pub(super) fn class(&self) -> &'static str {
+        match self {
+            Self::Incompatible { .. } => "incompatible",
+            Self::Lock(_) => "lock",
+            Self::Effect(error) => error.class(),
+            Self::Unavailable(error) => error.class(),
+        }
+    }
+}

@@ -92,8 +92,31 @@ enum Woken {
 
 impl Loop {
     pub(super) async fn run(mut self, until: Until) -> Result<(), WorkerError> {
+        if let Err(error) = self.join(&until).await {
+            // What `start` returned may be looked at only when it is stopped.
+            telemetry::NotStarted { error: error.class() }.emit();
+            return Err(error);
+        }
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
+        let heart = Arc::clone(&shared);
+        // It ends with this future, however that ends.
+        let mut heartbeat = JoinSet::new();
+        heartbeat.spawn(async move {
+            heart.leases.heartbeat(&heart.store, &heart.settings).await;
+        });
+        let result = self.serve(&until).await;
+        shared.stopping.store(true, Ordering::Release);
+        self.finish(store.uptime() + settings.grace).await;
+        heartbeat.shutdown().await;
+        self.abandon().await;
+        self.crew.leave().await;
+        result
+    }
+
+    /// Checks that it can drive what is stored, and joins the workers.
+    async fn join(&mut self, until: &Until) -> Result<(), WorkerError> {
+        let store = &self.shared.store;
         let check = store.misfits(&self.declared, ReadAs::Driven).await?;
         if !check.is_clean() {
             return Err(WorkerError::Incompatible { check: Box::new(check) });
@@ -110,19 +133,7 @@ impl Loop {
         for kind in &self.declared.machines {
             adopt::wake(store, kind.definition).await?;
         }
-        let heart = Arc::clone(&shared);
-        // It ends with this future, however that ends.
-        let mut heartbeat = JoinSet::new();
-        heartbeat.spawn(async move {
-            heart.leases.heartbeat(&heart.store, &heart.settings).await;
-        });
-        let result = self.serve(&until).await;
-        shared.stopping.store(true, Ordering::Release);
-        self.finish(store.uptime() + settings.grace).await;
-        heartbeat.shutdown().await;
-        self.abandon().await;
-        self.crew.leave().await;
-        result
+        Ok(())
     }
 
     async fn serve(&mut self, until: &Until) -> Result<(), WorkerError> {
