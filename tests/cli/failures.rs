@@ -9,8 +9,9 @@ use machine::{
     actor::Actors,
     clock::{Clock, Millis},
     store::{Cause, Message, OpenOptions},
-    worker::{Handled, Handler, Task, Worker},
+    worker::{Handled, Handler, Next, Task, Worker},
 };
+use machine_tests::samples::pending_mail;
 
 use crate::surfaces::{AnyOrder, Place, end};
 
@@ -136,6 +137,32 @@ impl Handler for Refuses {
     async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
         Err("no stamps".into())
     }
+}
+
+struct Rests;
+
+impl Handler for Rests {
+    type Machine = parcel::AnyParcel;
+
+    async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
+        Ok(Next::Wait)
+    }
+}
+
+/// A worker would wait for it, too.
+#[tokio::test]
+async fn a_parent_waits_for_its_child_and_not_for_a_worker() {
+    let place = Place::new().await;
+    let (mut parcel, mut child) = (parcel::Parcel::new(), pending_mail("bob@example.com"));
+    let (id, of) = (parcel.id(), child.id());
+    let batch = place.store.batch().create(&mut parcel).create_child(id, &mut child);
+    batch.write().await.unwrap();
+    let worker = Worker::new(&place.store, Actors::issue("post").unwrap()).handler(Rests);
+    worker.run_until_idle().await.unwrap();
+    let shown = place.run(&["show", &end(id)]);
+    let child = format!("waits for    its child {of}: email.send → bob@example.com, NOT_STARTED");
+    shown.shows(&[&child, "no live worker has the tool `email.send`"]);
+    assert!(!shown.out.contains("no live worker drives"), "{shown:?}");
 }
 
 /// The clock of the program is two minutes late, so that the next attempt is due for everybody else.

@@ -312,6 +312,9 @@ async fn a_parent_shows_the_gate_of_its_child() {
     let (of, child) = (gate.id(), planned.id());
     let text = place.run(&["show", &end(id)]);
     text.shows(&["DEFERRED", &format!("its gate {of}"), &format!("approve {of} --as NAME")]);
+    text.shows(&[&format!(
+        "waits for    its child {child}: email.send → bob@example.com, DEFERRED"
+    )]);
     assert_eq!(place.json(&["show", &end(child)])["parent"], json!(id));
     let open = place.json(&["show", &end(id)])["children"][0]["open"].clone();
     assert_eq!((&open["label"], &open["gate"]), (&json!("DEFERRED"), &json!(of)), "{open}");

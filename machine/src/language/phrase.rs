@@ -300,6 +300,7 @@ phrases! {
     Accepted: "Its service has accepted it: {summary}.", "服务方已受理：{summary}。";
     EndedByMove: "a person moved the {machine} to `{state}` by `{trigger}` before the call began",
         "有人在调用开始前以 `{trigger}` 将 {machine} 转为 `{state}`";
+    WaitsForChild: "its child {child}: {about}", "其子状态机 {child}：{about}";
     WaitsForGate: "a person, who answers its gate {gate}", "人工答复其审批 {gate}";
     AnsweredWith: "with `{trigger}`, which its program has not applied yet", "以 `{trigger}` 答复，其程序尚未应用";
     AnsweredWithNote: "{about} (answered with `{trigger}`, which is not applied yet)", "{about}（已以 `{trigger}` 答复，尚未应用）";

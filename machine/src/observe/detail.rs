@@ -37,7 +37,8 @@ pub struct Detail<A: Audience = Human> {
     pub caution: Option<String>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     pub answered_with: Option<String>,
-    /// The need that no live worker meets, such as a tool, and what to do about it.
+    /// The need that no live worker meets, such as a tool, and what to do about it; `None` also while a machine waits for
+    /// its children only.
     pub missing: Option<String>,
     /// The last failure, until a later attempt succeeds.
     pub trouble: Option<Trouble>,
@@ -155,9 +156,17 @@ impl Observer {
         };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
         let failing = self.store.failing_of(id).await?;
-        let missing = self.store.undriven_one(id).await?;
         let inbox = self.store.inbox(id).await?;
         let children = self.store.children(id).await?;
+        // A worker would wait for an open child, too, unless there is something else to do.
+        let is_due = observed.due_at().is_some_and(|due_at| due_at <= self.store.now());
+        let is_queued = |message: &Received| message.status == Delivery::Queued;
+        let has_news = is_due || inbox.iter().flatten().any(is_queued);
+        let missing = if has_news || children.iter().all(|child| child.has_ended) {
+            self.store.undriven_one(id).await?
+        } else {
+            None
+        };
         let calls = self.machine_calls(&observed, &children, &inbox).await?;
         let inbox = inbox.into_iter();
         let messages =

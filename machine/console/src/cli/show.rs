@@ -195,7 +195,16 @@ fn restricted<A: Sees>(
 /// The lines about waiting, without the question.
 fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
     let terminal = lines.terminal;
-    lines.optional(Phrase::FieldWaitsFor, detail.missing.as_ref());
+    let mut children = detail.children.iter();
+    let open = children.find_map(|child| Some((child.id, child.open.as_ref()?)));
+    match (&detail.missing, open) {
+        (None, Some((id, open))) if !detail.machine.is_terminal => {
+            let about = format!("{}, {}", open.summary, open.label);
+            let values: [(_, &dyn Display); 2] = [("child", &id), ("about", &about)];
+            lines.line(Phrase::FieldWaitsFor, terminal.say(Phrase::WaitsForChild, &values));
+        }
+        (missing, _) => lines.optional(Phrase::FieldWaitsFor, missing.as_ref()),
+    }
     lines.optional(Phrase::FieldLate, detail.late.as_ref());
     if let Some(execution) = detail.execution.as_ref().filter(|it| it.waits_for_service) {
         let service = match execution.answer_by {
