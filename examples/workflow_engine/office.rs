@@ -9,7 +9,7 @@ use std::{
 };
 
 use machine::contract::{
-    Action, ActionRefusal, Applied, Attempt, Call, InvalidContract, NoReceipt, OrRefused, Registry,
+    Action, ActionRefusal, Applied, Attempt, Call, InvalidContract, OrRefused, Registry,
     ToolAnswer, ToolSpec,
 };
 use serde_json::{Map, Value, json};
@@ -59,7 +59,8 @@ pub fn tools(folder: &Path) -> Result<Registry, InvalidContract> {
             Box::pin(async move {
                 is_up(&folder.join(format!("{service}.down"))).or_refused()?;
                 if !call.still_valid().await {
-                    return Err(NoReceipt::not_applied("another worker has taken over"));
+                    let why = ActionRefusal::new("another worker has taken over");
+                    return Err(why).or_refused();
                 }
                 append(&folder.join(file), &line(call))?;
                 answers(&folder.join(format!("{service}.slow"))).await;

@@ -1,6 +1,7 @@
 use std::{fmt, future::IntoFuture, marker::PhantomData};
 
 use crate::{
+    clock::Millis,
     contract::{
         AnyExecution, Callable, Contract, InvalidContract, Liveness, Outcome, Progress, execution,
         execution::Status, outcome,
@@ -111,6 +112,13 @@ impl<T: Callable> OwnCall<T> {
     /// The outcome, owned; `None` if it has not ended, or is in doubt.
     pub fn into_outcome(self) -> Option<Outcome<T>> {
         self.outcome
+    }
+
+    /// When it ended (milliseconds since the Unix epoch); `None` while it has no outcome.
+    #[must_use]
+    pub fn ended_at(&self) -> Option<Millis> {
+        let has_ended = self.execution.status().definition().terminal;
+        has_ended.then(|| self.execution.journal().past().entered_at)
     }
 
     /// It has not begun, so a cancelled one never does.
