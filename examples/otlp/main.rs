@@ -15,12 +15,10 @@ use std::{env, time::Duration};
 use anyhow::Context;
 use machine::{
     actor::Actors,
-    contract::{
-        Answer, Applied, Call, Contract, OrRefused, Perform, Planned, Tool, execution::Completed,
-    },
+    contract::{Answer, Applied, Call, Contract, OrRefused, Perform, Planned, Tool},
     machine,
     store::Store,
-    worker::{Handled, Handler, Next, Task, Worker},
+    worker::{Handled, Handler, Next, OwnCall, Task, Worker},
 };
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::SpanExporter;
@@ -84,11 +82,14 @@ impl Handler for Shop {
                 task.call(Planned::<Charge>::new(charge)?);
                 Next::to(order)
             }
-            AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
-                Some([payment]) if payment.is_in::<Completed>() => Next::to(order.accept(runner)),
-                Some(_) => Next::to(order.refuse(runner)),
-                None => Next::Wait,
-            },
+            AnyOrder::Paying(order) => {
+                let payment = task.calls::<Charge>().await?.pop();
+                match payment.and_then(OwnCall::into_outcome) {
+                    Some(Ok(_)) => Next::to(order.accept(runner)),
+                    Some(Err(_)) => Next::to(order.refuse(runner)),
+                    None => Next::Wait,
+                }
+            }
             AnyOrder::Paid(_) | AnyOrder::Unpaid(_) => Next::Wait,
         })
     }

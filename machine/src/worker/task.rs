@@ -129,8 +129,8 @@ impl Task {
     /// `expires_after`, the child is CANCELLED.
     ///
     /// ```
-    /// use machine::contract::{Contract, Irreversible, Tool, execution::Completed};
-    /// use machine::worker::{Handled, Next, Task};
+    /// use machine::contract::{Contract, Irreversible, Tool};
+    /// use machine::worker::{Handled, Next, OwnCall, Task};
     /// use serde::{Deserialize, Serialize};
     /// # use machine::{actor::GraphRunner, machine};
     ///
@@ -170,13 +170,14 @@ impl Task {
     ///             task.ask::<Refund>(contract, None)?;
     ///             Next::to(claim.ask(&task.actors().graph_runner))
     ///         }
-    ///         AnyClaim::Asked(claim) => match task.joined().await?.as_deref() {
-    ///             Some([refund]) if refund.is_in::<Completed>() => {
-    ///                 Next::to(claim.pay(&task.actors().graph_runner))
+    ///         AnyClaim::Asked(claim) => {
+    ///             let refund = task.calls::<Refund>().await?.pop();
+    ///             match refund.and_then(OwnCall::into_outcome) {
+    ///                 Some(Ok(_)) => Next::to(claim.pay(&task.actors().graph_runner)),
+    ///                 Some(Err(_)) => Next::to(claim.refuse(&task.actors().graph_runner)),
+    ///                 None => Next::Wait,
     ///             }
-    ///             Some(_) => Next::to(claim.refuse(&task.actors().graph_runner)),
-    ///             None => Next::Wait,
-    ///         },
+    ///         }
     ///         AnyClaim::Paid(_) | AnyClaim::Refused(_) => Next::Wait,
     ///     })
     /// }
