@@ -28,7 +28,7 @@ pub(crate) struct Trip {
 impl Context for Trip {
     type Summary = ();
 
-    fn index(&self, _: &()) -> Index {
+    fn index(&self, (): &()) -> Index {
         let mut index = Index::default();
         index.session = Some(self.session.clone());
         index

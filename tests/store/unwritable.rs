@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use machine::{
     machine,
     store::{CommitError, Query},
-    stored::{Context, Durable, Unverified},
+    stored::{Context, Unverified},
     view::{Internal, Snapshot},
 };
 use machine_tests::{

@@ -1,6 +1,6 @@
 //! The data of each state in a history, which a timeline folds from the journal.
 
-use machine::{actor::Anyone, stored::Durable, view::TimelineEvent};
+use machine::{actor::Anyone, clock::Millis, stored::Durable, view::TimelineEvent};
 use proptest::prelude::*;
 
 use crate::view::prelude::*;
@@ -115,6 +115,18 @@ fn check<A: Audience>(event: &TimelineEvent<A>, real: &Value) -> usize {
     event.data.iter().count()
 }
 
+/// The timeline of a machine in memory, with the time of the commit that writes it.
+fn written_at<A: Audience>(at: Millis, timeline: &Timeline<A>) -> Timeline<A> {
+    let mut timeline = timeline.clone();
+    for event in &mut timeline.events {
+        event.at = at;
+        if let Some(record) = &mut event.transition {
+            record.timestamp = at;
+        }
+    }
+    timeline
+}
+
 /// A job, and what its data really were after each entry.
 fn walked(events: Vec<job::Event>) -> (AnyJob, Vec<[Value; 2]>) {
     let real = |job: &AnyJob| [state::<Internal>(job), state::<Human>(job)];
@@ -162,8 +174,11 @@ proptest! {
             let store = Store::memory();
             store.create(&mut job).await.unwrap();
             let observer = Observer::new(&store);
-            assert_eq!(observer.timeline::<Internal>(job.id()).await.unwrap(), internal);
-            assert_eq!(observer.timeline::<Human>(job.id()).await.unwrap(), human);
+            let stored = observer.timeline::<Internal>(job.id()).await.unwrap();
+            let at = stored.events[0].at;
+            let (internal, human) = (written_at(at, &internal), written_at(at, &human));
+            assert_eq!(*stored, internal);
+            assert_eq!(*observer.timeline::<Human>(job.id()).await.unwrap(), human);
             // A part is a part of the whole.
             let half = internal.events.len() / 2;
             let part = observer.timeline_part::<Internal>(job.id(), half as u64, 3).await.unwrap();

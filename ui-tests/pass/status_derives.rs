@@ -13,7 +13,7 @@ enum Door {
     #[on(open => Open)]
     Closed,
 
-    #[cfg(all())]
+    #[cfg(not(any()))]
     #[on(close => Closed)]
     Open,
 }

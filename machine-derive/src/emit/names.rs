@@ -95,6 +95,7 @@ impl<'a> Names<'a> {
             #[doc = #about]
             #(#others)*
             #[allow(
+                dead_code,
                 unused_imports,
                 unused_parens,
                 unused_variables,

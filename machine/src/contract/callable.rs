@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionRefusal, Answer, Contract, Effect, EffectType, InvalidContract, NeedsNoPermit,
+    Action, ActionRefusal, Answer, Effect, EffectType, InvalidContract, NeedsNoPermit,
     refusal::read,
     same_arguments,
     tool::{Tool, identity, same},
@@ -155,15 +155,6 @@ fn arguments<T: Tool>(action: &Action) -> Result<&Map<String, Value>, InvalidCon
             let found = format!("an action of the type `{}`", action.action_type());
             Err(InvalidContract::OtherTool { expected, found })
         }
-    }
-}
-
-impl Contract {
-    /// The arguments of a call that is about to be begun, or run again.
-    pub(crate) fn arguments_to_run<T: Callable>(&self) -> Result<T, InvalidContract> {
-        let arguments = T::__read(self.action(), self.effect())?;
-        arguments.__check(self.action(), self.effect())?;
-        Ok(arguments)
     }
 }
 

@@ -9,6 +9,15 @@ use crate::{
     typed::{Refused, State, Terminal},
 };
 
+impl Contract {
+    /// The arguments of a call that is about to be begun, or run again.
+    pub(crate) fn arguments_to_run<T: Callable>(&self) -> Result<T, InvalidContract> {
+        let arguments = T::__read(self.action(), self.effect())?;
+        arguments.__check(self.action(), self.effect())?;
+        Ok(arguments)
+    }
+}
+
 /// An execution that has not started, with the arguments of its call.
 ///
 /// As long as the tool is known as a type, the compiler knows its effect: an irreversible tool can

@@ -24,8 +24,9 @@ use crate::{
 };
 
 impl Batch<'_> {
-    /// Moves the copies of the changes that have none yet.
+    /// Drops what an earlier try brought, and moves the copies of the changes that have none yet.
     async fn prepare_changes(&mut self) -> Result<(), EffectError> {
+        self.items.retain(|item| !matches!(item, Item::Brought(..)));
         let approved: Vec<_> =
             self.items.iter().filter_map(|item| item.change()?.approval()).collect();
         for item in &mut self.items {
@@ -42,7 +43,6 @@ impl Batch<'_> {
         &mut self,
         left: &[Left],
     ) -> Result<Vec<EventOutcome>, EffectError> {
-        self.items.retain(|item| !matches!(item, Item::Brought(..)));
         self.prepare_changes().await?;
         let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
         let log = acts.map(|act| Logged::New(self.store.line_done(act))).collect();
