@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     Action, ApprovalEnd, Contract, Decider, Effect, IdempotencyKey, Origin,
     approval::ApprovalRequest,
-    terms::{Rollback, Terms},
+    terms::Terms,
     wording::{Extent, Wording},
 };
 use crate::{
@@ -125,16 +125,6 @@ impl Contract {
     #[must_use]
     pub fn approval_end(&self) -> Option<ApprovalEnd> {
         self.0.approval_end
-    }
-
-    /// The action that undoes this one.
-    #[must_use]
-    pub fn rollback(&self) -> Option<&Action> {
-        self.0.rollback.as_ref().map(|rollback| &rollback.action)
-    }
-
-    pub(super) fn how_to_undo(&self) -> Option<&Rollback> {
-        self.0.rollback.as_ref()
     }
 
     /// Metadata that the library does not interpret.

@@ -10,7 +10,7 @@ use super::{
     limits::written_length,
     same_arguments::{check_new, misfit, read},
     secret,
-    terms::{Author, Made, Rollback, Terms, millis},
+    terms::{Author, Made, Terms, millis},
     tool::identity,
 };
 use crate::{
@@ -223,20 +223,7 @@ impl Contract {
         Ok(self)
     }
 
-    /// Records the action that undoes this one, with its effect and its limits. See
-    /// [`RollbackPlan`](super::RollbackPlan).
-    #[must_use]
-    pub fn undone_by(mut self, rollback: &Contract) -> Self {
-        self.0.rollback = Some(Rollback {
-            action: rollback.0.action.clone(),
-            effect: rollback.0.highest_effect(),
-            timeout_ms: rollback.0.timeout_ms,
-            settling_ms: rollback.0.settling_ms,
-        });
-        self
-    }
-
-    /// Adds metadata that the library does not interpret.
+    /// Adds metadata that the library does not interpret, such as the reverse patch of a write.
     #[must_use]
     pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.0.metadata.insert(name.into(), value.into());
@@ -255,12 +242,6 @@ impl Contract {
     pub(super) fn decided(&self) -> (Option<&str>, Option<&str>) {
         let (kind, name) = self.made_by();
         (Some(kind), name)
-    }
-
-    /// Returns the contract with other limits.
-    pub(super) fn with_limits(mut self, timeout_ms: Option<u64>, settling_ms: u64) -> Self {
-        (self.0.timeout_ms, self.0.settling_ms) = (timeout_ms, settling_ms);
-        self
     }
 
     /// The maker of its action, if this program made it.

@@ -43,7 +43,6 @@ mod refusal;
 mod registry;
 mod release;
 mod retry;
-mod rollback;
 mod rules;
 mod same_arguments;
 mod secret;
@@ -118,7 +117,6 @@ pub use refusal::{ActionRefusal, Refusal};
 #[cfg(feature = "tools")]
 pub use registry::Registry;
 pub use release::Release;
-pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "store")]
 pub(crate) use rules::settled_at;
 pub use secret::Secret;

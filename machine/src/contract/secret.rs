@@ -291,10 +291,8 @@ pub(super) fn hide(detail: &mut Map<String, Value>) {
 
 /// Puts digests in the places of the secrets of a stored contract.
 pub(crate) fn hide_in_contract(contract: &mut Value) {
-    for place in ["/action/action_detail", "/rollback/action/action_detail"] {
-        if let Some(Value::Object(detail)) = contract.pointer_mut(place) {
-            hide(detail);
-        }
+    if let Some(Value::Object(detail)) = contract.pointer_mut("/action/action_detail") {
+        hide(detail);
     }
 }
 

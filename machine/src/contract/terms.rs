@@ -61,8 +61,6 @@ pub(super) struct Terms {
     /// The end of the approval under which a policy repeats the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) approval_end: Option<ApprovalEnd>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rollback: Option<Rollback>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
     #[serde(skip)]
@@ -120,7 +118,6 @@ impl Terms {
             decided_for: None,
             invoked: None,
             approval_end: None,
-            rollback: None,
             metadata: Map::new(),
             author,
             made: Made::default(),
@@ -145,11 +142,6 @@ impl Terms {
 
     pub(super) fn forget_decision(&mut self) {
         (self.retry_of, self.decided_by, self.decided_for) = (None, None, None);
-    }
-
-    /// The effect of the action: that of its tool, or the higher one of a hint.
-    pub(super) fn highest_effect(&self) -> Effect {
-        if self.irreversible { Effect::Irreversible } else { self.effect }
     }
 
     /// Checks terms that were read.
@@ -179,15 +171,6 @@ impl Terms {
         }
         Ok(())
     }
-}
-
-/// The action that undoes another one, with its effect and limits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Rollback {
-    pub(super) action: Action,
-    pub(super) effect: Effect,
-    pub(super) timeout_ms: Option<u64>,
-    pub(super) settling_ms: u64,
 }
 
 pub(super) fn millis(duration: Duration) -> u64 {
