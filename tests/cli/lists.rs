@@ -203,12 +203,7 @@ async fn a_topology_is_drawn() {
     assert!(place.run(&["topology"]).done().contains("order"));
     let table = place.run(&["topology", "order"]);
     assert!(table.done().contains("terminal     PAID, CANCELLED"), "{table:?}");
-    for (format, start) in [
-        ("svg", "<svg"),
-        ("mermaid", "stateDiagram-v2\n"),
-        ("dot", "digraph \"order\""),
-        ("json", "{"),
-    ] {
+    for (format, start) in [("svg", "<svg"), ("mermaid", "stateDiagram-v2\n"), ("json", "{")] {
         let drawn = place.run(&["topology", "order", "--format", format]);
         assert!(drawn.done().starts_with(start), "{drawn:?}");
     }

@@ -12,17 +12,12 @@ const PURCHASE: &Definition = AnyPurchase::DEFINITION;
 fn drawings_show_calls_and_moves_that_leave_them() {
     let svg = xml::texts(&PURCHASE.svg()).unwrap();
     let mermaid = PURCHASE.mermaid();
-    let dot = PURCHASE.dot();
     for text in ["payment: Charge", "payment: Charge, approve", "reads: [Read]", "pause / detach"] {
         assert!(svg.iter().any(|found| found == text), "{text}: {svg:#?}");
         let escaped = text.replace(':', "#58;");
         assert!(mermaid.contains(&escaped), "{escaped}: {mermaid}");
-        assert!(dot.contains(text), "{text}: {dot}");
     }
     assert!(mermaid.contains("    note right of PAYING: payment#58; Charge\n"), "{mermaid}");
-    assert!(
-        dot.contains(r#""PAYING" [peripheries=1, penwidth=1, label="PAYING\npayment: Charge"]"#)
-    );
 }
 
 /// A drawing leaves room for the second line.
@@ -40,9 +35,8 @@ fn a_hostile_name_of_a_call_stays_text() {
         let mut definition = serde_json::to_value(PURCHASE).unwrap();
         definition["states"][1]["invocation"]["name"] = json!(hostile);
         let definition: Definition = serde_json::from_value(definition).unwrap();
-        let (mermaid, dot) = (definition.mermaid(), definition.dot());
+        let mermaid = definition.mermaid();
         assert_eq!(mermaid.lines().count(), PURCHASE.mermaid().lines().count(), "{mermaid}");
-        assert_eq!(dot.lines().count(), PURCHASE.dot().lines().count(), "{dot}");
         let note = mermaid.lines().find(|line| line.contains("note right of PAYING")).unwrap();
         assert_eq!(note.matches(':').count(), 1, "{note}");
         assert!(xml::texts(&definition.svg()).is_ok());

@@ -356,7 +356,7 @@ fn use_all_of(definition: &Definition) {
     for edge in &*definition.edges {
         assert_eq!(definition.edge(edge.from, &edge.trigger, edge.to), Some(edge));
     }
-    let _ = (definition.mermaid(), definition.dot());
+    let _ = definition.mermaid();
     let shown = xml::texts(&definition.svg()).unwrap();
     assert_eq!(shown.len(), definition.states.len() + definition.edges.len());
     let _ = definition.compare(definition).to_string();

@@ -44,39 +44,6 @@ impl Definition {
             .collect()
     }
 
-    /// The machine in the DOT language of Graphviz.
-    ///
-    /// ```
-    /// use machine::contract::execution;
-    ///
-    /// let dot = execution::DEFINITION.dot();
-    /// assert!(dot.contains("\"RUNNING\" -> \"WAITING\" [label=\"suspend\"]"));
-    /// ```
-    #[must_use]
-    pub fn dot(&self) -> String {
-        let states = self.states.iter().enumerate().map(|(index, state)| {
-            let lines = if state.terminal { 2 } else { 1 };
-            let width = if index == self.initial { 2 } else { 1 };
-            let name = dot_name(&state.label);
-            let label = match &state.invocation {
-                None => String::new(),
-                Some(invocation) => {
-                    let note = dot_text(&invocation.label().to_string());
-                    format!(", label=\"{}\\n{note}\"", dot_text(&state.label))
-                }
-            };
-            format!("    {name} [peripheries={lines}, penwidth={width}{label}]\n")
-        });
-        let moves = self.edges.iter().map(|edge| {
-            let name = |state: usize| dot_name(&self.states[state].label);
-            let label = dot_name(&edge.label().to_string());
-            format!("    {} -> {} [label={label}]\n", name(edge.from), name(edge.to))
-        });
-        let head =
-            format!("digraph {} {{\n    node [shape=box, style=rounded]\n", dot_name(&self.name));
-        once(head).chain(states).chain(moves).chain(once(String::from("}\n"))).collect()
-    }
-
     /// The machine as an `<svg>` element, which inherits its colours.
     ///
     /// ```
@@ -116,27 +83,6 @@ fn mermaid_text(label: &str) -> String {
         match character {
             '#' => text.push_str("#35;"),
             ';' => text.push_str("#59;"),
-            other if other.is_control() || matches!(other, '\u{2028}' | '\u{2029}') => {
-                text.push(' ');
-            }
-            other => text.push(other),
-        }
-    }
-    text
-}
-
-/// A name of DOT in quotation marks: without them it could be a keyword.
-fn dot_name(name: &str) -> String {
-    format!("\"{}\"", dot_text(name))
-}
-
-/// Text inside quotation marks.
-fn dot_text(name: &str) -> String {
-    let mut text = String::new();
-    for character in name.chars() {
-        match character {
-            '\\' => text.push_str("\\\\"),
-            '"' => text.push_str("\\\""),
             other if other.is_control() || matches!(other, '\u{2028}' | '\u{2029}') => {
                 text.push(' ');
             }

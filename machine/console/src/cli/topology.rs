@@ -42,8 +42,6 @@ enum Drawing {
     Svg,
     /// A drawing for Markdown.
     Mermaid,
-    /// A drawing for Graphviz.
-    Dot,
     /// The states and moves as JSON.
     Json,
 }
@@ -78,7 +76,6 @@ impl Topology {
             Drawing::Table => table(context.terminal(), &topology),
             Drawing::Svg => visible(&definition.svg()),
             Drawing::Mermaid => visible(&definition.mermaid()),
-            Drawing::Dot => visible(&definition.dot()),
             Drawing::Json => crate::json::line(&topology)?,
         };
         Output::new(document(&topology)?, text).print(self.format)
