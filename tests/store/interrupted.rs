@@ -61,7 +61,7 @@ async fn an_interrupted_change_is_rolled_back() {
     let store = Store::sqlite(&whole).await.unwrap();
     store.create(&mut Ticket::new()).await.unwrap();
     store.close().await.unwrap();
-    let (_folder, file) = interrupted(&whole, "DROP TABLE consumer");
+    let (_folder, file) = interrupted(&whole, "DROP TABLE tool");
 
     let before = fs::read(&file).unwrap();
     let refused = OpenOptions::new().read_only(&file).await;

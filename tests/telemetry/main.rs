@@ -7,7 +7,6 @@
 mod calls;
 mod capture;
 mod errand;
-mod facts;
 mod parents;
 mod people;
 mod secrets;

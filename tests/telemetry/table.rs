@@ -8,7 +8,7 @@ use machine_tests::random::Random;
 use crate::{
     calls,
     capture::{Report, captured},
-    facts, people, storage, work,
+    people, storage, work,
     world::{World, secret},
 };
 
@@ -16,9 +16,6 @@ use crate::{
 const NOT_CAUSED: &[&str] = &[
     // The file was edited by hand.
     "machine.skipped",
-    "machine.fact.missing",
-    // The storage cannot be read for a while.
-    "machine.fact.delayed",
 ];
 
 /// The reports of one run of everything, with this secret.
@@ -45,7 +42,6 @@ pub(crate) fn everything(secret: &str) -> Vec<Report> {
         storage::indeterminate(&World::new(secret).await).await;
         storage::full(&World::new(secret).await).await;
         storage::in_use(&World::new(secret).await).await;
-        facts::lost(&world).await;
         world.store.close().await.unwrap();
         assert!(world.store.recover().await.is_err());
     });

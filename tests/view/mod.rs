@@ -10,7 +10,6 @@ mod doubt;
 mod due;
 mod example;
 mod fact;
-mod fact_driver;
 mod inbox;
 mod languages;
 mod lines;

@@ -21,8 +21,6 @@ pub(super) const GATE: &str = "machine::gate";
 pub(super) const MESSAGE: &str = "machine::message";
 /// Activity of workers.
 pub(super) const WORKER: &str = "machine::worker";
-/// Facts for a memory.
-pub(super) const FACT: &str = "machine::fact";
 /// The file, and the threads of the store.
 pub(super) const STORAGE: &str = "machine::storage";
 
@@ -304,15 +302,6 @@ signals! {
 
     /// A worker stopped its jobs, because they did not end in time.
     event Stopped = "machine.worker.stopped", WORKER, INFO { grace_ms }
-
-    /// A sink did not take a fact: it failed, panicked, or took too long. The fact is not tried again.
-    event FactLost = "machine.fact.lost", FACT, WARN { id, error }
-
-    /// No fact was delivered about an execution, because it, or its entry, cannot be read.
-    event FactMissing = "machine.fact.missing", FACT, WARN { error }
-
-    /// Facts cannot be delivered now; it is tried again.
-    event FactDelayed = "machine.fact.delayed", FACT, WARN { error }
 
     /// The storage failed, or a thread of the store did.
     event StorageFailed = "machine.storage.failed", STORAGE, ERROR { operation, status }

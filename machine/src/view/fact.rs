@@ -9,6 +9,9 @@ use crate::{
 /// The record that a memory keeps of an execution that has ended. It has no key, no actor, and of the tool's
 /// answer only the beginning.
 ///
+/// A memory follows `Store::subscribe`, asks for the fact of each execution that has ended, and keeps the position of
+/// the entry together with the fact.
+///
 /// ```
 /// use machine::actor::Actors;
 /// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec};

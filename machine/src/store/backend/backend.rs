@@ -21,7 +21,6 @@ use crate::{
         operation::Operation,
         read::{
             sessions::{SessionCursor, SessionLine},
-            subscribe::Position,
             transitions::{Selected, Transitions},
         },
         upkeep::{
@@ -206,9 +205,6 @@ backend! {
 
     /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
     fn operations(before: Option<u64>, limit: usize) -> Vec<Operated>;
-
-    /// The position up to which a consumer has read.
-    fn offset(consumer: String) -> Option<Position>;
 
     /// The newest sequence number; 0 in an empty store.
     fn newest() -> u64;

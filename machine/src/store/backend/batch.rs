@@ -12,10 +12,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        inbox::{
-            consumer::Advance,
-            protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
-        },
+        inbox::protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
         operation::Logged,
         upkeep::{pruned::Kept, pruning::PruneBatch},
     },
@@ -46,8 +43,6 @@ pub(crate) struct WriteBatch {
     pub(crate) tools: Vec<String>,
     /// Machines to prune. A machine that must not be pruned is kept, and the rest is written.
     pub(crate) prune: Option<PruneBatch>,
-    /// A consumer that moves on.
-    pub(crate) advance: Option<Advance>,
     /// The records for the operator log.
     pub(crate) log: Vec<Logged>,
     /// Further conditions that must hold in the transaction.
@@ -152,7 +147,6 @@ impl WriteBatch {
         self.has_no_work()
             && self.conditions.is_empty()
             && self.prune.is_none()
-            && self.advance.is_none()
             && self.log.is_empty()
     }
 
@@ -205,8 +199,6 @@ pub(crate) struct AppliedBatch {
     pub(crate) sent: Vec<(Id, EventOutcome)>,
     /// The number of pruned entries of each candidate, or why it was kept.
     pub(crate) pruned: Vec<Result<u64, Kept>>,
-    /// The consumer was where the batch expected it, and has moved on.
-    pub(crate) advanced: bool,
     /// The number of the operation that was written into the operator log.
     pub(crate) logged: Option<u64>,
 }

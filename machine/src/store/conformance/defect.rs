@@ -80,8 +80,6 @@ defects! {
     IgnoresEntry => calls,
     /// A call that is an exception keeps its machine, too.
     IgnoresExceptions => under_way,
-    /// Moves a consumer on, wherever it is.
-    IgnoresOffset => offset,
     IgnoresSessionCursor => sessions,
     /// Treats all keys as keys of contracts.
     IgnoresSpace => key_spaces,
@@ -191,10 +189,6 @@ impl Defect {
         }
         if let (Self::KeepsWorkers, Some(CrewChange::Leave(workers))) = (self, &mut batch.crew) {
             workers.clear();
-        }
-        if let (Self::IgnoresOffset, Some(advance)) = (self, &mut batch.advance) {
-            let consumers = memory.tamper(|data| data.consumers.get(&advance.consumer).copied());
-            advance.expected = consumers.flatten();
         }
         if let (Self::RewritesOutcome, [Logged::Ended { number, .. }]) = (self, &batch.log[..]) {
             memory.tamper(|data| {

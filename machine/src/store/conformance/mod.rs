@@ -30,7 +30,6 @@ mod key_held;
 mod key_spaces;
 mod lease;
 mod moved_children;
-mod offset;
 mod operations;
 mod order;
 mod outcomes;
@@ -101,7 +100,6 @@ const SUITE: [(&str, Check); 34] = suite![
     key_spaces
     lease
     moved_children
-    offset
     operations
     order
     outcomes

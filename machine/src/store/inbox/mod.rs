@@ -1,6 +1,5 @@
 //! Messages to machines, leases, and who drives what.
 
-pub(crate) mod consumer;
 pub(crate) mod crew;
 pub(crate) mod lease;
 pub(crate) mod message;

@@ -43,9 +43,8 @@ impl Tables {
         let sent = self.write_caused(batch);
         let pruned =
             batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
-        let advanced = batch.advance.as_ref().is_some_and(|advance| self.advance(advance));
         let logged = batch.log.iter().map(|log| self.log(log, batch.now)).last().flatten();
-        Ok(AppliedBatch { last, outcomes, sent, pruned, advanced, logged })
+        Ok(AppliedBatch { last, outcomes, sent, pruned, logged })
     }
 
     fn write_definition(&mut self, definition: Arc<Definition>) {

@@ -26,10 +26,7 @@ use super::{
         Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
     },
     inbox::{message::Received, protocol::Schedule},
-    read::{
-        subscribe::Position,
-        transitions::{Selected, Transitions},
-    },
+    read::transitions::{Selected, Transitions},
     upkeep::{
         pruned::{Kept, Pruning},
         pruning::{Candidate, Link},
@@ -242,10 +239,6 @@ impl Backend for Memory {
             let found = data.operations(before, limit).into_iter();
             found.map(|(number, operation)| (number, Ok(operation))).collect()
         })
-    }
-
-    fn offset(&self, consumer: String) -> Reply<Option<Position>> {
-        self.answer(|data| data.consumers.get(&consumer).copied())
     }
 
     fn newest(&self) -> Reply<u64> {

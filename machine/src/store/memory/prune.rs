@@ -4,12 +4,9 @@ use super::{MachineRow, Tables};
 use crate::{
     clock::Millis,
     id::Id,
-    store::{
-        inbox::consumer::Advance,
-        upkeep::{
-            pruned::{Kept, Pruning},
-            pruning::{Candidate, Link, PruneBatch, PrunedLine},
-        },
+    store::upkeep::{
+        pruned::{Kept, Pruning},
+        pruning::{Candidate, Link, PruneBatch, PrunedLine},
     },
 };
 
@@ -118,13 +115,5 @@ impl Tables {
         links.sort_by_key(Link::seq);
         links.truncate(limit);
         links
-    }
-
-    pub(super) fn advance(&mut self, advance: &Advance) -> bool {
-        let is_there = self.consumers.get(&advance.consumer).copied() == advance.expected;
-        if is_there {
-            self.consumers.insert(advance.consumer.clone(), advance.to);
-        }
-        is_there
     }
 }

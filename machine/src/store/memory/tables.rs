@@ -11,7 +11,6 @@ use crate::{
     store::{
         backend::{Row, Sequenced, WorkerRow},
         operation::Operation,
-        read::subscribe::Position,
         upkeep::{pruned::Pruning, pruning::PrunedLine},
         write::{attempt::KeyAttempt, tool::ToolRecord},
     },
@@ -42,8 +41,6 @@ pub(in crate::store) struct Tables {
     pub(in crate::store) prunings: Vec<Pruning>,
     /// The operator log, by number.
     pub(in crate::store) operations: Vec<Operation>,
-    /// The positions up to which consumers have read.
-    pub(in crate::store) consumers: BTreeMap<String, Position>,
 }
 
 /// A machine.

@@ -3,7 +3,7 @@ use rusqlite::{Connection, params};
 use super::{
     attempts,
     cached::{Cached, Keyed},
-    consumer, crew,
+    crew,
     definitions::Numbers,
     fail::fail_point,
     failure::RollbackCause,
@@ -218,15 +218,11 @@ pub(super) fn apply<'a>(
         Some(prune) => prune::run(db, prune, batch.now)?,
         None => Vec::new(),
     };
-    let advanced = match &batch.advance {
-        Some(advance) => consumer::advance(&db, advance)?,
-        None => false,
-    };
     let mut logged = None;
     for log in &batch.log {
         logged = operations::log(db, log, batch.now)?;
     }
-    Ok(AppliedBatch { last, outcomes, sent, pruned, advanced, logged })
+    Ok(AppliedBatch { last, outcomes, sent, pruned, logged })
 }
 
 /// The columns of a row that are not in [`Row`].

@@ -231,12 +231,6 @@ pub(super) const FORMAT_12: &str = "
         seal     BLOB NOT NULL
     ) STRICT;
 
-    CREATE TABLE consumer (
-        name       TEXT PRIMARY KEY,
-        generation INTEGER NOT NULL,
-        position   INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-
     CREATE TRIGGER store_has_one_row BEFORE INSERT ON store WHEN EXISTS (SELECT 1 FROM store)
     BEGIN SELECT RAISE(ABORT, 'a file is one store'); END;
     CREATE TRIGGER operation_is_not_replaced BEFORE INSERT ON operation

@@ -53,13 +53,7 @@ pub(super) fn put_to_use(
     let now = u64::try_from(clock::now()).unwrap_or(0);
     let generation = now.max(identity.generation.saturating_add(1));
     let identity = Identity { generation, ..identity };
-    // The positions of the journal's consumers are in the backup as well.
-    write(transaction, identity, false, key)
-        .and_then(|()| {
-            transaction.execute("UPDATE consumer SET generation = ?1", [integer(generation)?])
-        })
-        .map(drop)
-        .map_err(|error| failure::opening(&error, path))
+    write(transaction, identity, false, key).map_err(|error| failure::opening(&error, path))
 }
 
 fn write(

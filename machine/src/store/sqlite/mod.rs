@@ -10,7 +10,6 @@ mod call_line;
 mod checkpoint;
 mod child;
 mod connection;
-mod consumer;
 #[cfg(feature = "failpoints")]
 pub mod cost;
 mod crew;

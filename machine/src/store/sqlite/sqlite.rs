@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use super::{
     attempts, backup,
     blocking::Blocking,
-    call, call_line, child, consumer, crew, definitions, journal,
+    call, call_line, child, crew, definitions, journal,
     observed::Stamp,
     operations, prune,
     readers::{Readers, Source},
@@ -34,7 +34,6 @@ use crate::{
         inbox::{message::Received, protocol::Schedule},
         read::{
             sessions::{SessionCursor, SessionLine},
-            subscribe::Position,
             transitions::{Selected, Transitions},
         },
         upkeep::{
@@ -257,10 +256,6 @@ impl Backend for Sqlite {
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {
         self.readers.read(move |reader| operations::operations(reader.keyed(), before, limit))
-    }
-
-    fn offset(&self, name: String) -> Reply<Option<Position>> {
-        self.readers.read(move |reader| consumer::offset(&reader.connection, &name))
     }
 
     fn newest(&self) -> Reply<u64> {
