@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
-use machine::telemetry::SIGNALS;
 use machine_tests::random::Random;
 
 use crate::{
@@ -11,6 +10,35 @@ use crate::{
     people, storage, work,
     world::{World, secret},
 };
+
+const PAGE: &str = include_str!("../../machine/src/docs/tracing.md");
+
+/// A span or an event, as the page describes it.
+struct Signal {
+    name: &'static str,
+    is_span: bool,
+    level: &'static str,
+    target: &'static str,
+    fields: Vec<&'static str>,
+}
+
+static SIGNALS: LazyLock<Vec<Signal>> = LazyLock::new(|| {
+    let (_, page) = PAGE.split_once("\n# Spans\n").unwrap();
+    let (spans, page) = page.split_once("\n# Events\n").unwrap();
+    let (events, _) = page.split_once("\n# Fields\n").unwrap();
+    let rows = |table: &'static str| table.lines().filter(|line| line.starts_with("| `"));
+    let spans = rows(spans).map(|row| Signal::of(row, true));
+    spans.chain(rows(events).map(|row| Signal::of(row, false))).collect()
+});
+
+impl Signal {
+    fn of(row: &'static str, is_span: bool) -> Self {
+        let cells: Vec<_> =
+            row.split(" | ").map(|cell| cell.trim_matches(['|', ' ', '`'])).collect();
+        let [name, level, target, _, fields] = cells[..] else { panic!("not five cells: {row}") };
+        Self { name, is_span, level, target, fields: fields.split("` `").collect() }
+    }
+}
 
 /// Signals that these tests cannot cause.
 const NOT_CAUSED: &[&str] = &[

@@ -7,10 +7,6 @@ mod signals;
 #[cfg(test)]
 mod tests;
 
-pub use field::{FIELDS, SignalField};
-pub use signal::Signal;
-pub use signals::SIGNALS;
-
 pub(crate) use name::{SpanName, ToolName};
 pub(crate) use signals::*;
 

@@ -1,25 +1,6 @@
 //! Expansion of a line of the table to code.
 
-/// A span or an event of this library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Signal {
-    /// The name in the metadata of `tracing`, such as `machine.transition`. Events have it as their
-    /// message, too.
-    pub name: &'static str,
-    /// It is a span; otherwise an event.
-    pub is_span: bool,
-    /// The level, such as `INFO`.
-    pub level: &'static str,
-    /// The target, such as `machine::store`.
-    pub target: &'static str,
-    /// When it happens.
-    pub when: &'static str,
-    /// The names of its fields. Those that do not apply have no value.
-    pub fields: &'static [&'static str],
-}
-
-/// Makes [`Signal`]s, and a struct for each that emits exactly its fields.
+/// Makes a struct for each span and event that emits exactly its fields.
 macro_rules! signals {
     ($(
         #[doc = $when:literal]
@@ -28,21 +9,6 @@ macro_rules! signals {
         }
         $( fixed { $( $fixed:ident = $value:literal, )* } later { $( $later:ident, )* } )?
     )*) => {
-        /// All spans and events of this library.
-        pub static SIGNALS: &[Signal] = &[$(
-            Signal {
-                name: $name,
-                is_span: signals!(@is_span $kind),
-                level: stringify!($level),
-                target: $target,
-                when: $when.trim_ascii(),
-                fields: &[
-                    $( member!(field $member $($field)?), )*
-                    $( $( field::$fixed, )* $( field::$later, )* )?
-                ],
-            }
-        ),*];
-
         $(
             #[doc = $when]
             #[derive(Debug)]
@@ -60,8 +26,6 @@ macro_rules! signals {
             }
         )*
     };
-    (@is_span span) => { true };
-    (@is_span event) => { false };
     (
         @event $name:literal, $target:ident, $level:ident,
         [$( $member:ident $(=> $field:ident)?, )*] [] []

@@ -3,7 +3,7 @@
 use tracing::field::DisplayValue;
 
 use super::{
-    Signal, field,
+    field,
     name::{SpanName, ToolName},
     signal::{member, signals},
 };
