@@ -1,8 +1,7 @@
 //! Retries: who decided them, and what they repeat (EX-5).
 
 use machine::{
-    actor::{Human, InvalidName},
-    contract::{Action, AnyExecution, Contract, Execution, Policy, execution::Failed},
+    contract::{Action, AnyExecution, Contract, Execution, execution::Failed},
     effects::EffectError,
     store::{CommitError, Store},
     view::ConsequenceView,
@@ -23,37 +22,23 @@ fn failed() -> Execution<Failed> {
     )
 }
 
-fn policy(name: &str) -> Policy {
-    Policy::new(name, graph_runner()).unwrap()
-}
-
 /// A retry is the same action under the same key, as a new execution, and names the attempt that it
 /// repeats and who decided it.
 #[test]
 fn a_retry_says_what_it_repeats_and_who_decided() {
     let (failed, contract) = (failed(), mail("bob").session("s1").note("n", 1));
-    let by_person = Contract::retry(&failed, ann());
-    let by_policy = Contract::retry(&failed, &policy("the server did not accept it"));
-    for retry in [&by_person, &by_policy] {
-        assert_eq!(retry.action(), contract.action());
-        assert_eq!(retry.idempotency_key(), contract.idempotency_key());
-        assert_eq!((retry.effect(), retry.is_irreversible()), (contract.effect(), true));
-        assert_eq!((retry.session_id(), retry.metadata()), (Some("s1"), contract.metadata()));
-        assert_eq!(
-            (retry.timeout(), retry.settling_time()),
-            (contract.timeout(), contract.settling_time())
-        );
-        assert_eq!((retry.retry_of(), contract.retry_of()), (Some(failed.id()), None));
-        assert_ne!(Execution::new((*retry).clone()).id(), failed.id());
-    }
-    let decider = |retry: &Contract| {
-        retry.decided_by().map(|decider| (decider.name().to_owned(), decider.is_human()))
-    };
-    assert_eq!(decider(&by_person), Some(("ann".to_owned(), true)));
-    assert_eq!(decider(&by_policy), Some(("the server did not accept it".to_owned(), false)));
-    assert_eq!(contract.decided_by(), None);
-    assert_eq!(json!(by_person.decided_by()), json!({ "human": "ann" }));
-    assert_eq!(json!(by_policy.decided_by()), json!({ "policy": "the server did not accept it" }));
+    let retry = Contract::retry(&failed, ann());
+    assert_eq!(retry.action(), contract.action());
+    assert_eq!(retry.idempotency_key(), contract.idempotency_key());
+    assert_eq!((retry.effect(), retry.is_irreversible()), (contract.effect(), true));
+    assert_eq!((retry.session_id(), retry.metadata()), (Some("s1"), contract.metadata()));
+    assert_eq!(
+        (retry.timeout(), retry.settling_time()),
+        (contract.timeout(), contract.settling_time())
+    );
+    assert_eq!((retry.retry_of(), contract.retry_of()), (Some(failed.id()), None));
+    assert_eq!((retry.decided_by(), contract.decided_by()), (Some("ann"), None));
+    assert_ne!(Execution::new(retry).id(), failed.id());
 }
 
 /// The journal says who made a retry; a plain contract is the reasoner's.
@@ -67,18 +52,14 @@ fn the_journal_names_the_decider() {
     let pair = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
     assert_eq!(creator(mail("bob")), pair("reasoning", "test"));
     assert_eq!(creator(Contract::retry(&failed(), ann())), pair("human", "ann"));
-    let by_policy = Contract::retry(&failed(), &policy("refused"));
-    assert_eq!(creator(by_policy), pair("graph_runner", "refused"));
 }
 
-/// A person's retry is an approval of that attempt; a policy's is not, and neither is a repetition by a
-/// reasoner.
+/// A person's retry is an approval of that attempt; a repetition by a reasoner is not.
 #[test]
 fn only_a_persons_retry_is_confirmed_by_a_person() {
     let confirmed =
         |contract| ConsequenceView::of(&Execution::new(contract).into()).human_confirmed;
     assert!(confirmed(Contract::retry(&failed(), ann())));
-    assert!(!confirmed(Contract::retry(&failed(), &policy("refused"))));
     assert!(!confirmed(mail("bob")));
     assert!(!ConsequenceView::of(&failed().into()).human_confirmed);
     // A retry of a retry is decided again.
@@ -87,9 +68,9 @@ fn only_a_persons_retry_is_confirmed_by_a_person() {
         None,
         tool_node(),
     );
-    let again = Contract::retry(&retried, &policy("refused"));
+    let again = Contract::retry(&retried, ann());
     assert_eq!(again.retry_of(), Some(retried.id()));
-    assert!(!confirmed(again));
+    assert_ne!(Execution::new(again).id(), retried.id());
 }
 
 /// The decision is for one attempt: a copy of its contract cannot reuse it.
@@ -120,18 +101,13 @@ async fn a_decision_is_stored() {
     let store = Store::memory();
     let ended =
         Execution::new(read("a.txt")).start(tool_node()).fail("x".into(), None, tool_node());
-    for (contract, confirmed) in [
-        (Contract::retry(&ended, ann()), true),
-        (Contract::retry(&ended, &policy("refused")), false),
-    ] {
-        let mut retry = Execution::new(contract.clone());
-        store.create(&mut retry).await.unwrap();
-        let loaded: AnyExecution = store.load(retry.id()).await.unwrap();
-        assert_eq!(loaded.context().decided_by(), contract.decided_by());
-        assert_eq!(loaded.context().retry_of(), Some(ended.id()));
-        assert_eq!(ConsequenceView::of(&loaded).human_confirmed, confirmed);
-        store.verify::<AnyExecution>(retry.id()).await.unwrap();
-    }
+    let mut retry = Execution::new(Contract::retry(&ended, ann()));
+    store.create(&mut retry).await.unwrap();
+    let loaded: AnyExecution = store.load(retry.id()).await.unwrap();
+    assert_eq!(loaded.context().decided_by(), Some("ann"));
+    assert_eq!(loaded.context().retry_of(), Some(ended.id()));
+    assert!(ConsequenceView::of(&loaded).human_confirmed);
+    store.verify::<AnyExecution>(retry.id()).await.unwrap();
 }
 
 /// A decider in the contract that is not the one who made it, according to the journal, is forged.
@@ -140,9 +116,8 @@ fn a_decider_cannot_be_written_into_a_contract() {
     let retry = forge::claim(&Execution::new(Contract::retry(&failed(), ann())));
     forge::cross_execution(retry.clone()).unwrap();
     let plain = forge::claim(&Execution::new(mail("bob")));
-    let edits: [&dyn Fn(&mut serde_json::Value); 4] = [
-        &|context| context["decided_by"] = json!({ "human": "eve" }),
-        &|context| context["decided_by"] = json!({ "policy": "ann" }),
+    let edits: [&dyn Fn(&mut serde_json::Value); 3] = [
+        &|context| context["decided_by"] = json!("eve"),
         &|context| context["retry_of"] = serde_json::Value::Null,
         &|context| drop(context.as_object_mut().unwrap().remove("decided_by")),
     ];
@@ -158,7 +133,7 @@ fn a_decider_cannot_be_written_into_a_contract() {
     let id = claim.record.id.to_string();
     let mut context: serde_json::Value = serde_json::from_str(&claim.record.context).unwrap();
     context["retry_of"] = json!(retry.record.id);
-    context["decided_by"] = json!({ "human": "ann" });
+    context["decided_by"] = json!("ann");
     context["decided_for"] = json!(id);
     claim.record.context = context.to_string();
     assert!(forge::cross_execution(claim).is_err());
@@ -168,17 +143,6 @@ fn a_decider_cannot_be_written_into_a_contract() {
     context["decided_for"] = json!(Ticket::new().id());
     claim.record.context = context.to_string();
     assert!(forge::cross_execution(claim).is_err());
-}
-
-/// A policy has a name, and so does a person.
-#[test]
-fn a_policy_has_a_visible_name() {
-    let named = |name: &str| Policy::new(name, graph_runner()).map(drop);
-    named("retry mails that the server did not accept").unwrap();
-    assert_err!(named(""), InvalidName::Empty);
-    assert_err!(named(&"x".repeat(201)), InvalidName::TooLong);
-    assert_err!(named("a\nb"), InvalidName::Invisible('\n'));
-    assert_err!(Human::new("ann\u{202e}"), InvalidName::Invisible('\u{202e}'));
 }
 
 /// The contract of an execution that was loaded can be retried like any other.

@@ -38,7 +38,6 @@ async fn a_call_is_written_down() {
         action,
         expires_at,
         approved_by: None,
-        approval_end: None,
         callback: None,
     } = permitted
     else {

@@ -69,7 +69,7 @@ struct Orders {
 /// A command of the parent to the child.
 #[derive(Debug, Serialize, Deserialize)]
 enum Command {
-    /// A person and a policy of the process that made the call try to free the key.
+    /// Two people at the process that made the call try to free the key.
     Own,
     /// A second worker of that process monitors the call.
     Second,
@@ -154,7 +154,7 @@ impl<const CONFINED: bool> Perform<Pay> for Client<CONFINED> {
     }
 }
 
-/// A person who checks the bank confirms "not applied" if it has nothing, and a policy retries failed calls.
+/// A person who checks the bank confirms "not applied" if it has nothing, and one retries failed calls.
 async fn free_and_retry(store: &Store, teller: &Teller, id: Id) {
     let found = store.recover().await.unwrap();
     assert!(found.failed.is_empty(), "{found:?}");
@@ -165,12 +165,12 @@ async fn free_and_retry(store: &Store, teller: &Teller, id: Id) {
     {
         retry(store, teller, Contract::retry(&failed, ann())).await;
     }
-    retry_by_policy(store, teller, id).await;
+    retry_failed(store, teller, id).await;
 }
 
-async fn retry_by_policy(store: &Store, teller: &Teller, id: Id) {
+async fn retry_failed(store: &Store, teller: &Teller, id: Id) {
     if let AnyExecution::Failed(failed) = store.load(id).await.unwrap() {
-        retry(store, teller, Contract::retry(&failed, &policy())).await;
+        retry(store, teller, Contract::retry(&failed, ann())).await;
     }
 }
 
@@ -182,12 +182,12 @@ async fn retry(store: &Store, teller: &Teller, contract: Contract) {
     }
 }
 
-/// A worker that asks the bank, and whose policy tries again.
+/// A worker that asks the bank, and a person who tries again.
 async fn look_after(store: &Store, teller: &Teller, id: Id) {
     let actors = Actors::issue("second").unwrap();
     let worker = Worker::new(store, actors).tool::<Pay>(teller.clone());
     worker.run_until_idle().await.unwrap();
-    retry_by_policy(store, teller, id).await;
+    retry_failed(store, teller, id).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,7 @@ pub(crate) use machine::{
     contract::{
         Action, ActionRefusal, Answer, AnyExecution, Applied, Attempt, Call, CallFact, Callable,
         Contract, Evidence, Execution, Gate, InDoubt, Liveness, NoReceipt, Perform, Planned,
-        Policy, Refusal, Settled, Tool, ToolAnswer, ToolSpec,
+        Refusal, Settled, Tool, ToolAnswer, ToolSpec,
         execution::{Event, Failed, Pending, Running, Status, Waiting},
         service_fn,
     },
@@ -29,6 +29,6 @@ pub(crate) use machine_tests::{
 };
 
 pub(crate) use crate::{
-    effects::support::{assert_is, policy},
+    effects::support::assert_is,
     store::support::{Place, begin, begin_of, gated, on_both, pending, recovered, slow_mail},
 };

@@ -2,7 +2,6 @@
 
 use machine::{
     actor::Actors,
-    contract::Decides,
     observe::{NextStep, Observer},
     operate::Operator,
     store::Operation,
@@ -11,71 +10,13 @@ use machine::{
 use crate::effects::prelude::*;
 
 on_both! {
-    a_policy_does_not_run_what_was_declined,
-    a_policy_repeats_what_was_approved_and_failed,
-    a_policy_does_not_repeat_what_was_approved_and_done,
-    a_policy_repeats_until_the_approval_ends,
-    an_approval_of_the_same_batch_has_its_end,
-    a_policy_repeats_without_a_limit_what_was_approved_without_one,
     a_person_decides_after_the_end,
     a_declined_action_needs_a_new_question,
     a_new_decision_lets_a_declined_action_run,
-    a_policy_repeats_nothing_that_was_declined_since,
     two_answers_at_one_time,
     a_decline_concerns_nothing_else,
     a_retry_behind_a_parent_is_refused,
     a_person_retries_once,
-}
-
-impl Place {
-    /// Stores a retry.
-    async fn retried(&self, failed: &Execution<Failed>, by: &impl Decides) -> Execution<Pending> {
-        self.stored(Contract::retry(failed, by)).await
-    }
-
-    /// A policy retries it. It fails again.
-    async fn repeats(&self, failed: &Execution<Failed>) -> Execution<Failed> {
-        self.fails(self.retried(failed, &policy()).await).await
-    }
-}
-
-/// It stays behind the gate that was declined. A person can decide otherwise.
-async fn a_policy_does_not_run_what_was_declined(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    place.decline(gate).await;
-    let cancelled = place.cancelled(planned.id()).await;
-
-    let again = place.stored(Contract::retry(&cancelled, &policy())).await;
-    let server = Arc::new(Counting::new(receipt("250 queued")));
-    let refused = place.store.perform::<Action>(again, Arc::clone(&server), tool_node()).await;
-    assert_err!(refused.map_err(|error| error.to_string()), error if error.contains("never runs"));
-    assert_eq!(server.calls(), 0);
-
-    let decided = Contract::retry(&cancelled, ann());
-    assert_is!(place.performed(decided, Arc::clone(&server)).await, Settled::Completed(_));
-    assert_eq!(server.calls(), 1);
-}
-
-/// The journal names the policy, and no person as the approver of the second attempt.
-async fn a_policy_repeats_what_was_approved_and_failed(place: Place) {
-    let failed = place.fails(place.approved(mail("bob")).await).await;
-    let done = place.done(Contract::retry(&failed, &policy())).await;
-    assert!(!place.view(done.id()).await.human_confirmed);
-    let first = &place.entries(done.id()).await[0];
-    assert_eq!(first.actor.as_deref(), Some("graph_runner"));
-    assert_eq!(first.by.as_deref(), Some("the server refused it"));
-}
-
-/// An approval is for one run, of an idempotent action too.
-async fn a_policy_does_not_repeat_what_was_approved_and_done(place: Place) {
-    let planned = place.approved(read("secret.txt")).await;
-    let service = answers(receipt("42 lines"));
-    let settled = place.store.perform(planned, service, tool_node()).await.unwrap();
-    let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-    let again = place.stored(Contract::retry(&done, &policy())).await;
-    let id = again.id();
-    assert_is!(place.refuses(again).await, EffectError::OtherAction { id: of, .. } if *of == id);
-    assert_eq!(place.status(id).await, Status::Pending);
 }
 
 const LIMIT_MS: i64 = 300;
@@ -90,92 +31,12 @@ async fn approved_for_a_while(place: &Place, contract: Contract) -> Planned<Acti
     planned
 }
 
-async fn failed_after_approval(place: &Place, contract: Contract) -> Execution<Failed> {
-    place.fails(approved_for_a_while(place, contract).await).await
-}
-
-/// It begins neither before nor after the store was opened again, in a batch neither, and nothing is
-/// written.
-async fn has_expired(place: &Place, again: Execution<Pending>) {
-    let id = again.id();
-    assert_is!(place.refuses(again).await, EffectError::ApprovalExpired { id: of, at, .. }
-        if (*of, *at) == (id, START + LIMIT_MS));
-    let elsewhere = place.open_again().await;
-    let refused = begin(&elsewhere, pending(&elsewhere, id).await).await;
-    assert_err!(refused, EffectError::ApprovalExpired { .. });
-    let mut part = begin_of(place.pending(id).await);
-    let before = place.dump().await;
-    let refused = place.store.batch().begin(&mut part).write().await;
-    assert_err!(refused, EffectError::ApprovalExpired { .. });
-    assert_eq!(place.dump().await, before);
-}
-
-/// The end is a part of the contract, so that every process knows it. Then a new gate has to be asked.
-async fn a_policy_repeats_until_the_approval_ends(place: Place) {
-    for contract in [mail("bob"), read("secret.txt")] {
-        let (place, clock) = place.clocked().await;
-        let mut failed = failed_after_approval(&place, contract).await;
-        let gate = failed.context().behind().unwrap();
-        // A retry of a retry goes back to the same approval.
-        for _ in 0..3 {
-            clock.advance(99);
-            failed = place.repeats(&failed).await;
-            let loaded: AnyExecution = place.store.load(failed.id()).await.unwrap();
-            let end = loaded.context().approval_end().unwrap();
-            assert_eq!((end.gate, end.at), (gate, START + LIMIT_MS));
-        }
-        let planned_before = place.retried(&failed, &policy()).await;
-        clock.set(START + LIMIT_MS);
-        has_expired(&place, planned_before).await;
-        let planned_after = place.retried(&failed, &policy()).await;
-        let id = planned_after.id();
-        has_expired(&place, planned_after).await;
-
-        // An action that was never begun is retried no better.
-        let pending = place.pending(id).await;
-        let cancelled = place.store.cancel(pending, "too late", tool_node()).await.unwrap();
-        has_expired(&place, place.stored(Contract::retry(&cancelled, &policy())).await).await;
-        place.assert_intact().await;
-
-        let asked_again = place.approved(Contract::retry(&failed, &policy())).await;
-        let _ = place.fails(asked_again).await;
-    }
-}
-
-async fn an_approval_of_the_same_batch_has_its_end(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let (gate, planned) = place.asked_for(mail("bob"), LIMIT).await;
-    let mut decide = machine_tests::approval(gate, ann());
-    let mut part = begin_of(planned.into_execution());
-    place.store.batch().decide(&mut decide).begin(&mut part).write().await.unwrap();
-    let (running, permit) = part.finish().unwrap();
-    let outcome = not_applied(permit, "connection refused").await;
-    let settled = place.settled(running, outcome).await;
-    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
-    clock.set(START + LIMIT_MS);
-    has_expired(&place, place.retried(&failed, &policy()).await).await;
-}
-
-async fn a_policy_repeats_without_a_limit_what_was_approved_without_one(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let failed = place.fails(place.approved(mail("bob")).await).await;
-    clock.advance(1_000_000_000);
-    let next = place.retried(&failed, &policy()).await;
-    assert_eq!(next.context().approval_end(), None);
-    let _ = place.fails(next).await;
-}
-
-/// A person's decision is a separate approval, and a policy's repetitions after it go back to that one.
+/// A person's decision is a separate approval.
 async fn a_person_decides_after_the_end(place: Place) {
     let (place, clock) = place.clocked().await;
-    let failed = failed_after_approval(&place, mail("bob")).await;
-    let failed = place.repeats(&failed).await;
+    let failed = place.fails(approved_for_a_while(&place, mail("bob")).await).await;
     clock.set(START + LIMIT_MS);
-    let next = place.retried(&failed, ann()).await;
-    assert_eq!(next.context().approval_end(), None);
-    let failed = place.fails(next).await;
-    clock.advance(1_000_000);
-    let _ = place.repeats(&failed).await;
+    let _ = place.failed(Contract::retry(&failed, ann())).await;
 }
 
 /// The write waits for the file, and the approval ends meanwhile.
@@ -247,14 +108,6 @@ async fn a_new_decision_lets_a_declined_action_run(place: Place) {
     let _ = place.failed(mail("bob")).await;
 }
 
-async fn a_policy_repeats_nothing_that_was_declined_since(place: Place) {
-    let (place, clock) = place.clocked().await;
-    let failed = place.fails(answered(&place, &clock, mail("bob"), true).await).await;
-    let failed = place.repeats(&failed).await;
-    let _ = answered(&place, &clock, mail("bob"), false).await;
-    is_declined(&place, place.retried(&failed, &policy()).await, START + 2).await;
-}
-
 /// Of two answers at the same time, the one that declines counts.
 async fn two_answers_at_one_time(place: Place) {
     let (place, _clock) = place.clocked().await;
@@ -306,7 +159,7 @@ async fn a_retry_behind_a_parent_is_refused(place: Place) {
 }
 
 /// Of several retries that a person decides at the same time, one is stored, and each is in the operator log; for idempotent
-/// tools, too. A policy may have several attempts that wait: of these, the key decides which one begins.
+/// tools, too. A program may have several attempts that wait: of these, the key decides which one begins.
 async fn a_person_retries_once(place: Place) {
     let (store, actors) = (&place.store, Actors::issue("office").unwrap());
     for contract in [mail("bob"), read("a.txt")] {

@@ -15,11 +15,6 @@ macro_rules! assert_is {
 }
 pub(crate) use assert_is;
 
-/// A policy of the program that retries failed actions.
-pub(crate) fn policy() -> Policy {
-    Policy::new("the server refused it", graph_runner()).unwrap()
-}
-
 /// Stores a new execution of this contract.
 pub(crate) async fn stored<T: Callable>(store: &Store, contract: Contract) -> Planned<T> {
     let mut planned = Planned::new(contract).unwrap();

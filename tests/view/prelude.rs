@@ -10,7 +10,7 @@ pub(crate) use machine::{
     Id, actor,
     contract::{
         Action, ActionType, Answer, AnyExecution, Applied, Contract, Effect, Execution, Gate,
-        Irreversible, NoReceipt, Planned, Policy, Settled, Tool, ToolSpec,
+        Irreversible, NoReceipt, Planned, Settled, Tool, ToolSpec,
     },
     machine,
     observe::{ConcernReason, NextStep, Observer},

@@ -26,10 +26,8 @@ enum Step {
     Confirm {
         applied: bool,
     },
-    /// It is planned again: by a person, or by a policy.
-    Retry {
-        by_person: bool,
-    },
+    /// A person plans it again.
+    Retry,
 }
 
 /// Fences a call that is under way, and answers it then.
@@ -97,15 +95,9 @@ async fn after(store: &Store, steps: &[Step]) -> AnyExecution {
                     drop(store.confirm_not_applied(doubt, "nothing came", ann()).await.unwrap());
                 }
             }
-            Step::Retry { by_person } => {
+            Step::Retry => {
                 let AnyExecution::Failed(failed) = load(store, id).await else { panic!() };
-                let policy = Policy::new("refused by the server", graph_runner()).unwrap();
-                let again = if by_person {
-                    Contract::retry(&failed, ann())
-                } else {
-                    Contract::retry(&failed, &policy)
-                };
-                id = create(store, &mut Execution::new(again)).await;
+                id = create(store, &mut Execution::new(Contract::retry(&failed, ann()))).await;
             }
         }
     }
@@ -190,19 +182,9 @@ async fn an_irreversible_action() {
             "[FAILED] email.send → bob: no",
             "confirmed error",
         ),
-        // A retry does not inherit the approval of the attempt that it repeats.
+        (vec![Service(refused("no")), Retry], "[NOT_STARTED] email.send → bob", "open confirmed"),
         (
-            vec![Ask, Approve, Service(refused("no")), Retry { by_person: false }],
-            "[NOT_STARTED] email.send → bob",
-            "open",
-        ),
-        (
-            vec![Service(refused("no")), Retry { by_person: true }],
-            "[NOT_STARTED] email.send → bob",
-            "open confirmed",
-        ),
-        (
-            vec![Service(refused("no")), Retry { by_person: true }, Service(refused("no"))],
+            vec![Service(refused("no")), Retry, Service(refused("no"))],
             "[FAILED] email.send → bob: no",
             "confirmed error",
         ),

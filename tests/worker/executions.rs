@@ -1,6 +1,6 @@
 //! Executions that a worker runs: tools, gates, keys, and calls with an unknown end.
 
-use machine::contract::{Action, CallError, Gate, Policy, ToolSpec, outcome};
+use machine::contract::{Action, CallError, Gate, ToolSpec, outcome};
 
 use crate::worker::prelude::*;
 
@@ -324,28 +324,5 @@ fn two_workers() {
             ended(&store, id, "completed", "done").await;
         }
         assert_eq!(bank.calls(), 20);
-    });
-}
-
-/// A worker ends what a policy repeats after the end of the approval, and calls nothing.
-#[test]
-fn repetition_of_a_policy_ends_with_the_approval() {
-    timed(async |store, hand| {
-        let (gate, mut id) = asked(&store, Some(Duration::from_millis(300))).await;
-        let asked = gate.id();
-        machine_tests::approve(&store, gate, ann()).await.unwrap();
-        let bank = Service::new(|_| Err(NoReceipt::not_applied("connection refused")));
-        runs(&store, &bank).await;
-        let policy = Policy::new("the server refused it", graph_runner()).unwrap();
-        for calls in 1..=5 {
-            assert_eq!(bank.calls(), calls);
-            let AnyExecution::Failed(failed) = store.load(id).await.unwrap() else { panic!() };
-            id = plan::<Charge>(&store, Contract::retry(&failed, &policy)).await;
-            hand.pass(Duration::from_millis(74));
-            runs(&store, &bank).await;
-        }
-        // The fifth was planned after 296 ms and begun after 370 ms.
-        assert_eq!(bank.calls(), 5);
-        ended(&store, id, "cancelled", &format!("the approval by {asked} has expired")).await;
     });
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, time::Duration};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ApprovalEnd, Contract, Decider, Effect, IdempotencyKey, Origin,
+    Action, Contract, Effect, IdempotencyKey, Origin,
     approval::ApprovalRequest,
     terms::Terms,
     wording::{Extent, Wording},
@@ -115,16 +115,10 @@ impl Contract {
         self.0.retry_of
     }
 
-    /// The decider of this retry.
+    /// The name of the person who decided on this retry.
     #[must_use]
-    pub fn decided_by(&self) -> Option<&Decider> {
-        self.0.decided_by.as_ref()
-    }
-
-    /// The end of the approval under which a policy repeats the action: a store begins it only before.
-    #[must_use]
-    pub fn approval_end(&self) -> Option<ApprovalEnd> {
-        self.0.approval_end
+    pub fn decided_by(&self) -> Option<&str> {
+        self.0.decided_by.as_deref()
     }
 
     /// Metadata that the library does not interpret.

@@ -23,7 +23,7 @@ use crate::{
 /// The identity and the constraints of one attempt at an action. Immutable once it is part of an
 /// [`Execution`](crate::contract::Execution).
 ///
-/// Only a [`ReasoningNode`] can make contracts, and only a person or a policy a retry. Status,
+/// Only a [`ReasoningNode`] can make contracts, and only a person a retry. Status,
 /// transitions and timestamps belong to the [`Execution`](crate::contract::Execution) that carries the contract.
 ///
 /// A contract cannot be read from JSON. A store reads its own back, derives the key again, and refuses
@@ -256,8 +256,7 @@ impl Contract {
                 Some(origin) => (MACHINE, Some(&origin.machine)),
                 None => (ReasoningNode::KIND, self.0.author.0.as_deref()),
             },
-            Some(person) if person.is_human() => (Human::KIND, Some(person.name())),
-            Some(policy) => (GraphRunner::KIND, Some(policy.name())),
+            Some(person) => (Human::KIND, Some(person.as_str())),
         }
     }
 
@@ -269,7 +268,7 @@ impl Contract {
 
     /// Returns the contract for an execution behind this gate.
     pub(super) fn put_behind(mut self, gate: Id) -> Self {
-        (self.0.behind, self.0.approval_end) = (Some(gate), None);
+        self.0.behind = Some(gate);
         self
     }
 

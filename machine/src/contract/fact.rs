@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalEnd, Refusal};
+use super::Refusal;
 use crate::{
     clock::Millis,
     id::Id,
@@ -44,9 +44,6 @@ pub enum CallFact {
         /// The name of the person who approved it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approved_by: Option<String>,
-        /// The end of that approval, if it has one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        approval_end: Option<ApprovalEnd>,
         /// The digest of the token by which its service can report the outcome.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         callback: Option<Digest>,

@@ -36,7 +36,6 @@ impl Progress {
                 epoch,
                 expires_at,
                 approved_by,
-                approval_end,
                 callback,
                 ..
             } => {
@@ -44,7 +43,6 @@ impl Progress {
                 self.verdict = None;
                 if approved_by.is_some() {
                     self.approved_by = approved_by;
-                    self.approval_end = approval_end;
                 }
             }
             CallFact::Accepted { reference, answer_by, .. } => {

@@ -118,7 +118,7 @@ pub enum InvalidContract {
         /// The reason that the schema is invalid.
         reason: String,
     },
-    /// The name of an occurrence or of a policy is not a line of visible text.
+    /// The name of an occurrence is not a line of visible text.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// A stored contract contradicts itself.

@@ -15,7 +15,6 @@ mod callback;
 mod close;
 #[allow(clippy::module_inception)]
 mod contract;
-mod decider;
 mod decision;
 mod effect;
 mod execution_machine;
@@ -55,7 +54,7 @@ mod tool_spec;
 mod unsettled;
 mod wording;
 
-pub use crate::stored::{ApprovalEnd, Decision};
+pub use crate::stored::Decision;
 pub use crate::{
     future::BoxFuture,
     process::{Liveness, Process},
@@ -78,7 +77,6 @@ pub use callback::{Accepted, CallbackToken};
 #[cfg(feature = "store")]
 pub(crate) use close::close;
 pub use contract::Contract;
-pub use decider::{Decider, Decides, Policy};
 #[cfg(feature = "store")]
 pub(crate) use decision::AnsweredGate;
 pub use decision::decision;

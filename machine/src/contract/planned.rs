@@ -1,12 +1,12 @@
 use super::{
-    Action, AnyExecution, Callable, Contract, Execution, InvalidContract, NeedsNoPermit, Tool,
+    Action, Callable, Contract, Execution, InvalidContract, NeedsNoPermit, Tool,
     execution::{Pending, Running},
 };
 use crate::{
     actor::{Human, ReasoningNode, ToolNode},
     id::Id,
     stored::Durable,
-    typed::{Refused, State, Terminal},
+    typed::{Refused, Terminal},
 };
 
 impl Contract {
@@ -96,11 +96,10 @@ impl<T: Tool> Planned<T> {
     /// # Errors
     ///
     /// [`InvalidContract`] if the contract is for another tool.
-    pub fn retry<S>(ended: &Execution<S>, decided_by: &Human) -> Result<Self, InvalidContract>
-    where
-        S: Terminal + State<Any = AnyExecution>,
-        Execution<S>: Durable,
-    {
+    pub fn retry<S: Terminal>(
+        ended: &Execution<S>,
+        decided_by: &Human,
+    ) -> Result<Self, InvalidContract> {
         Self::new(Contract::retry(ended, decided_by))
     }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{AnyExecution, ApprovalEnd, Closing, Decision, Liveness, Process, execution::Status};
+use super::{AnyExecution, Closing, Decision, Liveness, Process, execution::Status};
 use crate::{
     clock::Millis,
     journal::Digest,
@@ -59,9 +59,6 @@ pub struct Progress {
     /// The person who approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) approved_by: Option<String>,
-    /// The end of the approval under which it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) approval_end: Option<ApprovalEnd>,
     /// The person who found that it did not take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) denied_by: Option<String>,

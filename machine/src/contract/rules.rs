@@ -16,7 +16,7 @@ use crate::{
 impl Context for Contract {
     type Summary = Progress;
 
-    /// The raw action, its notes, and how to undo it are internal.
+    /// The raw action and its notes are internal.
     const MARKS: &'static [Mark] = &[
         Mark::human("summary"),
         Mark::human("summaries"),
@@ -31,7 +31,6 @@ impl Context for Contract {
         Mark::diagnostic("approves"),
         Mark::diagnostic("retry_of"),
         Mark::diagnostic("decided_by"),
-        Mark::diagnostic("approval_end"),
     ];
 
     fn author(&self) -> Option<&str> {
@@ -66,11 +65,11 @@ impl Context for Contract {
             progress.admit_acknowledgement(entry)?;
         }
         progress.take(entry, fact);
-        if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
+        if let (Fact::Created { .. }, Some(person)) = (&entry.fact, self.decided_by()) {
             if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
                 return Err(Breach::new("its journal and its contract name different deciders"));
             }
-            progress.approved_by = decider.is_human().then(|| decider.name().to_owned());
+            progress.approved_by = Some(person.to_owned());
         }
         Ok(())
     }
@@ -117,7 +116,6 @@ impl Context for Contract {
                 .map(|key| Digest::of(&[key.as_str().as_bytes()])),
             call: behind.map(|_| self.action().digest()),
             is_approved: progress.approved_by.is_some(),
-            approval_end: self.approval_end(),
             retry_of: self.retry_of(),
             behind,
             approves: self.approves().map(|approval| Approves {

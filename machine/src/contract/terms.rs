@@ -4,10 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionType, ApprovalEnd, Decider, Effect, IdempotencyKey, InvalidContract, Origin,
-    ToolSpec,
+    Action, ActionType, Effect, IdempotencyKey, InvalidContract, Origin, ToolSpec,
     approval::{self, ApprovalRequest},
-    decider,
     identity::Maker,
     key,
 };
@@ -50,17 +48,15 @@ pub(super) struct Terms {
     pub(super) approves: Option<ApprovalRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) retry_of: Option<Id>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "decider::read")]
-    pub(super) decided_by: Option<Decider>,
+    /// The name of the person who decided on this retry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decided_by: Option<String>,
     /// The execution that the decision is for, so that a copy of the contract cannot reuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_for: Option<Id>,
     /// The machine that made it by `#[invoke]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) invoked: Option<Origin>,
-    /// The end of the approval under which a policy repeats the action.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) approval_end: Option<ApprovalEnd>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
     #[serde(skip)]
@@ -117,7 +113,6 @@ impl Terms {
             decided_by: None,
             decided_for: None,
             invoked: None,
-            approval_end: None,
             metadata: Map::new(),
             author,
             made: Made::default(),
@@ -136,7 +131,6 @@ impl Terms {
     pub(super) fn set_action(&mut self, action: Action) {
         self.action = action;
         self.key = self.derived_key();
-        self.approval_end = None;
         self.forget_decision();
     }
 
@@ -161,9 +155,6 @@ impl Terms {
             && (self.irreversible || *self.action.action_type() != ActionType::EcsRequest)
         {
             return wrong("it asks for an approval but is not a question");
-        }
-        if self.approval_end.is_some() && self.behind.is_some() {
-            return wrong("it is behind one gate but has the approval of another");
         }
         let decided = [self.decided_by.is_some(), self.decided_for.is_some()];
         if decided != [self.retry_of.is_some(); 2] {

@@ -3,10 +3,9 @@ use std::sync::Arc;
 use crate::{
     actor::ToolNode,
     actor::who::who,
-    clock::Millis,
     contract::{
-        ApprovalEnd, Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Execution,
-        Owner, Permit, Planned, Token, append, execution::Running, fork,
+        Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Execution, Owner,
+        Permit, Planned, Token, append, execution::Running, fork,
     },
     effects::{
         change::{Fork, ForkChange, finished},
@@ -105,7 +104,7 @@ impl<'a, T: Callable> Begin<'a, T> {
     async fn start(
         &mut self,
         store: &Store,
-        approved: &[(Id, Approved)],
+        approved: &[(Id, String)],
     ) -> Result<Begun<T>, EffectError> {
         let planned = self.fork.before.execution();
         let (id, contract) = (planned.id(), planned.context());
@@ -117,13 +116,13 @@ impl<'a, T: Callable> Begin<'a, T> {
             self.condition = store.not_declined(id, contract).await?;
             store.trust_identity::<T>(contract).await?;
         }
-        let approval = match contract.behind() {
+        let approved_by = match contract.behind() {
             None => None,
             Some(gate) => match approved.iter().find(|(of, _)| *of == gate) {
-                Some((_, approval)) => Some(approval.clone()),
+                Some((_, by)) => Some(by.clone()),
                 None => {
                     // The rest of the batch may write the gate, so a later check decides whether it is open.
-                    self.gate.insert(store.gate_state(id, gate).await?).approved()
+                    self.gate.insert(store.gate_state(id, gate).await?).approved_by()
                 }
             },
         };
@@ -143,7 +142,7 @@ impl<'a, T: Callable> Begin<'a, T> {
             append(&mut pending, who(self.by), CallFact::Held { key: key.to_string() });
         }
         let mut running = pending.start(self.by);
-        let (fact, expires_at) = store.permitted(&running, approval, callback.as_ref());
+        let (fact, expires_at) = store.permitted(&running, approved_by, callback.as_ref());
         append(&mut running, who(self.by), fact);
         let handle = store.call_handle(record, &running, self.by);
         let expires_at = timeout.map(|_| expires_at);
@@ -155,7 +154,7 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
-        approved: &'a [(Id, Approved)],
+        approved: &'a [(Id, String)],
     ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             if self.fork.next.is_none() {
@@ -195,25 +194,12 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
     }
 }
 
-/// An approval, as the call that runs under it records it.
-#[derive(Debug, Clone)]
-pub(crate) struct Approved {
-    by: String,
-    end: Option<ApprovalEnd>,
-}
-
-impl Approved {
-    pub(crate) fn new(gate: Id, by: &str, expires_at: Option<Millis>) -> Self {
-        Self { by: by.to_owned(), end: expires_at.map(|at| ApprovalEnd { gate, at }) }
-    }
-}
-
 impl Store {
     /// The fact that a worker of this store starts to call now, and when the call times out.
     pub(crate) fn permitted(
         &self,
         running: &Execution<Running>,
-        approval: Option<Approved>,
+        approved_by: Option<String>,
         callback: Option<&CallbackToken>,
     ) -> (CallFact, i64) {
         let contract = running.context();
@@ -221,7 +207,6 @@ impl Store {
             .timeout()
             .map_or(i64::MAX, |limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
         let expires_at = self.now().saturating_add(limit);
-        let (approved_by, approval_end) = approval.map(|Approved { by, end }| (by, end)).unzip();
         let fact = CallFact::Permitted {
             worker: self.inner.worker.name().to_owned(),
             process: host::process().clone(),
@@ -229,7 +214,6 @@ impl Store {
             action: contract.action().digest(),
             expires_at,
             approved_by,
-            approval_end: approval_end.flatten(),
             callback: callback.map(CallbackToken::digest),
         };
         (fact, expires_at)

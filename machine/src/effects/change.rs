@@ -1,7 +1,7 @@
 //! Changes of the library's own executions: each moves a copy, and commits the copy.
 
 use crate::{
-    effects::{act::Act, begin::Approved, error::EffectError, gate_state::GateState, retry::Retry},
+    effects::{act::Act, error::EffectError, gate_state::GateState, retry::Retry},
     future::BoxFuture,
     id::Id,
     store::{backend::Condition, handle::Store},
@@ -13,18 +13,18 @@ use crate::{
 /// original was never touched.
 pub(crate) trait ForkChange: Send {
     /// Makes the copy, unless there is one from an earlier try. `approved` are the gates that the same batch
-    /// approves.
+    /// approves, with the name of the person.
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
-        approved: &'a [(Id, Approved)],
+        approved: &'a [(Id, String)],
     ) -> BoxFuture<'a, Result<(), EffectError>>;
 
     /// The copy, or the original if there is no copy yet.
     fn machine(&mut self) -> &mut dyn Durable;
 
-    /// The gate that it approves.
-    fn approval(&self) -> Option<(Id, Approved)> {
+    /// The gate that it approves, and the name of the person.
+    fn approval(&self) -> Option<(Id, String)> {
         None
     }
 

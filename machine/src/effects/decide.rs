@@ -8,7 +8,6 @@ use crate::{
     },
     effects::{
         act::Act,
-        begin::Approved,
         change::{Fork, ForkChange},
         error::EffectError,
     },
@@ -102,7 +101,7 @@ impl ForkChange for Decide {
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
-        _: &'a [(Id, Approved)],
+        _: &'a [(Id, String)],
     ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             if self.fork.next.is_none() {
@@ -125,12 +124,10 @@ impl ForkChange for Decide {
         }
     }
 
-    fn approval(&self) -> Option<(Id, Approved)> {
-        let gate = &self.fork.before;
-        let id = gate.id();
+    fn approval(&self) -> Option<(Id, String)> {
         let is_approved = matches!(self.answer, GateAnswer::Approve(_));
         let by = crate::actor::who::who(&self.by).name.unwrap_or_default();
-        is_approved.then(|| (id, Approved::new(id, by, gate.expires_at())))
+        is_approved.then(|| (self.fork.before.id(), by.to_owned()))
     }
 
     fn act(&self) -> Option<Act> {

@@ -1,7 +1,7 @@
 //! Actions that a person declined.
 
 use crate::{
-    contract::{ApprovalRequest, Contract, Decider, Decision, Progress},
+    contract::{ApprovalRequest, Contract, Decision, Progress},
     effects::error::EffectError,
     id::Id,
     store::{backend::Condition, error::LoadError, handle::Store, read::query::Query},
@@ -16,8 +16,8 @@ impl Store {
         id: Id,
         contract: &Contract,
     ) -> Result<Option<Condition>, EffectError> {
-        let by_person = contract.decided_by().is_some_and(Decider::is_human);
-        if !contract.is_irreversible() || contract.behind().is_some() || by_person {
+        let is_asked = contract.behind().is_some() || contract.decided_by().is_some();
+        if !contract.is_irreversible() || is_asked {
             return Ok(None);
         }
         let Some(key) = contract.idempotency_key() else { return Ok(None) };

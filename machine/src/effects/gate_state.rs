@@ -1,7 +1,7 @@
 use crate::{
     clock::Millis,
     contract::{AnyExecution, execution::Status},
-    effects::{begin::Approved, error::EffectError},
+    effects::error::EffectError,
     id::Id,
     journal::Digest,
     store::{error::CommitError, handle::Store, write::prepare::Prepared},
@@ -38,10 +38,10 @@ impl GateState {
         self.gate
     }
 
-    /// The approval that it gave, whether or not that is enough.
-    pub(crate) fn approved(&self) -> Option<Approved> {
+    /// The name of the person who approved it, whether or not that is enough.
+    pub(crate) fn approved_by(&self) -> Option<String> {
         let decision = self.approves.as_ref()?.decision.as_ref().filter(|it| it.approved)?;
-        Some(Approved::new(self.gate, &decision.by, decision.expires_at))
+        Some(decision.by.clone())
     }
 
     /// Refuses, unless a person approved this execution and this exact action, and the approval has not expired.
@@ -68,8 +68,8 @@ impl GateState {
                     Some(at) if at <= now => Err(EffectError::ApprovalExpired { id, gate, at }),
                     not_after => Ok(Requirement {
                         machine: gate,
-                        state: Some(status.to_string()),
-                        digest: Some(*digest),
+                        state: status.to_string(),
+                        digest: *digest,
                         not_after,
                     }),
                 }

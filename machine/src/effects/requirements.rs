@@ -1,7 +1,7 @@
 //! Requirements of a batch: open gates, and the parents of retries.
 
 use crate::{
-    contract::{ApprovalEnd, execution},
+    contract::execution,
     definition::Definition,
     effects::{error::EffectError, gate_state::GateState},
     store::{
@@ -54,29 +54,14 @@ impl Store {
         batch: &[Prepared],
         known: Option<GateState>,
     ) -> Result<Option<Requirement>, EffectError> {
-        let (id, now) = (ready.write.row.id, self.now());
-        // An execution that a policy repeats has no gate; it is bound by the end of the original approval.
-        if let Some(ApprovalEnd { gate, at }) = ready.approval_end.filter(|end| end.at <= now) {
-            return Err(EffectError::ApprovalExpired { id, gate, at });
-        }
-        let end = ready.approval_end.map(|ApprovalEnd { gate, at }| Requirement {
-            machine: gate,
-            state: None,
-            digest: None,
-            not_after: Some(at),
-        });
-        let Some(gate) = ready.gate else { return Ok(end) };
+        let id = ready.write.row.id;
+        let Some(gate) = ready.gate else { return Ok(None) };
         let known = known.filter(|known| known.gate() == gate);
         let state = match GateState::in_batch(gate, batch).or(known) {
             Some(state) => state,
             None => self.gate_state(id, gate).await?,
         };
-        let open = state.opens(id, ready.index.call, now)?;
-        // A limit of an earlier approval is not later.
-        Ok(Some(Requirement {
-            not_after: open.not_after.or(end.and_then(|it| it.not_after)),
-            ..open
-        }))
+        state.opens(id, ready.index.call, self.now()).map(Some)
     }
 }
 

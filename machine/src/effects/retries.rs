@@ -1,6 +1,6 @@
 use crate::{
     contract::{
-        AnyExecution, Contract, Decider, Progress,
+        AnyExecution, Contract, Progress,
         execution::{self, Status},
     },
     effects::act::Act,
@@ -39,11 +39,11 @@ pub(crate) struct DecidedRetry<'a> {
 }
 
 impl<'a> DecidedRetry<'a> {
-    /// `None` if the machine is something else. What a policy decides is not an act of a person.
+    /// `None` if the machine is something else.
     pub(crate) fn of(machine: &'a dyn Durable) -> Option<Self> {
         let contract: &Contract = machine.__rules().__any().downcast_ref()?;
-        let by = contract.decided_by().filter(|by| by.is_human()).map(Decider::name)?;
-        Some(Self { id: machine.journal().id(), of: contract.retry_of()?, contract, by })
+        let (of, by) = (contract.retry_of()?, contract.decided_by()?);
+        Some(Self { id: machine.journal().id(), of, contract, by })
     }
 
     /// Its line of the operator log.

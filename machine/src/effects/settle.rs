@@ -8,7 +8,6 @@ use crate::{
         Refusal, Settled, Unsettled, accept, append, execution::Running, fork, record,
     },
     effects::{
-        begin::Approved,
         change::{Fork, ForkChange, finished},
         error::EffectError,
         retry::Retry,
@@ -264,7 +263,7 @@ impl ForkChange for Settle<'_> {
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
-        _: &'a [(Id, Approved)],
+        _: &'a [(Id, String)],
     ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             let (running, outcome) = &self.fork.before;

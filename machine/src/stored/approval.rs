@@ -1,17 +1,6 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::{clock::Millis, id::Id};
-
-/// The end of an approval that had a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ApprovalEnd {
-    /// The gate that was approved.
-    pub gate: Id,
-    /// Until when the approval can be used (milliseconds since the Unix epoch, by the clock of the
-    /// store).
-    pub at: Millis,
-}
+use crate::clock::Millis;
 
 /// The answer to a gate. It cannot be read from data, other than as a part of its journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -45,9 +45,9 @@ pub(crate) struct NewCall {
 pub(crate) struct Requirement {
     pub(crate) machine: Id,
     /// The name of the state in which it is.
-    pub(crate) state: Option<String>,
+    pub(crate) state: String,
     /// The digest of its newest entry: it has not changed since it was read.
-    pub(crate) digest: Option<Digest>,
+    pub(crate) digest: Digest,
     /// Until when, by the clock of the store.
     pub(crate) not_after: Option<Millis>,
 }

@@ -1,9 +1,4 @@
-use crate::{
-    clock::Millis,
-    id::Id,
-    journal::Digest,
-    stored::{ApprovalEnd, Decision},
-};
+use crate::{clock::Millis, id::Id, journal::Digest, stored::Decision};
 
 /// The part of a machine that a store indexes, projected from its context and summary.
 ///
@@ -64,8 +59,6 @@ pub struct Index {
     pub(crate) call: Option<Digest>,
     /// A person approved it.
     pub(crate) is_approved: bool,
-    /// The end of an earlier approval, under which it may begin.
-    pub(crate) approval_end: Option<ApprovalEnd>,
     /// It is an execution contract, with its own keys.
     pub(crate) contract: bool,
     /// The tool that it calls, which must not become less risky, nor derive other keys.

@@ -21,7 +21,7 @@ mod upgrade;
 pub(crate) mod verify;
 mod verify_error;
 
-pub use approval::{ApprovalEnd, Decision};
+pub use approval::Decision;
 #[cfg(feature = "store")]
 pub(crate) use call_state::CallState;
 pub use context::{Breach, Context};

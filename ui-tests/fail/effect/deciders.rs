@@ -3,7 +3,7 @@
 use machine::actor::{GraphRunner, ReasoningNode, ToolNode};
 use machine::contract::execution::{Completed, Failed, Running};
 use machine::contract::{
-    Contract, Decider, Execution, Gate, Irreversible, Perform, Planned, Policy, Tool,
+    Contract, Execution, Gate, Irreversible, Perform, Planned, Tool,
 };
 use machine::effects::ReadBackoff;
 use machine::journal::Digest;
@@ -38,19 +38,9 @@ fn occurrence_of_a_reasoner(reminder: Contract, by: &ReasoningNode) {
     let _again = reminder.occurrence("once more", by);
 }
 
-// A retry policy is part of the program. A reasoner cannot write one.
-fn policy_of_a_reasoner(by: &ReasoningNode) {
-    let _policy = Policy::new("retry whatever failed", by);
-}
-
-// A person or a policy decides about a retry, even if the type of the tool is unknown.
+// A person decides about a retry, even if the type of the tool is unknown.
 fn retry_decided_by_a_reasoner(failed: &Execution<Failed>, by: &ReasoningNode) -> Contract {
     Contract::retry(failed, by)
-}
-
-// The decision about one retry is not a decision about another.
-fn retry_decided_by_hand(failed: &Execution<Failed>, decider: &Decider) -> Contract {
-    Contract::retry(failed, decider)
 }
 
 // A retry is decided by a person, not by a reasoner.

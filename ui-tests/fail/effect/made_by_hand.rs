@@ -2,18 +2,13 @@
 
 use machine::Id;
 use machine::contract::{
-    Action, Attempt, Call, Callable, Decider, Decision, Effect, Evidence, Execution,
+    Action, Attempt, Call, Callable, Decision, Effect, Evidence, Execution,
     IdempotencyKey, InDoubt, InvalidContract, Unsettled, Perform, Permit, Tool, execution::Waiting,
 };
 
 // An attempt has the approved arguments, so a program cannot make one with others.
 fn attempt_made_by_hand<T: Tool>(arguments: T, execution_id: Id) -> Attempt<T> {
     Attempt { arguments, execution_id }
-}
-
-// Only a person is recorded as the one who decided about a retry.
-fn decider_made_by_hand() -> Decider {
-    Decider("ann".to_owned())
 }
 
 // A decision comes from a person who answers a gate.

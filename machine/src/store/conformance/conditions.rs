@@ -25,11 +25,6 @@ impl Clock for Now {
     }
 }
 
-/// Nothing is required of the machine.
-fn nothing(machine: Id) -> Requirement {
-    Requirement { machine, state: None, digest: None, not_after: None }
-}
-
 fn required(by: Id, requirement: Requirement) -> Condition {
     Condition::Required { by, requirement, clock: Arc::new(Now) }
 }
@@ -43,18 +38,22 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     // A condition that is not met now.
     let seen = other.newest();
     let moved = other.update(1);
+    let whole = |digest| {
+        let (state, not_after) = ("pending".to_owned(), Some(NOW + 1));
+        Requirement { machine, state, digest, not_after }
+    };
     let unmet = |requirement| (required(by, requirement), Rejected::Unmet { by, machine });
     let mut refused = vec![
-        unmet(Requirement { state: Some("running".to_owned()), ..nothing(machine) }),
-        unmet(Requirement { digest: Some(other.newest()), ..nothing(machine) }),
+        unmet(Requirement { state: "running".to_owned(), ..whole(seen) }),
+        unmet(whole(other.newest())),
         (
-            required(by, Requirement { not_after: Some(NOW), ..nothing(machine) }),
+            required(by, Requirement { not_after: Some(NOW), ..whole(seen) }),
             Rejected::Late { by, machine, at: NOW },
         ),
         (Condition::Version { id: machine, version: 2 }, Rejected::Conflict(machine)),
     ];
     let unknown = Id::fresh();
-    let of_unknown = Requirement { state: Some(job.row.status.clone()), ..nothing(unknown) };
+    let of_unknown = Requirement { machine: unknown, ..whole(seen) };
     refused.push((required(by, of_unknown), Rejected::Unmet { by, machine: unknown }));
     for (condition, rejected) in refused {
         let conditions = vec![condition];
@@ -63,15 +62,9 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     }
 
     // A condition that is met.
-    let whole = |digest| Requirement {
-        machine,
-        state: Some("pending".to_owned()),
-        digest: Some(digest),
-        not_after: Some(NOW + 1),
-    };
     let met = [
         required(by, whole(seen)),
-        required(by, nothing(unknown)),
+        required(by, Requirement { not_after: None, ..whole(seen) }),
         Condition::Version { id: machine, version: 1 },
     ];
     store.accepts(WriteBatch { conditions: met.into(), ..batch([job.update(1)]) }).await?;

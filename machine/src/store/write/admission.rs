@@ -243,9 +243,6 @@ impl WriteBatch {
     /// Checks whether the other machine is as it is required, after this batch.
     fn meets<L: Lookup>(&self, stored: &L, requirement: &Requirement) -> Result<bool, L::Error> {
         let Requirement { machine, state, digest, .. } = requirement;
-        if state.is_none() && digest.is_none() {
-            return Ok(true);
-        }
         let found = match self.writes.iter().find(|write| write.row.id == *machine) {
             Some(write) => {
                 let newest = write.lines.last().map(|line| line.digest);
@@ -253,10 +250,7 @@ impl WriteBatch {
             }
             None => stored.state(*machine)?,
         };
-        Ok(found.is_some_and(|(status, newest)| {
-            state.as_ref().is_none_or(|state| *state == status)
-                && digest.is_none_or(|digest| newest == Some(digest))
-        }))
+        Ok(found.is_some_and(|(status, newest)| *state == status && newest == Some(*digest)))
     }
 
     /// Decides all events, each after those before it.

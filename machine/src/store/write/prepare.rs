@@ -11,9 +11,7 @@ use crate::{
         handle::Store,
         write::{attempt::CONTRACTS, seal::seal},
     },
-    stored::{
-        ApprovalEnd, Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, fold, session,
-    },
+    stored::{Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, fold, session},
 };
 
 /// One machine of a batch, ready to be written.
@@ -27,8 +25,6 @@ pub(crate) struct Prepared {
     pub(crate) index: Index,
     /// The gate that must be approved, if the machine leaves its initial state.
     pub(crate) gate: Option<Id>,
-    /// The end of the approval under which it leaves its initial state.
-    pub(crate) approval_end: Option<ApprovalEnd>,
 }
 
 impl Store {
@@ -125,7 +121,6 @@ impl Store {
             None => (None, None),
         };
         let gate = row.behind.filter(|_| begins && !folded.after.closed);
-        let approval_end = folded.after.approval_end.filter(|_| begins && !folded.after.closed);
         let expected = (!creates).then_some(before.version);
         let tool = folded
             .after
@@ -134,7 +129,7 @@ impl Store {
             .filter(|_| (creates || begins || permits) && !folded.after.closed)
             .map(|tool| ToolUse { begins: begins || permits, ..tool });
         let write = Write { expected, row, lines, claim, attempt, tool };
-        Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate, approval_end }))
+        Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate }))
     }
 
     /// The entries that are not stored yet, as lines.
