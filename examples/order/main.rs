@@ -4,13 +4,7 @@
 use std::{env, fs, io::Write, path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use machine::{
-    actor::{Actors, Human},
-    contract::{Answer, Applied, Attempt, Call, CallError, OrRefused, Perform, Tool},
-    machine,
-    store::{Query, Store},
-    worker::Worker,
-};
+use machine::{contract::Attempt, prelude::*};
 use serde::{Deserialize, Serialize};
 
 #[cfg(test)]

@@ -14,11 +14,9 @@ use std::{env, time::Duration};
 
 use anyhow::Context;
 use machine::{
-    actor::Actors,
-    contract::{Answer, Applied, Call, Contract, OrRefused, Perform, Planned, Tool},
-    machine,
-    store::Store,
-    worker::{Handled, Handler, Next, OwnCall, Task, Worker},
+    contract::{Contract, Planned},
+    prelude::*,
+    worker::{Handler, OwnCall},
 };
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::SpanExporter;
@@ -31,10 +29,10 @@ use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitEx
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Order {
     #[initial]
-    #[on(pay => Paying, by = machine::actor::GraphRunner)]
+    #[on(pay => Paying, by = GraphRunner)]
     Placed { charge: Charge },
-    #[on(accept => Paid, by = machine::actor::GraphRunner)]
-    #[on(refuse => Unpaid, by = machine::actor::GraphRunner)]
+    #[on(accept => Paid, by = GraphRunner)]
+    #[on(refuse => Unpaid, by = GraphRunner)]
     Paying,
     #[terminal]
     Paid,

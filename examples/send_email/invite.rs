@@ -1,7 +1,7 @@
 //! A workflow: a person is asked about each mail, and it ends when all were sent or declined.
 
 use lettre::Address;
-use machine::{contract::Outcome, machine, store::Store};
+use machine::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{mail::SendMail, show::say};

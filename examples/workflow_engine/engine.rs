@@ -10,9 +10,8 @@
 use std::sync::Arc;
 
 use machine::{
-    contract::{Outcome, Registry, ToolCall},
-    store::Message,
-    worker::{Handled, Next, Task},
+    contract::{Registry, ToolCall},
+    prelude::*,
 };
 
 use crate::{

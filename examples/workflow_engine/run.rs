@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use machine::{actor::Actors, store::Store, worker::Worker};
+use machine::prelude::*;
 use tokio::signal;
 
 use crate::{

@@ -17,6 +17,7 @@ pub mod __private;
 pub mod actor;
 mod debug;
 pub mod definition;
+pub mod prelude;
 pub mod typed;
 
 #[cfg(feature = "durable")]

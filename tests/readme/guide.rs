@@ -1,12 +1,9 @@
 //! A claim for a refund.
 
-use machine::actor::Actors;
-use machine::contract::{Answer, Applied, Call, CallError, OrRefused, Perform, Tool};
-use machine::store::Store;
-use machine::worker::Worker;
+use machine::prelude::*;
 use serde::{Deserialize, Serialize};
 
-#[machine::machine(durable)]
+#[machine(durable)]
 #[derive(Debug, Serialize, Deserialize)]
 enum Claim {
     #[initial]

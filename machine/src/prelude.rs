@@ -1,0 +1,40 @@
+//! The names that a program with a workflow uses most. Each feature adds its own.
+//!
+//! ```
+//! use machine::prelude::*;
+//!
+//! /// A door.
+//! #[machine]
+//! #[derive(Debug)]
+//! pub enum Door {
+//!     #[initial]
+//!     #[on(close => Closed, by = Human)]
+//!     Open,
+//!     #[terminal]
+//!     Closed,
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! A name that the program declares or imports itself hides the one here.
+
+#[doc(no_inline)]
+pub use machine_derive::machine;
+
+#[doc(no_inline)]
+pub use crate::actor::{Actors, GraphRunner, Human};
+
+#[cfg(feature = "durable")]
+#[doc(no_inline)]
+pub use crate::{
+    Id,
+    contract::{Answer, Applied, Call, CallError, NoReceipt, OrRefused, Outcome, Perform, Tool},
+};
+
+#[cfg(feature = "store")]
+#[doc(no_inline)]
+pub use crate::store::{Message, Query, Store};
+
+#[cfg(feature = "worker")]
+#[doc(no_inline)]
+pub use crate::worker::{Failure, Handled, Next, Task, Worker};
