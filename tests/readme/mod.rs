@@ -2,6 +2,7 @@
 
 mod architecture;
 mod circles;
+mod dependencies;
 mod first_workflow;
 mod limits;
 mod literals;
