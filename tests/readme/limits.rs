@@ -8,10 +8,11 @@ mod polling;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use self::{check::short_limits, meaning::Meaning, names::constants_of};
+use super::rust_files;
 
 /// The least limit, in seconds: [`STUCK`](machine_tests::STUCK).
 const MINUTE: f64 = 60.0;
@@ -55,20 +56,6 @@ const ALLOWED: [(&str, &str, &str); 7] = [
     ),
 ];
 
-/// The sources of tests below this folder, and those of the examples, whose stories run as tests.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let is_source = path.extension().is_some_and(|it| it == "rs");
-        let text = path.to_str().unwrap();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if is_source && (text.contains("/test") || text.contains("/examples/")) {
-            found.push(path);
-        }
-    }
-}
-
 /// The constants of all files. Of two with one name, the shorter counts.
 fn constants<'a>(files: impl Iterator<Item = &'a syn::File>) -> BTreeMap<String, Meaning> {
     let mut all = BTreeMap::new();
@@ -86,8 +73,13 @@ fn constants<'a>(files: impl Iterator<Item = &'a syn::File>) -> BTreeMap<String,
 fn no_test_has_a_short_limit() {
     let mut found = Vec::new();
     for folder in ["../tests", "../examples", "../machine"] {
-        sources(Path::new(folder), &mut found);
+        rust_files(Path::new(folder), &mut found);
     }
+    // Those of tests, and those of the examples, whose stories run as tests.
+    found.retain(|path| {
+        let text = path.to_str().unwrap();
+        text.contains("/test") || text.contains("/examples/")
+    });
     assert!(found.len() > 300, "{} files", found.len());
     let files: Vec<_> = found
         .into_iter()

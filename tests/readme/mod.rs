@@ -2,13 +2,20 @@
 
 mod architecture;
 mod circles;
+mod contributing;
 mod dependencies;
 mod first_workflow;
 mod limits;
 mod literals;
+mod requirements;
 mod snippet;
 mod specification;
 mod worker;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 const README: &str = include_str!("../../README.md");
 
@@ -17,6 +24,18 @@ fn blocks(language: &str) -> Vec<&'static str> {
     let fence = format!("```{language}\n");
     let starts = README.match_indices(&fence).map(|(at, _)| at + fence.len());
     starts.map(|start| README[start..].split("```").next().unwrap()).collect()
+}
+
+/// The source files below a folder.
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.push(path);
+        }
+    }
 }
 
 /// The README's programs are the snippets that compile and run here.
