@@ -96,7 +96,8 @@ fn each_row_names_what_is_there() {
 #[test]
 fn pages_name_paths_that_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut pages = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
+    let pages = ["README.md", "CONTRIBUTING.md", "examples/README.md"];
+    let mut pages = pages.map(|page| root.join(page)).to_vec();
     for folder in ["machine/src/docs", "machine/console/src/docs"] {
         let entries = std::fs::read_dir(root.join(folder)).unwrap();
         let files = entries.map(|entry| entry.unwrap().path());
