@@ -1,8 +1,10 @@
-//! The program of the guide, run as the guide says.
+//! The program of the guide and of the README, run as they say.
 
 use std::process::Command;
 
-const GUIDE: &str = include_str!("../../machine/src/docs/guide.md");
+use super::blocks;
+
+pub(super) const GUIDE: &str = include_str!("../../machine/src/docs/guide.md");
 
 #[test]
 fn the_program_is_the_one_that_runs() {
@@ -22,16 +24,56 @@ fn machine(folder: &tempfile::TempDir, arguments: &[&str]) -> String {
     run(folder, env!("CARGO_BIN_EXE_machine-cli"), &arguments)
 }
 
+/// The list before the answer.
+fn asked(folder: &tempfile::TempDir) -> String {
+    run(folder, env!("CARGO_BIN_EXE_guide"), &["17"]);
+    machine(folder, &["list"])
+}
+
+/// The gate that a list shows.
+fn gate(listed: &str) -> &str {
+    listed.split("approve ").nth(1).unwrap().split_whitespace().next().unwrap()
+}
+
+/// The cells of a list, without the id of its gate and without times.
+fn cells(listed: &str) -> Vec<Vec<String>> {
+    let rows = listed.lines().filter(|line| line.contains('│'));
+    let cells = |row: &str| {
+        let row = row.replace(gate(listed), "GATE");
+        let mut cells: Vec<String> = row.split('│').map(|cell| cell.trim().to_owned()).collect();
+        cells.remove(2);
+        cells
+    };
+    rows.map(cells).collect()
+}
+
+#[test]
+fn the_readme_shows_the_question() {
+    let shown = blocks("text")[1];
+    let listed = asked(&tempfile::tempdir().unwrap());
+    let attention = listed.split("\nMachines\n").next().unwrap();
+    assert_eq!(shown.lines().next(), attention.lines().next());
+    assert_eq!(cells(shown), cells(attention));
+}
+
+#[test]
+fn the_readme_has_the_commands_of_the_guide() {
+    let id = gate(blocks("text")[1]);
+    let commands: Vec<&str> = blocks("sh")[..2].iter().flat_map(|block| block.lines()).collect();
+    assert_eq!(commands.len(), 5);
+    for command in commands {
+        assert!(GUIDE.contains(&format!("\n{}\n", command.replace(id, "GATE"))), "{command}");
+    }
+}
+
 /// The state of the claim after this answer.
 fn answered(answer: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    run(&folder, env!("CARGO_BIN_EXE_guide"), &["17"]);
-    let listed = machine(&folder, &["list"]);
+    let listed = asked(&folder);
     for word in ["Needs attention", "waits for a person", "ASKED", "DEFERRED"] {
         assert!(listed.contains(word), "{word}: {listed}");
     }
-    let gate = listed.split("approve ").nth(1).unwrap().split_whitespace().next().unwrap();
-    machine(&folder, &[&[answer[0], gate], &answer[1..]].concat());
+    machine(&folder, &[&[answer[0], gate(&listed)], &answer[1..]].concat());
     run(&folder, env!("CARGO_BIN_EXE_guide"), &[]);
     machine(&folder, &["list"])
 }

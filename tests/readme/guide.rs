@@ -27,16 +27,13 @@ struct Refund {
 
 struct Bank; // your client
 
-fn check(cents: u32) -> Result<(), String> {
-    if cents > 1000 { Err("more than 10.00".to_owned()) } else { Ok(()) }
-}
-
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
         let Refund { order, cents } = call.arguments();
-        // Nothing has happened yet. `?` alone would mean that it is unknown.
-        check(*cents).or_refused()?;
-        Ok(Applied::new(format!("transfer for order {order}")))
+        if *cents > 1000 {
+            return Err(NoReceipt::not_applied("more than 10.00")); // nothing has happened
+        }
+        Ok(Applied::new(format!("transfer for order {order}"))) // `?` here would mean: unknown
     }
 }
 
@@ -47,8 +44,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let refund = Refund { order: order.parse()?, cents: 500 };
         store.create(&mut Claim::new(refund)).await?; // and the question whether to pay it
     }
-    let actors = Actors::issue("desk")?;
-    let worker = Worker::new(&store, actors).machine::<AnyClaim>().tool::<Refund>(Bank);
+    let worker = Worker::new(&store, Actors::issue("desk")?).machine::<AnyClaim>().tool(Bank);
     worker.run_until_idle().await?; // a server calls `run_until(stop)`
     Ok(())
 }

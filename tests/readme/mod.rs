@@ -1,4 +1,4 @@
-//! The README matches the code.
+//! The README matches the code, and is short.
 
 mod architecture;
 mod circles;
@@ -8,9 +8,7 @@ mod first_workflow;
 mod limits;
 mod literals;
 mod requirements;
-mod snippet;
 mod specification;
-mod worker;
 
 use std::{
     fs,
@@ -18,6 +16,9 @@ use std::{
 };
 
 const README: &str = include_str!("../../README.md");
+
+/// The most words of the README outside of its blocks of code.
+const MOST_WORDS: usize = 1000;
 
 /// The fenced blocks of one language.
 fn blocks(language: &str) -> Vec<&'static str> {
@@ -38,47 +39,47 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The README's programs are the snippets that compile and run here.
 #[test]
-fn the_programs_are_those_that_run() {
-    let sources = [(include_str!("snippet.rs"), 2), (include_str!("worker.rs"), 3)];
-    let parts = sources.iter().flat_map(|(source, expected)| {
-        let parts: Vec<&str> = source.split("// [README\n").skip(1).collect();
-        assert_eq!(parts.len(), *expected);
-        parts
-    });
-    for part in parts {
-        let shown = part.split("// README]").next().unwrap().trim_end_matches(' ');
-        let indent = if shown.starts_with("    ") { "    " } else { "" };
-        let lines: Vec<&str> =
-            shown.lines().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
-        let shown = format!("{}\n", lines.join("\n"));
-        assert!(blocks("rust").contains(&shown.as_str()), "the README lacks:\n{shown}");
-    }
+fn it_is_short() {
+    let words = README.split("```").step_by(2).flat_map(str::split_whitespace);
+    let count = words.filter(|word| word.contains(char::is_alphanumeric)).count();
+    assert!(count <= MOST_WORDS, "{count} words; move some to the pages of the documentation");
 }
 
-/// The compile error is the compiler's output; the README omits the notes.
+/// The first enum has a wrong step, and the compiler prints the error that is shown; the README omits the notes.
 #[test]
 fn the_compile_error_is_the_compilers() {
-    let printed = include_str!("../../ui-tests/fail/invoke/forged.stderr");
-    let shown = blocks("text")[0];
-    assert!(printed.contains(shown), "the compiler does not print:\n{shown}");
+    let program = include_str!("../../ui-tests/fail/typestate/review.rs");
+    assert!(program.contains(blocks("rust")[0]), "the program is not this one:\n{program}");
+    let printed = include_str!("../../ui-tests/fail/typestate/review.stderr");
+    assert!(printed.starts_with(blocks("text")[0]), "the compiler prints:\n{printed}");
 }
 
-/// The enum, its tool and its worker are those of the example, which is as short as the README says.
+/// No program is in the README that no test runs.
 #[test]
-fn the_workflow_is_the_examples() {
-    let source = include_str!("../../examples/order/main.rs");
-    assert!(source.lines().count() <= 90);
-    for part in &blocks("rust")[..3] {
-        assert!(source.contains(part), "not in the example:\n{part}");
-    }
+fn the_program_is_the_guides() {
+    let [_, shown] = blocks("rust")[..] else { panic!("a program that is not compared") };
+    let (_, program) = include_str!("guide.rs").split_once("\n\n").unwrap();
+    assert_eq!(shown, program);
+    assert!(shown.lines().count() <= 50);
+    let [dependencies] = blocks("toml")[..] else { panic!("several dependencies") };
+    assert!(first_workflow::GUIDE.contains(&format!("```toml\n{dependencies}```")));
 }
 
 /// The two commands start a line, so that `.ci/run` finds them.
 #[test]
 fn the_two_commands_are_there() {
-    let commands: Vec<_> = blocks("sh").iter().flat_map(|block| block.lines()).collect();
-    assert!(commands.contains(&"cargo run --package examples"));
-    assert!(commands.contains(&"cargo test --workspace"));
+    let commands = blocks("sh").pop().unwrap();
+    assert_eq!(commands, "cargo run --package examples\ncargo test --workspace\n");
+}
+
+#[test]
+fn links_lead_to_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let targets = README.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap());
+    let paths: Vec<&str> = targets.filter(|target| !target.starts_with("https://")).collect();
+    assert!(paths.len() > 10, "{paths:?}");
+    for path in paths {
+        assert!(root.join(path).exists(), "there is no {path}");
+    }
 }
