@@ -42,7 +42,7 @@ enum Order {
 
 /// The irreversible action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible)]
+#[tool(bank.charge, irreversible, identity = order)]
 struct Charge {
     order: String,
     cents: u32,

@@ -1,15 +1,16 @@
 //! `#[derive(Tool)]`: the trait from the attribute `#[tool(..)]` on the struct of the arguments.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{
     Data, DataStruct, DeriveInput, Expr, ExprArray, Fields, FieldsNamed, Ident, LitStr, Path,
-    Token, Type, ext::IdentExt, parse::ParseStream, parse_quote,
+    Token, Type, bracketed, ext::IdentExt, parse::ParseStream, parse_quote, punctuated::Punctuated,
+    token::Bracket,
 };
 
 use crate::{errors::Errors, message};
 
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 12] = [
     "irreversible",
     "idempotent",
     "answers_later",
@@ -19,6 +20,7 @@ const OPTIONS: [&str; 11] = [
     "settling_time",
     "about",
     "question",
+    "identity",
     "added",
     "crate",
 ];
@@ -38,6 +40,8 @@ struct Options {
     settling_time: Option<Expr>,
     about: Option<LitStr>,
     question: Option<LitStr>,
+    /// Names of fields.
+    identity: Option<Vec<Ident>>,
     added: Option<ExprArray>,
     root: Option<Path>,
 }
@@ -60,7 +64,8 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
             None
         }
     };
-    let options = options(&input, &mut errors);
+    let mut options = options(&input, &mut errors);
+    options.check_identity(&input.ident, named, &mut errors);
     let implementation = emit(&input, named, &options);
     let errors = errors.into_tokens();
     quote! { #errors #implementation }
@@ -97,6 +102,29 @@ impl Options {
         Ok(())
     }
 
+    /// An identity with a mistake is reported and dropped.
+    fn check_identity(&mut self, tool: &Ident, known: Option<&FieldsNamed>, errors: &mut Errors) {
+        let (Some(identity), Some(known)) = (&self.identity, known) else {
+            self.identity = None;
+            return;
+        };
+        let known: Vec<&Ident> = known.named.iter().filter_map(|it| it.ident.as_ref()).collect();
+        let before = errors.len();
+        if identity.is_empty() {
+            errors.on(tool, message::tool_with_an_empty_identity(tool));
+        }
+        for (index, field) in identity.iter().enumerate() {
+            if !known.contains(&field) {
+                errors.at(field.span(), message::identity_of_an_unknown_field(field, tool, &known));
+            } else if identity[..index].contains(field) {
+                errors.at(field.span(), message::identity_with_a_field_twice(field));
+            }
+        }
+        if errors.len() > before {
+            self.identity = None;
+        }
+    }
+
     fn read_option(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let key = input.call(Ident::parse_any)?;
         if input.peek(Token![.]) {
@@ -120,10 +148,21 @@ impl Options {
             "settling_time" => set(&key, &mut self.settling_time, input.parse()?),
             "about" => set(&key, &mut self.about, input.parse()?),
             "question" => set(&key, &mut self.question, input.parse()?),
+            "identity" => set(&key, &mut self.identity, fields(input)?),
             "added" => set(&key, &mut self.added, input.parse()?),
             _ => set(&key, &mut self.root, input.call(Path::parse_mod_style)?),
         }
     }
+}
+
+/// A field, or a list of fields.
+fn fields(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    if !input.peek(Bracket) {
+        return Ok(vec![input.parse()?]);
+    }
+    let list;
+    bracketed!(list in input);
+    Ok(Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect())
 }
 
 fn set<T>(key: &Ident, option: &mut Option<T>, value: T) -> syn::Result<()> {
@@ -161,6 +200,19 @@ fn emit(input: &DeriveInput, fields: Option<&FieldsNamed>, options: &Options) ->
     let added = options.added.as_ref().map(|added| {
         quote! { const ADDED: &'static [&'static str] = &#added; }
     });
+    let identity = options.identity.as_ref().map(|fields| {
+        // The error for a field that is not JSON is at its name; `self` is the one of the function.
+        let values = fields.iter().map(|field| {
+            let value = quote_spanned!(field.span()=> #root::__private::identity);
+            quote!(#value(&self.#field)?)
+        });
+        let value = quote!(#root::__private::serde_json::Value);
+        quote! {
+            fn identity(&self) -> ::core::option::Option<#value> {
+                ::core::option::Option::Some(#value::Array(::std::vec![#(#values),*]))
+            }
+        }
+    });
     // Without names, the texts cannot be read, which was reported.
     let names = fields.map(|fields| fields.named.iter().filter_map(|field| field.ident.as_ref()));
     let names: Option<Vec<_>> = names.map(Iterator::collect);
@@ -190,6 +242,7 @@ fn emit(input: &DeriveInput, fields: Option<&FieldsNamed>, options: &Options) ->
             #settling_time
             #added
             #(#texts)*
+            #identity
         }
     }
 }

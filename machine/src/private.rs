@@ -229,6 +229,12 @@ mod durable {
         serde::Deserialize::deserialize(deserializer).map(crate::journal::plain_numbers)
     }
 
+    /// A field of a tool's identity. One that cannot be written as JSON cannot be an argument either.
+    #[must_use]
+    pub fn identity(field: &impl serde::Serialize) -> Option<serde_json::Value> {
+        serde_json::to_value(field).ok()
+    }
+
     /// A value that may be storable. If it is not, the bounds of the declaration report that, and
     /// nothing else does: [`Unstorable`] has the same methods.
     #[derive(Debug)]

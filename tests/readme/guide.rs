@@ -19,7 +19,7 @@ enum Claim {
 
 /// The irreversible action. Its fields are the arguments.
 #[derive(Debug, Clone, Serialize, Deserialize, Tool)]
-#[tool(bank.refund, irreversible, receipt = String, refusal = String)]
+#[tool(bank.refund, irreversible, receipt = String, refusal = String, identity = order)]
 struct Refund {
     order: u32,
     cents: u32,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[tool(
     bank.charge, irreversible, receipt = u64, refusal = Declined, timeout = Duration::from_secs(5),
     settling_time = Duration::ZERO, about = "{to}: {cents}", question = "Pay {to}?",
-    added = ["note", "to.city"]
+    identity = to, added = ["note", "to.city"]
 )]
 struct Charge {
     to: String,
@@ -28,10 +28,11 @@ impl std::fmt::Display for Declined {
 }
 
 #[derive(Debug, Serialize, Deserialize, Tool)]
-#[tool(files.r#type, idempotent, timeout = None, crate = ::machine)]
+#[tool(files.r#type, idempotent, timeout = None, identity = [r#type, path,], crate = ::machine)]
 struct Read<T: Send + Sync + Serialize + for<'a> Deserialize<'a> + 'static> {
     #[serde(bound = "")]
     path: T,
+    r#type: u8,
 }
 
 pub(crate) fn main() {
@@ -48,12 +49,14 @@ pub(crate) fn main() {
     let charge = Charge { to: "ann".to_owned(), cents: 5 };
     assert_eq!(charge.subject("").as_deref(), Some("ann: 5"));
     assert_eq!(charge.question("").as_deref(), Some("Pay ann?"));
+    assert_eq!(charge.identity().map(|it| it.to_string()).as_deref(), Some(r#"["ann"]"#));
 
     type Path = Read<String>;
     assert_eq!((Path::SERVICE, Path::METHOD, Path::TIMEOUT), ("files", "type", None));
     assert_eq!(<Path as Tool>::Effect::EFFECT, Effect::Idempotent);
     assert!(Path::ADDED.is_empty());
     let receipt: <Path as Tool>::Receipt = String::new();
-    let read = Path { path: receipt };
+    let read = Path { path: receipt, r#type: 5 };
+    assert_eq!(read.identity().map(|it| it.to_string()).as_deref(), Some(r#"[5,""]"#));
     assert_eq!((read.subject(""), read.question("")), (None, None));
 }

@@ -4,9 +4,11 @@ use std::fmt::Display;
 
 use syn::Ident;
 
+use super::{did_you_mean, list};
+
 const EXAMPLE: &str = "write `#[tool(bank.charge, irreversible, receipt = Receipt, refusal = Declined)]`; the name and \
                        one of `irreversible`, `idempotent` and `answers_later` are required, and the other \
-                       options are `timeout`, `settling_time`, `about`, `question`, `added` and `crate`";
+                       options are `timeout`, `settling_time`, `about`, `question`, `identity`, `added` and `crate`";
 
 messages! {
     M0301 malformed_tool(problem: &impl Display)
@@ -28,4 +30,17 @@ messages! {
     M0302 tool_with_unnamed_fields(tool: &Ident)
         "the arguments of `{tool}` have no names"
         => "name them, as in `struct {tool} {{ cents: u32 }}`, or write `struct {tool} {{}}` if there are none"
+
+    M0303 identity_of_an_unknown_field(field: &Ident, tool: &Ident, fields: &[&Ident])
+        let all = list(fields);
+        let repair = did_you_mean(field, fields, format!("name fields of the tool, which has {all}"));
+        "`{tool}` has no field `{field}`, so it cannot be part of the identity" => "{repair}"
+
+    M0303 identity_with_a_field_twice(field: &Ident)
+        "`{field}` is twice in the identity" => "remove one of them"
+
+    M0303 tool_with_an_empty_identity(tool: &Ident)
+        "the identity of `{tool}` is empty, so that all its calls would be one action"
+        => "name the fields that say which action it is, as in `identity = order`, or remove `identity`: then all \
+            arguments do"
 }

@@ -106,6 +106,9 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// compares it with the newest 100 attempts of the tool, and refuses a program that derives
     /// another key. An identity that has to change takes a new [`METHOD`](Self::METHOD), whose keys
     /// are new.
+    ///
+    /// With the derive, write `identity = order` or `identity = [order, line]` in `#[tool]`: the array of the values of
+    /// these fields.
     fn identity(&self) -> Option<Value> {
         None
     }
