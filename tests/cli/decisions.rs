@@ -74,7 +74,8 @@ async fn people_see_who_decided() {
     let (gate, planned) = place.gate("bob@example.com").await;
     let id = planned.id();
     let approved = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
-    approved.shows(&[&format!("a worker runs {id}; follow it with `show {id}`\n")]);
+    let prefix = place.prefix();
+    approved.shows(&[&format!("a worker runs {id}; follow it with `{prefix} show {id}`\n")]);
     let show = |id| place.run(&["show", &end(id)]);
     drop(place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap());
     show(gate.id()).shows(&["answered     by ann"]);
@@ -227,10 +228,13 @@ async fn the_report_of_a_finding_names_what_is_possible() {
     drop(machine_tests::approve(&place.store, gate, ann()).await.unwrap());
     let unknown = answers(Err(NoReceipt::unknown("connection lost")));
     drop(place.store.perform(planned, unknown, tool_node()).await.unwrap());
+    let prefix = place.prefix();
     let next = [format!("retry {alone} --as NAME"), format!("show {parent}")];
     for (id, next) in [alone, child].into_iter().zip(next) {
         let found = place.run(&["confirm", &end(id), "not-applied", "--as", "ann", "--yes"]);
-        found.shows(&[&format!("{id} confirmed: it did not take effect; next: `{next}`\n")]);
+        found.shows(&[&format!(
+            "{id} confirmed: it did not take effect; next: `{prefix} {next}`\n"
+        )]);
     }
 }
 

@@ -178,7 +178,7 @@ async fn the_action_of_a_pruned_machine_is_not_repeated() {
     let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
     let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
     again.failed(1, &format!("{done} has already performed this action"));
-    assert!(again.err.contains(&format!("`show {done}`")), "{again:?}");
+    assert!(again.err.contains(&format!("`{} show {done}`", place.prefix())), "{again:?}");
     // It was never stored, so it cannot be cancelled.
     let mut third = mail_to("bob@example.com");
     let error = place.store.create(&mut third).await.unwrap_err().to_string();

@@ -103,7 +103,8 @@ async fn a_question_that_is_cut_is_not_approved() {
         let arguments = [&["approve", &id, "--as", "ann"][..], more].concat();
         let (code, shown) = on_terminal(&mut place.command(&arguments), 100, "y\n");
         assert_eq!(code, 1, "{shown}");
-        let command = format!("`approve {} --whole --as NAME` shows all of it", gate.id());
+        let prefix = place.prefix();
+        let command = format!("`{prefix} approve {} --whole --as NAME` shows all of it", gate.id());
         assert!(shown.contains(&command), "{shown}");
         assert_eq!(place.label(gate.id()).await, Label::Waiting);
     }

@@ -427,7 +427,8 @@ impl Place {
         let ran = self.run(&[words, &["--as", by, "--json"]].concat());
         match ran.code {
             0 => Ok(ran.json()),
-            1 => Err(Why::Refused(ran.err)),
+            // Over HTTP, commands have no program.
+            1 => Err(Why::Refused(ran.err.replace(&format!("`{} ", self.prefix()), "`"))),
             4 => Err(Why::Missing(ran.err)),
             _ => panic!("{ran:?}"),
         }

@@ -14,6 +14,11 @@ impl Place {
         command
     }
 
+    /// The program and its file, as in the commands that it prints.
+    pub(crate) fn prefix(&self) -> String {
+        format!("{} --db {}", env!("CARGO_BIN_EXE_machine-cli"), self.file().display())
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(&mut self.command(arguments))
     }

@@ -5,6 +5,7 @@ mod acts;
 mod cli;
 mod http;
 mod place;
+mod printed;
 mod repeated;
 mod rollback;
 mod views;

@@ -11,6 +11,7 @@ use super::{
     terminal,
 };
 use machine::{
+    observe::NextStep,
     operate::Cancellation,
     view::{ConsequenceView, Language},
 };
@@ -98,7 +99,8 @@ impl Fence {
         let shown = terminal::question(&question);
         let text = format!(
             "{id} is in doubt: its worker is fenced, and any answer is kept as late evidence\n\
-             {shown}\nnext: confirm {id} 'applied|not-applied' --as NAME\n"
+             {shown}\nnext: {}\n",
+            context.line(NextStep::Confirm { id })
         );
         self.one.by.report(json!({ "id": id, "question": question }), text)
     }

@@ -2,7 +2,6 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
-    list::command,
     on::One,
     person::{Whole, Yes},
 };
@@ -77,7 +76,8 @@ impl Confirm {
             Found::NotApplied => {
                 // It is an addition only.
                 let next = Box::pin(context.observer(&store).next(id)).await.unwrap_or_default();
-                let next: Vec<_> = next.iter().map(|step| format!("`{}`", command(step))).collect();
+                let next: Vec<_> =
+                    next.iter().map(|step| format!("`{}`", context.line(step))).collect();
                 let next = match &*next {
                     [] => String::new(),
                     next => format!("; next: {}", next.join(", ")),

@@ -1,14 +1,14 @@
-#[cfg(feature = "http")]
-use std::path::Path;
-use std::{path::PathBuf, sync::Arc};
+use std::{env, fmt::Display, path::PathBuf, sync::Arc};
 
 use clap::ColorChoice;
 
 use super::{Error, terminal::Terminal};
 use machine::{
+    Id,
     actor::Actors,
     observe::Observer,
     store::{OpenOptions, Store},
+    text::OneLine,
     view::Language,
 };
 
@@ -33,8 +33,8 @@ pub struct Context {
     pub(super) language: Language,
     color: ColorChoice,
     pub(super) program: Option<clap::Command>,
-    #[cfg(feature = "http")]
     prefix: Option<String>,
+    key_file: Option<PathBuf>,
 }
 
 impl Context {
@@ -48,8 +48,8 @@ impl Context {
             language: Language::English,
             color: ColorChoice::Auto,
             program: None,
-            #[cfg(feature = "http")]
             prefix: None,
+            key_file: None,
         }
     }
 
@@ -75,20 +75,25 @@ impl Context {
         self
     }
 
-    /// The command line of the whole program: `completions` needs it, and the page of `serve` shows commands with
-    /// `--db FILE` if it has that option.
+    /// The command line of the whole program: `completions` needs it, and commands are shown with `--db FILE` if it has
+    /// that option.
     #[must_use]
     pub fn program(mut self, program: clap::Command) -> Self {
         self.program = Some(program);
         self
     }
 
-    /// How people call the commands of this program for this file, such as `expense --file expense.db`, for the page of
-    /// `serve`. By default the name of the program, with its option `--db`.
-    #[cfg(feature = "http")]
+    /// How people call the commands of this program for this file, such as `expense --file expense.db`: next steps and
+    /// messages show commands that run as they are. By default the program as it was called, with its option `--db`.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// The file that [`options`](Self::options) has its key from, by the option `--key-file`.
+    pub(super) fn key_file(mut self, file: Option<PathBuf>) -> Self {
+        self.key_file = file;
         self
     }
 
@@ -109,20 +114,45 @@ impl Context {
     }
 
     /// The prefix of commands of this program for this file.
-    #[cfg(feature = "http")]
     pub(super) fn command(&self) -> String {
         if let Some(prefix) = &self.prefix {
             return prefix.clone();
         }
-        let program = std::env::current_exe().ok();
-        let program = program.as_deref().and_then(Path::file_stem);
-        let program = program.map_or("machine".into(), std::ffi::OsStr::to_string_lossy);
-        let program = quoted(&program);
+        let program = env::args_os().next();
+        let program = program.as_deref().map_or("machine".into(), std::ffi::OsStr::to_string_lossy);
+        let mut command = quoted(&program);
         let mut arguments = self.program.iter().flat_map(clap::Command::get_arguments);
         if arguments.any(|argument| argument.get_long() == Some("db")) {
-            return format!("{program} --db {}", quoted(&self.db.to_string_lossy()));
+            command = format!("{command} --db {}", quoted(&self.db.to_string_lossy()));
         }
-        program
+        if let Some(file) = &self.key_file {
+            command = format!("{command} --key-file {}", quoted(&file.to_string_lossy()));
+        }
+        command
+    }
+
+    /// A command as people type it, on one line.
+    pub(super) fn line(&self, command: impl Display) -> String {
+        OneLine(&format!("{} {command}", self.command())).to_string()
+    }
+
+    /// The text with whole commands where it has commands about a machine in backquotes, such as `show ID`.
+    pub(super) fn with_commands(&self, text: &str) -> String {
+        let mut whole = String::new();
+        for (index, part) in text.split('`').enumerate() {
+            let mut words = part.split(' ');
+            let is_verb = words.next().is_some_and(|verb| {
+                !verb.is_empty() && verb.bytes().all(|byte| byte.is_ascii_lowercase())
+            });
+            if index > 0 {
+                whole.push('`');
+                if is_verb && words.next().is_some_and(|id| id.parse::<Id>().is_ok()) {
+                    whole.push_str(&self.line(""));
+                }
+            }
+            whole.push_str(part);
+        }
+        whole
     }
 
     /// The name of the file, without its folder.
@@ -142,7 +172,6 @@ impl Context {
 }
 
 /// One word for a shell.
-#[cfg(feature = "http")]
 fn quoted(word: &str) -> String {
     let is_plain = |one: char| one.is_alphanumeric() || matches!(one, '.' | '_' | '-' | '/');
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -151,7 +180,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
@@ -168,5 +197,18 @@ mod tests {
         assert_eq!(context().program(program).command(), format!("{plain} --db 'a b.db'"));
         let own = "expense --file expense.db";
         assert_eq!(context().prefix(own).command(), own);
+        let keyed = context().key_file(Some("k'ey".into())).command();
+        assert_eq!(keyed, format!(r"{plain} --key-file 'k'\''ey'"));
+    }
+
+    #[test]
+    fn commands_in_a_text_are_whole() {
+        let context = Context::new("a.db", Actors::issue("expense").unwrap()).prefix("expense");
+        let id = "01927d8e-0000-7000-8000-000000000017";
+        let text = format!("`amount` and `list` stay; see `show {id}`, or `cancel {id} --as NAME`");
+        let whole = format!(
+            "`amount` and `list` stay; see `expense show {id}`, or `expense cancel {id} --as NAME`"
+        );
+        assert_eq!(context.with_commands(&text), whole);
     }
 }

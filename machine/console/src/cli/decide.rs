@@ -9,6 +9,7 @@ use super::{
 };
 use machine::{
     effects::StateError,
+    observe::NextStep,
     operate::{self, Decided},
 };
 
@@ -63,9 +64,8 @@ impl Approve {
             None => error,
         })?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
-            format!(
-                "{gate} approved: a worker runs {execution}; follow it with `show {execution}`\n"
-            )
+            let show = context.line(NextStep::Show { id: *execution });
+            format!("{gate} approved: a worker runs {execution}; follow it with `{show}`\n")
         });
         self.several.by.report(json!({ "decided": decided }), text.collect())
     }

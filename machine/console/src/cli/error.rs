@@ -1,5 +1,6 @@
 use std::{error, fmt, io, process::ExitCode};
 
+use super::Context;
 use machine::{
     operate,
     store::{BackupError, LoadError, OpenError, Unavailable},
@@ -66,6 +67,11 @@ impl Error {
     pub(super) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.text = format!("{}; {hint}", self.text);
         self
+    }
+
+    /// The same, with commands that run as they are.
+    pub(super) fn with_commands(self, context: &Context) -> Self {
+        Self { text: context.with_commands(&self.text), ..self }
     }
 
     /// The same, with the place that is wrong.

@@ -25,7 +25,7 @@ use crate::{
 use machine::{
     Id,
     contract::{CallStage, Release},
-    observe::{Attention, Concern, ConcernReason, NextStep, Observer, Overview, Trouble},
+    observe::{Attention, Concern, ConcernReason, Observer, Overview, Trouble},
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
     text::OneLine,
@@ -177,8 +177,8 @@ impl List {
         let ids = named.iter().copied().chain(found.machines.iter().map(|machine| machine.id));
         let short = ids::short(store, ids).await?;
         let others = found.machines.iter().filter(|machine| !named.contains(&machine.id));
-        let (attention, others) =
-            (attention(terminal, now, &short, concerns), machines(terminal, now, &short, others));
+        let attention = attention(context, now, &short, concerns);
+        let others = machines(terminal, now, &short, others);
         let mut shown = String::new();
         if !concerns.is_empty() {
             let _ = write!(shown, "{}\n{attention}", terminal.title(Phrase::NeedsAttention));
@@ -223,7 +223,7 @@ struct Listing<A: Sees> {
 }
 
 fn attention<A: Sees>(
-    terminal: Terminal,
+    context: &Context,
     now: i64,
     short: &Short,
     concerns: &[Concern<A>],
@@ -235,10 +235,12 @@ fn attention<A: Sees>(
         Phrase::ColumnNext,
         Phrase::ColumnAbout,
     ];
+    let terminal = context.terminal();
     let mut table = Table::new(terminal, &columns);
     for concern in concerns {
         let steps = concern.next.iter();
-        let steps: Vec<_> = steps.map(|step| short.command(step.id(), &command(step))).collect();
+        let steps = steps.map(|step| context.line(short.command(step.id(), &step.to_string())));
+        let steps: Vec<_> = steps.collect();
         table.row([
             cell(concern.id.map_or_else(|| "-".to_owned(), |id| short.of(id))),
             colored(terminal, terminal.text(concern.reason.phrase()), color(concern.reason)),
@@ -374,9 +376,4 @@ pub(super) fn failed(
         Some(error) => format!("{shown}: {error}"),
         None => format!("{shown}; {}", terminal.text(Phrase::InternalShowsError)),
     }
-}
-
-/// The command of a next step, on one line.
-pub(super) fn command(step: &NextStep) -> String {
-    OneLine(&step.to_string()).to_string()
 }

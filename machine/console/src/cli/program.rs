@@ -79,7 +79,8 @@ impl Program {
             .options(options)
             .language(self.lang)
             .color(self.color)
-            .program(Self::command());
+            .program(Self::command())
+            .key_file(self.key_file);
         Ok((self.command, context))
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Context, Error, Exit,
     calls::calls,
     ids,
-    list::{command, failed},
+    list::failed,
     output::{Format, Output, document},
     sees::Sees,
     table::{Table, cell, colored, label},
@@ -41,11 +41,11 @@ impl Show {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let id = ids::find(&store, &self.id).await?;
-        let (observer, terminal) = (context.observer(&store), context.terminal());
+        let observer = context.observer(&store);
         let answer = async || {
             for_audience!(self.audience, A => {
                 let detail = observer.detail::<A>(id).await?;
-                Ok(Output::new(document(&detail)?, text(terminal, store.now(), &detail)))
+                Ok(Output::new(document(&detail)?, text(context, store.now(), &detail)))
             })
         };
         self.watch.show(context, &store, self.format, answer).await
@@ -85,7 +85,8 @@ impl Lines {
     }
 }
 
-fn text<A: Sees>(terminal: Terminal, now: i64, detail: &Detail<A>) -> String {
+fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
+    let terminal = context.terminal();
     let (machine, execution) = (&detail.machine, detail.execution.as_ref());
     let mut lines = Lines { terminal, now, shown: String::new() };
     lines.line(Phrase::FieldId, machine.id.to_string());
@@ -140,7 +141,7 @@ fn text<A: Sees>(terminal: Terminal, now: i64, detail: &Detail<A>) -> String {
         let _ = writeln!(shown, "\n{}", terminal.title(Phrase::NextSteps));
     }
     for step in next {
-        let _ = writeln!(shown, "  {}", command(step));
+        let _ = writeln!(shown, "  {}", context.line(step));
     }
     shown
 }
