@@ -200,6 +200,6 @@ pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error>
     };
     match done {
         Err(error) if error.is_closed() => Ok(Exit::Done),
-        done => done.map_err(|error| error.with_commands(context)),
+        done => done.map_err(|error| error.with_text(|text| context.with_commands(text))),
     }
 }

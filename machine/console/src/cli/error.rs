@@ -1,6 +1,5 @@
 use std::{error, fmt, io, process::ExitCode};
 
-use super::Context;
 use machine::{
     operate,
     store::{BackupError, LoadError, OpenError, Unavailable},
@@ -69,9 +68,9 @@ impl Error {
         self
     }
 
-    /// The same, with commands that run as they are.
-    pub(super) fn with_commands(self, context: &Context) -> Self {
-        Self { text: context.with_commands(&self.text), ..self }
+    /// The same, with a text made of its own.
+    pub(super) fn with_text(self, text: impl FnOnce(&str) -> String) -> Self {
+        Self { text: text(&self.text), ..self }
     }
 
     /// The same, with the place that is wrong.
