@@ -18,6 +18,7 @@ mod observed;
 mod position;
 mod prelude;
 mod prompt;
+mod reworded;
 mod secrets;
 mod sessions;
 mod shop;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use machine::{
     actor::{Actors, Human as Person},
-    view::ExecutionTrace,
+    view::{ExecutionTrace, Phrase},
 };
 use proptest::prelude::*;
 
@@ -70,7 +70,15 @@ impl Shown {
             // Reasoners never see more than people.
             let found = observer.consequences(session).await.unwrap();
             shown.add(&found.executions);
-            shown.text += &found.prompt().language(language).to_string();
+            let prompt = found.prompt().language(language).to_string();
+            // What is in doubt is named with its arguments, like a question.
+            match prompt.split_once(language.text(Phrase::DoubtHeading)) {
+                Some((before, doubts)) if !is_whole => {
+                    shown.text += before;
+                    shown.text += doubts.splitn(3, "\n\n").nth(2).unwrap_or_default();
+                }
+                _ => shown.text += &prompt,
+            }
         }
         shown
     }

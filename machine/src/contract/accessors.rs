@@ -8,7 +8,7 @@ use super::{
     Action, Contract, Effect, IdempotencyKey, Origin,
     approval::ApprovalRequest,
     terms::Terms,
-    wording::{Extent, Wording},
+    wording::{Extent, Wording, describe},
 };
 use crate::{
     id::Id,
@@ -45,6 +45,13 @@ impl Contract {
     #[must_use]
     pub fn whole_question_in(&self, language: Language) -> String {
         self.wording(Extent::Whole).text(language)
+    }
+
+    /// The arguments, each on a line after a line break, and the digest of the action. Long ones are cut.
+    pub(crate) fn arguments_in(&self, language: Language) -> String {
+        let mut text = String::new();
+        describe(self.action(), Extent::Short, language, &mut text);
+        text
     }
 
     /// The question to an approver, made only from the action and the words of its tool.

@@ -8,6 +8,7 @@ use super::{
     Action,
     secret::{hide, with_digests},
 };
+use crate::journal::canonical_whole_object;
 
 /// The arguments of a tool call, or the detail of another action, as views show them.
 pub(super) fn shown_arguments(action: &Action) -> Cow<'_, Map<String, Value>> {
@@ -22,6 +23,12 @@ impl Action {
         let mut detail = self.detail().clone();
         hide(&mut detail);
         detail
+    }
+
+    /// The tool that it calls and the arguments as JSON, with digests in the places of secrets; `None` if it calls none.
+    pub(crate) fn shown_call(&self) -> Option<String> {
+        let name = self.tool_name()?;
+        Some(format!("{name} {}", canonical_whole_object(&shown_arguments(self))))
     }
 
     /// The places of its secrets in its arguments.

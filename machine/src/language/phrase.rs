@@ -56,6 +56,8 @@ phrases! {
     ResultsHeading: "Tool results:", "【工具执行结果】";
     AnswersHeading: "Human answers:", "【人工答复】";
     OpenHeading: "Not ended yet; the outcome is open:", "【尚未结束，结果未定】";
+    DoubtHeading: "It is unknown whether these calls took effect. Do not repeat them, not even in other words:",
+        "【以下调用不确定是否已经生效，请勿重复，也不要换一种说法重复】";
     GoOn: "Continue with the user's request based on the results above.", "请根据以上执行结果继续处理用户的请求。";
     IrreversibleNote: "Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be undone.",
         "注意：标记 ⚠️ IRREVERSIBLE 的操作已在现实中生效，无法撤回。";
@@ -88,6 +90,8 @@ phrases! {
         "{question} 该调用在 {process} 中被中断，当时该进程仍在运行，操作仍可能发生：请重启该进程，然后再答复。";
     InDoubtCutOffSomewhere: "{question} The call was cut off and may still be running.", "{question} 该调用被中断，可能仍在运行。";
     InDoubtUnknownWorker: "{question} It is unknown whether its worker is still alive.", "{question} 不确定其执行者是否仍在运行。";
+    InDoubtReworded: "{id} called the same tool in the same session and is in doubt; if this is the same action in other words, it can take effect twice. Confirm that one first.",
+        "同一会话中的 {id} 调用了同一个工具，结果存疑；如果此操作只是换一种说法的同一操作，它可能会生效两次。请先确认那一个。";
     Process: "process {pid} on {host}", "{host} 上的进程 {pid}";
 
     // Results and reasons as they are stored. `Language::stored` finds them again.

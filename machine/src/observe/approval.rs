@@ -41,7 +41,8 @@ pub struct Approval {
     pub expires_at: Option<Millis>,
     /// The reason why it can no longer be approved.
     pub stale: Option<String>,
-    /// A caution before it is approved: another execution may be performing the same action.
+    /// A caution before it is approved: another execution may be performing the same action, or a call of the same tool
+    /// and session is in doubt.
     pub caution: Option<String>,
     /// The actions that a person can take.
     pub next: Vec<NextStep>,
@@ -101,7 +102,7 @@ impl Observer {
             Err(_) => (None, false),
         };
         let author = contract.made_by().0;
-        let Standing { stale, caution } = self.store.standing(&gate).await?;
+        let Standing { stale, caution } = self.standing(&gate).await?;
         let since = gate.execution().journal().summary().entered_at;
         Ok(Some(Approval {
             gate: gate.id(),

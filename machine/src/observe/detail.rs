@@ -33,7 +33,8 @@ pub struct Detail<A: Audience = Human> {
     pub gate: Option<WaitsBehind>,
     /// Why its gate, or it as a gate, can no longer be approved.
     pub stale: Option<String>,
-    /// A caution before that is approved: another execution may be performing the same action.
+    /// A caution before that is approved: another execution may be performing the same action, or a call of the same tool
+    /// and session is in doubt.
     pub caution: Option<String>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     pub answered_with: Option<String>,
@@ -218,7 +219,7 @@ impl Observer {
             // It was answered.
             Err(_) => return Ok((None, Standing::default())),
         };
-        let standing = self.store.standing(&gate).await?;
+        let standing = self.standing(&gate).await?;
         let is_before = gate.id() != id && standing.stale.is_none();
         let before = is_before.then(|| WaitsBehind {
             id: gate.id(),

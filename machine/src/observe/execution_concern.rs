@@ -57,7 +57,7 @@ impl Observer {
     async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
         match self.store.gate(id).await {
             Ok(gate) => {
-                let standing = self.store.standing(&gate).await?;
+                let standing = self.standing(&gate).await?;
                 Ok(standing.stale.or(standing.caution))
             }
             Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),

@@ -18,6 +18,7 @@ mod next;
 mod observer;
 mod overview;
 mod possible;
+mod reworded;
 mod session;
 mod subject;
 mod suspects;

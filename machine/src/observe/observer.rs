@@ -6,7 +6,7 @@ use crate::view::{
     marks::Marks, prompt::needs_attention, timeline::Part,
 };
 use crate::{
-    contract::{AnyExecution, execution},
+    contract::{AnyExecution, Progress, execution},
     definition::Definition,
     id::Id,
     store::{LoadError, Page, Query, Store, read::history::HistoryPart},
@@ -142,7 +142,8 @@ impl Observer {
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn consequences(&self, session: &str) -> Result<View<Consequences>, LoadError> {
-        let mut found = Consequences { executions: Vec::new(), unreadable: Vec::new() };
+        let (executions, in_doubt, unreadable) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Consequences { executions, in_doubt, unreadable };
         let mut next = Some(Query::new().session(session).limit(1000));
         while let Some(query) = next {
             let page = self.store.load_all::<AnyExecution>(&query).await?;
@@ -151,6 +152,9 @@ impl Observer {
                     Ok(execution) => {
                         let view = ConsequenceView::in_language(&execution, self.language);
                         found.executions.push(view);
+                        if Progress::of(&execution).is_in_doubt() {
+                            found.in_doubt.extend(execution.context().action().shown_call());
+                        }
                     }
                     Err(error) => found.unreadable.push(error),
                 }

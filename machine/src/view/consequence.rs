@@ -74,7 +74,7 @@ pub struct ConsequenceView {
 }
 
 /// The longest part of a text from outside that one line shows, in characters after escaping.
-const LONGEST: usize = 1000;
+pub(super) const LONGEST: usize = 1000;
 
 impl ConsequenceView {
     /// Projects an execution, with sentences in English.

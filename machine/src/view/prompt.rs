@@ -1,7 +1,7 @@
 use std::{cmp::Reverse, fmt};
 
-use super::{ConsequenceView, Language, Phrase, View};
-use crate::contract::ActionType;
+use super::{ConsequenceView, Language, Phrase, View, consequence::LONGEST};
+use crate::{contract::ActionType, line::Within};
 
 /// The section of a model's prompt that reports what happened: the results of tools, the answers of people, and what
 /// has not ended, each under a heading, and a closing sentence. There is one line for each execution, contradicted and
@@ -41,6 +41,7 @@ pub struct Prompt<'a> {
     language: Language,
     limit: usize,
     unreadable: usize,
+    in_doubt: &'a [String],
 }
 
 impl<'a> Prompt<'a> {
@@ -50,7 +51,8 @@ impl<'a> Prompt<'a> {
     /// The section about these executions, in English.
     #[must_use]
     pub fn new(views: &'a [View<ConsequenceView>]) -> Self {
-        Self { views, language: Language::English, limit: Self::DEFAULT_LIMIT, unreadable: 0 }
+        let (language, limit) = (Language::English, Self::DEFAULT_LIMIT);
+        Self { views, language, limit, unreadable: 0, in_doubt: &[] }
     }
 
     /// With the headings, the sentence and the notes in this language.
@@ -65,6 +67,14 @@ impl<'a> Prompt<'a> {
     #[must_use]
     pub fn unreadable(mut self, count: usize) -> Self {
         self.unreadable = count;
+        self
+    }
+
+    /// With these calls, such as `email.send {"to":"bob"}`, and the instruction not to repeat them, not even in other
+    /// words: their labels do not say what they were called with. They have the limit of the lines for themselves.
+    #[must_use]
+    pub fn in_doubt(mut self, calls: &'a [String]) -> Self {
+        self.in_doubt = calls;
         self
     }
 
@@ -129,6 +139,25 @@ impl Prompt<'_> {
     }
 }
 
+impl Prompt<'_> {
+    /// The newest ones that fit, at least one, and how many are left out.
+    fn calls_in_doubt(&self) -> Vec<String> {
+        let mut left = self.limit;
+        let mut shown = Vec::new();
+        for call in self.in_doubt.iter().rev() {
+            let line = Within(call, LONGEST).to_string();
+            if line.len() > left && !shown.is_empty() {
+                let omitted = self.in_doubt.len() - shown.len();
+                shown.push(self.language.say(Phrase::Omitted, &[("count", &omitted)]));
+                break;
+            }
+            left = left.saturating_sub(line.len() + 1);
+            shown.push(line);
+        }
+        shown
+    }
+}
+
 impl fmt::Display for Prompt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.lines();
@@ -144,6 +173,10 @@ impl fmt::Display for Prompt<'_> {
         }
         if omitted > 0 {
             blocks.push(self.language.say(Phrase::Omitted, &[("count", &omitted)]));
+        }
+        if !self.in_doubt.is_empty() {
+            let heading = self.language.text(Phrase::DoubtHeading);
+            blocks.push(format!("{heading}\n\n{}", self.calls_in_doubt().join("\n")));
         }
         if !blocks.is_empty() {
             let mut end = self.language.text(Phrase::GoOn).to_owned();

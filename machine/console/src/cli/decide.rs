@@ -11,6 +11,7 @@ use machine::{
     effects::StateError,
     observe::NextStep,
     operate::{self, Decided},
+    view::Phrase,
 };
 
 /// `approve`: what some gates ask for may run, once.
@@ -40,14 +41,19 @@ impl Approve {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let (store, ids) = self.several.open(context).await?;
         let operator = self.several.by.operates(context, &store);
+        let observer = context.observer(&store);
         let gates = operator.gates("approve", &ids).await.map_err(with_time)?;
         let (mut shown, mut texts) = (Vec::with_capacity(gates.len()), Vec::new());
         for gate in gates {
             let whole = gate.whole_question_in(context.language).filter(|_| self.whole.whole);
-            let text = match &whole {
+            let mut text = match &whole {
                 Some(whole) => terminal::question(&whole.text),
                 None => terminal::question(&gate.question_in(context.language)),
             };
+            if let Some(caution) = Box::pin(observer.caution(&gate)).await? {
+                let name = context.language.text(Phrase::FieldCaution);
+                text = format!("{text}\n{name}: {}", terminal::question(&caution));
+            }
             texts.push(format!("{}\n{text}", gate.id()));
             let digest = whole.map(|whole| whole.digest).or_else(|| gate.digest_if_whole());
             shown.push((gate, digest));

@@ -314,7 +314,7 @@ fn about<A: Sees>(terminal: Terminal, concern: &Concern<A>, now: i64) -> String 
         let _ = write!(about, ": {missing}");
     }
     if let Some(cause) = &concern.cause {
-        let _ = write!(about, "; {cause}");
+        let _ = write!(about, "; {}", cause.replace('\n', " "));
     }
     if let Some(reference) = reference {
         let _ = write!(about, "; its service accepted it as {reference}");

@@ -114,7 +114,8 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
     }
     waits(&mut lines, detail);
     lines.optional(Phrase::FieldStale, detail.stale.as_ref());
-    lines.optional(Phrase::FieldCaution, detail.caution.as_ref());
+    let caution = detail.caution.as_ref().map(|caution| caution.replace('\n', " "));
+    lines.optional(Phrase::FieldCaution, caution);
     lines.optional(Phrase::FieldParent, detail.parent.map(|id| id.to_string()));
     if let Some(trigger) = &detail.answered_with {
         let answered = terminal.say(Phrase::AnsweredWith, &[("trigger", trigger)]);
