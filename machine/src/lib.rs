@@ -78,6 +78,14 @@ pub mod worker;
 #[doc = include_str!("docs/guide.md")]
 pub mod _guide {}
 
+#[cfg(feature = "worker")]
+#[doc = include_str!("docs/in_doubt.md")]
+pub mod _in_doubt {}
+
+#[cfg(feature = "worker")]
+#[doc = include_str!("docs/decisions.md")]
+pub mod _decisions {}
+
 #[doc = include_str!("docs/specification.md")]
 pub mod _specification {}
 
