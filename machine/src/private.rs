@@ -199,12 +199,12 @@ pub use self::durable::*;
 
 #[cfg(feature = "durable")]
 mod durable {
-    use std::{marker::PhantomData, sync::Arc};
+    use std::{error::Error, marker::PhantomData, sync::Arc};
 
     use crate::contract::{CallError, Idempotent, Invoke, Outcome, invoked, reader};
 
     pub use crate::{
-        contract::{Invoked, row_of},
+        contract::{Invoked, IsRefusal, row_of},
         journal::{Journal, log::Pass, payload::Payload},
         stored::{
             Context, Core, Data, Durable, Entered, OutcomeReader, Restore, Unread, Unverified,
@@ -228,6 +228,26 @@ mod durable {
     ) -> Result<serde_json::Value, D::Error> {
         serde::Deserialize::deserialize(deserializer).map(crate::journal::plain_numbers)
     }
+
+    /// A refusal that may be an error. If it is not, [`NotAnError`] has the same function.
+    #[derive(Debug)]
+    pub struct OfRefusal<N>(PhantomData<fn() -> N>);
+
+    impl<N: Error + 'static> OfRefusal<N> {
+        #[must_use]
+        pub fn test() -> Option<IsRefusal> {
+            Some(|error| error.is::<N>())
+        }
+    }
+
+    pub trait NotAnError {
+        #[must_use]
+        fn test() -> Option<IsRefusal> {
+            None
+        }
+    }
+
+    impl<N> NotAnError for OfRefusal<N> {}
 
     /// A field of a tool's identity. One that cannot be written as JSON cannot be an argument either.
     #[must_use]

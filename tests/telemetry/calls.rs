@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Action, AnyExecution, Applied, Attempt, Call, InDoubt, NoReceipt, Perform, Report, Settled,
-        ToolAnswer, execution::Waiting,
+        Action, AnyExecution, Applied, Attempt, Call, Contract, InDoubt, NoReceipt, Perform,
+        Planned, Report, Settled, Tool, ToolAnswer, execution::Waiting,
     },
     effects::{ReadBackoff, Resume},
     store::Store,
 };
-use machine_tests::cluster::{Deploy, accepted};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    cluster::{Deploy, accepted},
+};
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    capture::captured,
     errand::Hold,
     world::{Service, World},
 };
@@ -171,4 +176,52 @@ pub(crate) async fn resumed(world: &World) {
     world.store.batch().create(&mut first).create(&mut second).write().await.unwrap();
     let resume = Resume::default().resuming(1);
     let _ = world.store.resume_with::<Waiting>(first.id(), resume).await.unwrap();
+}
+
+#[derive(Debug, Serialize, Deserialize, Tool)]
+#[tool(bank.pay, irreversible, refusal = OverLimit)]
+struct Pay {
+    cents: u32,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
+#[error("over the limit")]
+struct OverLimit;
+
+/// A client that has the refusal in an error of its own.
+#[derive(Debug, thiserror::Error)]
+enum ClientError {
+    #[error("the bank says no")]
+    Refused(#[source] OverLimit),
+    #[error("the connection broke")]
+    Broken(#[source] std::fmt::Error),
+}
+
+struct Bank;
+
+impl Perform<Pay> for Bank {
+    async fn perform(&self, call: &Call<Pay>) -> ToolAnswer<Pay> {
+        Err(match call.arguments().cents {
+            1 => ClientError::Refused(OverLimit).into(),
+            2 => ClientError::Broken(std::fmt::Error).into(),
+            _ => Box::new(OverLimit).into(),
+        })
+    }
+}
+
+/// `?` on an error that the refusal is a source of makes it unknown, too.
+#[test]
+fn a_refusal_inside_another_error_is_reported() {
+    for (cents, expected) in [(1, 1), (2, 0), (3, 1)] {
+        let ((), reports) = captured(async {
+            let store = Store::memory();
+            let contract = Contract::of(&Pay { cents }, reasoning_node()).unwrap();
+            let mut planned = Planned::<Pay>::new(contract).unwrap();
+            store.plan(&mut planned).await.unwrap();
+            let settled = store.perform(planned, Bank, tool_node()).await.unwrap();
+            assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
+        });
+        let hides = reports.iter().filter(|it| it.name == "machine.call.refusal_unknown");
+        assert_eq!(hides.count(), expected, "{cents}");
+    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Action, ActionRefusal, Answer, Effect, EffectType, InvalidContract, NeedsNoPermit,
-    refusal::read,
+    refusal::{IsRefusal, read},
     same_arguments,
     tool::{Tool, identity, same},
 };
@@ -33,6 +33,13 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn __refusal(data: &Value, _text: &str) -> serde_json::Result<Self::Refusal> {
         read(data)
+    }
+
+    /// Tells whether an error is the refusal, if that is known to be an error.
+    #[doc(hidden)]
+    #[must_use]
+    fn __refuses() -> Option<IsRefusal> {
+        None
     }
 
     /// The tool, if its type says which one. The type of an [`Action`] does not.
@@ -122,6 +129,10 @@ impl<T: Tool> Callable for T {
     fn __tool() -> Option<TypedTool> {
         let irreversible = T::Effect::EFFECT.is_irreversible();
         Some(TypedTool { service: T::SERVICE, method: T::METHOD, irreversible })
+    }
+
+    fn __refuses() -> Option<IsRefusal> {
+        T::__is_refusal()
     }
 
     fn __answers_later() -> bool {

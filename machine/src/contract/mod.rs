@@ -111,6 +111,8 @@ pub use planned::Planned;
 pub use position::{GraphPosition, Mismatch};
 pub use progress::Progress;
 pub use question::Question;
+#[doc(hidden)]
+pub use refusal::IsRefusal;
 pub use refusal::{ActionRefusal, Refusal};
 #[cfg(feature = "tools")]
 pub use registry::Registry;

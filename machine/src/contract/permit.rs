@@ -5,6 +5,8 @@ use futures_util::{
     future::{Either, select},
 };
 
+#[cfg(feature = "store")]
+use super::answer::know_refusal;
 use super::{
     Attempt, Call, Callable, CallbackToken, Evidence, IdempotencyKey, Perform, Token, Unsettled,
     answer::{Answered, Returned},
@@ -64,6 +66,8 @@ impl<T: Callable> Permit<T> {
         }
         let sleep = timeout.map(|limit| permit_check.sleep(limit));
         let running: BoxFuture<'static, Returned> = Box::pin(async move {
+            #[cfg(feature = "store")]
+            know_refusal::<T::Refusal>(T::__refuses());
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
             let answer = AssertUnwindSafe(async { service.perform(&call).await });
