@@ -235,7 +235,8 @@ async fn the_command_with_a_choice_is_one_for_a_shell() {
     let doubt = place.doubt("bob@example.com").await;
     let next = place.json(&["show", &doubt.to_string()])["next"].clone();
     let shown = place.run(&["show", &doubt.to_string()]);
-    let line = shown.done().lines().find(|line| line.trim().starts_with("confirm ")).unwrap();
+    let prefix = place.prefix();
+    let line = shown.done().lines().find_map(|line| line.trim().strip_prefix(&*prefix)).unwrap();
     let words = std::process::Command::new("sh")
         .args(["-c", &format!("printf '%s\\n' {line}")])
         .output()
