@@ -32,7 +32,7 @@ pub(super) fn all(graph: &Graph<'_>, errors: &mut Errors) {
         }
     }
     outcomes_are_taken_where_they_arise(graph, errors);
-    only_calls_are_detached(graph, errors);
+    detached_moves_leave(graph, errors);
 }
 
 fn tool_is_known(state: &State<'_>, invoke: &Invoke, errors: &mut Errors) {
@@ -153,19 +153,17 @@ fn approval_is_needed_or_not(invoke: &Invoke, errors: &mut Errors) {
     }
 }
 
-/// Only what leaves a call can leave it behind, or what ends the machine after that.
-fn only_calls_are_detached(graph: &Graph<'_>, errors: &mut Errors) {
-    let invokes = |state: usize| graph.states[state].written.invoke.is_some();
-    let any = (0..graph.states.len()).any(invokes);
-    let ends = |step: &Move<'_>| step.targets.iter().any(|to| graph.states[*to].written.terminal);
+/// Only what leaves a state of a durable machine can leave something behind. One that cannot be resolved counts.
+fn detached_moves_leave(graph: &Graph<'_>, errors: &mut Errors) {
+    let is_plain = graph.declaration.options.durable.is_none();
+    let stays =
+        |step: &Move<'_>| !step.leads.is_empty() && step.leads.iter().all(|target| target.stays);
     let mut reported: Vec<*const Transition> = Vec::new();
     for written in graph.moves.iter().map(|step| step.written) {
         let Some(detach) = &written.detach else { continue };
         let mut own = graph.moves.iter().filter(|step| ptr::eq(step.written, written));
-        if !own.any(|step| invokes(step.from) || any && ends(step))
-            && !reported.contains(&ptr::from_ref(written))
-        {
-            errors.on(detach, message::detach_without_a_call(&written.trigger));
+        if (is_plain || own.all(stays)) && !reported.contains(&ptr::from_ref(written)) {
+            errors.on(detach, message::detach_without_leaving(&written.trigger));
             reported.push(written);
         }
     }

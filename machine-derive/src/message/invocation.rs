@@ -66,10 +66,9 @@ messages! {
         "`{trigger}` takes the outcome of `{name}` in `{invoking}`, but `{state}` invokes nothing that has it"
         => "rename one of the triggers: only the call makes this transition"
 
-    M0138 detach_without_a_call(trigger: &Ident)
-        "`{trigger}` neither leaves a state that invokes something nor ends a machine that does, so there is no call \
-            to detach from"
-        => "remove `detach`, or add `#[invoke(..)]` to the state"
+    M0138 detach_without_leaving(trigger: &Ident)
+        "`{trigger}` leaves no state of a durable machine, so there is nothing to detach from"
+        => "remove `detach`"
 
     M0139 outcome_differs(trigger: &Ident, item: &Ident, role: Role, name: &Ident)
         let of = match role {

@@ -104,9 +104,9 @@ enum UnknownOption {
     Stopped,
 }
 
-// M0138: no state of the group invokes anything.
-#[machine(durable, on(stop => Stopped, from = Active, by = Human, detach))]
-#[derive(Debug, Serialize, Deserialize)]
+// M0138: only durable machines have something to detach from.
+#[machine(on(stop => Stopped, from = Active, by = Human, detach))]
+#[derive(Debug)]
 enum DetachedGroup {
     #[initial]
     #[group(Active)]

@@ -15,7 +15,8 @@ struct Charge {
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     #[initial]
-    #[on(place(charge) => Paying, by = Human, detach)]
+    #[on(place(charge) => Paying, by = Human)]
+    #[on(look => Self, by = Human, detach)]
     Cart,
 
     #[invoke(charge, done = paid, failed = refused)]
