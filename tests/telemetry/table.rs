@@ -62,6 +62,7 @@ pub(crate) fn everything(secret: &str) -> Vec<Report> {
         people::gates(&World::new(secret).await).await;
         calls::contested(&World::new(secret).await).await;
         work::failures(&World::new(secret).await).await;
+        work::cancelled(&World::new(secret).await).await;
         work::undriven(&World::new(secret).await).await;
         work::not_started(&World::new(secret).await).await;
         work::stopped(&World::new(secret).await).await;

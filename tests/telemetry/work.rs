@@ -5,7 +5,7 @@ use std::time::Duration;
 use machine::{
     actor::Actors,
     clock::Millis,
-    contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
+    contract::{Answer, Applied, Call, Execution, Irreversible, Perform, Tool},
     store::OpenOptions,
     worker::Worker,
 };
@@ -32,6 +32,13 @@ pub(crate) async fn failures(world: &World) {
     let note = world.text("unreadable");
     world.store.create(&mut Errand::new(note.clone())).await.unwrap();
     make_unreadable(note);
+    world.worker(Does::Opens).run_until_idle().await.unwrap();
+}
+
+/// A handler moves its machine on while a call of the state has not begun.
+pub(crate) async fn cancelled(world: &World) {
+    let (id, mut call) = (world.errand().await, Execution::new(world.mail(60)));
+    world.store.batch().create_child(id, &mut call).write().await.unwrap();
     world.worker(Does::Opens).run_until_idle().await.unwrap();
 }
 

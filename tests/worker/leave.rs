@@ -1,4 +1,4 @@
-//! A person who moves a machine on ends its calls that have not begun, with their gates, in the same commit.
+//! A move out of a state ends the calls that have not begun, with their gates, in the same commit.
 
 use machine::journal::{Entry, Fact};
 use machine_tests::random::setting;
@@ -126,15 +126,24 @@ fn the_commit_of_a_person_ends_calls_that_have_not_begun() {
     }
 }
 
-/// Requests of people that keep the state, and the moves of programs, leave calls alone.
+/// Several moves in one commit are as if each had its own.
 #[test]
-fn other_moves_end_no_call() {
+fn a_commit_with_several_moves() {
     each(async |store| {
         let booked = Booked::new(&store).await;
-        let mut trip = booking(&store, booked.id).await.wish("a window".to_owned(), ann());
-        store.commit(&mut trip).await.unwrap();
-        store.commit(&mut trip.wait(graph_runner())).await.unwrap();
-        booked.are(&store, ["waiting", "pending", "pending"]).await;
+        let trip = booking(&store, booked.id).await.wait(graph_runner());
+        let mut call = Planned::<Charge>::new(charge(3)).unwrap();
+        let mut trip = trip.resume(ann());
+        let batch = store.batch().commit(&mut trip).create_child(booked.id, call.machine());
+        batch.write().await.unwrap();
+        booked.are(&store, ["cancelled"; 3]).await;
+        // It came with the last move.
+        is(&store, call.id(), "pending").await;
+        let AnyExecution::Cancelled(ended) = store.load(booked.plain).await.unwrap() else {
+            panic!("it is not cancelled")
+        };
+        let why = "graph_runner moved the trip to `paused` by `wait` before the call began";
+        assert_eq!(ended.state().reason, why);
     });
 }
 

@@ -30,6 +30,7 @@ mod refused;
 mod schema;
 mod self_sends;
 mod stay;
+mod visits;
 
 #[cfg(unix)]
 mod answered;

@@ -157,8 +157,8 @@ pub struct Edge {
     /// Whether it stays in its state, as `=> Self` does.
     #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "Stays::is_never"))]
     pub stays: Stays,
-    /// It leaves the calls of its state under way. Without it, a move out of the state waits for those that are
-    /// irreversible and have begun.
+    /// It leaves what the state has open as it is. Without it, a move out of the state waits for irreversible calls of its
+    /// invocation that have begun, and ends the visit: see the guide of the macro.
     #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     pub detach: bool,
     /// The names that the trigger had before.

@@ -7,7 +7,7 @@ use crate::{
     actor::{EcsNode, GraphRunner, Human},
     contract::{
         AnyExecution, Closing, Execution, Gate, bounded, close,
-        execution::{self, Cancelled, Status},
+        execution::{Cancelled, Status},
     },
     effects::{
         error::EffectError,
@@ -15,7 +15,7 @@ use crate::{
     },
     id::Id,
     store::{
-        backend::{Child, Condition, FoundRow, MovedChild, Row},
+        backend::{Condition, FoundRow, LeftVisit, MovedChild, Row},
         error::LoadError,
         handle::Store,
         write::prepare::Prepared,
@@ -33,6 +33,8 @@ pub(crate) struct BatchConsequences {
     pub(crate) yielding: Vec<Id>,
     /// Calls that are no longer a part of an invocation.
     pub(crate) let_go: Vec<MovedChild>,
+    /// The number of calls that handlers made and that end.
+    pub(crate) cancelled: u64,
 }
 
 /// The machine that ends with an execution.
@@ -69,15 +71,18 @@ impl<'a> Ends<'a> {
 
 impl Store {
     /// Adds to a batch the executions that end with it. An unreadable one does not keep others from ending.
+    ///
+    /// Few moves leave calls that a handler made and that have not begun, so these are read when the batch was refused
+    /// because of one (`is_again`).
     pub(crate) async fn consequences(
         &self,
-        left: &[Left],
+        (left, is_again): (&[Left], bool),
         batch: &mut Vec<Prepared>,
         commit_id: i64,
     ) -> Result<BatchConsequences, EffectError> {
         let mut found = BatchConsequences::default();
         for left in left {
-            self.end_calls(left, batch, &mut found, commit_id).await?;
+            self.end_calls((left, is_again), batch, &mut found, commit_id).await?;
         }
         // Machines that are added have consequences, too.
         let mut position = 0;
@@ -134,11 +139,11 @@ impl Store {
         })
     }
 
-    /// Ends the calls of a state that was left, as far as they have not begun. Those that the table made and that can be
-    /// repeated are let go; for others, the move waits or detaches them.
+    /// Ends the calls of a visit, as far as they have not begun. Those that the table made and that can be repeated are let
+    /// go; for others, the move waits or detaches them.
     async fn end_calls(
         &self,
-        left: &Left,
+        (left, is_again): (&Left, bool),
         batch: &mut Vec<Prepared>,
         found: &mut BatchConsequences,
         commit_id: i64,
@@ -147,27 +152,26 @@ impl Store {
             return Ok(());
         }
         self.let_go(left, batch, found, commit_id).await?;
-        if !left.by_person {
-            return Ok(());
-        }
-        // A call that cannot be read cannot begin either, so it does not keep a person from moving the machine.
-        let children = self.inner.backend.children(left.machine).await?;
-        let pending = children.iter().flatten().filter(|child| has_not_begun(child));
-        let known: Vec<Id> = pending.map(|child| child.id).collect();
-        for id in &known {
-            if is_in(batch, *id) {
+        let Some(since) = left.visit else { return Ok(()) };
+        let children =
+            if is_again { self.inner.backend.children(left.machine).await? } else { Vec::new() };
+        let mut except = Vec::new();
+        for child in children.iter().flatten() {
+            let ends = child.is_planned_call() && child.since >= since;
+            if !ends || is_in(batch, child.id) {
                 continue;
             }
-            found.yielding.push(*id);
-            self.end_call(*id, left, batch, found, commit_id).await?;
+            found.yielding.push(child.id);
+            self.end_call(child.id, left, batch, found, commit_id).await?;
+            if is_in(batch, child.id) {
+                found.cancelled += 1;
+            } else {
+                // It has begun since it was read. Or it cannot be read: then it does not keep the machine from moving.
+                except.push(child.id);
+            }
         }
-        if children.iter().all(Result::is_ok) {
-            found.conditions.push(Condition::NoOtherChild {
-                parent: left.machine,
-                machine: execution::DEFINITION.name.to_string(),
-                status: Status::Pending.to_string(),
-                known,
-            });
+        if let Some(written) = batch.iter_mut().find(|it| it.write.row.id == left.machine) {
+            written.write.left = Some(LeftVisit { since, except });
         }
         Ok(())
     }
@@ -254,8 +258,4 @@ fn reason_of(row: &Row) -> String {
 /// Returns whether the batch writes this machine already.
 fn is_in(batch: &[Prepared], id: Id) -> bool {
     batch.iter().any(|prepared| prepared.write.row.id == id)
-}
-
-fn has_not_begun(child: &Child) -> bool {
-    child.machine == execution::DEFINITION.name && child.status.parse() == Ok(Status::Pending)
 }

@@ -1,5 +1,5 @@
-//! A move out of a state ends the calls of the state that have not begun: of any move, those that the table makes; of a
-//! person's, also those that a handler made.
+//! A move out of a state ends the visit: its calls that have not begun end with their gates, and its child machines are
+//! asked to cancel. A move with `detach` leaves what a handler made as it is.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,26 @@ use crate::{
     contract::execution::{self},
     definition::{Definition, Edge, StateDef},
     id::Id,
-    journal::{Entry, Fact},
+    journal::Fact,
     stored::Durable,
 };
 
 /// A move to another state, or into the same one again, that a batch is about to write.
 pub(crate) struct Left {
     pub(crate) machine: Id,
-    /// The kind and the name of the actor.
+    /// The name of its definition.
+    pub(crate) definition: &'static str,
+    /// The move that ends the visit.
+    pub(crate) trigger: String,
+    /// The kind and the name of its actor.
     pub(crate) kind: &'static str,
     pub(crate) name: Option<Box<str>>,
     pub(crate) reason: String,
     /// The version before the move, and whether an earlier try of the batch may have written it.
     pub(crate) version: u64,
     pub(crate) is_retried: bool,
-    /// A person made the move, which ends all calls that have not begun.
-    pub(crate) by_person: bool,
+    /// The version since which children are of what ends. `None` if the move detaches them.
+    pub(crate) visit: Option<u64>,
     /// The version since which the machine was in a state that makes calls.
     pub(crate) since: Option<u64>,
     /// The calls that the move waits for, if they are under way.
@@ -60,37 +64,38 @@ impl WaitsFor {
 }
 
 impl Left {
-    /// The moves that are not written yet, as one; `None` if they leave no calls behind.
+    /// The moves that are not written yet, as one; `None` if they leave nothing. Only the first one leaves a visit that is
+    /// stored.
     pub(crate) fn of(machine: &dyn Durable) -> Option<Self> {
         let (definition, journal) = (machine.definition(), machine.journal());
         // An execution has no calls; its own rules say what its gate does.
         if journal.stored().version == 0 || definition.name == execution::DEFINITION.name {
             return None;
         }
-        let moves = || {
-            journal.uncommitted().iter().filter_map(|entry| match &entry.fact {
-                Fact::Moved { from, to, trigger, stays: false, .. } => {
-                    Some((entry, Step { definition, from, to, trigger }))
-                }
-                _ => None,
-            })
-        };
-        let (_, first) = moves().next()?;
-        let (newest, last) = moves().next_back()?;
-        let by_person = |(entry, step): &(&Entry, Step<'_>)| {
-            let kind = entry.actor.as_deref().unwrap_or_default();
-            step.from != step.to && definition.category(kind) == Category::Human
-        };
-        // The audit names a person if there is one.
-        let person = moves().rfind(by_person);
+        let mut moves = journal.uncommitted().iter().filter_map(|entry| match &entry.fact {
+            Fact::Moved { from, to, trigger, stays: false, .. } => {
+                Some((entry, Step { definition, from, to, trigger }))
+            }
+            _ => None,
+        });
+        let (entry, first) = moves.next()?;
+        let last = moves.next_back().map_or(first, |(_, last)| last);
+        let stored = journal.stored();
         let calls = definition.states.iter().any(|state| state.invocation.is_some());
         let invokes = calls && first.source().is_some_and(|state| state.invocation.is_some());
-        let ends = calls && definition.states[machine.state_index()].terminal;
-        if person.is_none() && !invokes && !ends {
+        let ends = definition.states[machine.state_index()].terminal;
+        let entered = stored.summary.entered + 1;
+        let visit = match (first.detaches(), ends) {
+            (false, _) => Some(entered),
+            // What comes with the end belongs to it.
+            (true, true) => Some(stored.version + 1),
+            (true, false) => None,
+        };
+        if visit.is_none() && !invokes {
             return None;
         }
-        let (entry, named) = person.unwrap_or((newest, last));
-        let (kind, who) = if person.is_some() {
+        let actor = entry.actor.as_deref().unwrap_or_default();
+        let (kind, who) = if definition.category(actor) == Category::Human {
             (Human::KIND, "a person")
         } else {
             // Entries of this program borrow their kinds.
@@ -102,17 +107,19 @@ impl Left {
         };
         Some(Self {
             machine: journal.id(),
+            definition: definition.name.as_ref(),
+            trigger: first.trigger.to_owned(),
             kind,
             name: entry.by.clone(),
             reason: format!(
                 "{who} moved the {} to `{}` by `{}` before the call began",
-                definition.name, named.to, named.trigger
+                definition.name, first.to, first.trigger
             ),
-            version: journal.stored().version,
-            is_retried: journal.stored().commit_id.is_some(),
-            by_person: person.is_some(),
-            since: invokes.then(|| journal.stored().summary.entered + 1),
-            waits: WaitsFor::of((invokes, first.detaches()), (ends, last.detaches())),
+            version: stored.version,
+            is_retried: stored.commit_id.is_some(),
+            visit,
+            since: invokes.then_some(entered),
+            waits: WaitsFor::of((invokes, first.detaches()), (calls && ends, last.detaches())),
         })
     }
 }

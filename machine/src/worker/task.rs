@@ -109,14 +109,15 @@ impl Task {
         self.created.get_mut().push(Box::new(machine));
     }
 
-    /// Creates a child: a machine that this one waits for, in the batch of the
-    /// transition. When it ends, the handler of this machine is called. When this machine ends first,
-    /// the child gets a message with the trigger `cancel`. A retry of a child that failed has to be a child, too.
+    /// Creates a child: a machine that this one waits for, in the batch of the transition. When it ends, the handler of
+    /// this machine is called. When this machine ends the [visit](macro@crate::machine#visits) first, the child gets a
+    /// message with the trigger `cancel`. A retry of a child that failed has to be a child, too.
     pub fn child(&mut self, machine: impl Durable + 'static) {
         self.children.get_mut().push(Box::new(machine));
     }
 
-    /// Creates the execution of a call as a child. A worker that has its tool runs it.
+    /// Creates the execution of a call as a child. A worker that has its tool runs it. When this machine ends the
+    /// [visit](macro@crate::machine#visits) before it begins, it is CANCELLED.
     pub fn call<T: Callable>(&mut self, planned: Planned<T>) {
         self.child(planned.into_execution());
     }

@@ -23,7 +23,8 @@ pub(crate) enum Letter {
     Written,
     #[on(copy => Copied, by = GraphRunner)]
     Signed,
-    #[on(file => Filed, by = GraphRunner)]
+    // Slips are kept when their letter is filed.
+    #[on(file => Filed, by = GraphRunner, detach)]
     Copied,
     #[terminal]
     Filed,

@@ -54,6 +54,8 @@ pub struct Batch<'a> {
     pub(super) adopts: Option<&'a mut dyn Durable>,
     /// The operator actions to record.
     pub(super) acts: Vec<Act>,
+    /// A handler made the move that it writes.
+    pub(super) by_handler: bool,
 }
 
 /// The maximum number of tries while the calls that end with the batch keep changing.
@@ -63,7 +65,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn new(store: &'a Store) -> Self {
         let (items, events) = (Vec::new(), Vec::new());
         let (children, conditions, acts) = (Vec::new(), Vec::new(), Vec::new());
-        Self { store, items, events, children, conditions, adopts: None, acts }
+        Self { store, items, events, children, conditions, adopts: None, acts, by_handler: false }
     }
 
     /// Stores a new machine with its whole journal. See [`Store::create`].
@@ -98,13 +100,14 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Stores a new machine as the child of another one, which is woken when the child has ended. When
-    /// the parent ends first, its children are sent a message with the trigger `cancel`.
-    /// [`Store::children`] lists them. A parent that is unknown or has ended gets no children: then the
-    /// batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`].
+    /// Stores a new machine as the child of another one, which is woken when the child has ended. It belongs to the
+    /// [visit](macro@crate::machine#visits) in which the parent is then. When the parent ends that first, a call that has
+    /// not begun is CANCELLED, and another machine is sent a message with the trigger `cancel`. [`Store::children`] lists
+    /// children. A parent that is unknown or has ended gets none: then the batch fails with [`CommitError::NotFound`] or
+    /// [`CommitError::Ended`].
     pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
         let child_id = child.journal().id();
-        self.children.push(NewChild { child: child_id, parent, since: 0, position: None });
+        self.children.push(NewChild { child: child_id, parent, since: None, position: None });
         self.create(child)
     }
 
@@ -131,6 +134,13 @@ impl<'a> Batch<'a> {
     /// Writes nothing unless this holds then.
     pub(crate) fn on_condition(mut self, condition: Condition) -> Self {
         self.conditions.push(condition);
+        self
+    }
+
+    /// A handler made the move that it writes: what the move cancels may be a mistake.
+    #[cfg(feature = "worker")]
+    pub(crate) fn by_handler(mut self) -> Self {
+        self.by_handler = true;
         self
     }
 
@@ -179,7 +189,7 @@ impl<'a> Batch<'a> {
         let span = telemetry::Commit { size, events: count }.span();
         let mut tries = 0;
         let mut result = loop {
-            let result = self.write_once(&left).instrument(span.clone()).await;
+            let result = self.write_once((&left, tries > 0)).instrument(span.clone()).await;
             tries += 1;
             match result {
                 // A call that was to end with the batch has moved on, or another one was added.

@@ -168,7 +168,7 @@ impl Calls {
         let child = NewChild {
             child: execution.journal().id(),
             parent: entry.machine,
-            since: entry.since(),
+            since: Some(entry.since()),
             position: Some(position),
         };
         self.new.push((Some(child), execution));

@@ -1,5 +1,7 @@
 use std::{collections::HashSet, sync::Arc};
 
+use tracing::field::display;
+
 use crate::{
     effects::{
         batch::{batch::Batch, calls::Calls, earlier_try::commit_id, item::Item},
@@ -13,14 +15,15 @@ use crate::{
     id::Id,
     journal::StoredState,
     store::{
-        backend::{self, AppliedBatch, Condition, NewChild, Rejected},
+        backend::{self, AppliedBatch, Condition, FoundRow, NewChild, Rejected},
         error::CommitError,
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
         operation::Logged,
-        write::prepare::Prepared,
+        write::{prepare::Prepared, under_way::CALLS},
     },
     stored::Requirement,
+    telemetry,
 };
 
 impl Batch<'_> {
@@ -37,11 +40,11 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Tries once to write everything; `left` are the machines whose calls may end with it. Returns the outcome of
-    /// each event.
+    /// Tries once to write everything; `left` are the machines whose calls may end with it, `is_again` says that an earlier
+    /// try was refused. Returns the outcome of each event.
     pub(super) async fn write_once(
         &mut self,
-        left: &[Left],
+        (left, is_again): (&[Left], bool),
     ) -> Result<Vec<EventOutcome>, EffectError> {
         self.prepare_changes().await?;
         let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
@@ -51,8 +54,8 @@ impl Batch<'_> {
         self.items.iter_mut().for_each(|item| item.journal().set_times(now));
         let Calls { new, joined, events: answers } = self.enter().await?;
         self.items.extend(new.into_iter().map(|(child, machine)| Item::Brought(child, machine)));
-        let mut children = self.new_children();
-        let Self { store, items, events, conditions, .. } = self;
+        let children = self.new_children();
+        let Self { store, items, events, conditions, by_handler, .. } = self;
         let store: &Store = store;
         let mut prepared = Vec::with_capacity(items.len());
         // The positions of the items that have something to write.
@@ -69,12 +72,8 @@ impl Batch<'_> {
             return Ok(Vec::new());
         }
         no_machine_twice(&prepared)?;
-        // The calls of a state belong to its entry, and others to the whole batch.
-        for child in children.iter_mut().filter(|child| child.position.is_none()) {
-            child.since = version_after(child.parent, &prepared, conditions);
-        }
-        let BatchConsequences { ended, conditions: mut required, yielding, let_go } =
-            store.consequences(left, &mut prepared, commit_id).await?;
+        let BatchConsequences { ended, conditions: mut required, yielding, let_go, cancelled } =
+            store.consequences((left, is_again), &mut prepared, commit_id).await?;
         required.extend(conditions.iter().cloned());
         required.extend(items.iter().filter_map(|item| item.change()?.condition()));
         let gates: Vec<_> = items.iter().map(|item| item.change()?.gate()).collect();
@@ -120,6 +119,11 @@ impl Batch<'_> {
                 for call in &ended {
                     emit_committed(call);
                 }
+                if *by_handler {
+                    for left in left {
+                        store.warn_of_cancelled(left, cancelled, &caused).await;
+                    }
+                }
                 sent::sent_with(&sent, &outcomes);
                 sent::caused_with(&caused);
                 Ok(outcomes)
@@ -163,16 +167,6 @@ impl Batch<'_> {
     }
 }
 
-/// The version of a machine after a batch: it writes the machine, or is about this version of it.
-fn version_after(id: Id, batch: &[Prepared], conditions: &[Condition]) -> u64 {
-    let written = batch.iter().find(|it| it.write.row.id == id);
-    let known = conditions.iter().find_map(|condition| match condition {
-        Condition::Version { id: of, version } if *of == id => Some(*version),
-        _ => None,
-    });
-    written.map_or(known.unwrap_or(0), |it| it.write.row.version)
-}
-
 /// Adds what was prepared. Returns what is on disk after the batch.
 fn fill(batch: &mut backend::WriteBatch, prepared: Vec<Prepared>) -> Vec<StoredState> {
     let mut stored = Vec::with_capacity(prepared.len());
@@ -204,6 +198,25 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {
 }
 
 impl Store {
+    /// Warns of what the move of a handler has cancelled, with the messages that its batch sent.
+    async fn warn_of_cancelled(&self, left: &Left, calls: u64, sent: &[(Id, EventOutcome)]) {
+        let to_others = sent.iter().map(|(to, _)| *to).filter(|to| *to != left.machine);
+        let ids: Vec<Id> = to_others.collect();
+        let mut children = 0;
+        if !ids.is_empty() {
+            let rows = self.inner.backend.rows(ids).await.unwrap_or_default();
+            // A call that has begun goes on.
+            let is_machine =
+                |it: &&FoundRow| matches!(it, FoundRow::Row(row, _) if row.machine != CALLS);
+            children = rows.iter().filter(is_machine).count() as u64;
+        }
+        if calls + children > 0 {
+            let (kind, id, trigger) = (left.definition, display(left.machine), &left.trigger);
+            let option = "detach";
+            telemetry::VisitCancelled { kind, id, trigger, calls, children, option }.emit();
+        }
+    }
+
     pub(super) fn required(&self, by: Id, requirement: Requirement) -> Condition {
         Condition::Required { by, requirement, clock: Arc::clone(&self.inner.clock) }
     }

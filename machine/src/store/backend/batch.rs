@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
 use super::{
     claim::{AttemptChange, KeyClaim},
@@ -64,8 +64,6 @@ pub(crate) enum Condition {
     NoNewAnswer { id: Id, key: String, after: u64 },
     /// The machine is in this version: the decision was not about an older one.
     Version { id: Id, version: u64 },
-    /// No child of this machine and status is missing here, so that none was added since they were read.
-    NoOtherChild { parent: Id, machine: String, status: String, known: Vec<Id> },
     /// After the batch, no call of an invocation of this machine is under way, and it has taken the outcome of each
     /// that took effect. With `since`, only those of that entry count, as [`Child::since`](super::inbox::Child::since). The
     /// exceptions do not count.
@@ -186,6 +184,27 @@ pub(crate) struct Write {
     /// The tool that it calls, which is compared with what is known of it before anything is written.
     /// See [`ToolRecord`](crate::store::write::tool::ToolRecord).
     pub(crate) tool: Option<ToolUse>,
+    /// The visit of a state that ends with it. Its child machines are sent a `cancel`, and the batch ends its calls that
+    /// have not begun: it is refused if one is missing.
+    pub(crate) left: Option<LeftVisit>,
+}
+
+/// A visit that a machine leaves, and not by a transition with `detach`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeftVisit {
+    /// The version of the machine with which it began. Children of the visit came then or later: see
+    /// [`Child::since`](super::inbox::Child::since).
+    pub(crate) since: u64,
+    /// Calls that stay, because they cannot be read. They cannot begin either.
+    pub(crate) except: Vec<Id>,
+}
+
+impl Write {
+    /// The versions of the machine in the visit that it leaves.
+    pub(crate) fn visit(&self) -> Option<RangeInclusive<u64>> {
+        let visit = self.left.as_ref()?.since..=self.expected?;
+        (!visit.is_empty()).then_some(visit)
+    }
 }
 
 /// A batch is durable.

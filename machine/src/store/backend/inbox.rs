@@ -3,9 +3,12 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::Digest,
-    store::inbox::{
-        message::{Delivery, Queued},
-        protocol::{Schedule, Wake},
+    store::{
+        inbox::{
+            message::{Delivery, Queued},
+            protocol::{Schedule, Wake},
+        },
+        write::under_way::{CALLS, PENDING},
     },
     stored::{CallState, Hold, Restore},
     typed::State,
@@ -113,8 +116,8 @@ pub(crate) struct Kinship {
 pub(crate) struct NewChild {
     pub(crate) child: Id,
     pub(crate) parent: Id,
-    /// As [`Child::since`].
-    pub(crate) since: u64,
+    /// As [`Child::since`]; `None` is the version of the parent after the batch.
+    pub(crate) since: Option<u64>,
     /// As [`Child::position`].
     pub(crate) position: Option<u32>,
 }
@@ -132,9 +135,10 @@ pub(crate) struct MovedChild {
 }
 
 impl NewChild {
-    pub(crate) fn kinship(&self) -> Kinship {
+    /// The relation to a parent that is in this version after the batch.
+    pub(crate) fn kinship(&self, version: u64) -> Kinship {
         let Self { parent, since, position, .. } = *self;
-        Kinship { parent, since, position }
+        Kinship { parent, since: since.unwrap_or(version), position }
     }
 }
 
@@ -146,6 +150,16 @@ impl MovedChild {
 }
 
 impl Child {
+    /// Returns whether it is a call that a handler made and that has not begun.
+    pub(crate) fn is_planned_call(&self) -> bool {
+        self.position.is_none() && self.machine == CALLS && self.status == PENDING
+    }
+
+    /// Returns whether it is a machine that has not ended, and not a call.
+    pub(crate) fn is_live_machine(&self) -> bool {
+        !self.has_ended && self.machine != CALLS
+    }
+
     /// Returns whether it is a machine of this type, in this state, such as
     /// [`execution::Completed`](crate::contract::execution::Completed).
     #[must_use]

@@ -34,7 +34,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let children = vec![
         second.call_of(id, 1),
         first.call_of(id, 0),
-        NewChild { since: 3, ..older_call },
+        NewChild { since: Some(3), ..older_call },
         child.child_of(id),
         strange.call_of(other.id(), 0),
     ];

@@ -115,7 +115,11 @@ async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Re
 }
 
 /// These, and no others, have a message, from their parent.
-async fn cancelled(store: &Subject, all: &[Id], which: &[(Id, Id)]) -> Result<(), String> {
+pub(super) async fn cancelled(
+    store: &Subject,
+    all: &[Id],
+    which: &[(Id, Id)],
+) -> Result<(), String> {
     for id in all {
         let inbox = store.inbox(*id).await?;
         let by: Vec<_> = which.iter().filter(|(child, _)| child == id).map(|it| it.1).collect();

@@ -88,6 +88,8 @@ defects! {
     /// Leaves calls behind that have ended, whose outcome was not taken.
     IgnoresUntaken => under_way,
     IgnoresVersion => compare_and_set,
+    /// A machine that leaves a visit leaves its children as they are.
+    IgnoresVisits => visits,
     /// Keeps the effects of a batch that it refuses.
     KeepsEffectOfRefused => effect_kept,
     /// Keeps workers that have left.
@@ -248,6 +250,7 @@ impl Defect {
                 let version = |data: &mut Tables| data.find(id).map(|stored| stored.row.version);
                 write.expected = memory.tamper(version).flatten();
             }
+            Self::IgnoresVisits => write.left = None,
             Self::LosesContext if write.expected.is_some() => {
                 write.row.context = Some(Arc::from("null"));
             }

@@ -46,6 +46,7 @@ mod token_rises;
 mod twin;
 mod twins;
 mod under_way;
+mod visits;
 
 use std::{
     future::Future,
@@ -75,7 +76,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 34] = suite![
+const SUITE: [(&str, Check); 35] = suite![
     acknowledged
     ready
     all_or_nothing
@@ -109,6 +110,7 @@ const SUITE: [(&str, Check); 34] = suite![
     summary
     token_rises
     under_way
+    visits
 ];
 
 /// Runs the whole suite; returns the broken promises, each with its error.

@@ -37,7 +37,7 @@ pub(in crate::store) const SINCE: u64 = 7;
 impl Machine {
     /// This machine, to be a child.
     pub(in crate::store) fn child_of(&self, parent: Id) -> NewChild {
-        NewChild { child: self.id(), parent, since: SINCE, position: None }
+        NewChild { child: self.id(), parent, since: Some(SINCE), position: None }
     }
 
     /// This machine, to be a call of the entry that [`SINCE`] names, at this place.
@@ -129,6 +129,7 @@ impl Machine {
             claim: None,
             attempt: None,
             tool: None,
+            left: None,
         }
     }
 

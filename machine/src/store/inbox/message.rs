@@ -172,11 +172,12 @@ impl Message {
         self.0.name.as_deref().filter(|_| self.0.actor == Human::KIND)
     }
 
-    /// The message that a machine that has ended sends to its children.
-    pub(crate) fn cancel(parent: Id) -> Outgoing {
-        let reason = format!("its parent {parent} has ended");
+    /// The message that a machine that leaves a visit sends to the children of the visit. A child is of one visit, so it
+    /// gets one.
+    pub(crate) fn cancel(parent: Id, why: &str) -> Outgoing {
+        let reason = format!("its parent {parent} {why}");
         Outgoing {
-            correlation: format!("{RESERVED}cancel:{parent}"),
+            correlation: format!("{CANCEL}{parent}"),
             actor: crate::actor::GraphRunner::KIND.to_owned(),
             name: None,
             body: serde_json::json!({ "trigger": "cancel", "reason": reason }).to_string(),
@@ -187,6 +188,9 @@ impl Message {
 
 /// The prefix of the library's correlation ids, which users cannot take.
 pub(super) const RESERVED: &str = "machine:";
+
+/// The prefix of those of [`Message::cancel`].
+const CANCEL: &str = "machine:cancel:";
 
 impl Outgoing {
     /// Returns `true` if it equals another message with this correlation id, by the same sender. The
@@ -246,6 +250,13 @@ pub(crate) struct Queued {
     pub(crate) fault: Option<Fault>,
     /// Its status is as it was written.
     pub(crate) intact: bool,
+}
+
+impl Queued {
+    /// Returns whether a machine that has left a visit sent it to a child of the visit.
+    pub(crate) fn is_of_parent(&self) -> bool {
+        self.correlation.starts_with(CANCEL)
+    }
 }
 
 /// Covers the relation of a child to its parent: since when, and at which place.

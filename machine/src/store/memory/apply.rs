@@ -23,6 +23,7 @@ impl Tables {
         let versions = batch.writes.iter().map(|write| self.find(write.row.id));
         let versions = versions.map(|stored| stored.map(|stored| stored.row.version));
         let admitted = batch.admit(self, versions)?;
+        let leave_children: Vec<_> = admitted.writes.iter().map(|it| it.leaves_children).collect();
         for (write, admitted) in batch.writes.iter().zip(admitted.writes) {
             if let (Some(used), Some(tool)) = (&write.tool, admitted.tool) {
                 self.tools.insert(used.name.clone(), tool);
@@ -40,7 +41,7 @@ impl Tables {
         let last = writes.map(|write| self.write(commit_id, write)).collect();
         self.write_chain(first, key);
         let outcomes = self.write_work(batch, admitted.events);
-        let sent = self.write_caused(batch);
+        let sent = self.write_caused(batch, &leave_children);
         let pruned =
             batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
         let logged = batch.log.iter().map(|log| self.log(log, batch.now)).last().flatten();

@@ -1,9 +1,13 @@
+use std::ops::RangeInclusive;
+
 use super::Tables;
 use crate::{
     id::Id,
     journal::Digest,
     store::{
-        backend::{AppliedBatch, Broken, CallRow, Kinship, OtherAttempts, Rejected, WriteBatch},
+        backend::{
+            AppliedBatch, Broken, CallRow, Child, Kinship, OtherAttempts, Rejected, WriteBatch,
+        },
         inbox::{
             message::Delivery,
             protocol::{Event, EventOutcome, InboxState},
@@ -75,15 +79,9 @@ impl Lookup for Tables {
         Ok(gates.any(|gate| self.newest_of(gate) > after))
     }
 
-    fn other_child(
-        &self,
-        parent: Id,
-        (machine, status): (&str, &str),
-        known: &[Id],
-    ) -> Result<Option<Id>, Rejected> {
-        let of_kind = self.children(parent).into_iter();
-        let of_kind = of_kind.filter(|child| child.machine == machine && child.status == status);
-        Ok(of_kind.map(|child| child.id).find(|id| !known.contains(id)))
+    fn children_of(&self, parent: Id, visit: &RangeInclusive<u64>) -> Result<Vec<Child>, Rejected> {
+        let children = self.children(parent).into_iter();
+        Ok(children.filter(|child| visit.contains(&child.since)).collect())
     }
 
     fn other_attempt(

@@ -8,7 +8,8 @@ use crate::{
     id::Id,
     store::{
         backend::{
-            Child, CrewChange, FoundRow, Kinship, Messages, ReadyMachine, WorkRows, WriteBatch,
+            Child, CrewChange, FoundRow, Kinship, Messages, ReadyMachine, WorkRows, Write,
+            WriteBatch,
         },
         inbox::{
             message::{Delivery, Outgoing, Queued, Received},
@@ -73,7 +74,8 @@ impl Tables {
             }
         }
         for new in &batch.children {
-            self.works.parents.insert(new.child, new.kinship());
+            let version = self.find(new.parent).map_or(0, |parent| parent.row.version);
+            self.works.parents.insert(new.child, new.kinship(version));
         }
         for moved in &batch.moved_children {
             self.works.parents.insert(moved.child, moved.kinship());
@@ -92,13 +94,18 @@ impl Tables {
     }
 
     /// Writes the consequences of a batch; returns the messages that are new.
-    pub(super) fn write_caused(&mut self, batch: &WriteBatch) -> Vec<(Id, EventOutcome)> {
+    pub(super) fn write_caused(
+        &mut self,
+        batch: &WriteBatch,
+        leave_children: &[bool],
+    ) -> Vec<(Id, EventOutcome)> {
         let mut sent = Vec::new();
-        for write in &batch.writes {
+        for (write, leaves_children) in batch.writes.iter().zip(leave_children) {
             let id = write.row.id;
             let child = self.works.parents.get(&id).copied();
-            for (to, event) in caused(write, child.as_ref(), batch.is_by_holder(id), batch.now) {
-                for id in self.recipients(id, to) {
+            let how = (batch.is_by_holder(id), *leaves_children);
+            for (to, event) in caused(write, child.as_ref(), how, batch.now) {
+                for id in self.recipients(write, to) {
                     // Only machines of kinds that workers drive have work.
                     if !matches!(event, Event::Drive { .. })
                         || self.works.driven.contains(&write.row.machine)
@@ -112,7 +119,8 @@ impl Tables {
         sent
     }
 
-    fn recipients(&self, id: Id, to: To) -> Vec<Id> {
+    fn recipients(&self, write: &Write, to: To) -> Vec<Id> {
+        let id = write.row.id;
         match to {
             To::Itself => vec![id],
             To::Parent => self.parent(id).into_iter().collect(),
@@ -120,10 +128,16 @@ impl Tables {
                 let behind = self.machines.iter().filter(|it| it.row.behind == Some(id));
                 behind.map(|it| it.row.id).collect()
             }
-            To::Children => {
-                let children = self.works.parents.iter().filter(|(_, it)| it.parent == id);
-                let open = |id: &Id| self.find(*id).is_some_and(|it| !it.row.ended);
-                children.map(|(child, _)| *child).filter(open).collect()
+            To::Children { since } => {
+                let children = self.children(id).into_iter();
+                let open = children.filter(|child| !child.has_ended && child.since >= since);
+                open.map(|child| child.id).collect()
+            }
+            To::LeftMachines => {
+                let Some(visit) = write.visit() else { return Vec::new() };
+                let children = self.children(id).into_iter();
+                let of_visit = children.filter(|child| visit.contains(&child.since));
+                of_visit.filter(Child::is_live_machine).map(|child| child.id).collect()
             }
         }
     }

@@ -3,7 +3,7 @@ use rusqlite::{Connection, params};
 use super::{
     attempts,
     cached::{Cached, Keyed},
-    crew,
+    child, crew,
     definitions::Numbers,
     fail::fail_point,
     failure::RollbackCause,
@@ -125,6 +125,11 @@ pub(super) fn apply_alone<'a>(
     if write.lines.is_empty() {
         return Ok(None);
     }
+    if let Some(visit) = write.visit().filter(|_| consequences)
+        && !child::of_visit(db, row.id, &visit)?.is_empty()
+    {
+        return Ok(None);
+    }
     for definition in &batch.definitions {
         numbers.get(&db, definition.fingerprint, &batch.definitions)?;
     }
@@ -138,8 +143,11 @@ pub(super) fn apply_alone<'a>(
         let definition = numbers.get(&db, line.definition, &batch.definitions)?;
         lines.add(no, definition, line);
     }
-    let sent =
-        if consequences { work::after(db, no, write, (false, batch.now))? } else { Vec::new() };
+    let sent = if consequences {
+        work::after(db, no, write, (false, false), batch.now)?
+    } else {
+        Vec::new()
+    };
     let last = vec![u64::try_from(newest).unwrap_or(0)];
     Ok(Some(AppliedBatch { last, sent, ..AppliedBatch::default() }))
 }
@@ -181,7 +189,7 @@ pub(super) fn apply<'a>(
             _ => create(&db, &place, &write.row)?,
         };
         places.insert(write.row.id, no);
-        written.push((no, write));
+        written.push((no, write, admitted.leaves_children));
         if let (Some(used), Some(tool)) = (&write.tool, admitted.tool) {
             tools::write(&db, &used.name, tool)?;
         }
@@ -209,9 +217,9 @@ pub(super) fn apply<'a>(
     let outcomes = work::write(db, batch, admitted.events)?;
     let mut sent = Vec::new();
     if consequences {
-        for (no, write) in written {
-            let by_holder = batch.is_by_holder(write.row.id);
-            sent.extend(work::after(db, no, write, (by_holder, batch.now))?);
+        for (no, write, leaves_children) in written {
+            let how = (batch.is_by_holder(write.row.id), leaves_children);
+            sent.extend(work::after(db, no, write, how, batch.now)?);
         }
     }
     let pruned = match &batch.prune {

@@ -1,9 +1,12 @@
 //! The rows of children.
 
+use std::ops::RangeInclusive;
+
 use rusqlite::{params, types::ValueRef};
 
 use super::{
     cached::{Cached, Keyed},
+    precondition,
     value::{Cell, Column, Columns, integer},
     work::Recipient,
 };
@@ -19,7 +22,10 @@ use crate::{
 /// Writes the children that a batch adds, and those that it moves.
 pub(super) fn write(db: Keyed<'_>, batch: &WriteBatch) -> rusqlite::Result<()> {
     for new in &batch.children {
-        let kinship = new.kinship();
+        let kinship = new.kinship(match new.since {
+            Some(since) => since,
+            None => precondition::version(&db, new.parent)?.unwrap_or(0),
+        });
         let Kinship { parent, since, position } = kinship;
         let seal = seal_of_child(db.key, new.child, &kinship);
         db.run(
@@ -53,6 +59,36 @@ pub(super) fn children(db: Keyed<'_>, parent: Id) -> rusqlite::Result<Vec<Result
     select
         .query_map([parent.bytes()], |row| Ok(child(Columns(row), db.key, parent).map_err(broken)))?
         .collect()
+}
+
+/// The children of a machine, newest first.
+const NEWEST: &str = "
+    SELECT c.since, c.position, c.seal, i.id, d.machine, i.status, i.ended, i.no
+    FROM child c CROSS JOIN instance i ON i.no = c.child
+    CROSS JOIN definition d ON d.no = i.definition
+    WHERE c.parent = (SELECT no FROM instance WHERE id = ?1) ORDER BY c.child DESC";
+
+/// The children that were added while a machine was in one of these versions, with their numbers. Children are numbered in
+/// the order of the versions of their parent, so those of earlier visits are not read.
+pub(super) fn of_visit(
+    db: Keyed<'_>,
+    parent: Id,
+    visit: &RangeInclusive<u64>,
+) -> rusqlite::Result<Vec<(i64, Child)>> {
+    let mut select = db.prepare_cached(NEWEST)?;
+    let mut rows = select.query([parent.bytes()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        // An edit of the file ends nothing.
+        let Ok(child) = child(Columns(row), db.key, parent) else { continue };
+        if child.since < *visit.start() {
+            break;
+        }
+        if visit.contains(&child.since) {
+            found.push((row.get(7)?, child));
+        }
+    }
+    Ok(found)
 }
 
 /// A child, if it was made one by this library.
@@ -135,4 +171,20 @@ pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<K
 /// The parent of a machine, if that was made one by this library.
 pub(super) fn parent(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<Id>, Broken>> {
     Ok(find(db, child)?.map(|found| found.map(|kinship| kinship.parent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NEWEST;
+    use crate::store::sqlite::format::tests::plan;
+
+    /// A move out of a state costs one search if the machine has no children.
+    #[test]
+    fn the_children_of_a_visit_are_found_by_an_index() {
+        let steps = plan(NEWEST, &[&"id"]);
+        let by = "SEARCH c USING INDEX child_parent (parent=?";
+        assert!(steps.iter().any(|step| step.starts_with(by)), "{steps:#?}");
+        let is_read_whole = |step: &String| step.starts_with("SCAN") || step.contains("TEMP");
+        assert!(!steps.iter().any(is_read_whole), "{steps:#?}");
+    }
 }

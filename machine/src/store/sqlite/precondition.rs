@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use rusqlite::{Connection, Error, params};
 
 use super::{
@@ -13,7 +15,7 @@ use crate::{
     id::Id,
     journal::Digest,
     store::{
-        backend::{Attempts, Broken, Kinship, OtherAttempts, Rejected, WriteBatch},
+        backend::{Attempts, Broken, Child, Kinship, OtherAttempts, Rejected, WriteBatch},
         inbox::protocol::{Event, InboxState},
         write::{
             admission::{Admitted, Lookup},
@@ -141,23 +143,13 @@ impl Lookup for Keyed<'_> {
         Ok(self.get(sql, params![key, bounded(after)], |row| row.get(0))?)
     }
 
-    fn other_child(
+    fn children_of(
         &self,
         parent: Id,
-        (machine, status): (&str, &str),
-        known: &[Id],
-    ) -> Result<Option<Id>, CheckFailure> {
-        let mut children = self.prepare_cached(
-            "SELECT i.id FROM child c JOIN instance p ON p.no = c.parent
-             JOIN instance i ON i.no = c.child JOIN definition d ON d.no = i.definition
-             WHERE p.id = ?1 AND d.machine = ?2 AND i.status = ?3",
-        )?;
-        let mut children = children.query_map(params![parent.bytes(), machine, status], |row| {
-            row.get(0).map(Id::from_bytes)
-        })?;
-        let is_other =
-            |id: &rusqlite::Result<Id>| id.as_ref().map_or(true, |id| !known.contains(id));
-        Ok(children.find(is_other).transpose()?)
+        visit: &RangeInclusive<u64>,
+    ) -> Result<Vec<Child>, CheckFailure> {
+        let children = child::of_visit(*self, parent, visit)?;
+        Ok(children.into_iter().map(|(_, child)| child).collect())
     }
 
     fn other_attempt(

@@ -56,13 +56,14 @@ pub(super) fn after(
     db: Keyed<'_>,
     no: i64,
     write: &Write,
-    (by_holder, now): (bool, Millis),
+    how: (bool, bool),
+    now: Millis,
 ) -> rusqlite::Result<Vec<(Id, EventOutcome)>> {
     let id = write.row.id;
     let parent = if write.row.ended { child::parent_of(db, (no, id))? } else { None };
     let call = parent.as_ref().and_then(|parent| parent.call);
     let mut sent = Vec::new();
-    for (to, event) in caused(write, call.as_ref(), by_holder, now) {
+    for (to, event) in caused(write, call.as_ref(), how, now) {
         let recipients = match (&event, to, &parent) {
             (Event::Drive { now }, ..) => {
                 drive_new(&db, no, &write.row.machine, *now)?;
@@ -70,7 +71,7 @@ pub(super) fn after(
             }
             (_, To::Parent, Some(parent)) => vec![parent.recipient],
             (_, To::Parent, None) => continue,
-            _ => recipients(db, (no, id), to)?,
+            _ => recipients(db, no, write, to)?,
         };
         for recipient in recipients {
             let outcome = apply_event(db, recipient, &event)?;
@@ -103,7 +104,8 @@ fn drive_new(connection: &Connection, no: i64, kind: &str, now: Millis) -> rusql
 }
 
 /// The machines to which an event happens that the write of one causes.
-fn recipients(db: Keyed<'_>, (no, id): (i64, Id), to: To) -> rusqlite::Result<Vec<Recipient>> {
+fn recipients(db: Keyed<'_>, no: i64, write: &Write, to: To) -> rusqlite::Result<Vec<Recipient>> {
+    let id = write.row.id;
     let recipient = |no| Recipient { no, id, ended: false };
     match to {
         To::Itself => Ok(vec![recipient(no)]),
@@ -112,7 +114,7 @@ fn recipients(db: Keyed<'_>, (no, id): (i64, Id), to: To) -> rusqlite::Result<Ve
         To::Behind => db.all("SELECT no FROM instance WHERE behind = ?1", [id.bytes()], |row| {
             row.get(0).map(recipient)
         }),
-        To::Children => {
+        To::Children { since } => {
             let mut children = db.prepare_cached(
                 "SELECT c.since, c.position, c.seal, i.no, i.id
                  FROM child c JOIN instance i ON i.no = c.child
@@ -121,11 +123,18 @@ fn recipients(db: Keyed<'_>, (no, id): (i64, Id), to: To) -> rusqlite::Result<Ve
             let child = |row: &Row<'_>| {
                 let child = Id::from_bytes(row.get(4)?);
                 // An edit of the file cancels no machine.
-                let is_sealed = matches!(kinship(Columns(row), db.key, (child, id)), Ok(Some(_)));
+                let kinship = kinship(Columns(row), db.key, (child, id));
+                let is_of_visit = matches!(kinship, Ok(Some(it)) if it.since >= since);
                 let recipient = Recipient { no: row.get(3)?, id: child, ended: false };
-                Ok(is_sealed.then_some(recipient))
+                Ok(is_of_visit.then_some(recipient))
             };
             children.query_map([no], child)?.filter_map(Result::transpose).collect()
+        }
+        To::LeftMachines => {
+            let Some(visit) = write.visit() else { return Ok(Vec::new()) };
+            let children = child::of_visit(db, id, &visit)?.into_iter();
+            let live = children.filter(|(_, child)| child.is_live_machine());
+            Ok(live.map(|(no, child)| Recipient { no, id: child.id, ended: false }).collect())
         }
     }
 }

@@ -1,14 +1,17 @@
 //! The checks of a batch before anything of it is written: one set of rules, for what any backend has stored.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    ops::RangeInclusive,
+};
 
 use crate::{
     id::Id,
     journal::Digest,
     store::{
         backend::{
-            Broken, Condition, Kinship, MovedChild, NewChild, OtherAttempts, Rejected, Write,
-            WriteBatch,
+            Broken, Child, Condition, Kinship, MovedChild, NewChild, OtherAttempts, Rejected,
+            Write, WriteBatch,
         },
         inbox::protocol::{Effects, Event, InboxState},
         write::{
@@ -49,13 +52,12 @@ pub(crate) trait Lookup {
     /// Checks whether a gate of an execution with this key has an entry after this one.
     fn is_answered_after(&self, key: &str, after: u64) -> Result<bool, Self::Error>;
 
-    /// A child of a machine, of this kind and status, other than those that are known.
-    fn other_child(
+    /// The children that were added while a machine was in one of these versions.
+    fn children_of(
         &self,
         parent: Id,
-        of: (&str, &str),
-        known: &[Id],
-    ) -> Result<Option<Id>, Self::Error>;
+        visit: &RangeInclusive<u64>,
+    ) -> Result<Vec<Child>, Self::Error>;
 
     /// One of these attempts that is not among the machines that are known, with its status.
     fn other_attempt(
@@ -98,6 +100,8 @@ pub(crate) struct AdmittedWrite {
     pub(crate) attempt: Option<AttemptRow>,
     /// The record of its tool from now on, if that changes.
     pub(crate) tool: Option<ToolRecord>,
+    /// It leaves a visit that has children.
+    pub(crate) leaves_children: bool,
 }
 
 impl WriteBatch {
@@ -149,7 +153,8 @@ impl WriteBatch {
                 tool = after.filter(|_| after != known);
                 tools.insert(&used.name, after);
             }
-            writes.push(AdmittedWrite { attempt: None, tool });
+            let leaves_children = self.leaves_children(stored, write)?;
+            writes.push(AdmittedWrite { attempt: None, tool, leaves_children });
         }
         let mut keys = Keys { stored, read: HashMap::new() };
         for (write, admitted) in self.writes.iter().zip(&mut writes) {
@@ -157,6 +162,21 @@ impl WriteBatch {
         }
         self.check_children(stored)?;
         Ok(Admitted { writes, events: self.decide_events(stored)? })
+    }
+
+    /// Returns whether a write leaves a visit with children. The batch must end those of its calls that have not begun.
+    fn leaves_children<L: Lookup>(&self, stored: &L, write: &Write) -> Result<bool, L::Error> {
+        let Some((left, visit)) = write.left.as_ref().zip(write.visit()) else { return Ok(false) };
+        let children = stored.children_of(write.row.id, &visit)?;
+        let stays = |child: &&Child| {
+            let is_written = self.writes.iter().any(|write| write.row.id == child.id);
+            child.is_planned_call() && !is_written && !left.except.contains(&child.id)
+        };
+        match children.iter().find(stays) {
+            // It was added since they were read, or they were not read.
+            Some(call) => Err(Rejected::Conflict(call.id).into()),
+            None => Ok(!children.is_empty()),
+        }
     }
 
     /// Checks that new children have a parent that lives, and that those that move are children of theirs.
@@ -202,9 +222,6 @@ impl WriteBatch {
             }
             Condition::Version { id, version } => {
                 (stored.version(*id)? != Some(*version)).then_some(*id)
-            }
-            Condition::NoOtherChild { parent, machine, status, known } => {
-                stored.other_child(*parent, (machine, status), known)?
             }
             Condition::NoCallUnderWay { parent, since, except } => {
                 return match self.call_under_way(stored, *parent, (*since, except))? {

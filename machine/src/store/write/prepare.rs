@@ -128,7 +128,7 @@ impl Store {
             .clone()
             .filter(|_| (creates || begins || permits) && !folded.after.closed)
             .map(|tool| ToolUse { begins: begins || permits, ..tool });
-        let write = Write { expected, row, lines, claim, attempt, tool };
+        let write = Write { expected, row, lines, claim, attempt, tool, left: None };
         Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate }))
     }
 

@@ -13,6 +13,9 @@ use crate::{
 /// The kind of the machines that are calls.
 pub(crate) const CALLS: &str = "execution";
 
+/// Their state before they begin.
+pub(crate) const PENDING: &str = "pending";
+
 /// Their state after a call that took effect.
 pub(crate) const COMPLETED: &str = "completed";
 
@@ -83,7 +86,8 @@ impl WriteBatch {
             return Ok(Some(moved.kinship()));
         }
         match self.children.iter().find(|it| it.child == child) {
-            Some(new) => Ok(Some(new.kinship())),
+            // A call names its entry.
+            Some(new) => Ok(Some(new.kinship(0))),
             None => stored.kinship(child),
         }
     }

@@ -55,6 +55,10 @@ impl<H: Handler> Job<'_, H> {
                     MessageFit::Never(why) if self.is_of_other && message.intact => {
                         MessageFit::UnsupportedHere(why)
                     }
+                    // A child that cannot be cancelled goes on.
+                    MessageFit::Never(_) if message.is_of_parent() && message.intact => {
+                        MessageFit::Stale
+                    }
                     verdict => verdict,
                 };
                 self.is_for_others |= matches!(verdict, MessageFit::UnsupportedHere(_));

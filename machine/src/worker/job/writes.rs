@@ -63,6 +63,7 @@ impl<H: Handler> Job<'_, H> {
                 batch = batch.event(self.lease.id, Event::Acknowledge { token, messages });
             }
             let batch = batch.event(self.lease.id, event).commit(&mut machine);
+            let batch = if task.is_some() { batch.by_handler() } else { batch };
             let batch = match &mut task {
                 Some(task) if !task.is_empty() => task.write(batch),
                 _ => batch,

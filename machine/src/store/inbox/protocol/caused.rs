@@ -17,36 +17,50 @@ pub(crate) enum To {
     Parent,
     /// Those whose gate it is.
     Behind,
-    /// Its children that have not ended.
-    Children,
+    /// Its children that have not ended, of this version or a later one.
+    Children {
+        since: u64,
+    },
+    /// Those of the visit that it leaves, apart from calls.
+    LeftMachines,
 }
 
 /// The events that the write of a machine causes, in this order. A backend finds the machines; an event that
 /// [`step`](super::step) refuses changes nothing. `child`: the relation of a machine that has ended to its parent, with
-/// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease.
+/// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease. `leaves_children`:
+/// the write leaves a visit with children.
 ///
 /// A machine may be written again after it has ended. Its messages have the same correlation ids then, so that each is
 /// sent once.
 pub(crate) fn caused(
     write: &Write,
     child: Option<&Kinship>,
-    by_holder: bool,
+    (by_holder, leaves_children): (bool, bool),
     now: Millis,
 ) -> Vec<(To, Event)> {
     let id: Id = write.row.id;
+    let send = |message| Event::Send { message: Arc::new(message), now };
     if write.row.ended {
-        let send = |message| Event::Send { message: Arc::new(message), now };
+        let since = write.left.as_ref().map_or(0, |left| left.since);
         let notify = Event::Notify { moved: false, now };
         let outcome = child.and_then(|kinship| Message::outcome(id, kinship));
         return vec![
             (To::Itself, Event::End),
             (To::Parent, outcome.map_or_else(|| notify.clone(), send)),
             (To::Behind, notify),
-            (To::Children, send(Message::cancel(id))),
+            (To::Children { since }, send(Message::cancel(id, "has ended"))),
         ];
     }
     if write.expected.is_none() {
         return vec![(To::Itself, Event::Drive { now })];
     }
-    if by_holder { Vec::new() } else { vec![(To::Itself, Event::Notify { moved: true, now })] }
+    let mut events = Vec::new();
+    if !by_holder {
+        events.push((To::Itself, Event::Notify { moved: true, now }));
+    }
+    if leaves_children {
+        let moved = format!("has moved to `{}`", write.row.status);
+        events.push((To::LeftMachines, send(Message::cancel(id, &moved))));
+    }
+    events
 }
