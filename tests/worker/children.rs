@@ -131,7 +131,7 @@ fn undriven_child() {
     });
 }
 
-/// The child goes on, and nothing needs attention because of it.
+/// The child continues, and nothing needs attention because of it.
 #[test]
 fn child_without_a_move_cancel() {
     each(async |store| {

@@ -285,7 +285,7 @@ fn the_end_after_a_detached_visit() {
 
 /// It keeps its receipt.
 #[test]
-fn a_begun_call_of_a_visit_goes_on() {
+fn a_begun_call_of_a_visit_continues() {
     for way in Way::ALL {
         each(async |store| {
             let (id, bank) = (matter(&store, None).await, Service::held());

@@ -205,7 +205,7 @@ impl Store {
         let mut children = 0;
         if !ids.is_empty() {
             let rows = self.inner.backend.rows(ids).await.unwrap_or_default();
-            // A call that has begun goes on.
+            // A call that has begun continues.
             let is_machine =
                 |it: &&FoundRow| matches!(it, FoundRow::Row(row, _) if row.machine != CALLS);
             children = rows.iter().filter(is_machine).count() as u64;

@@ -31,7 +31,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut begun = add(&store, &parent, Machine::execution(), (None, None)).await?;
     begun.row.status = "running".to_owned();
     store.accepts(begun.update(1)).await?;
-    // The calls of an invocation have rules of their own.
+    // Other rules hold for the calls of an invocation.
     let call = add(&store, &parent, Machine::execution(), (Some(SECOND), Some(0))).await?;
     let since: Vec<_> = store.children(parent.id()).await?.iter().map(|it| it.since).collect();
     ensure!(since == [1, 1, SECOND, SECOND, SECOND, SECOND, SECOND], "they are of {since:?}");

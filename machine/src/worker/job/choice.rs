@@ -55,7 +55,7 @@ impl<H: Handler> Job<'_, H> {
                     MessageFit::Never(why) if self.is_of_other && message.intact => {
                         MessageFit::UnsupportedHere(why)
                     }
-                    // A child that cannot be cancelled goes on.
+                    // A child that cannot be cancelled continues.
                     MessageFit::Never(_) if message.is_of_parent() && message.intact => {
                         MessageFit::Stale
                     }
