@@ -25,9 +25,20 @@ impl Serialize for Glass {
 enum Vase {
     #[initial]
     #[on(fill(flaw: u8) => Filled(glass = Glass(flaw)))]
+    #[on(dust => Dusty, by = GraphRunner, after = Duration::from_secs(10))]
     Empty,
     #[terminal]
     Filled { glass: Glass },
+    #[terminal]
+    Dusty,
+}
+
+/// A handler whose transition cannot be written.
+fn fills(flaw: u8) -> Does<AnyVase> {
+    moves(move |machine, _| match machine {
+        AnyVase::Empty(vase) => Next::to(vase.fill(flaw)),
+        AnyVase::Filled(_) | AnyVase::Dusty(_) => Next::Wait,
+    })
 }
 
 /// The machine is set aside with the text of the panic.
@@ -36,14 +47,25 @@ fn text_of_a_panic_is_recorded() {
     for (flaw, text) in [(1, "compared"), (2, "written")] {
         each(async |store| {
             let bad = create(&store, Vase::new()).await;
-            let handler = moves(move |machine, _| match machine {
-                AnyVase::Empty(vase) => Next::to(vase.fill(flaw)),
-                AnyVase::Filled(_) => Next::Wait,
-            });
-            settle(worker(&store).handler(handler)).await;
+            settle(worker(&store).handler(fills(flaw))).await;
             let text = format!("the machine's code panicked: {text}");
             set_aside(&store, &[(bad, &text)]).await;
             is(&store, bad, "empty").await;
+        });
+    }
+}
+
+/// The machine is set aside, and still leaves its state at the deadline.
+#[test]
+fn deadline_fires_after_a_transition_that_cannot_be_written() {
+    for flaw in [1, 2] {
+        timed(async |store, hand| {
+            let id = create(&store, Vase::new()).await;
+            settle(worker(&store).handler(fills(flaw))).await;
+            is(&store, id, "empty").await;
+            hand.pass(Duration::from_secs(10));
+            settle(worker(&store).handler(fills(flaw))).await;
+            is(&store, id, "dusty").await;
         });
     }
 }

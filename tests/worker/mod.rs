@@ -19,6 +19,7 @@ mod executions;
 mod fairness;
 mod handlers;
 mod identity;
+mod in_time;
 mod invoked;
 mod leave;
 mod messages;

@@ -28,6 +28,13 @@ pub struct Due {
     pub(crate) fresh: bool,
 }
 
+impl Due {
+    /// When the first of these deadlines is due, of those that a commit has started.
+    pub(crate) fn first(deadlines: &[Self]) -> Option<Millis> {
+        deadlines.iter().filter(|due| !due.paused).filter_map(|due| due.due_at).min()
+    }
+}
+
 /// Equality ignores whether a deadline waits for its commit.
 impl PartialEq for Due {
     fn eq(&self, other: &Self) -> bool {

@@ -93,6 +93,6 @@ impl Summary {
 
     /// When the next deadline is due, by the clock of the store.
     pub(crate) fn due_at(&self) -> Option<Millis> {
-        self.deadlines.iter().filter(|due| !due.paused).filter_map(|due| due.due_at).min()
+        Due::first(&self.deadlines)
     }
 }

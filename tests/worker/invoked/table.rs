@@ -248,16 +248,16 @@ async fn a_state_is_left_at_every_moment_of_its_call() {
         (true, Moment::Pending, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (true, Moment::Running, [End::Took; 3], [End::Left; 3]),
         (true, Moment::InDoubt, [End::Waits; 3], [End::Left; 3]),
-        // A deadline that is due comes before messages.
-        (true, Moment::Untaken, [End::Took; 3], [End::Took, End::Left, End::Left]),
+        // The outcome came before the deadline was due.
+        (true, Moment::Untaken, [End::Took; 3], [End::Took, End::Took, End::Left]),
         (false, Moment::Asked, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (false, Moment::Pending, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (false, Moment::Running, [End::Left; 3], [End::Left; 3]),
         (
             false,
             Moment::Untaken,
-            [End::Took, End::Left, End::Left],
-            [End::Took, End::Left, End::Left],
+            [End::Took, End::Took, End::Left],
+            [End::Took, End::Took, End::Left],
         ),
     ] {
         for (detach, ends) in [(false, plain), (true, detached)] {

@@ -239,13 +239,15 @@ pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: MessageSt
     key.digest(&[b"status", sent, &[status as u8]])
 }
 
-/// The fields that decide whether a state takes a queued message. They may be wrong, because only the
+/// The fields that decide whether a state takes a queued message, and when. They may be wrong, because only the
 /// body is authoritative: they are compared with it before the message is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) correlation: String,
     pub(crate) actor: String,
     pub(crate) trigger: Option<String>,
+    /// When it was sent, by the clock of the store.
+    pub(crate) sent_at: Millis,
     pub(crate) attempts: u32,
     pub(crate) fault: Option<Fault>,
     /// Its status is as it was written.

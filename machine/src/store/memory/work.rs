@@ -229,8 +229,16 @@ impl Tables {
             let MessageState { status, attempts, fault, .. } = delivered.state(state);
             if status == MessageStatus::Queued {
                 let (correlation, actor) = (message.correlation.clone(), message.actor.clone());
-                let trigger = message.trigger();
-                queued.push(Queued { correlation, actor, trigger, attempts, fault, intact: true });
+                let (trigger, sent_at) = (message.trigger(), delivered.sent_at);
+                queued.push(Queued {
+                    correlation,
+                    actor,
+                    trigger,
+                    sent_at,
+                    attempts,
+                    fault,
+                    intact: true,
+                });
             }
         }
         (found, work, queued)

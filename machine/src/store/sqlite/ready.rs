@@ -105,7 +105,7 @@ pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<Work
     };
     let work = read_work(&reader.connection, no)?;
     let mut select = reader.connection.prepare_cached(
-        "SELECT correlation, actor, trigger, attempts, error, cause, status_seal, seal
+        "SELECT correlation, actor, trigger, attempts, error, cause, status_seal, seal, sent_at
          FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no",
     )?;
     let queued = select.query_map([no], |row| {
@@ -118,6 +118,7 @@ pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<Work
             correlation,
             actor: row.get(1)?,
             trigger: row.get(2)?,
+            sent_at: row.get(8)?,
             attempts: count(row, 3)?,
             fault: fault(row, 4)?,
         })

@@ -7,7 +7,10 @@ use crate::{
     id::shortened,
     store::{
         Unavailable,
-        inbox::{message::Queued, protocol::Attempted},
+        inbox::{
+            message::Queued,
+            protocol::{Attempted, Pending, Turn, earliest},
+        },
     },
     stored::Restore,
     typed::Erased,
@@ -42,15 +45,15 @@ impl<H: Handler> Job<'_, H> {
         let now = self.shared.store.now();
         self.kept.clear();
         let mut on = None;
-        let is_due = self.due_at.is_some_and(|at| at <= now);
-        if self.work.may_fire(now) && is_due && !self.waits_on(&Attempted::Deadline) {
-            on = Some(Attempted::Deadline);
-        }
+        let may_fire = self.work.may_fire(now) && !self.waits_on(&Attempted::Deadline);
+        let due_at = self.due_at.filter(|at| may_fire && *at <= now);
         // One that has failed lets the others pass.
         self.messages.sort_by_key(|message| message.attempts);
         for message in std::mem::take(&mut self.messages) {
             let correlation = &message.correlation;
-            if on.is_none() && !self.passed.contains(correlation) {
+            let turn = earliest(Pending { sent_at: Some(message.sent_at), due_at });
+            let is_next = on.is_none() && turn == Some(Turn::Message);
+            if is_next && !self.passed.contains(correlation) {
                 let verdict = match self.judge(&message) {
                     MessageFit::Never(why) if self.is_of_other && message.intact => {
                         MessageFit::UnsupportedHere(why)
@@ -83,8 +86,12 @@ impl<H: Handler> Job<'_, H> {
             self.messages.push(message);
         }
         let may_handle = self.work.may_handle(now) && !self.waits_on(&Attempted::State);
-        let handler = if may_handle { Attempted::State } else { Attempted::Recheck };
-        self.on = on.unwrap_or(handler);
+        self.on = match on {
+            Some(message) => message,
+            None if due_at.is_some() => Attempted::Deadline,
+            None if may_handle => Attempted::State,
+            None => Attempted::Recheck,
+        };
         self.attempt = match &self.on {
             Attempted::Message(correlation) => {
                 let mut all = self.messages.iter();

@@ -7,13 +7,14 @@ use crate::{
     actor::{Actor, Call},
     clock::Millis,
     effects::{error::EffectError, retry::Retry},
+    journal::Due,
     store::{
         Cause, CommitError, Unavailable,
         inbox::protocol::{
             self, Attempted, Event, EventOutcome, Fail, Fault, Moved, Switch, Wait, Wake,
         },
     },
-    stored::Restore,
+    stored::{Durable, Restore},
     telemetry,
     typed::Erased,
     worker::{Task, shared::SKIP_FOR},
@@ -44,9 +45,11 @@ impl<H: Handler> Job<'_, H> {
         (self.is_for_others, self.is_of_other) = (false, false);
         self.ready_at = store.now();
         (self.work.handler, self.work.deadline) = Default::default();
+        // The deadlines of a group run on; the others begin with the commit. If that fails, those of the old state count.
+        let due_at = std::mem::replace(&mut self.due_at, Due::first(machine.journal().deadlines()));
         self.machine = Some(machine);
-        self.due_at = None;
         let next = self.after_move(ended);
+        self.due_at = due_at;
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
         let mut retry = Retry::default();
         let result = loop {

@@ -3,6 +3,8 @@
 //! runs the same one.
 
 mod caused;
+#[cfg(feature = "worker")]
+mod earliest;
 mod effects;
 mod event;
 mod fault;
@@ -12,6 +14,8 @@ mod state;
 mod step;
 
 pub(crate) use caused::{To, caused};
+#[cfg(feature = "worker")]
+pub(crate) use earliest::{Pending, Turn, earliest};
 pub(crate) use effects::{Effects, EventOutcome, EventRefusal, WorkChange};
 pub(crate) use event::{AfterMove, Attempted, Claim, Event, Fail, Moved, Switch, Wait};
 pub use fault::Cause;
