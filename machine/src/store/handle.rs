@@ -110,7 +110,8 @@ impl Store {
 
     /// A batch of nothing, with a new commit id.
     pub(crate) fn new_batch(&self) -> WriteBatch {
-        WriteBatch::new(i64::from_le_bytes(Id::random_bytes()), self.now())
+        let batch = WriteBatch::new(i64::from_le_bytes(Id::random_bytes()), self.now());
+        batch.at_transaction(&self.inner.clock)
     }
 
     /// The row of a machine.

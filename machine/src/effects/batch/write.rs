@@ -94,7 +94,7 @@ impl Batch<'_> {
             conditions: required,
             yielding,
             log,
-            ..backend::WriteBatch::new(commit_id, store.now())
+            ..backend::WriteBatch::new(commit_id, store.now()).at_transaction(&store.inner.clock)
         };
         let sent = sent::sent(&batch.events);
         let stored = fill(&mut batch, prepared);

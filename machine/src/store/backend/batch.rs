@@ -50,8 +50,10 @@ pub(crate) struct WriteBatch {
     /// The machines whose writes are left out if they are in another version by then, after all others. Such a child
     /// stays at its place.
     pub(crate) yielding: Vec<Id>,
-    /// The time, for what the writes cause.
+    /// The time at which it was made.
     pub(crate) now: Millis,
+    /// The clock of the store, for what is ordered by the time of the transaction, which may come later.
+    pub(crate) clock: Option<Arc<dyn Clock>>,
 }
 
 /// A condition on the moment of a write, which may come long after the checks before it.
@@ -99,6 +101,16 @@ impl WriteBatch {
     /// A batch of nothing.
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         Self { commit_id, now, ..Self::default() }
+    }
+
+    /// With the time of its transaction for what is compared with deadlines: messages, and ends of children.
+    pub(crate) fn at_transaction(self, clock: &Arc<dyn Clock>) -> Self {
+        Self { clock: Some(Arc::clone(clock)), ..self }
+    }
+
+    /// The time of its transaction; this one if it has no clock.
+    pub(crate) fn time(&self, without: Millis) -> Millis {
+        self.clock.as_ref().map_or(without, |clock| clock.now())
     }
 
     /// The batch without the writes that yield, of machines in another version; `None` if all are in the expected

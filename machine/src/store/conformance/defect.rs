@@ -119,6 +119,8 @@ defects! {
     RewritesOutcome => operations,
     RingsNever => doorbell,
     RingsOnce => doorbell,
+    /// A message has the time at which its batch was made.
+    SendsEarly => sent_at,
     SkipsSequenceNumber => order,
     /// Whatever comes under a known correlation id is a duplicate.
     SuppressesMessages => correlation,
@@ -139,6 +141,7 @@ impl Defect {
         match self {
             Self::DropsSecondWrite => batch.writes.truncate(1),
             Self::IgnoresConditions => batch.conditions.clear(),
+            Self::SendsEarly => batch.clock = None,
             Self::IgnoresCalls | Self::IgnoresExceptions | Self::IgnoresUntaken => {
                 self.spoil_exceptions(&mut batch.conditions, memory);
             }

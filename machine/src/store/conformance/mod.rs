@@ -39,6 +39,7 @@ mod queued;
 pub(crate) mod random;
 mod ready;
 pub(in crate::store) mod sample;
+mod sent_at;
 mod sessions;
 mod subject;
 mod summary;
@@ -106,6 +107,7 @@ const SUITE: [(&str, Check); 35] = suite![
     outcomes
     prune
     queries
+    sent_at
     sessions
     summary
     token_rises

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::Tables;
 use crate::{
-    clock::Millis,
+    clock::{Clock, Millis},
     id::Id,
     store::{
         backend::{
@@ -83,7 +83,7 @@ impl Tables {
         let mut outcomes = Vec::with_capacity(decided.len());
         for ((_, effects), (id, event)) in decided.into_iter().zip(&batch.events) {
             outcomes.push(effects.outcome);
-            self.record(*id, event, &effects);
+            self.record(*id, (event, batch.clock.as_ref()), &effects);
         }
         match &batch.crew {
             Some(CrewChange::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
@@ -99,12 +99,12 @@ impl Tables {
         batch: &WriteBatch,
         leave_children: &[bool],
     ) -> Vec<(Id, EventOutcome)> {
-        let mut sent = Vec::new();
+        let (mut sent, now) = (Vec::new(), batch.time(batch.now));
         for (write, leaves_children) in batch.writes.iter().zip(leave_children) {
             let id = write.row.id;
             let child = self.works.parents.get(&id).copied();
             let how = (batch.is_by_holder(id), *leaves_children);
-            for (to, event) in caused(write, child.as_ref(), how, batch.now) {
+            for (to, event) in caused(write, child.as_ref(), how, now) {
                 for id in self.recipients(write, to) {
                     // Only machines of kinds that workers drive have work.
                     if !matches!(event, Event::Drive { .. })
@@ -145,11 +145,17 @@ impl Tables {
     /// An event that changes nothing if it is refused. Returns its outcome.
     fn apply_event(&mut self, id: Id, event: &Event) -> Option<EventOutcome> {
         let effects = step(&self.inbox_state(id), event).ok()?;
-        self.record(id, event, &effects);
+        self.record(id, (event, None), &effects);
         Some(effects.outcome)
     }
 
-    fn record(&mut self, id: Id, event: &Event, effects: &Effects) {
+    /// Keeps the effects of an event. A message is sent at the time of the clock, if there is one.
+    fn record(
+        &mut self,
+        id: Id,
+        (event, clock): (&Event, Option<&Arc<dyn Clock>>),
+        effects: &Effects,
+    ) {
         if let Event::Send { message, now } = event
             && effects.outcome != EventOutcome::Duplicate
         {
@@ -157,7 +163,8 @@ impl Tables {
                 self.replace(id, &message.correlation);
             }
             let message = Arc::clone(message);
-            self.works.messages.push(Delivered { to: id, message, sent_at: *now, replaced: None });
+            let sent_at = clock.map_or(*now, |clock| clock.now());
+            self.works.messages.push(Delivered { to: id, message, sent_at, replaced: None });
         }
         self.works.states.entry(id).or_default().apply(effects);
     }

@@ -144,7 +144,7 @@ pub(super) fn apply_alone<'a>(
         lines.add(no, definition, line);
     }
     let sent = if consequences {
-        work::after(db, no, write, (false, false), batch.now)?
+        work::after(db, no, write, (false, false), batch.time(batch.now))?
     } else {
         Vec::new()
     };
@@ -219,7 +219,7 @@ pub(super) fn apply<'a>(
     if consequences {
         for (no, write, leaves_children) in written {
             let how = (batch.is_by_holder(write.row.id), leaves_children);
-            sent.extend(work::after(db, no, write, how, batch.now)?);
+            sent.extend(work::after(db, no, write, how, batch.time(batch.now))?);
         }
     }
     let pruned = match &batch.prune {

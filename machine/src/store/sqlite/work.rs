@@ -1,5 +1,7 @@
 //! Inboxes and leases. What happens to them is decided by [`step`]; this keeps the result.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -9,7 +11,7 @@ use super::{
     value::{Columns, integer},
 };
 use crate::{
-    clock::Millis,
+    clock::{Clock, Millis},
     id::Id,
     store::{
         backend::{Write, WriteBatch},
@@ -36,7 +38,7 @@ pub(super) fn write(
         let Some(no) = no.map_or_else(|| row::no_of(&db, *id), |no| Ok(Some(no)))? else {
             continue;
         };
-        record(db, (no, *id), event, &effects)?;
+        record(db, (no, *id), (event, batch.clock.as_ref()), &effects)?;
     }
     Ok(outcomes)
 }
@@ -149,14 +151,15 @@ fn apply_event(
     let mut state = InboxState { ended, work, ..InboxState::default() };
     message::read(db, no, event, &mut state)?;
     let Ok(effects) = step(&state, event) else { return Ok(None) };
-    record(db, (no, id), event, &effects)?;
+    record(db, (no, id), (event, None), &effects)?;
     Ok(Some(effects.outcome))
 }
 
+/// Writes the effects of an event. A message is sent at the time of the clock, if there is one.
 fn record(
     db: Keyed<'_>,
     (no, id): (i64, Id),
-    event: &Event,
+    (event, clock): (&Event, Option<&Arc<dyn Clock>>),
     effects: &Effects,
 ) -> rusqlite::Result<()> {
     match &effects.work {
@@ -174,7 +177,8 @@ fn record(
         match (known, event) {
             (Some(known), _) => message::update(db, &known, message)?,
             (None, Event::Send { message: sent, now }) => {
-                message::insert(db, (no, id), (sent, *now), message)?;
+                let sent_at = clock.map_or(*now, |clock| clock.now());
+                message::insert(db, (no, id), (sent, sent_at), message)?;
             }
             (None, _) => {}
         }
