@@ -1,7 +1,11 @@
 //! Workers that come late, after a deadline was due: what came in time wins over the deadline, and what came later does
 //! not.
 
-use machine::{clock::Millis, store::Cause};
+use machine::{
+    clock::{Clock, Millis},
+    store::Cause,
+    worker::Handler,
+};
 
 use crate::worker::prelude::*;
 
@@ -51,6 +55,24 @@ enum Trip {
     Lost,
 }
 
+/// It waits for its child.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Errand {
+    #[initial]
+    #[on(finish => Finished, by = GraphRunner)]
+    #[on(stop => Stopped, by = Human)]
+    #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
+    Out,
+    #[terminal]
+    Finished,
+    #[terminal]
+    Stopped,
+    #[terminal]
+    Expired,
+}
+
+const STOP: &str = r#"{"trigger": "stop"}"#;
 const ACCEPT: &str = r#"{"trigger": "accept", "price": 3}"#;
 const DEAR: &str = r#"{"trigger": "accept", "price": 101}"#;
 const UNLUCKY: &str = r#"{"trigger": "accept", "price": 13}"#;
@@ -156,6 +178,123 @@ fn deadline_of_a_group_is_between_two_messages() {
             let arrive = says(r#"{"trigger": "arrive"}"#, "arrive");
             sent(&store, &hand, (id, HOUR), &[(1, go), (at, arrive)]).await;
             is(&store, id, expected).await;
+        });
+    }
+}
+
+/// Finishes errands once their children have ended.
+fn joins() -> Does<AnyErrand> {
+    does(|errand: AnyErrand, task| {
+        Box::pin(async move {
+            Ok(match (errand, task.joined().await?) {
+                (AnyErrand::Out(errand), Some(_)) => Next::to(errand.finish(graph_runner())),
+                _ => Next::Wait,
+            })
+        })
+    })
+}
+
+/// Fails once their children have ended, and counts that.
+fn breaks(calls: &Count) -> Does<AnyErrand> {
+    let calls = calls.clone();
+    does(move |_, task| {
+        let calls = calls.clone();
+        Box::pin(async move {
+            if task.joined().await?.is_some() {
+                calls.add();
+                return Err("the printer is on fire".into());
+            }
+            Ok(Next::Wait)
+        })
+    })
+}
+
+/// An errand whose child ends so long after its creation, and to which a message is sent at such a time. Then no worker comes
+/// until an hour after the deadline.
+async fn errand(
+    store: &Store,
+    hand: &Hand,
+    driven: impl Handler,
+    (ended, sent): (Option<Millis>, Option<Millis>),
+) -> Id {
+    let id = create(store, Errand::new()).await;
+    let mut lamp = Lamp::new();
+    store.batch().create_child(id, &mut lamp).write().await.unwrap();
+    settle(worker(store).handler(driven)).await;
+    let start = hand.now();
+    let mut off = lamp.cancel(graph_runner());
+    // On a tie the child is first, and the message still wins.
+    if let Some(ended) = ended.filter(|ended| sent.is_none_or(|sent| *ended <= sent)) {
+        hand.set(start + ended);
+        store.commit(&mut off).await.unwrap();
+    }
+    if let Some(sent) = sent {
+        hand.set(start + sent);
+        store.send(id, &says(STOP, "stop")).await.unwrap();
+    }
+    if let Some(ended) = ended.filter(|ended| sent.is_some_and(|sent| *ended > sent)) {
+        hand.set(start + ended);
+        store.commit(&mut off).await.unwrap();
+    }
+    hand.set(start + DUE + HOUR);
+    id
+}
+
+/// The handler is called before the deadline if a child ended in time, and before messages that were sent later.
+#[test]
+fn end_of_a_child_before_at_and_after_the_deadline() {
+    for (ended, sent, expected) in [
+        (Some(DUE - 1), None, "finished"),
+        (Some(DUE), None, "finished"),
+        (Some(DUE + 1), None, "expired"),
+        (Some(1), Some(2), "finished"),
+        (Some(2), Some(2), "stopped"),
+        (Some(2), Some(1), "stopped"),
+        (Some(DUE + 1), Some(DUE), "stopped"),
+        (Some(DUE + 1), Some(DUE + 2), "expired"),
+        (Some(DUE), Some(DUE + 1), "finished"),
+        (None, Some(DUE + 1), "expired"),
+    ] {
+        timed(async |store, hand| {
+            let id = errand(&store, &hand, joins(), (ended, sent)).await;
+            settle(worker(&store).handler(joins())).await;
+            is(&store, id, expected).await;
+        });
+    }
+}
+
+/// It is called as often as it may be, and then the deadline fires. A child that ended later does not hold it.
+#[test]
+fn a_handler_that_fails_holds_the_deadline() {
+    for (ended, expected) in [(DUE, 3), (DUE + 1, 0)] {
+        timed(async |store, hand| {
+            let calls = Count::default();
+            let id = errand(&store, &hand, breaks(&calls), (Some(ended), None)).await;
+            settle(worker(&store).attempts(3).handler(breaks(&calls))).await;
+            is(&store, id, "expired").await;
+            assert_eq!(calls.get(), expected);
+        });
+    }
+}
+
+/// While it waits for its next attempt the machine rests, and takes messages that were in time, and no others.
+#[test]
+fn a_handler_that_backs_off_lets_messages_pass() {
+    for (sent, expected) in [(DUE, "stopped"), (DUE + 1, "out")] {
+        timed(async |store, hand| {
+            let calls = Count::default();
+            let times = (Some(1), Some(sent));
+            let id = errand(&store, &hand, breaks(&calls), times).await;
+            let wait = Duration::from_hours(1);
+            let patient = || worker(&store).attempts(3).backoff(wait, wait).handler(breaks(&calls));
+            settle(patient()).await;
+            is(&store, id, expected).await;
+            assert_eq!(calls.get(), 1);
+            for _ in 0..2 {
+                hand.advance(2 * HOUR);
+                settle(patient()).await;
+            }
+            is(&store, id, if expected == "out" { "expired" } else { expected }).await;
         });
     }
 }

@@ -81,6 +81,8 @@ struct Job<'a, H: Handler> {
     stale: Vec<String>,
     /// Work that waits for a call of the machine.
     waits: Vec<(Attempted, Id)>,
+    /// The number of messages that the current state takes, and that come after the handler.
+    behind: usize,
     /// The lease was given back, or is lost.
     released: bool,
     /// The class of the error that it ended with.
@@ -177,6 +179,7 @@ async fn claim<'a, H: Handler>(
         untaken: HashSet::new(),
         stale: Vec::new(),
         waits: Vec::new(),
+        behind: 0,
         released: false,
         failed: None,
     };

@@ -2,15 +2,16 @@
 
 use super::{
     Open, ensure,
-    event::NOW,
+    event::{NOW, fail},
     sample::{Machine, SINCE, batch},
     subject::Subject,
 };
 use crate::{
+    clock::Millis,
     id::Id,
     store::{
         backend::{Child, WriteBatch},
-        inbox::protocol::Wake,
+        inbox::protocol::{Attempted, Wake},
     },
 };
 
@@ -49,12 +50,22 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
     store.accepts(eldest.end()).await?;
     woken(store, &all, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
     cancelled(store, &all, &[(grandchild_id, eldest_id)]).await?;
+    noted(store, parent_id, is_driven.then_some(NOW)).await?;
+    if is_driven {
+        // A call of the handler that fails changes nothing about it.
+        let (token, _) = store.claims(parent_id, Attempted::State).await?;
+        store.apply_event(parent_id, fail(token, Attempted::State, "no")).await?;
+        noted(store, parent_id, Some(NOW)).await?;
+    }
     let expected = [child(&eldest), child(&second)];
     let found = store.children(parent_id).await?;
     ensure!(found == expected, "the children are {found:#?}\nand not {expected:#?}");
 
     // Only those that live are asked, by their own parent, once.
     sleep(store, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
+    for id in all {
+        noted(store, id, None).await?;
+    }
     store.accepts(parent.end()).await?;
     woken(store, &all, &[second_id], is_driven).await?;
     let asked = [(grandchild_id, eldest_id), (second_id, parent_id)];
@@ -111,6 +122,13 @@ async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Re
         let expected = which.contains(id).then_some(Wake::ready(NOW));
         ensure!(wakes_at == expected, "{id} of {all:?} wakes at {wakes_at:?}, not {expected:?}");
     }
+    Ok(())
+}
+
+/// The first of its children has ended at this time, since its handler last returned.
+async fn noted(store: &Subject, id: Id, expected: Option<Millis>) -> Result<(), String> {
+    let found = store.work(id).await?.and_then(|work| work.ended_at());
+    ensure!(found == expected, "a child of {id} has ended at {found:?}, not {expected:?}");
     Ok(())
 }
 

@@ -45,6 +45,7 @@ pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
     let (handled, refused) = (handled.map(str::to_owned), Vec::new());
     Event::Moved(Moved {
         token,
+        by_handler: false,
         handled,
         refused,
         next: AfterMove::Yield { now: NOW },

@@ -5,7 +5,8 @@
 ///
 /// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
 /// when the lease ends. `set_at` is the time at which a worker's timer was set: if the clock shows an earlier one, the
-/// machine is due. Of one that is ready, both are the time since when it is.
+/// machine is due. Of one that is ready, both are the time since when it is. `unseen_end` is when the first child ended
+/// since the handler was last called, and `seen_end` when the first one ended before that, since the handler last returned.
 ///
 /// A row of `worker` is there while a worker runs, and while its process, which has the lock file of that
 /// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
@@ -42,7 +43,7 @@
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_12: &str = "
+pub(super) const FORMAT_13: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -161,7 +162,9 @@ pub(super) const FORMAT_12: &str = "
         error              TEXT,
         cause              INTEGER,
         failed_at          INTEGER,
-        failures           INTEGER NOT NULL DEFAULT 0
+        failures           INTEGER NOT NULL DEFAULT 0,
+        unseen_end         INTEGER,
+        seen_end           INTEGER
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
     CREATE INDEX work_set_at ON work (driven, set_at) WHERE set_at IS NOT NULL;
@@ -322,12 +325,12 @@ pub(super) const FORMAT_12: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_12;
+    use super::FORMAT_13;
 
     /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_12).unwrap();
+        connection.execute_batch(FORMAT_13).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()

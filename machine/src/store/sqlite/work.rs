@@ -213,7 +213,8 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
 /// The columns of [`work_of`].
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
-    deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures, set_at";
+    deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures, set_at,
+    unseen_end, seen_end";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Schedule>> {
     connection.find(&format!("SELECT {WORK} FROM work WHERE instance = ?1"), [no], work_of)
@@ -233,6 +234,8 @@ pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
         deadline: tries(row, 7)?,
         self_sends: count(row, 10)?,
         failed: failed(row, 11)?,
+        unseen_end: row.get(16)?,
+        seen_end: row.get(17)?,
     })
 }
 
@@ -259,7 +262,8 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
         "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, news = ?5, attempts = ?6,
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
              deadline_set_aside = ?11, self_sends = ?12, error = ?13, cause = ?14,
-             failed_at = ?15, failures = ?16, set_at = ?17 WHERE instance = ?1",
+             failed_at = ?15, failures = ?16, set_at = ?17, unseen_end = ?18, seen_end = ?19
+             WHERE instance = ?1",
         params![
             no,
             integer(work.token)?,
@@ -278,6 +282,8 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             failed.map(|it| it.at),
             failed.map_or(0, |it| it.attempts),
             set_at,
+            work.unseen_end,
+            work.seen_end,
         ],
     )?;
     Ok(())

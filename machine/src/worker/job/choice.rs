@@ -44,15 +44,24 @@ impl<H: Handler> Job<'_, H> {
     pub(super) fn choose(&mut self) {
         let now = self.shared.store.now();
         self.kept.clear();
+        self.behind = 0;
         let mut on = None;
         let may_fire = self.work.may_fire(now) && !self.waits_on(&Attempted::Deadline);
         let due_at = self.due_at.filter(|at| may_fire && *at <= now);
+        let waits = self.waits_on(&Attempted::State);
+        let may_handle = self.work.may_handle(now) && !waits;
+        let is_over = self.work.handler.set_aside || waits;
+        let ended_at = self.work.ended_at().filter(|_| !is_over);
+        let pending = Pending { sent_at: None, ended_at, is_failing: !may_handle, due_at };
         // One that has failed lets the others pass.
         self.messages.sort_by_key(|message| message.attempts);
         for message in std::mem::take(&mut self.messages) {
             let correlation = &message.correlation;
-            let turn = earliest(Pending { sent_at: Some(message.sent_at), due_at });
+            let turn = earliest(Pending { sent_at: Some(message.sent_at), ..pending });
             let is_next = on.is_none() && turn == Some(Turn::Message);
+            let is_behind = on.is_none() && turn == Some(Turn::Handler);
+            let is_taken_later = is_behind && matches!(self.judge(&message), MessageFit::Takes);
+            self.behind += usize::from(is_taken_later);
             if is_next && !self.passed.contains(correlation) {
                 let verdict = match self.judge(&message) {
                     MessageFit::Never(why) if self.is_of_other && message.intact => {
@@ -85,12 +94,11 @@ impl<H: Handler> Job<'_, H> {
             }
             self.messages.push(message);
         }
-        let may_handle = self.work.may_handle(now) && !self.waits_on(&Attempted::State);
-        self.on = match on {
-            Some(message) => message,
-            None if due_at.is_some() => Attempted::Deadline,
-            None if may_handle => Attempted::State,
-            None => Attempted::Recheck,
+        self.on = match (on, earliest(pending)) {
+            (Some(message), _) => message,
+            (None, Some(Turn::Deadline)) => Attempted::Deadline,
+            _ if may_handle => Attempted::State,
+            _ => Attempted::Recheck,
         };
         self.attempt = match &self.on {
             Attempted::Message(correlation) => {

@@ -215,6 +215,8 @@ impl<H: Handler> Job<'_, H> {
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
+        // It sees the ends of all children until now.
+        (self.work.unseen_end, self.work.seen_end) = (None, None);
         let mut task = Task::new(shared, &lease, machine.journal());
         task.outcomes = outcomes;
         // Calls of tools have separate timeouts.

@@ -45,16 +45,14 @@ impl<H: Handler> Job<'_, H> {
         (self.is_for_others, self.is_of_other) = (false, false);
         self.ready_at = store.now();
         (self.work.handler, self.work.deadline) = Default::default();
-        // The deadlines of a group run on; the others begin with the commit. If that fails, those of the old state count.
-        let due_at = std::mem::replace(&mut self.due_at, Due::first(machine.journal().deadlines()));
         self.machine = Some(machine);
         let next = self.after_move(ended);
-        self.due_at = due_at;
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
         let mut retry = Retry::default();
         let result = loop {
             let event = Event::Moved(Moved {
                 token: self.lease.token,
+                by_handler: task.is_some(),
                 handled: handled.clone(),
                 refused: self.refused.clone(),
                 next: next.clone(),
@@ -143,7 +141,11 @@ impl<H: Handler> Job<'_, H> {
         if is_over || has_outcomes || self.shared.is_stopping() {
             return protocol::AfterMove::Yield { now: self.shared.store.now() };
         }
+        // The deadlines of a group run on; the others begin with the commit. If that fails, those of the old state count.
+        let kept = self.machine.as_ref().and_then(|it| Due::first(it.journal().deadlines()));
+        let due_at = std::mem::replace(&mut self.due_at, kept);
         self.choose();
+        self.due_at = due_at;
         protocol::AfterMove::Go(self.on.clone())
     }
 
@@ -236,6 +238,9 @@ impl<H: Handler> Job<'_, H> {
         });
         let overdue = self.overdue_at.map(Wake::by_clock);
         let mut wake = [wait, overdue].into_iter().flatten().reduce(Wake::or);
+        if self.behind > 0 {
+            wake = Some(Wake::ready(now));
+        }
         if self.is_for_others {
             // They see it at once, and for how long it has been ready; this worker knows that there is nothing for it.
             wake = Some(Wake::ready(self.ready_at.min(now)));

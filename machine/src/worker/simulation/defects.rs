@@ -51,6 +51,7 @@ impl Defect {
                     let Some(correlation) = handled.take() else { continue };
                     let event = Event::Moved(Moved {
                         token: *token,
+                        by_handler: false,
                         handled: Some(correlation),
                         refused: Vec::new(),
                         next: AfterMove::Go(Attempted::Recheck),
@@ -95,6 +96,7 @@ pub(super) fn token_of(event: &mut Event) -> Option<&mut u64> {
         | Event::Drive { .. }
         | Event::Send { .. }
         | Event::Notify { .. }
+        | Event::ChildEnded { .. }
         | Event::End
         | Event::Requeue { .. } => None,
     }

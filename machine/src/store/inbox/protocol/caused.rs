@@ -46,7 +46,7 @@ pub(crate) fn caused(
         let outcome = child.and_then(|kinship| Message::outcome(id, kinship));
         return vec![
             (To::Itself, Event::End),
-            (To::Parent, outcome.map_or_else(|| notify.clone(), send)),
+            (To::Parent, outcome.map_or(Event::ChildEnded { now }, send)),
             (To::Behind, notify),
             (To::Children { since }, send(Message::cancel(id, "has ended"))),
         ];

@@ -5,6 +5,8 @@ use crate::clock::Millis;
 pub(crate) enum Turn {
     /// It applies the message.
     Message,
+    /// It calls the handler.
+    Handler,
     /// It fires the deadline.
     Deadline,
 }
@@ -14,37 +16,70 @@ pub(crate) enum Turn {
 pub(crate) struct Pending {
     /// When a message was sent that the program can apply in the current state.
     pub(crate) sent_at: Option<Millis>,
+    /// When the first child ended since the handler last returned, unless the handler was set aside.
+    pub(crate) ended_at: Option<Millis>,
+    /// The handler has failed, and is tried again later.
+    pub(crate) is_failing: bool,
     /// When the deadline was due, if it may be tried.
     pub(crate) due_at: Option<Millis>,
 }
 
-/// Chooses the earliest of them, however late the worker comes; `None` if there is nothing. What was sent at the moment of
-/// the deadline was in time.
+/// Chooses the earliest of them, however late the worker comes; `None` if there is nothing to do. What came at the moment of
+/// the deadline was in time. A handler that is failing holds the deadline, and lets messages pass that were in time.
 pub(crate) fn earliest(pending: Pending) -> Option<Turn> {
-    let Pending { sent_at, due_at } = pending;
+    let Pending { sent_at, ended_at, is_failing, due_at } = pending;
     // Of two with the same time, the first one here wins.
-    let turns = [(sent_at, Turn::Message), (due_at, Turn::Deadline)];
+    let turns = [(sent_at, Turn::Message), (ended_at, Turn::Handler), (due_at, Turn::Deadline)];
     let turns = turns.into_iter().filter_map(|(at, turn)| Some((at?, turn)));
-    turns.min_by_key(|(at, _)| *at).map(|(_, turn)| turn)
+    match turns.min_by_key(|(at, _)| *at)?.1 {
+        Turn::Handler if is_failing => {
+            let is_in_time = |sent_at: &Millis| due_at.is_none_or(|due_at| *sent_at <= due_at);
+            sent_at.filter(is_in_time).map(|_| Turn::Message)
+        }
+        turn => Some(turn),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Turn::{Deadline, Handler, Message};
     use super::*;
+
+    /// When a message was sent, a child ended, and a deadline was due; what comes next, also while the handler is failing.
+    type Case = ([Option<Millis>; 3], [Option<Turn>; 2]);
+
+    const TABLE: [Case; 19] = [
+        ([None, None, None], [None, None]),
+        // One of them.
+        ([Some(1), None, None], [Some(Message), Some(Message)]),
+        ([None, Some(1), None], [Some(Handler), None]),
+        ([None, None, Some(1)], [Some(Deadline), Some(Deadline)]),
+        // Two of them.
+        ([Some(1), None, Some(2)], [Some(Message), Some(Message)]),
+        ([Some(2), None, Some(2)], [Some(Message), Some(Message)]),
+        ([Some(3), None, Some(2)], [Some(Deadline), Some(Deadline)]),
+        ([None, Some(1), Some(2)], [Some(Handler), None]),
+        ([None, Some(2), Some(2)], [Some(Handler), None]),
+        ([None, Some(3), Some(2)], [Some(Deadline), Some(Deadline)]),
+        ([Some(1), Some(2), None], [Some(Message), Some(Message)]),
+        ([Some(2), Some(2), None], [Some(Message), Some(Message)]),
+        ([Some(3), Some(2), None], [Some(Handler), Some(Message)]),
+        // All three.
+        ([Some(2), Some(2), Some(2)], [Some(Message), Some(Message)]),
+        ([Some(1), Some(2), Some(3)], [Some(Message), Some(Message)]),
+        ([Some(2), Some(1), Some(3)], [Some(Handler), Some(Message)]),
+        ([Some(3), Some(1), Some(2)], [Some(Handler), None]),
+        ([Some(2), Some(3), Some(1)], [Some(Deadline), Some(Deadline)]),
+        ([Some(1), Some(3), Some(2)], [Some(Message), Some(Message)]),
+    ];
 
     #[test]
     fn table() {
-        let table = [
-            (None, None, None),
-            (Some(1), None, Some(Turn::Message)),
-            (None, Some(1), Some(Turn::Deadline)),
-            (Some(1), Some(2), Some(Turn::Message)),
-            (Some(2), Some(2), Some(Turn::Message)),
-            (Some(3), Some(2), Some(Turn::Deadline)),
-        ];
-        for (sent_at, due_at, expected) in table {
-            let pending = Pending { sent_at, due_at };
-            assert_eq!(earliest(pending), expected, "{pending:?}");
+        for ([sent_at, ended_at, due_at], expected) in TABLE {
+            for (is_failing, expected) in [false, true].into_iter().zip(expected) {
+                let pending = Pending { sent_at, ended_at, is_failing, due_at };
+                assert_eq!(earliest(pending), expected, "{pending:?}");
+            }
         }
     }
 }

@@ -10,8 +10,10 @@ pub(crate) enum Event {
     Drive { now: Millis },
     /// A message arrives.
     Send { message: Arc<Outgoing>, now: Millis },
-    /// The machine was changed without the lease (`moved`), or a machine that it waits for has ended.
+    /// The machine was changed without the lease (`moved`), or something that it waits for has happened.
     Notify { moved: bool, now: Millis },
+    /// A child has ended that is no call of an invocation.
+    ChildEnded { now: Millis },
     /// It has reached a terminal state.
     End,
     /// A worker requests the lease, and names its first task.
@@ -71,6 +73,8 @@ pub(crate) struct Claim {
 #[derive(Debug, Clone)]
 pub(crate) struct Moved {
     pub(crate) token: u64,
+    /// The handler made it.
+    pub(crate) by_handler: bool,
     /// The message that caused it.
     pub(crate) handled: Option<String>,
     /// Messages that can never be taken, with the reason.
@@ -179,6 +183,7 @@ impl Event {
             | Self::HandBack { on: Attempted::Message(correlation), .. } => vec![correlation],
             Self::Drive { .. }
             | Self::Notify { .. }
+            | Self::ChildEnded { .. }
             | Self::End
             | Self::Renew { .. }
             | Self::Claim(_)

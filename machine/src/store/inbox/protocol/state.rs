@@ -36,6 +36,10 @@ pub(crate) struct Schedule {
     pub(crate) deadline: Tries,
     /// The last failure, until the attempt succeeds.
     pub(crate) failed: Option<LastFailure>,
+    /// When the first child ended since the handler was last called.
+    pub(crate) unseen_end: Option<Millis>,
+    /// When the first child ended before that, since the handler last returned.
+    pub(crate) seen_end: Option<Millis>,
 }
 
 /// When a machine is due for a worker: once the clock shows `at`, or a time before `set_at`, because then it went back.
@@ -104,11 +108,22 @@ impl Schedule {
         tries.retry_at.map(|at| Wake { at, set_at })
     }
 
+    /// When the first child ended since the handler last returned.
+    pub(crate) fn ended_at(&self) -> Option<Millis> {
+        self.unseen_end.into_iter().chain(self.seen_end).min()
+    }
+
+    /// The handler is tried again before this deadline fires: it failed after a child had ended in time.
+    fn holds(&self, due_at: Millis) -> bool {
+        let is_in_time = self.ended_at().is_some_and(|at| at <= due_at);
+        is_in_time && self.handler.retry_at.is_some() && !self.handler.set_aside
+    }
+
     /// When a worker that looks now has to look again, if nothing comes in between: at the next attempt of the handler,
     /// or at a deadline.
     pub(crate) fn wakes_at(&self, due_at: Option<Millis>, now: Millis) -> Option<Wake> {
         let handler = self.retry(&self.handler).filter(|_| !self.handler.set_aside);
-        let due_at = due_at.filter(|_| !self.deadline.set_aside);
+        let due_at = due_at.filter(|due_at| !self.deadline.set_aside && !self.holds(*due_at));
         // One whose attempt may be repeated waits for the deadline only.
         let retry = self.retry(&self.deadline).filter(|retry| !retry.is_due(now));
         let deadline = due_at.map(|due_at| match retry {

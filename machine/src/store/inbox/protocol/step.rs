@@ -17,6 +17,7 @@ pub(crate) fn step(state: &InboxState, event: &Event) -> Result<Effects, EventRe
         Event::Drive { now } => Ok(drive(state, *now)),
         Event::Send { message, now } => send(state, message, *now),
         Event::Notify { moved, now } => Ok(revision(state, *moved, *now)),
+        Event::ChildEnded { now } => Ok(child_ended(state, *now)),
         Event::End => Ok(Effects { work: WorkChange::Remove, ends: true, ..Effects::default() }),
         Event::Claim(it) => it.apply(state),
         Event::Renew { token, until } => {
@@ -163,6 +164,14 @@ fn revision(state: &InboxState, moved: bool, now: Millis) -> Effects {
     Effects::of(work)
 }
 
+fn child_ended(state: &InboxState, now: Millis) -> Effects {
+    let mut effects = revision(state, false, now);
+    if let WorkChange::Set(work) = &mut effects.work {
+        work.unseen_end.get_or_insert(now);
+    }
+    effects
+}
+
 impl Claim {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
         let Self { worker, token, now, until, holder_ended, on, max_attempts } = self;
@@ -223,6 +232,9 @@ fn tried(
         return Ok(None);
     }
     *tries = tries.saturating_add(1);
+    if *on == Attempted::State {
+        (work.seen_end, work.unseen_end) = (work.ended_at(), None);
+    }
     Ok(Some(Vec::new()))
 }
 
@@ -275,13 +287,16 @@ fn refuse(
 
 impl Moved {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, handled, refused, next, max_attempts } = self;
+        let Self { token, by_handler, handled, refused, next, max_attempts } = self;
         let mut work = held(state, *token)?;
         let mut messages: Vec<_> = refuse(state, refused).collect();
         if let Some(correlation) = handled {
             messages.push((correlation.clone(), self::handled(state, correlation)?));
         }
         work.progress();
+        if *by_handler {
+            work.seen_end = None;
+        }
         let mut outcome = EventOutcome::Done;
         let after = state.after(&messages);
         match next {
@@ -340,6 +355,7 @@ impl Wait {
         let mut outcome = EventOutcome::Done;
         if *on == Attempted::State {
             work.handler = Tries::default();
+            work.seen_end = None;
             work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
             // The failure of a deadline stays for as long as it says why nothing happens.
             if work.deadline == Tries::default() {
@@ -383,8 +399,9 @@ impl Fail {
                 } else {
                     tries.retry_at = Some(*retry_at);
                 }
-                // A deadline that failed does not delay other work.
-                Some(Wake::ready(*now)).filter(|_| *on == Attempted::Deadline)
+                // Neither a deadline that failed delays other work, nor a handler that came before a message.
+                let is_ahead = *on == Attempted::Deadline || work.ended_at().is_some();
+                Some(Wake::ready(*now)).filter(|_| is_ahead)
             }
             Attempted::Message(correlation) => {
                 let mut message = queued(state, correlation)?;

@@ -172,6 +172,7 @@ impl Event {
             Self::Drive { .. }
             | Self::Send { .. }
             | Self::Notify { .. }
+            | Self::ChildEnded { .. }
             | Self::End
             | Self::Claim { .. }
             | Self::Requeue { .. } => None,

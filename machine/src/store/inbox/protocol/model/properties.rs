@@ -103,6 +103,7 @@ fn one_writer(crowd: &Crowd, world: &World) -> bool {
         let (handled, refused) = (None, Vec::new());
         let event = Event::Moved(Moved {
             token,
+            by_handler: false,
             handled,
             refused,
             next: AfterMove::Yield { now: NOW },

@@ -104,6 +104,7 @@ impl Worker {
         };
         let event = Event::Moved(Moved {
             token,
+            by_handler: seen.chooses() == Attempted::State,
             handled: handled.clone(),
             refused: vec![],
             next,
