@@ -26,6 +26,7 @@ mod messages;
 mod misfits;
 mod open_moves;
 mod own_calls;
+mod parents_first;
 pub(crate) mod prelude;
 mod refused;
 mod schema;

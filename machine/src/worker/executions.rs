@@ -10,6 +10,7 @@ use super::{
     Failure, Handled, Handler, Next, Task,
     calls::{CallReport, Calls},
     handler::{Cancels, UnsupportedHere},
+    parent::comes_first,
     tools::{Began, Runner},
 };
 use crate::{
@@ -27,7 +28,7 @@ use crate::{
     stored::Hold,
 };
 
-/// The delay before an execution that another worker runs is checked again.
+/// The delay before an execution that another worker runs, or whose parent comes first, is checked again.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// The delay before a service is asked again for the outcome of a call.
@@ -71,6 +72,9 @@ impl Executions {
             return Ok(Next::Wait);
         }
         let runner = Arc::clone(self.runner(&pending)?);
+        if comes_first(store, &pending).await? {
+            return Ok(Next::WaitFor(LOOK_AGAIN));
+        }
         let (gates, store, by) = (store, store.clone(), self.actors.tool_node.again());
         let call = async move {
             Ok(match runner.begin(&store, pending, &by).await? {

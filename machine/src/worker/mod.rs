@@ -14,6 +14,7 @@ mod handler;
 mod job;
 mod lease;
 mod own_calls;
+mod parent;
 mod serve;
 mod settings;
 mod shared;

@@ -1,0 +1,53 @@
+//! The parent of a call, which may have to act before the call begins.
+
+use crate::{
+    actor::Category,
+    contract::{Execution, execution::Pending},
+    definition::Fit,
+    id::Id,
+    store::{LoadError, Store, Unavailable, backend::FoundRow},
+};
+
+/// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
+/// state takes, such as a pause while no worker ran, and no worker has looked at that.
+pub(super) async fn comes_first(
+    store: &Store,
+    call: &Execution<Pending>,
+) -> Result<bool, LoadError> {
+    let Some(parent) = parent_of(store, call).await? else { return Ok(false) };
+    let (found, work, messages) = store.inner.backend.task(parent).await?;
+    let FoundRow::Row(row, _) = &found else { return Ok(false) };
+    if row.ended {
+        return Ok(false);
+    }
+    let now = store.now();
+    // One that was set aside fires only after a person has requeued the machine.
+    let may_fire = work.as_ref().is_none_or(|work| !work.deadline.set_aside);
+    if may_fire && row.due_at.is_some_and(|at| at <= now) {
+        return Ok(true);
+    }
+    // A worker that lets the machine wait has tried what is queued.
+    let is_tried = work
+        .is_some_and(|work| work.lease.is_none() && work.wake.is_none_or(|wake| !wake.is_due(now)));
+    if is_tried || messages.is_empty() {
+        return Ok(false);
+    }
+    let definitions = store.definition_of(&found).await?;
+    let written = definitions.iter().find(|it| it.fingerprint == row.definition);
+    let Some(definition) = written else { return Ok(false) };
+    let state = definition.state(&row.status);
+    Ok(messages.iter().filter(|message| message.intact).any(|message| {
+        let by = &message.actor;
+        let trigger = message.trigger.as_deref();
+        definition.category(by) == Category::Human
+            && trigger.is_some_and(|trigger| definition.fit(state, trigger, by) == Fit::Now)
+    }))
+}
+
+/// The parent of a call. One by an edit is none.
+async fn parent_of(store: &Store, call: &Execution<Pending>) -> Result<Option<Id>, Unavailable> {
+    match call.context().invoked() {
+        Some(origin) => Ok(Some(origin.id)),
+        None => Ok(store.inner.backend.parent(call.id()).await?.unwrap_or_default()),
+    }
+}

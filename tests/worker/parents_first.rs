@@ -1,0 +1,126 @@
+//! Workers come late: a call does not begin before its parent has had its turn, if the deadline of that is due or a person has
+//! paused it meanwhile. The worker of the tool may be another one, which does not know the parent.
+
+use std::fmt;
+
+use crate::worker::prelude::*;
+
+#[derive(Debug)]
+struct Locked;
+
+impl fmt::Display for Locked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the door is locked")
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "guards take references")]
+fn is_open(_: &order::Paying) -> Result<(), Locked> {
+    Err(Locked)
+}
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(pause => Paused, by = Human)]
+    #[on(note => Self, by = GraphRunner)]
+    #[on(enter => Paused, by = Human, guard = is_open -> Locked)]
+    #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
+    Paying,
+    #[on(resume => Paying, by = Human)]
+    Paused,
+    #[terminal]
+    Expired,
+}
+
+const PAUSE: &str = r#"{"trigger": "pause"}"#;
+const NOTE: &str = r#"{"trigger": "note"}"#;
+const ENTER: &str = r#"{"trigger": "enter"}"#;
+const RESUME: &str = r#"{"trigger": "resume"}"#;
+
+const DUE: Duration = Duration::from_secs(10);
+
+/// An order and its call.
+async fn order(store: &Store) -> (Id, Id) {
+    let id = create(store, Order::new()).await;
+    let mut call = Planned::<Charge>::new(charge(3)).unwrap().into_execution();
+    store.batch().create_child(id, &mut call).write().await.unwrap();
+    (id, call.id())
+}
+
+/// The worker of the tool alone.
+fn bank_alone(store: &Store, bank: &Service) -> Worker {
+    worker(store).tool::<Charge>(bank.clone())
+}
+
+fn both(store: &Store, bank: &Service) -> Worker {
+    bank_alone(store, bank).handler(rests::<AnyOrder>())
+}
+
+#[test]
+fn a_call_waits_for_the_pause_of_its_parent() {
+    for alone in [true, false] {
+        timed(async |store, _| {
+            let ((id, call), bank) = (order(&store).await, Service::default());
+            store.send(id, &says(PAUSE, "pause")).await.unwrap();
+            if alone {
+                settle(bank_alone(&store, &bank)).await;
+                is(&store, call, "pending").await;
+            }
+            settle(both(&store, &bank)).await;
+            is(&store, id, "paused").await;
+            is(&store, call, "cancelled").await;
+            assert_eq!(bank.calls(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_call_waits_for_the_deadline_of_its_parent() {
+    for alone in [true, false] {
+        timed(async |store, hand| {
+            let ((id, call), bank) = (order(&store).await, Service::default());
+            hand.pass(DUE);
+            if alone {
+                settle(bank_alone(&store, &bank)).await;
+                is(&store, call, "pending").await;
+            }
+            settle(both(&store, &bank)).await;
+            is(&store, id, "expired").await;
+            is(&store, call, "cancelled").await;
+            assert_eq!(bank.calls(), 0);
+        });
+    }
+}
+
+/// Once the worker of the parent has tried the message, the call begins.
+#[test]
+fn a_message_that_a_guard_refuses_holds_a_call_until_it_is_tried() {
+    timed(async |store, hand| {
+        let ((id, call), bank) = (order(&store).await, Service::default());
+        store.send(id, &says(ENTER, "enter")).await.unwrap();
+        settle(bank_alone(&store, &bank)).await;
+        assert_eq!(bank.calls(), 0);
+        settle(both(&store, &bank)).await;
+        hand.pass(Duration::from_secs(2));
+        settle(bank_alone(&store, &bank)).await;
+        is(&store, id, "paying").await;
+        is(&store, call, "completed").await;
+        assert_eq!(bank.calls(), 1);
+    });
+}
+
+/// What the state does not take, or what is no person's, holds nothing up.
+#[test]
+fn other_messages_hold_no_call() {
+    for message in [says(RESUME, "it"), tells(NOTE, "it")] {
+        timed(async |store, _| {
+            let ((id, call), bank) = (order(&store).await, Service::default());
+            store.send(id, &message).await.unwrap();
+            settle(bank_alone(&store, &bank)).await;
+            is(&store, call, "completed").await;
+            is(&store, id, "paying").await;
+        });
+    }
+}
