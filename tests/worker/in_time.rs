@@ -44,7 +44,7 @@ enum Offer {
 enum Trip {
     #[initial]
     #[group(Active)]
-    #[on(go => There, by = Human)]
+    #[on(go => There, by = Human | GraphRunner)]
     Here,
     #[group(Active)]
     #[on(arrive => Arrived, by = Human)]
@@ -295,6 +295,31 @@ fn a_handler_that_backs_off_lets_messages_pass() {
                 settle(patient()).await;
             }
             is(&store, id, if expected == "out" { "expired" } else { expected }).await;
+        });
+    }
+}
+
+/// A message that comes while a handler runs, in time, is not seen by the worker when the handler returns after the deadline.
+#[test]
+fn a_deadline_that_a_handler_outlasts_does_not_fire_unseen() {
+    for (at, expected) in [(DUE, "arrived"), (DUE + 1, "lost")] {
+        timed(async |store, hand| {
+            let id = create(&store, Trip::new()).await;
+            let late = hand.now() + DUE + 2;
+            let sent_at = hand.now() + at;
+            let (clock, sender) = (hand.clone(), store.clone());
+            let handler = does(move |trip: AnyTrip, _| {
+                let (clock, sender) = (clock.clone(), sender.clone());
+                Box::pin(async move {
+                    let AnyTrip::Here(trip) = trip else { return Ok(Next::Wait) };
+                    clock.set(sent_at);
+                    sender.send(id, &says(r#"{"trigger": "arrive"}"#, "arrive")).await?;
+                    clock.set(late);
+                    Ok(Next::to(trip.go(graph_runner())))
+                })
+            });
+            settle(worker(&store).handler(handler)).await;
+            is(&store, id, expected).await;
         });
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
     let (handled, refused) = (handled.map(str::to_owned), Vec::new());
     Event::Moved(Moved {
         token,
+        revision: 0,
         by_handler: false,
         handled,
         refused,

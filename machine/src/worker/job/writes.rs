@@ -52,6 +52,7 @@ impl<H: Handler> Job<'_, H> {
         let result = loop {
             let event = Event::Moved(Moved {
                 token: self.lease.token,
+                revision: self.revision,
                 by_handler: task.is_some(),
                 handled: handled.clone(),
                 refused: self.refused.clone(),
@@ -205,6 +206,7 @@ impl<H: Handler> Job<'_, H> {
         let refused = self.refused.clone();
         let event = Event::Switch(Switch {
             token: self.lease.token,
+            revision: self.revision,
             was,
             on: self.on.clone(),
             refused: std::mem::take(&mut self.refused),

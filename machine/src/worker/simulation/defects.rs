@@ -51,6 +51,7 @@ impl Defect {
                     let Some(correlation) = handled.take() else { continue };
                     let event = Event::Moved(Moved {
                         token: *token,
+                        revision: 0,
                         by_handler: false,
                         handled: Some(correlation),
                         refused: Vec::new(),

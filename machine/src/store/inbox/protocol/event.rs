@@ -73,6 +73,8 @@ pub(crate) struct Claim {
 #[derive(Debug, Clone)]
 pub(crate) struct Moved {
     pub(crate) token: u64,
+    /// The revision that it has seen.
+    pub(crate) revision: u64,
     /// The handler made it.
     pub(crate) by_handler: bool,
     /// The message that caused it.
@@ -88,6 +90,8 @@ pub(crate) struct Moved {
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Switch {
     pub(crate) token: u64,
+    /// The revision that it has seen.
+    pub(crate) revision: u64,
     /// The work that it had begun.
     pub(crate) was: Attempted,
     pub(crate) on: Attempted,

@@ -238,6 +238,20 @@ fn tried(
     Ok(Some(Vec::new()))
 }
 
+/// Counts an attempt of the holder, who has seen this revision; `None` if there were too many, or if something that the
+/// holder has not seen may have come before the deadline.
+fn begun(
+    state: &InboxState,
+    work: &mut Schedule,
+    on: &Attempted,
+    (revision, max_attempts): (u64, u32),
+) -> Result<Option<Vec<(String, MessageState)>>, EventRefusal> {
+    if *on == Attempted::Deadline && work.revision != revision {
+        return Ok(None);
+    }
+    tried(state, work, on, max_attempts)
+}
+
 /// Sets aside work with too many attempts by workers that ended without an outcome.
 fn set_aside(
     mut work: Schedule,
@@ -287,7 +301,7 @@ fn refuse(
 
 impl Moved {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, by_handler, handled, refused, next, max_attempts } = self;
+        let Self { token, revision, by_handler, handled, refused, next, max_attempts } = self;
         let mut work = held(state, *token)?;
         let mut messages: Vec<_> = refuse(state, refused).collect();
         if let Some(correlation) = handled {
@@ -300,8 +314,9 @@ impl Moved {
         let mut outcome = EventOutcome::Done;
         let after = state.after(&messages);
         match next {
-            // The message that comes next may have been tried too often: then the lease is released.
-            AfterMove::Go(on) => match tried(&after, &mut work, on, *max_attempts)? {
+            // The message that comes next may have been tried too often, or a deadline may come too early: then the lease
+            // is released.
+            AfterMove::Go(on) => match begun(&after, &mut work, on, (*revision, *max_attempts))? {
                 Some(counted) => {
                     messages.extend(counted);
                     outcome = EventOutcome::Goes;
@@ -331,12 +346,12 @@ fn looked_at(
 
 impl Switch {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, was, on, refused, kept, max_attempts } = self;
+        let Self { token, revision, was, on, refused, kept, max_attempts } = self;
         let mut work = held(state, *token)?;
         let mut messages = given_back(state, &mut work, was);
         messages.extend(looked_at(state, refused, kept));
         let mut outcome = EventOutcome::Done;
-        match tried(&state.after(&messages), &mut work, on, *max_attempts)? {
+        match begun(&state.after(&messages), &mut work, on, (*revision, *max_attempts))? {
             Some(counted) => {
                 messages.extend(counted);
                 outcome = EventOutcome::Goes;

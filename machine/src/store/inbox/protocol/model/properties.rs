@@ -103,6 +103,7 @@ fn one_writer(crowd: &Crowd, world: &World) -> bool {
         let (handled, refused) = (None, Vec::new());
         let event = Event::Moved(Moved {
             token,
+            revision: 0,
             by_handler: false,
             handled,
             refused,

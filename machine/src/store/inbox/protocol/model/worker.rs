@@ -104,6 +104,7 @@ impl Worker {
         };
         let event = Event::Moved(Moved {
             token,
+            revision: seen.revision,
             by_handler: seen.chooses() == Attempted::State,
             handled: handled.clone(),
             refused: vec![],
@@ -173,9 +174,16 @@ impl Worker {
         (token, was, seen): (u64, Seen, Seen),
         kept: Vec<(String, String)>,
     ) -> Self {
-        let (was, on, max_attempts) = (was.chooses(), seen.chooses(), MAX_ATTEMPTS);
-        let event =
-            Event::Switch(Switch { token, was, on, kept, max_attempts, ..Switch::default() });
+        let (was, on, revision) = (was.chooses(), seen.chooses(), seen.revision);
+        let event = Event::Switch(Switch {
+            token,
+            revision,
+            was,
+            on,
+            kept,
+            max_attempts: MAX_ATTEMPTS,
+            ..Switch::default()
+        });
         let goes = world.apply_event(protocol, &event) == Some(EventOutcome::Goes);
         if goes { Self::Works { token, seen } } else { Self::Idle }
     }
