@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    machines::{BY_HANDLER, LEGS, POST},
-    shared::Shared,
+    machines::{BY_HANDLER, LEGS, POST, leg, trip},
+    shared::{Shared, WENT_BACK},
     world::BY_HAND,
 };
 use crate::{
     Id,
-    journal::{Entry, Fact},
-    store::{Delivery, LoadError, Received, Store},
+    clock::Millis,
+    definition::Fit,
+    journal::{Due, Entry, Fact},
+    store::{Cause, Delivery, LoadError, Received, Store},
 };
 
 /// A move in a history.
@@ -19,6 +21,8 @@ struct Move {
     to: String,
     trigger: String,
     item: u64,
+    /// When the deadline was due that it fired.
+    due_at: Option<Millis>,
 }
 
 /// The machines of a schedule, as they are stored.
@@ -64,7 +68,7 @@ impl End<'_> {
         for (id, kind, _) in known {
             // This checks the digests, and that the definition has each move.
             let history = self.store.history(id).await?;
-            self.machines.push((id, kind, history.entries.iter().filter_map(move_of).collect()));
+            self.machines.push((id, kind, moves_of(&history.entries)));
         }
         let entries = self.shared.memory.entries(0, usize::MAX).await?;
         for (place, entry) in entries.iter().enumerate() {
@@ -140,7 +144,38 @@ impl End<'_> {
         if number == 0 {
             self.posts(&inbox);
         }
+        self.in_time(number, &inbox);
         Ok(())
+    }
+
+    /// No deadline fired while a message waited that was sent before it was due, and that the state took.
+    fn in_time(&mut self, number: usize, inbox: &[Received]) {
+        let ledger = self.shared.ledger();
+        let (_, kind, moves) = &self.machines[number];
+        let definition =
+            [&trip::DEFINITION, &leg::DEFINITION].into_iter().find(|it| *kind == it.name);
+        // Where the clock went back, times do not say what came first.
+        let Some(definition) = definition.filter(|_| !ledger.counts.contains_key(WENT_BACK)) else {
+            return;
+        };
+        // What was tried too often was set aside before.
+        let waited = inbox.iter().filter(|message| {
+            let known = (number, message.correlation.clone());
+            message.cause == Some(Cause::Ended) && !ledger.requeued.contains(&known)
+        });
+        for message in waited {
+            let takes = |state: &str| {
+                let (state, trigger) = (definition.state(state), message.trigger());
+                trigger.is_some_and(|it| definition.fit(state, &it, &message.actor) == Fit::Now)
+            };
+            let is_left =
+                |it: &&Move| it.due_at.is_some_and(|at| message.sent_at < at) && takes(&it.from);
+            if let Some(fired) = moves.iter().find(is_left) {
+                let (correlation, trigger) = (&message.correlation, &fired.trigger);
+                self.found
+                    .push(format!("`{correlation}` to m{number} was in time before `{trigger}`"));
+            }
+        }
     }
 
     /// Each other trip that is done has sent one message to the first one, in the batch of its move.
@@ -178,10 +213,23 @@ impl End<'_> {
     }
 }
 
-fn move_of(entry: &Entry) -> Option<Move> {
+fn moves_of(entries: &[Entry]) -> Vec<Move> {
+    let (mut moves, mut running): (_, &[Due]) = (Vec::new(), &[]);
+    for entry in entries {
+        moves.extend(move_of(entry, running));
+        if let Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } = &entry.fact {
+            running = deadlines;
+        }
+    }
+    moves
+}
+
+fn move_of(entry: &Entry, running: &[Due]) -> Option<Move> {
     let Fact::Moved { from, to, trigger, payload, .. } = &entry.fact else { return None };
     let item = payload.get("item").and_then(serde_json::Value::as_u64).unwrap_or(0);
-    Some(Move { from: from.to_string(), to: to.to_string(), trigger: trigger.to_string(), item })
+    let due_at = running.iter().find(|due| due.trigger == *trigger).and_then(|due| due.due_at);
+    let (from, to, trigger) = (from.to_string(), to.to_string(), trigger.to_string());
+    Some(Move { from, to, trigger, item, due_at })
 }
 
 fn item_of(message: &Received) -> Option<u64> {

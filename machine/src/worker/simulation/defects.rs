@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use crate::{
+    clock::Millis,
     id::Id,
     store::{
         backend::{WorkRows, WriteBatch},
@@ -23,6 +24,8 @@ pub(super) enum Defect {
     ForgetsRevision,
     /// A message that is sent again is another message.
     ForgetsCorrelation,
+    /// A deadline that is due comes before all messages.
+    DeadlineFirst,
     /// A service promises that nothing of a call runs once its future and its guards are gone, while its client does.
     ClaimsConfined,
 }
@@ -74,8 +77,11 @@ impl Defect {
         before
     }
 
-    /// Applies the defect to the token that workers see.
-    pub(super) fn spoil_task(self, (_, work, _): &mut WorkRows, is_holder: bool) {
+    /// Applies the defect to the token and the messages that workers see.
+    pub(super) fn spoil_task(self, (_, work, messages): &mut WorkRows, is_holder: bool) {
+        if self == Self::DeadlineFirst {
+            messages.iter_mut().for_each(|message| message.sent_at = Millis::MAX);
+        }
         if let (Self::RescueByTime, Some(work)) = (self, work) {
             // All leases have the token 1.
             work.token = u64::from(work.lease.is_some() && is_holder);

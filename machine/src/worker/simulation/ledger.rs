@@ -23,6 +23,8 @@ pub(super) struct Ledger {
     pub(super) calls: BTreeMap<(usize, &'static str), usize>,
     /// The messages whose sender knows that they arrived, by machine and correlation id.
     pub(super) confirmed: BTreeSet<(usize, String)>,
+    /// The messages that a person requeued, by machine and correlation id.
+    pub(super) requeued: BTreeSet<(usize, String)>,
     pub(super) counts: BTreeMap<&'static str, usize>,
     /// The violations of invariants.
     pub(super) violations: Vec<String>,
@@ -67,6 +69,13 @@ impl Ledger {
 
     pub(super) fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// A person requeues these messages of a machine, or the machine.
+    pub(super) fn requeued(&mut self, id: Id, messages: &[&str]) {
+        self.count("requeued");
+        let Some(number) = self.number(id) else { return };
+        self.requeued.extend(messages.iter().map(|message| (number, (*message).to_owned())));
     }
 
     /// Adds a line to the trace. It has no ids, which differ from run to run.

@@ -1,5 +1,5 @@
 //! A seeded simulation of workers: 4 of them drive machines of one store in virtual time, while they
-//! crash, freeze, lose answers and rings, and while messages come early, late, twice or never.
+//! crash, freeze, all stop at once, lose answers and rings, and while messages come early, late, twice or never.
 //!
 //! `MACHINE_SCHEDULES=100000` sets the number of schedules, `MACHINE_SEED=7` runs one of them.
 
@@ -99,7 +99,7 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
     eprintln!("{counts:#?}");
     // A simulation in which nothing goes wrong shows nothing.
     for what in [
-        "clocks that went back",
+        shared::WENT_BACK,
         "commits that were recognized",
         "conflicts",
         "crashes",
@@ -118,6 +118,7 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
         "requeued",
         "states handed back",
         "stops",
+        "times without a worker",
         "transitions refused",
         "trips that joined their legs",
         "turns",
@@ -148,12 +149,13 @@ fn is_caught(defect: Defect, by: &str) {
 }
 
 /// Each defect, and what must be found because of it.
-const DEFECTS: [(Defect, &str); 6] = [
+const DEFECTS: [(Defect, &str); 7] = [
     (Defect::NoTokenCheck, "with token"),
     (Defect::RescueByTime, "with token"),
     (Defect::AcknowledgesEarly, "and its history has"),
     (Defect::ForgetsRevision, "is not at its end"),
     (Defect::ForgetsCorrelation, "twice"),
+    (Defect::DeadlineFirst, "was in time"),
     // The effect of a call comes after its future, and the service says that it cannot.
     (Defect::ClaimsConfined, "was paid 2 times"),
 ];

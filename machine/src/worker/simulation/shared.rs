@@ -8,6 +8,7 @@ use std::{
 
 use futures_util::FutureExt;
 use tempfile::TempDir;
+use tokio::time::{Instant, sleep_until};
 
 use super::{
     backend::Faulty,
@@ -42,8 +43,19 @@ pub(super) struct Shared {
     /// No more faults.
     calm: AtomicBool,
     processes: AtomicUsize,
+    /// All workers that were started since they last stopped together.
+    workers: Mutex<Vec<Arc<Process>>>,
+    /// Until when no worker is started.
+    dark_until: Mutex<Instant>,
     /// Letters and creations that are not finished.
     pub(super) open: AtomicUsize,
+}
+
+/// How often a clock went back.
+pub(super) const WENT_BACK: &str = "clocks that went back";
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of a call to the store.
@@ -85,21 +97,23 @@ impl Shared {
             ledger: Mutex::new(Ledger::new(is_traced)),
             calm: AtomicBool::new(false),
             processes: AtomicUsize::new(0),
+            workers: Mutex::default(),
+            dark_until: Mutex::new(Instant::now()),
             open: AtomicUsize::new(0),
         })
     }
 
     pub(super) fn random(&self) -> MutexGuard<'_, Random> {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.random)
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.ledger)
     }
 
     /// The clock of all processes goes back.
     pub(super) fn turn_back(&self, by: Duration) {
-        self.ledger().count("clocks that went back");
+        self.ledger().count(WENT_BACK);
         self.clock.go_back(by);
     }
 
@@ -119,7 +133,26 @@ impl Shared {
         let place = self.folder.path().join("data");
         let store = OpenOptions::new().clock(self.clock.clone()).on(Arc::new(backend), Some(place));
         process.on_end(store.lock_release());
+        if is_worker {
+            locked(&self.workers).push(Arc::clone(&process));
+        }
         (process, store)
+    }
+
+    /// All workers end, and none is started for this time.
+    pub(super) fn stop_all(&self, time: Duration) {
+        self.ledger().count("times without a worker");
+        *locked(&self.dark_until) = Instant::now() + time;
+        let workers = std::mem::take(&mut *locked(&self.workers));
+        for worker in workers {
+            self.crash(&worker, "with all others");
+        }
+    }
+
+    /// Waits until workers may run.
+    pub(super) async fn light(&self) {
+        let until = *locked(&self.dark_until);
+        sleep_until(until).await;
     }
 
     /// The data without faults.

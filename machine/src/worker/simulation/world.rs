@@ -49,7 +49,7 @@ pub(super) fn run(seed: u64, defect: Option<Defect>, is_traced: bool) -> Ledger 
 }
 
 async fn schedule(shared: &Arc<Shared>, seed: u64) {
-    // Drawn apart, so that all other faults are the same without it.
+    // These are drawn apart, so that all other faults are the same without them.
     let mut random = Random::new(!seed);
     if random.permille(500) {
         let (after, by) = (random.millis(0..6000), random.millis(1..60_000));
@@ -57,6 +57,16 @@ async fn schedule(shared: &Arc<Shared>, seed: u64) {
         tokio::spawn(async move {
             tokio::time::sleep(after).await;
             shared.turn_back(by);
+        });
+    }
+    let mut random = Random::new(seed.rotate_left(32) ^ 1);
+    if random.permille(300) {
+        // Longer than any deadline.
+        let (after, time) = (random.millis(0..3000), random.millis(1500..3000));
+        let shared = Arc::clone(shared);
+        tokio::spawn(async move {
+            tokio::time::sleep(after).await;
+            shared.stop_all(time);
         });
     }
     for _ in 0..WORKERS {
@@ -98,7 +108,7 @@ async fn requeue(shared: &Shared, store: &Store) {
     for id in ids {
         let names: Vec<_> = message(id).map(|message| message.correlation.as_str()).collect();
         if !names.is_empty() || aside.machines.iter().any(|(machine, _)| *machine == id) {
-            shared.ledger().count("requeued");
+            shared.ledger().requeued(id, &names);
             // One that has ended keeps them set aside.
             drop(store.requeue(id, &names).await);
         }
@@ -108,6 +118,7 @@ async fn requeue(shared: &Shared, store: &Store) {
 /// A worker that is started again whenever it has ended.
 async fn work(shared: Arc<Shared>) {
     loop {
+        shared.light().await;
         let (process, store) = shared.process(true);
         let site = || Site {
             actors: Actors::issue("shop").expect("a name"),
