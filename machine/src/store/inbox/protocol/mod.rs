@@ -2,6 +2,7 @@
 //! and an event to what changes. The backends run it inside their transactions, and the model checker
 //! runs the same one.
 
+mod attempts;
 mod caused;
 #[cfg(feature = "worker")]
 mod earliest;

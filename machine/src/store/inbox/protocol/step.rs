@@ -3,7 +3,9 @@ use std::sync::Arc;
 use super::{
     AfterMove, Attempted, Cause, Claim, Effects, Event, EventOutcome, EventRefusal, Fail, Fault,
     InboxState, LastFailure, Lease, MessageState, MessageStatus, Moved, Schedule, Switch, Tries,
-    Wait, Wake, WorkChange, ended,
+    Wait, Wake, WorkChange,
+    attempts::{begun, given_back, set_aside, tried},
+    ended,
 };
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
@@ -71,33 +73,13 @@ impl Schedule {
     }
 }
 
-/// Uncounts an attempt that was handed back.
-fn given_back(
-    state: &InboxState,
-    work: &mut Schedule,
-    on: &Attempted,
-) -> Vec<(String, MessageState)> {
-    match on {
-        Attempted::Recheck => {}
-        Attempted::State => work.handler.attempts = work.handler.attempts.saturating_sub(1),
-        Attempted::Deadline => work.deadline.attempts = work.deadline.attempts.saturating_sub(1),
-        Attempted::Message(correlation) => {
-            if let Ok(mut message) = queued(state, correlation) {
-                message.attempts = message.attempts.saturating_sub(1);
-                return vec![(correlation.clone(), message)];
-            }
-        }
-    }
-    Vec::new()
-}
-
 /// The work, if this token has the lease.
 fn held(state: &InboxState, token: u64) -> Result<Schedule, EventRefusal> {
     let work = state.work.clone().ok_or(EventRefusal::NoWork)?;
     if work.lease.is_some() && work.token == token { Ok(work) } else { Err(EventRefusal::Lost) }
 }
 
-fn queued(state: &InboxState, correlation: &str) -> Result<MessageState, EventRefusal> {
+pub(super) fn queued(state: &InboxState, correlation: &str) -> Result<MessageState, EventRefusal> {
     let message = state.messages.get(correlation);
     let message = message.filter(|message| message.status == MessageStatus::Queued);
     message.cloned().ok_or(EventRefusal::NotQueued)
@@ -206,84 +188,6 @@ impl Claim {
         let outcome = EventOutcome::Claimed { token: work.token, revision: work.revision };
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
-}
-
-/// Counts an attempt; `None` if there were too many.
-fn tried(
-    state: &InboxState,
-    work: &mut Schedule,
-    on: &Attempted,
-    max_attempts: u32,
-) -> Result<Option<Vec<(String, MessageState)>>, EventRefusal> {
-    let tries = match on {
-        Attempted::Recheck => return Ok(Some(Vec::new())),
-        Attempted::State => &mut work.handler.attempts,
-        Attempted::Deadline => &mut work.deadline.attempts,
-        Attempted::Message(correlation) => {
-            let mut message = queued(state, correlation)?;
-            if message.attempts >= max_attempts {
-                return Ok(None);
-            }
-            message.attempts = message.attempts.saturating_add(1);
-            return Ok(Some(vec![(correlation.clone(), message)]));
-        }
-    };
-    if *tries >= max_attempts {
-        return Ok(None);
-    }
-    *tries = tries.saturating_add(1);
-    if *on == Attempted::State {
-        (work.seen_end, work.unseen_end) = (work.ended_at(), None);
-    }
-    Ok(Some(Vec::new()))
-}
-
-/// Counts an attempt of the holder, who has seen this revision; `None` if there were too many, or if something that the
-/// holder has not seen may have come before the deadline.
-fn begun(
-    state: &InboxState,
-    work: &mut Schedule,
-    on: &Attempted,
-    (revision, max_attempts): (u64, u32),
-) -> Result<Option<Vec<(String, MessageState)>>, EventRefusal> {
-    if *on == Attempted::Deadline && work.revision != revision {
-        return Ok(None);
-    }
-    tried(state, work, on, max_attempts)
-}
-
-/// Sets aside work with too many attempts by workers that ended without an outcome.
-fn set_aside(
-    mut work: Schedule,
-    state: &InboxState,
-    on: &Attempted,
-    (max_attempts, now): (u32, Millis),
-) -> Effects {
-    let silent = |last: Option<&Fault>| {
-        let last = last.map(|last| format!("; the last error: {}", last.error)).unwrap_or_default();
-        let error = format!(
-            "{max_attempts} attempts ended without an answer, for example in a crash{last}"
-        );
-        Fault::new(Cause::NoAnswer, error)
-    };
-    let mut messages = Vec::new();
-    match on {
-        Attempted::Recheck => {}
-        Attempted::State | Attempted::Deadline => {
-            let fault = silent(work.failed.as_ref().map(|failed| &failed.fault));
-            work.failed = Some(LastFailure { fault, at: now, attempts: max_attempts });
-            let tries =
-                if *on == Attempted::State { &mut work.handler } else { &mut work.deadline };
-            *tries = Tries { set_aside: true, ..Tries::default() };
-        }
-        Attempted::Message(correlation) => {
-            let mut message = state.messages.get(correlation).cloned().unwrap_or_default();
-            message.fault = Some(silent(message.fault.as_ref()));
-            message.status = MessageStatus::SetAside;
-            messages.push((correlation.clone(), message));
-        }
-    }
-    Effects { messages, outcome: EventOutcome::SetAside, ..Effects::of(work) }
 }
 
 /// Messages that can never be taken.
