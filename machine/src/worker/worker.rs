@@ -41,9 +41,9 @@ use crate::{
 ///
 /// A machine is ready when it came into a state that is not terminal, when a message for it has come,
 /// when one of its deadlines is due, or when a machine that it waits for has ended. Then the worker
-/// takes a lease on it, fires what is due, applies the messages that the state takes, and calls the
-/// handler of its kind. Everything is written under the lease: a worker that lost it, because it was
-/// frozen or cut off, writes nothing more.
+/// takes a lease on it, and begins with what came first: it fires what is due, applies the messages that the
+/// state takes, and calls the handler of its kind. Everything is written under the lease: a worker that lost
+/// it, because it was frozen or cut off, writes nothing more.
 ///
 /// Executions are machines too. The worker calls their tools: idempotent ones with retries, irreversible
 /// ones under permits, which never move to another worker.

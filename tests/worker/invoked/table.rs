@@ -11,7 +11,7 @@ use std::{
 use machine::{
     Id,
     actor::{GraphRunner, Human},
-    contract::{Answer, Applied, Call, CallError, NoReceipt, Perform, Tool},
+    contract::{Answer, AnyExecution, Applied, Call, CallError, NoReceipt, Perform, Tool},
     machine,
     store::{CommitError, Message, Store},
     testing::TestEnvironment,
@@ -81,6 +81,8 @@ impl Read {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moment {
     Asked,
+    /// A person has approved the call, and no worker has come since.
+    Approved,
     Pending,
     Running,
     InDoubt,
@@ -195,13 +197,19 @@ async fn left(pays: bool, moment: Moment, way: Way, detach: bool) -> End {
     assert!(world.job.set((shop.store().clone(), id)).is_ok());
     let limit = (way == Way::Deadline).then_some(DEADLINE);
     let (plain, loose) = if detach { (None, limit) } else { (limit, None) };
-    let asks = moment == Moment::Asked;
+    let asks = matches!(moment, Moment::Asked | Moment::Approved);
     let event = if pays {
         Event::Pay { pay: Pay { asks }, plain, loose }
     } else {
         Event::Read { read: Read { asks }, plain, loose }
     };
     shop.send(id, &event, &shop.person("ann")).await;
+    if moment == Moment::Approved {
+        let call = shop.store().children(id).await.unwrap().remove(0);
+        let call: AnyExecution = shop.load(call.id).await;
+        let gate = shop.store().gate(call.context().behind().unwrap()).await.unwrap();
+        machine_tests::approve(shop.store(), gate, &Human::new("ann").unwrap()).await.unwrap();
+    }
     if moment == Moment::Untaken {
         world.has_machine.store(false, Ordering::SeqCst);
         world.has_tool.store(true, Ordering::SeqCst);
@@ -245,12 +253,14 @@ async fn a_state_is_left_at_every_moment_of_its_call() {
     let mut failures = Vec::new();
     for (pays, moment, plain, detached) in [
         (true, Moment::Asked, [End::Withdrawn; 3], [End::Withdrawn; 3]),
+        (true, Moment::Approved, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (true, Moment::Pending, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (true, Moment::Running, [End::Took; 3], [End::Left; 3]),
         (true, Moment::InDoubt, [End::Waits; 3], [End::Left; 3]),
         // The outcome came before the deadline was due.
         (true, Moment::Untaken, [End::Took; 3], [End::Took, End::Took, End::Left]),
         (false, Moment::Asked, [End::Withdrawn; 3], [End::Withdrawn; 3]),
+        (false, Moment::Approved, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (false, Moment::Pending, [End::Withdrawn; 3], [End::Withdrawn; 3]),
         (false, Moment::Running, [End::Left; 3], [End::Left; 3]),
         (
