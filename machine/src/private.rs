@@ -236,7 +236,7 @@ mod durable {
     impl<N: Error + 'static> OfRefusal<N> {
         #[must_use]
         pub fn test() -> Option<IsRefusal> {
-            Some(|error| error.is::<N>())
+            Some(<dyn Error>::is::<N>)
         }
     }
 

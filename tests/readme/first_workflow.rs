@@ -1,6 +1,6 @@
 //! The program of the guide and of the README, run as they say.
 
-use std::process::Command;
+use std::{os::unix::process::CommandExt, process::Command};
 
 use super::blocks;
 
@@ -14,7 +14,9 @@ fn the_program_is_the_one_that_runs() {
 
 /// Runs a program in the folder of the guide's reader; returns its output.
 fn run(folder: &tempfile::TempDir, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+    let mut command = Command::new(program);
+    // Printed commands begin with the name of the program.
+    let output = command.arg0("machine").args(arguments).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }

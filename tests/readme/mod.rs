@@ -3,8 +3,8 @@
 mod architecture;
 mod circles;
 mod contributing;
-mod dependencies;
 mod decisions;
+mod dependencies;
 mod first_workflow;
 mod in_doubt;
 mod limits;

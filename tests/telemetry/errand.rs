@@ -1,10 +1,6 @@
 //! A machine of the tests, and handlers that do what a test needs.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    sync::{Arc, Mutex},
-};
+use std::{fmt, sync::Arc};
 
 use machine::{
     actor::{GraphRunner, Human},
@@ -12,7 +8,7 @@ use machine::{
     worker::{Handled, Handler, Next, Task},
 };
 use machine_tests::notified;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 #[machine(durable)]
@@ -20,10 +16,7 @@ use tokio::sync::Notify;
 pub(crate) enum Errand {
     #[initial]
     #[on(open => Open, by = GraphRunner)]
-    Placed {
-        #[serde(deserialize_with = "crate::errand::read_note")]
-        note: String,
-    },
+    Placed { note: String },
     #[stable]
     #[on(say(text) => Said, by = Human)]
     #[on(note(note) => Open, by = GraphRunner)]
@@ -67,20 +60,6 @@ impl Hold {
     pub(crate) fn let_go(&self) {
         self.go.notify_one();
     }
-}
-
-static UNREADABLE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-/// From now on, whoever reads an errand with this note panics.
-pub(crate) fn make_unreadable(note: String) {
-    UNREADABLE.lock().unwrap().insert(note);
-}
-
-pub(crate) fn read_note<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    let note = String::deserialize(from)?;
-    let is_unreadable = UNREADABLE.lock().unwrap().contains(&note);
-    assert!(!is_unreadable, "it cannot be read");
-    Ok(note)
 }
 
 pub(crate) struct Clerk(pub(crate) Does);

@@ -12,7 +12,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    errand::{Clerk, Does, Errand, Hold, make_unreadable},
+    errand::{Clerk, Does, Hold},
     world::{Frozen, World},
 };
 
@@ -28,11 +28,6 @@ pub(crate) async fn failures(world: &World) {
     let _ = world.stored(world.read(50)).await;
     let worker = world.worker(Does::Opens).tool::<Nothing>(NoService);
     worker.run_until_idle().await.unwrap();
-
-    let note = world.text("unreadable");
-    world.store.create(&mut Errand::new(note.clone())).await.unwrap();
-    make_unreadable(note);
-    world.worker(Does::Opens).run_until_idle().await.unwrap();
 }
 
 /// A handler moves its machine on while a call of the state has not begun.

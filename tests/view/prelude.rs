@@ -23,7 +23,7 @@ pub(crate) use machine::{
 };
 pub(crate) use machine_tests::{
     actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
-    approve, assert_err, forge, prompt_lines,
+    approve, forge, prompt_lines,
     samples::{answers, asked, mail, pending_mail, read, receipt},
 };
 pub(crate) use serde::{Deserialize, Serialize};

@@ -20,13 +20,18 @@ impl Terms {
     }
 }
 
-#[machine(durable, context = Terms)]
+// A deadline that stays belongs to a group.
+#[machine(
+    durable,
+    context = Terms,
+    on(stay => Self, from = Present, by = GraphRunner, after = context.due("stay")),
+)]
 #[derive(Debug, Serialize, Deserialize)]
 enum Matter {
     #[initial]
+    #[group(Present)]
     #[on(leave => Away, by = GraphRunner, after = context.due("leave"))]
     #[on(repeat => Open, by = GraphRunner, after = context.due("repeat"))]
-    #[on(stay => Self, by = GraphRunner, after = context.due("stay"))]
     #[on(part => Away, by = GraphRunner, after = context.due("part"), detach)]
     #[on(ann_leaves => Away, by = Human)]
     #[on(ann_repeats => Open, by = Human)]

@@ -267,6 +267,8 @@ impl<H: Handler> Job<'_, H> {
         match flow {
             Ok(flow) => flow,
             Err(panic) => {
+                telemetry::Panicked { kind: Some(kind::<H>()), id: Some(display(self.id())) }
+                    .emit();
                 (self.on, self.attempt) = (on, attempt);
                 let why = format!("the machine's code panicked: {}", panic_text(&*panic));
                 self.fail(Cause::Panicked, "panic", why, false).await

@@ -100,12 +100,7 @@ impl Batch<'_> {
         let stored = fill(&mut batch, prepared);
         // If the future is dropped from here on, the outcome of the batch is unknown. The machine
         // remembers the id of the commit, so that the same commit can be recognized later.
-        let mut before = Vec::with_capacity(positions.len());
-        for position in &positions {
-            let journal = items[*position].journal();
-            before.push(journal.stored().commit_id);
-            journal.set_commit_id(Some(commit_id));
-        }
+        let before = mark_tried(items, &positions, commit_id);
         match store.inner.backend.apply(batch).await {
             Ok(Ok(AppliedBatch { last, outcomes, sent: caused, .. })) => {
                 for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
@@ -181,6 +176,17 @@ fn fill(batch: &mut backend::WriteBatch, prepared: Vec<Prepared>) -> Vec<StoredS
         stored.push(ready.stored);
     }
     stored
+}
+
+/// Sets the commit of the items at these positions; returns those that they had.
+fn mark_tried(items: &mut [Item<'_>], positions: &[usize], commit_id: i64) -> Vec<Option<i64>> {
+    let mut before = Vec::with_capacity(positions.len());
+    for position in positions {
+        let journal = items[*position].journal();
+        before.push(journal.stored().commit_id);
+        journal.set_commit_id(Some(commit_id));
+    }
+    before
 }
 
 fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {

@@ -20,6 +20,12 @@ use crate::{
     worker::{Task, shared::SKIP_FOR},
 };
 
+/// The first message, and the others.
+fn first_of(messages: Vec<String>) -> (Option<String>, Vec<String>) {
+    let mut messages = messages.into_iter();
+    (messages.next(), messages.collect())
+}
+
 impl<H: Handler> Job<'_, H> {
     /// Writes a transition, with everything that belongs to it. It takes these messages, of which the first one caused it.
     pub(super) async fn commit(
@@ -36,14 +42,11 @@ impl<H: Handler> Job<'_, H> {
         let ended = definition.states[Erased::state_index(&machine)].terminal;
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| !taken.contains(&message.correlation));
-        let mut also = taken.into_iter();
-        let handled = also.next();
-        let also: Vec<String> = also.collect();
+        let (handled, also) = first_of(taken);
         let mut waits = std::mem::take(&mut self.waits);
         self.passed.clear();
         // This program knows every field that it writes.
-        (self.is_for_others, self.is_of_other) = (false, false);
-        self.ready_at = store.now();
+        (self.is_for_others, self.is_of_other, self.ready_at) = (false, false, store.now());
         (self.work.handler, self.work.deadline) = Default::default();
         self.machine = Some(machine);
         let next = self.after_move(ended);
@@ -65,10 +68,10 @@ impl<H: Handler> Job<'_, H> {
                 batch = batch.event(self.lease.id, Event::Acknowledge { token, messages });
             }
             let batch = batch.event(self.lease.id, event).commit(&mut machine);
-            let batch = if task.is_some() { batch.by_handler() } else { batch };
             let batch = match &mut task {
-                Some(task) if !task.is_empty() => task.write(batch),
-                _ => batch,
+                None => batch,
+                Some(task) if task.is_empty() => batch.by_handler(),
+                Some(task) => task.write(batch.by_handler()),
             };
             match batch.write_events().await {
                 Ok(outcomes) => {

@@ -80,7 +80,9 @@ impl Defect {
     /// Applies the defect to the token and the messages that workers see.
     pub(super) fn spoil_task(self, (_, work, messages): &mut WorkRows, is_holder: bool) {
         if self == Self::DeadlineFirst {
-            messages.iter_mut().for_each(|message| message.sent_at = Millis::MAX);
+            for message in messages.iter_mut() {
+                message.sent_at = Millis::MAX;
+            }
         }
         if let (Self::RescueByTime, Some(work)) = (self, work) {
             // All leases have the token 1.

@@ -15,6 +15,7 @@ pub(crate) struct Effects {
 
 /// The change to the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum WorkChange {
     #[default]
     Keep,
