@@ -13,7 +13,6 @@ mod history;
 mod index;
 mod outcomes;
 pub(crate) mod rules;
-pub(crate) mod session;
 mod unread;
 mod unverified;
 mod unwritten;

@@ -11,7 +11,7 @@ use crate::{
         handle::Store,
         write::{attempt::CONTRACTS, seal::seal},
     },
-    stored::{Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, fold, session},
+    stored::{Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, fold},
 };
 
 /// One machine of a batch, ready to be written.
@@ -167,9 +167,7 @@ fn unwritten(id: Id, state: &str, error: Unwritten) -> CommitError {
 /// else.
 fn fixed(id: Id, before: &StoredState, after: &Index) -> Result<Arc<Fixed>, CommitError> {
     let Some(fixed) = &before.fixed else {
-        let session = after.session.as_deref().map(session::checked).transpose();
-        let session = session.map_err(|breach| CommitError::Refused { id, breach })?;
-        let Index { key, behind, .. } = after.clone();
+        let Index { session, key, behind, .. } = after.clone();
         return Ok(Arc::new(Fixed { session, key, behind }));
     };
     if fixed.key.is_none() && after.key.is_some() && after.hold != Hold::Free {
