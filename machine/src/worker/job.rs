@@ -247,10 +247,9 @@ impl<H: Handler> Job<'_, H> {
         }
         let (step, attempt) = (self.on.name(), self.attempt);
         telemetry::Claimed { kind, id, token, step, attempt }.emit();
-        let mut flow = self.adopt().await;
         let ended = loop {
-            match flow {
-                Ok(Flow::Go) => flow = self.turn().await,
+            match self.turn().await {
+                Ok(Flow::Go) => {}
                 Ok(Flow::End) => break Ok(()),
                 Err(error) => break Err(error),
             }
@@ -286,7 +285,11 @@ impl<H: Handler> Job<'_, H> {
             Attempted::Recheck => self.park(None, None).await,
             Attempted::Deadline => self.fire().await,
             Attempted::Message(correlation) => self.take(&correlation).await,
-            Attempted::State => self.handle(None, Vec::new()).await,
+            // Messages and deadlines move the machine also if its calls cannot be made.
+            Attempted::State => match self.adopt().await? {
+                Flow::Go if self.on == Attempted::State => self.handle(None, Vec::new()).await,
+                flow => Ok(flow),
+            },
         }
     }
 

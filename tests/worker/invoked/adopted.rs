@@ -225,21 +225,43 @@ async fn a_key_that_is_applied_is_an_outcome() {
 /// The machine stays as it was, and says why it has no call.
 #[tokio::test(start_paused = true)]
 async fn an_expression_that_panics_sets_the_machine_aside() {
-    let bank = TestTool::<Charge>::new();
-    let program = program();
-    let shop = shop(&bank, &program);
-    let order = placed(&shop, 0).await;
-    program.store(ADOPTING, Ordering::SeqCst);
-    for _ in 0..20 {
+    for has_child in [false, true] {
+        let bank = TestTool::<Charge>::new();
+        let program = program();
+        let shop = shop(&bank, &program);
+        let order = placed(&shop, 0).await;
+        if has_child {
+            end_child(&shop, order).await;
+        }
+        program.store(ADOPTING, Ordering::SeqCst);
+        for _ in 0..20 {
+            shop.run_until_idle().await;
+            shop.advance(std::time::Duration::from_hours(1)).await;
+        }
+        let failures = shop.failures().join("\n");
+        assert!(failures.contains("their expression panicked: nothing to charge"), "{failures}");
+        assert!(failures.contains("set aside"), "{failures}");
+        let found: adopting::AnyOrder = shop.load(order).await;
+        assert_eq!(found.status(), adopting::order::Status::Paying);
+        let children = shop.store().children(order).await.unwrap();
+        assert_eq!(children.len(), usize::from(has_child));
+
+        shop.send(order, &adopting::order::Event::Cancel, &shop.person("ann")).await;
         shop.run_until_idle().await;
-        shop.advance(std::time::Duration::from_hours(1)).await;
+        let found: adopting::AnyOrder = shop.load(order).await;
+        assert_eq!(found.status(), adopting::order::Status::Cancelled, "a person can end it");
     }
-    let failures = shop.failures().join("\n");
-    assert!(failures.contains("their expression panicked: nothing to charge"), "{failures}");
-    assert!(failures.contains("set aside"), "{failures}");
-    let found: adopting::AnyOrder = shop.load(order).await;
-    assert_eq!(found.status(), adopting::order::Status::Paying);
-    assert!(shop.store().children(order).await.unwrap().is_empty());
+}
+
+/// Gives the order a child that ends while no worker runs.
+async fn end_child(shop: &TestEnvironment, order: Id) {
+    let (store, ann) = (shop.store(), shop.person("ann"));
+    let mut cart = older::Order::new();
+    store.batch().create_child(order, &mut cart).write().await.unwrap();
+    shop.run_until_idle().await;
+    let mut paying = cart.place(1, &ann);
+    store.commit(&mut paying).await.unwrap();
+    store.commit(&mut paying.cancel(&ann)).await.unwrap();
 }
 
 /// Without `adopt`, the machine would wait for ever: no part of the newer program reads it, and the worker says why.

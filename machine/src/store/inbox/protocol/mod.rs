@@ -13,6 +13,8 @@ mod fault;
 mod model;
 mod state;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use caused::{To, caused};
 #[cfg(feature = "worker")]

@@ -318,8 +318,10 @@ impl Fail {
                 } else {
                     tries.retry_at = Some(*retry_at);
                 }
-                // Neither a deadline that failed delays other work, nor a handler that came before a message.
-                let is_ahead = *on == Attempted::Deadline || work.ended_at().is_some();
+                // Neither a deadline that failed delays other work, nor a handler that came before a message. One that only
+                // looked has nothing behind it.
+                let is_ahead = *on == Attempted::Deadline
+                    || *on == Attempted::State && work.ended_at().is_some();
                 Some(Wake::ready(*now)).filter(|_| is_ahead)
             }
             Attempted::Message(correlation) => {
