@@ -41,8 +41,14 @@ const RESUME: &str = r#"{"trigger": "resume"}"#;
 
 const DUE: Duration = Duration::from_secs(10);
 
-/// An order and its call.
+/// An order that workers drive, and its call.
 async fn order(store: &Store) -> (Id, Id) {
+    settle(worker(store).handler(rests::<AnyOrder>())).await;
+    undriven(store).await
+}
+
+/// An order, and its call.
+async fn undriven(store: &Store) -> (Id, Id) {
     let id = create(store, Order::new()).await;
     let mut call = Planned::<Charge>::new(charge(3)).unwrap().into_execution();
     store.batch().create_child(id, &mut call).write().await.unwrap();
@@ -123,4 +129,17 @@ fn other_messages_hold_no_call() {
             is(&store, id, "paying").await;
         });
     }
+}
+
+/// No worker will ever try what waits for an order that none drives.
+#[test]
+fn an_order_that_no_worker_drives_holds_no_call() {
+    timed(async |store, hand| {
+        let ((id, call), bank) = (undriven(&store).await, Service::default());
+        store.send(id, &says(PAUSE, "pause")).await.unwrap();
+        hand.pass(DUE);
+        settle(bank_alone(&store, &bank)).await;
+        is(&store, call, "completed").await;
+        is(&store, id, "paying").await;
+    });
 }

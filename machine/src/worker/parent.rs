@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
-/// state takes, such as a pause while no worker ran, and no worker has looked at that.
+/// state takes, such as a pause while no worker ran, and a worker has yet to try that. A deadline that was tried may
+/// itself wait for this call.
 pub(super) async fn comes_first(
     store: &Store,
     call: &Execution<Pending>,
@@ -17,19 +18,18 @@ pub(super) async fn comes_first(
     let Some(parent) = parent_of(store, call).await? else { return Ok(false) };
     let (found, work, messages) = store.inner.backend.task(parent).await?;
     let FoundRow::Row(row, _) = &found else { return Ok(false) };
-    if row.ended {
+    // It has ended, or no worker drives it.
+    let Some(work) = work else { return Ok(false) };
+    let now = store.now();
+    // A worker that lets the machine wait has tried what is due and what is queued.
+    if work.lease.is_none() && work.wake.is_none_or(|wake| !wake.is_due(now)) {
         return Ok(false);
     }
-    let now = store.now();
     // One that was set aside fires only after a person has requeued the machine.
-    let may_fire = work.as_ref().is_none_or(|work| !work.deadline.set_aside);
-    if may_fire && row.due_at.is_some_and(|at| at <= now) {
+    if !work.deadline.set_aside && row.due_at.is_some_and(|at| at <= now) {
         return Ok(true);
     }
-    // A worker that lets the machine wait has tried what is queued.
-    let is_tried = work
-        .is_some_and(|work| work.lease.is_none() && work.wake.is_none_or(|wake| !wake.is_due(now)));
-    if is_tried || messages.is_empty() {
+    if messages.is_empty() {
         return Ok(false);
     }
     let definitions = store.definition_of(&found).await?;
