@@ -90,24 +90,26 @@ impl Group {
     }
 
     /// Writes the batches in one transaction. If one of them causes an error, each gets a
-    /// separate transaction, so that the others succeed. The first of them has waited since this time.
+    /// separate transaction, so that the others succeed. Each has waited since its time, and a group waits
+    /// as long as its first one.
     /// An error concerns all of them: the transaction could not begin.
     pub(super) fn run(
         &mut self,
-        batches: &[&WriteBatch],
-        since: Instant,
+        jobs: &[(&WriteBatch, Instant)],
     ) -> Result<Vec<WriteOutcome>, Unavailable> {
-        match self.transaction(batches, since) {
+        let Some((_, since)) = jobs.first() else { return Ok(Vec::new()) };
+        let batches: Vec<&WriteBatch> = jobs.iter().map(|(batch, _)| *batch).collect();
+        match self.transaction(&batches, *since) {
             Ok(outcomes) => Ok(outcomes),
             Err(GroupFailure::Begin(error)) => Err(error),
-            Err(GroupFailure::Write(error)) if batches.len() == 1 => Ok(vec![Err(error)]),
+            Err(GroupFailure::Write(error)) if jobs.len() == 1 => Ok(vec![Err(error)]),
             Err(GroupFailure::Write(_)) => {
                 // Each of them gets its own error.
                 telemetry::StoragePostponed { operation: "group_commit", status: None }.emit();
-                let alone = |batch: &&WriteBatch| {
-                    self.run(&[*batch], since).unwrap_or_else(|error| vec![Err(error)])
+                let alone = |job: &(&WriteBatch, Instant)| {
+                    self.run(&[*job]).unwrap_or_else(|error| vec![Err(error)])
                 };
-                Ok(batches.iter().flat_map(alone).collect())
+                Ok(jobs.iter().flat_map(alone).collect())
             }
         }
     }

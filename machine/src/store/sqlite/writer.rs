@@ -85,10 +85,10 @@ impl Writer {
     fn serve(&mut self) {
         let mut jobs = Vec::new();
         let mut alone = false;
-        while let Some(since) = self.fill(&mut jobs, alone) {
+        while self.fill(&mut jobs, alone) {
             alone = jobs.len() == 1;
-            let batches: Vec<&WriteBatch> = jobs.iter().map(|job| &job.batch).collect();
-            let run = self.group.run(&batches, since);
+            let waiting: Vec<_> = jobs.iter().map(|job| (&job.batch, job.since)).collect();
+            let run = self.group.run(&waiting);
             let began = run.is_ok();
             let outcomes = run.unwrap_or_else(|error| {
                 // Those that have time left stay, and begin the next group.
@@ -110,10 +110,11 @@ impl Writer {
     }
 
     /// Waits for a job, and takes those that came during the last commit, too: they share the next one, which does not wait
-    /// for more. Returns since when the first one has waited.
-    fn fill(&mut self, jobs: &mut Vec<WriteJob>, alone: bool) -> Option<Instant> {
+    /// for more. Returns whether there is one.
+    fn fill(&mut self, jobs: &mut Vec<WriteJob>, alone: bool) -> bool {
         if jobs.is_empty() {
-            jobs.push(self.next(alone)?);
+            let Some(job) = self.next(alone) else { return false };
+            jobs.push(job);
         }
         let mut text: usize = jobs.iter().map(WriteJob::text).sum();
         while jobs.len() < MOST_JOBS && text < MOST_TEXT {
@@ -121,7 +122,7 @@ impl Writer {
             text += job.text();
             jobs.push(job);
         }
-        jobs.first().map(|first| first.since)
+        true
     }
 
     /// The number of jobs that have waited for the whole busy timeout. A group waits as long as its first one.

@@ -28,7 +28,7 @@ fn impatient(place: &Place, state: &Arc<CheckpointState>) -> Group {
 }
 
 fn commit(group: &mut Group) -> WriteOutcome {
-    group.run(&[&batch(vec![Machine::execution().write(1)])], Instant::now())?.remove(0)
+    group.run(&[(&batch(vec![Machine::execution().write(1)]), Instant::now())])?.remove(0)
 }
 
 #[test]
@@ -147,4 +147,40 @@ fn callers_behind_a_frozen_process_wait_for_one_busy_timeout() {
     raw.execute_batch("COMMIT").unwrap();
     fresh().unwrap().unwrap();
     assert_eq!(verify(&store), 1);
+}
+
+/// The time that another one of its group has waited is not its own.
+#[test]
+fn caller_in_a_failed_group_has_its_own_time() {
+    let (place, _store) = Place::opened();
+    let path = place.path();
+    let connection = connection::open(&path, Role::Writer, 0).unwrap();
+    let other = path.clone();
+    let opened = move |connection: &mut Connection| {
+        // The second row fails, and then another process is faster than the transactions of each.
+        connection.execute_batch(
+            "CREATE TEMP TRIGGER fails BEFORE INSERT ON main.instance
+             WHEN (SELECT count(*) FROM main.instance) = 1
+             BEGIN SELECT RAISE(ABORT, 'a fault of a test'); END",
+        )?;
+        let (path, mut is_first) = (other.clone(), true);
+        connection.rollback_hook(Some(move || {
+            if std::mem::take(&mut is_first) {
+                let raw = Connection::open(&path).unwrap();
+                raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+                std::thread::spawn(move || {
+                    sleep(Duration::from_secs(1));
+                    raw.execute_batch("COMMIT").unwrap();
+                });
+            }
+        }))
+    };
+    let (files, state) = (Files::at(&path), Arc::<CheckpointState>::default());
+    let mut group =
+        Group::new(path, files, settings(), connection, Box::new(opened), state).unwrap();
+    let long_ago = Instant::now().checked_sub(Duration::from_millis(settings().busy_ms)).unwrap();
+    let [first, second] = [(); 2].map(|()| batch(vec![Machine::execution().write(1)]));
+    let outcomes = group.run(&[(&first, long_ago), (&second, Instant::now())]).unwrap();
+    assert!(outcomes[0].as_ref().is_err_and(Unavailable::is_busy), "{outcomes:?}");
+    assert!(matches!(outcomes[1], Ok(Ok(_))), "{outcomes:?}");
 }
