@@ -323,3 +323,40 @@ fn a_deadline_that_a_handler_outlasts_does_not_fire_unseen() {
         });
     }
 }
+
+/// Fails once an offer is shelved, and counts that.
+fn shelves(calls: &Count) -> Does<AnyOffer> {
+    let calls = calls.clone();
+    does(move |offer, _| {
+        let calls = calls.clone();
+        Box::pin(async move {
+            if matches!(offer, AnyOffer::Shelved(_)) {
+                calls.add();
+                return Err("the printer is on fire".into());
+            }
+            Ok(Next::Wait)
+        })
+    })
+}
+
+/// What the move into a state has ended is no child that ended there.
+#[test]
+fn a_call_that_a_move_ends_does_not_hold_the_next_deadline() {
+    timed(async |store, hand| {
+        let (calls, wait) = (Count::default(), Duration::from_hours(1));
+        let patient = || worker(&store).attempts(3).backoff(wait, wait).handler(shelves(&calls));
+        let id = create(&store, Offer::new()).await;
+        let mut call = Planned::<Charge>::new(charge(3)).unwrap().into_execution();
+        store.batch().create_child(id, &mut call).write().await.unwrap();
+        settle(patient()).await;
+        store.send(id, &says(SHELVE, "shelve")).await.unwrap();
+        settle(patient()).await;
+        is(&store, id, "shelved").await;
+        is(&store, call.id(), "cancelled").await;
+        assert_eq!(calls.get(), 1);
+        hand.advance(DUE);
+        settle(patient()).await;
+        is(&store, id, "expired").await;
+        assert_eq!(calls.get(), 1);
+    });
+}

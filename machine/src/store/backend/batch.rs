@@ -179,6 +179,11 @@ impl WriteBatch {
     pub(crate) fn is_by_holder(&self, id: Id) -> bool {
         self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved(_)))
     }
+
+    /// Checks whether it moves this machine out of its state.
+    pub(crate) fn leaves(&self, id: Id) -> bool {
+        self.writes.iter().any(|write| write.row.id == id && write.left.is_some())
+    }
 }
 
 /// The part of a batch that writes one machine.

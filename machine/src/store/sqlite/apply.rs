@@ -144,7 +144,7 @@ pub(super) fn apply_alone<'a>(
         lines.add(no, definition, line);
     }
     let sent = if consequences {
-        work::after(db, no, write, (false, false), batch.time(batch.now))?
+        work::after(db, (no, write), &[], (false, false), batch.time(batch.now))?
     } else {
         Vec::new()
     };
@@ -217,9 +217,11 @@ pub(super) fn apply<'a>(
     let outcomes = work::write(db, batch, admitted.events)?;
     let mut sent = Vec::new();
     if consequences {
+        let left = written.iter().filter(|(_, write, _)| write.left.is_some());
+        let left: Vec<i64> = left.map(|(no, ..)| *no).collect();
         for (no, write, leaves_children) in written {
             let how = (batch.is_by_holder(write.row.id), leaves_children);
-            sent.extend(work::after(db, no, write, how, batch.time(batch.now))?);
+            sent.extend(work::after(db, (no, write), &left, how, batch.time(batch.now))?);
         }
     }
     let pruned = match &batch.prune {

@@ -28,14 +28,14 @@ pub(crate) enum To {
 /// The events that the write of a machine causes, in this order. A backend finds the machines; an event that
 /// [`step`](super::step) refuses changes nothing. `child`: the relation of a machine that has ended to its parent, with
 /// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease. `leaves_children`:
-/// the write leaves a visit with children.
+/// the write leaves a visit with children. `parent_leaves`: the batch also moves the parent out of its state.
 ///
 /// A machine may be written again after it has ended. Its messages have the same correlation ids then, so that each is
 /// sent once.
 pub(crate) fn caused(
     write: &Write,
     child: Option<&Kinship>,
-    (by_holder, leaves_children): (bool, bool),
+    (by_holder, leaves_children, parent_leaves): (bool, bool, bool),
     now: Millis,
 ) -> Vec<(To, Event)> {
     let id: Id = write.row.id;
@@ -44,12 +44,15 @@ pub(crate) fn caused(
         let since = write.left.as_ref().map_or(0, |left| left.since);
         let notify = Event::Notify { moved: false, now };
         let outcome = child.and_then(|kinship| Message::outcome(id, kinship));
-        return vec![
-            (To::Itself, Event::End),
-            (To::Parent, outcome.map_or(Event::ChildEnded { now }, send)),
+        // The handler of the next state does not wait for what the move has ended.
+        let ended = (!parent_leaves).then_some(Event::ChildEnded { now });
+        let told = outcome.map(send).or(ended);
+        let told = told.map(|event| (To::Parent, event));
+        let others = [
             (To::Behind, notify),
             (To::Children { since }, send(Message::cancel(id, "has ended"))),
         ];
+        return [(To::Itself, Event::End)].into_iter().chain(told).chain(others).collect();
     }
     if write.expected.is_none() {
         return vec![(To::Itself, Event::Drive { now })];
