@@ -2,7 +2,7 @@
 
 #[cfg(feature = "store")]
 use std::any::Any;
-#[cfg(feature = "worker")]
+#[cfg(feature = "store")]
 use std::task::Poll;
 use std::{future::Future, pin::Pin};
 
@@ -21,7 +21,7 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
 ///
 /// `tokio::task::yield_now` leaves the waker with the thread. If the thread's next task blocks, such as a handler, the task
 /// that yielded hangs until that ends; a queued task is taken by another thread.
-#[cfg(feature = "worker")]
+#[cfg(feature = "store")]
 pub(crate) async fn reschedule() {
     let mut is_rescheduled = false;
     std::future::poll_fn(|context| {

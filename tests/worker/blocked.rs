@@ -16,8 +16,8 @@ struct Blocked {
 }
 
 impl Blocked {
-    /// Starts a worker, and waits until its handler blocks.
-    fn start(open: impl AsyncFnOnce() -> Store + Send + 'static) -> Self {
+    /// Starts a worker, and waits until its handler blocks, perhaps after a commit.
+    fn start(open: impl AsyncFnOnce() -> Store + Send + 'static, commits: bool) -> Self {
         let (go_on, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let (entered, inside) = mpsc::channel();
@@ -26,12 +26,21 @@ impl Blocked {
             let runtime = builder.worker_threads(3).enable_all().build().unwrap();
             let ended = runtime.block_on(async {
                 let store = open().await;
-                let told = Mutex::new(told);
-                let blocks = moves(move |ticket, _| {
-                    let _ = entered.send(());
-                    // Like `std::thread::sleep`, or a blocking client.
-                    let _ = told.lock().unwrap().recv();
-                    locks(ticket)
+                let told = Arc::new(Mutex::new(told));
+                let blocks = does(move |ticket: AnyTicket, task| {
+                    let (entered, told) = (entered.clone(), Arc::clone(&told));
+                    let store = task.store().clone();
+                    Box::pin(async move {
+                        if commits {
+                            // The worker's loop rests by then.
+                            tokio::time::sleep(Duration::from_millis(5)).await;
+                            store.create(&mut Lamp::new()).await?;
+                        }
+                        let _ = entered.send(());
+                        // Like `std::thread::sleep`, or a blocking client.
+                        let _ = told.lock().unwrap().recv();
+                        Ok(locks(ticket))
+                    })
                 });
                 let limit = Duration::from_millis(100);
                 let running = short_lease(&store, blocks).handler_limit(limit).start();
@@ -73,7 +82,7 @@ impl Place {
 
     fn blocked(&self) -> Blocked {
         let path = self.path.clone();
-        Blocked::start(async move || Store::sqlite(path).await.unwrap())
+        Blocked::start(async move || Store::sqlite(path).await.unwrap(), false)
     }
 
     /// Runs another worker until a machine is in a state.
@@ -122,17 +131,20 @@ async fn another_worker_takes_over_from_a_handler_that_blocks() {
     place.retries_in_vain(blocked).await;
 }
 
-/// In memory, the claim rings the doorbell on the thread that the handler blocks then. The worker still drives others.
+/// In memory, the claim rings the doorbell on the thread that the handler blocks then, and so does a commit of the handler. The
+/// worker still drives others.
 #[tokio::test]
 async fn worker_in_memory_drives_others_while_a_handler_blocks() {
-    let store = Store::memory();
-    let ticket = create(&store, Ticket::new().open(graph_runner())).await;
-    let same = store.clone();
-    let blocked = Blocked::start(async move || same);
-    let lamp = create(&store, Lamp::new()).await;
-    until("the lamp is off", async || state(&store, lamp).await == "off").await;
-    is(&store, ticket, "open").await;
-    drop(blocked.stops().await);
+    for commits in [false, true] {
+        let store = Store::memory();
+        let ticket = create(&store, Ticket::new().open(graph_runner())).await;
+        let same = store.clone();
+        let blocked = Blocked::start(async move || same, commits);
+        let lamp = create(&store, Lamp::new()).await;
+        until("the lamp is off", async || state(&store, lamp).await == "off").await;
+        is(&store, ticket, "open").await;
+        drop(blocked.stops().await);
+    }
 }
 
 /// A message waits for no handler that blocks.

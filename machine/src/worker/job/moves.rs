@@ -15,7 +15,7 @@ use tracing::field::display;
 use super::{Flow, Handler, Job, kind};
 use crate::{
     actor::{Actor, Call, Sender},
-    future::{panic_text, reschedule},
+    future::panic_text,
     store::{Cause, Received, Unavailable, inbox::protocol::Event},
     stored::{Durable, Restore},
     telemetry,
@@ -209,9 +209,6 @@ impl<H: Handler> Job<'_, H> {
         outcomes: Option<Vec<TaskOutcome>>,
         messages: Vec<String>,
     ) -> Result<Flow, Unavailable> {
-        // The claim or the last commit may have woken the worker's loop on this thread. A handler that blocks the thread
-        // must not hold it up.
-        reschedule().await;
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;

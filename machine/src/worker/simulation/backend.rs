@@ -41,15 +41,14 @@ impl Faulty {
         if let Some(defect) = self.shared.defect
             && let Some(first) = defect.spoil(&mut spoiled, |id| self.shared.stored(id))
         {
-            drop(self.shared.memory.apply(first).now_or_never());
+            drop(pollster::block_on(self.shared.memory.apply(first)));
             // Between the two, the process can end.
             if self.shared.fate(&self.process).end == End::CrashesAfter {
                 self.shared.crash(&self.process, "between two writes");
                 return Err(Unavailable::busy());
             }
         }
-        let answer = self.shared.memory.apply(spoiled).now_or_never();
-        let answer = answer.unwrap_or_else(|| Err(Unavailable::stopped()));
+        let answer = pollster::block_on(self.shared.memory.apply(spoiled));
         if let Ok(answer) = &answer {
             let new = self.shared.ledger().note(&self.process, batch, answer);
             for (id, _) in &batch.events {
