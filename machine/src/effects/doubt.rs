@@ -170,7 +170,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// See [`confirm_not_applied`](Self::confirm_not_applied).
+    /// See [`confirm_not_applied`](Self::confirm_not_applied). [`EffectError::Contract`] if this program cannot read the
+    /// arguments: then the service is not asked.
     pub fn ask_service<'a, T: Callable>(
         &'a self,
         doubt: InDoubt,
