@@ -2,12 +2,10 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, OnceLock},
 };
 
-use tempfile::TempDir;
 use thirtyfour::{ChromeCapabilities, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver};
 use tokio::sync::Mutex;
 
@@ -45,19 +43,6 @@ where
     let _one = ONE.lock().await;
     if let Some(driver) = Driver::get() {
         run(driver.tab().await, name, test).await;
-    }
-}
-
-/// Runs a test in a browser of its own, with a look at the files of the browser when it has ended.
-pub(crate) async fn browse_and_look<F>(test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let _one = ONE.lock().await;
-    if let Some(driver) = Driver::get() {
-        let profile = TempDir::new().unwrap();
-        run(driver.browser(profile.path()).await, "agent.db", test).await;
-        look(profile.path());
     }
 }
 
@@ -121,16 +106,6 @@ impl Driver {
         }
         driver.switch_to_window(tab).await.unwrap();
         driver
-    }
-
-    /// A browser with this folder for its files.
-    async fn browser(&self, profile: &Path) -> WebDriver {
-        let mut wanted = DesiredCapabilities::chrome();
-        for argument in ARGUMENTS {
-            wanted.add_arg(argument).unwrap();
-        }
-        wanted.add_arg(&format!("--user-data-dir={}", profile.display())).unwrap();
-        self.session(wanted).await
     }
 
     async fn session(&self, wanted: ChromeCapabilities) -> WebDriver {

@@ -37,8 +37,7 @@ impl Page {
 
     /// Follows a sign-in link.
     pub(crate) async fn follow(&self, token: &str) {
-        let code = self.site.code(token).await;
-        self.driver.goto(self.url(&format!("#code={code}"))).await.unwrap();
+        self.driver.goto(self.url(&format!("#token={token}"))).await.unwrap();
     }
 
     /// Goes to an address such as `#/approvals`, and waits until it is shown and live.

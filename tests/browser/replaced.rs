@@ -109,7 +109,7 @@ async fn a_link_changes_the_person_of_an_open_tab() {
 }
 
 #[tokio::test]
-async fn a_link_that_was_used_leaves_nothing_of_the_person() {
+async fn a_link_that_is_refused_leaves_nothing_of_the_person() {
     browse(async |page| {
         page.site.ask("bob@example.com").await;
         page.driver.goto(page.url("")).await.unwrap();
@@ -121,8 +121,8 @@ async fn a_link_that_was_used_leaves_nothing_of_the_person() {
         page.has("button.primary", 1).await;
         assert_eq!(page.count("header option").await, 3);
 
-        page.driver.goto(page.url("#code=used")).await.unwrap();
-        page.holds("dialog", "link was used").await;
+        page.driver.goto(page.url("#token=an-unknown-token")).await.unwrap();
+        page.holds("dialog", "unknown token").await;
         page.run("document.querySelector('dialog').close()").await;
         page.is(".role", "Not signed in: read-only").await;
         page.is(".live", "Live").await;

@@ -17,7 +17,7 @@ use machine::{
     contract::{AnyExecution, Contract},
     store::{OpenOptions, Store},
 };
-use machine_console::http::{Access, Codes, Http, serve};
+use machine_console::http::{Access, Http, serve};
 use tempfile::TempDir;
 use tokio::{
     net::TcpListener,
@@ -45,8 +45,8 @@ pub(crate) struct Site {
     server: Mutex<Server>,
 }
 
-/// A server that runs; what stops it, its end, and its codes.
-type Server = (oneshot::Sender<()>, JoinHandle<()>, Codes);
+/// A server that runs; what stops it, and its end.
+type Server = (oneshot::Sender<()>, JoinHandle<()>);
 
 impl Site {
     /// With a file of this name in a new folder.
@@ -66,14 +66,9 @@ impl Site {
     /// Stops the server and its streams.
     pub(crate) async fn stop(&self) {
         let mut server = self.server.lock().await;
-        let (stop, ended, _) = &mut *server;
+        let (stop, ended) = &mut *server;
         drop(std::mem::replace(stop, oneshot::channel().0));
         ended.await.unwrap();
-    }
-
-    /// A one-time code for a token.
-    pub(crate) async fn code(&self, token: &str) -> String {
-        self.server.lock().await.2.issue(token).unwrap()
     }
 
     /// Starts it again at the same address, for this store.
@@ -176,8 +171,7 @@ fn start(listener: TcpListener, store: &Store, file: &Path, access: Access) -> S
 
 fn run(listener: TcpListener, http: Http) -> Server {
     let (stop, stopped) = oneshot::channel::<()>();
-    let codes = http.codes();
     let serving =
         async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };
-    (stop, tokio::spawn(serving), codes)
+    (stop, tokio::spawn(serving))
 }

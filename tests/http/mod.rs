@@ -21,7 +21,6 @@ mod page;
 mod reports;
 mod routes;
 mod serve;
-mod sign_in;
 mod sockets;
 mod sse;
 mod stream;

@@ -84,13 +84,6 @@ impl Place {
                 Call::post(&format!("/{}", call.path), &json!({ "applied": live(17) }))
                     .token(call.token.as_str())
             }
-            ("POST", "/api/sign-in/codes") => Call::post(path, &json!({ "code": "c".repeat(32) })),
-            ("POST", "/api/sign-in") => {
-                let code = json!({ "code": "d".repeat(32) });
-                let kept = Call::post("/api/sign-in/codes", &code).token(OPERATOR);
-                self.ask(kept).await.is(200);
-                Call::post(path, &code)
-            }
             ("POST", _) => {
                 let (situation, act) = situation_of(path);
                 let number = path.bytes().map(u32::from).sum();

@@ -46,16 +46,9 @@ fn start(file: &Path, arguments: &[&str]) -> Served {
     let rest = line.trim().strip_prefix("http://").unwrap();
     let (address, rest) = rest.split_once('/').unwrap();
     let address = address.parse().unwrap();
-    let code = rest.strip_prefix("inspector/#code=");
-    assert!(code.is_some() || rest == "inspector/", "{line}");
-    let token = code.map(|code| signed_in(address, code));
+    let token = rest.strip_prefix("inspector/#token=").map(str::to_owned);
+    assert!(token.is_some() || rest == "inspector/", "{line}");
     Served { child, output, address, token }
-}
-
-/// Exchanges the code of a link for the token.
-fn signed_in(address: SocketAddr, code: &str) -> String {
-    let answer = Call::post("/api/sign-in", &json!({ "code": code })).send(address).is(200);
-    answer["token"].as_str().unwrap().to_owned()
 }
 
 impl Served {
@@ -131,27 +124,6 @@ async fn a_person_decides_until_the_server_is_stopped() {
     assert!(store.verify_all(|_| ()).await.unwrap().is_clean());
     let question = store.load::<machine::contract::AnyExecution>(id).await.unwrap();
     assert!(matches!(question, machine::contract::AnyExecution::Completed(_)));
-}
-
-/// A3: the link is for one browser, once, so another one follows.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_link_that_was_used_is_followed_by_another_one() {
-    let (_folder, file, _) = file().await;
-    let mut served = start(&file, &["--as", "ann"]);
-    let token = served.token.clone().unwrap();
-    let mut seen = String::new();
-    for _ in 0..2 {
-        while !seen.contains("#code=") {
-            seen.clear();
-            served.output.read_line(&mut seen).unwrap();
-        }
-        let code = seen.trim().split_once("#code=").unwrap().1.to_owned();
-        assert_eq!(signed_in(served.address, &code), token);
-        let again = Call::post("/api/sign-in", &json!({ "code": code })).send(served.address);
-        again.problem(401, "this link was used");
-        seen.clear();
-    }
-    assert_eq!(served.stop(Signal::TERM), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -287,7 +259,7 @@ async fn an_open_address_needs_a_token_for_everything() {
     output.read_line(&mut line).unwrap();
     let port: u16 = line.split(':').nth(2).unwrap().split('/').next().unwrap().parse().unwrap();
     let address: SocketAddr = ([127, 0, 0, 1], port).into();
-    let token = signed_in(address, line.trim().split_once("code=").unwrap().1);
+    let token = line.trim().split_once("#token=").unwrap().1.to_owned();
     let mut served = Served { child, output, address, token: Some(token.clone()) };
     served.get("/api/health").problem(401, "");
     Call::get("/api/health").token(&token).send(address).is(200);

@@ -8,11 +8,10 @@ use std::{
 };
 
 use futures_channel::oneshot;
-use futures_util::future::{Either, select};
 use tokio::net::TcpListener;
 
 use super::{Context, Error, Exit, terminal};
-use crate::http::{Access, Codes, Http, random, serve};
+use crate::http::{Access, Http, serve};
 use machine::{
     actor::Human,
     text::{OneLine, shortened},
@@ -27,8 +26,8 @@ pub struct Serve {
     /// The address. One that other computers reach needs a token for everything.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
-    /// The person who decides in the page. A token is made for this run; the printed address signs one
-    /// browser in, and is followed by another one when it was used.
+    /// The person who decides in the page. A token is made for this run; the printed address carries
+    /// it, so show that address to nobody else.
     #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
     by: Option<Human>,
     /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
@@ -57,7 +56,6 @@ impl Serve {
             let with = http.host(host);
             http = with.map_err(|error| Error::usage(format!("`--host`: {error}")))?;
         }
-        let codes = http.codes();
         let (started, address) = oneshot::channel();
         let (ended, end) = oneshot::channel();
         // The commands need no runtime; a server does.
@@ -67,35 +65,17 @@ impl Serve {
             let _ = ended.send(served(listen, http, started));
         })?;
         let address = address.await.map(|address| format!("http://{address}/inspector/"));
-        let ended = match (address, &token) {
-            (Ok(page), Some(token)) => {
-                let mut used = codes.used();
-                terminal::print(&format!("{}\nCtrl-C stops it.\n", link(&page, &codes, token)?))?;
-                let mut end = end;
-                loop {
-                    match select(end, used).await {
-                        Either::Left((ended, _)) => break ended,
-                        Either::Right(((), rest)) => end = rest,
-                    }
-                    used = codes.used();
-                    let link = link(&page, &codes, token)?;
-                    // The output may be closed.
-                    let _ = terminal::print(&format!(
-                        "A browser signed in. A link for another one:\n{link}\n"
-                    ));
+        if let Ok(page) = address {
+            terminal::print(&match (&token, &self.tokens) {
+                (Some(token), _) => format!("{page}#token={token}\n"),
+                (None, Some(_)) => format!("{page}\nSign in there with a token.\n"),
+                (None, None) => {
+                    format!("{page}\nThe page is read-only; `--as NAME` lets you decide.\n")
                 }
-            }
-            (Ok(page), None) => {
-                let hint = match &self.tokens {
-                    Some(_) => "Sign in there with a token.",
-                    None => "The page is read-only; `--as NAME` lets you decide.",
-                };
-                terminal::print(&format!("{page}\n{hint}\nCtrl-C stops it.\n"))?;
-                end.await
-            }
-            (Err(_), _) => end.await,
-        };
-        ended.map_err(|_| Error::refused("the server has ended"))??;
+            })?;
+            terminal::print("Ctrl-C stops it.\n")?;
+        }
+        end.await.map_err(|_| Error::refused("the server has ended"))??;
         match store.close().await {
             // Another process has the file locked. Nothing is lost by that.
             Err(error) if error.is_busy() => Ok(Exit::Done),
@@ -119,7 +99,7 @@ impl Serve {
         }
         let token = match &self.by {
             Some(by) => {
-                let token = random().map_err(|error| Error::refused(error.to_string()))?;
+                let token = random()?;
                 access = access
                     .operator(by.clone(), &token)
                     .map_err(|error| Error::refused(error.to_string()))?;
@@ -141,10 +121,13 @@ impl Serve {
     }
 }
 
-/// The address of the page, which signs one browser in.
-fn link(page: &str, codes: &Codes, token: &str) -> Result<String, Error> {
-    let code = codes.issue(token).map_err(|error| Error::refused(error.to_string()))?;
-    Ok(format!("{page}#code={code}"))
+/// Text of 256 random bits.
+fn random() -> Result<String, Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::refused(format!("the random number generator of the system failed: {error}"))
+    })?;
+    Ok(blake3::Hash::from(bytes).to_hex().to_string())
 }
 
 /// Anyone who can read a token can decide under the name that belongs to it.

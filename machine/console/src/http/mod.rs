@@ -6,7 +6,6 @@ mod acts;
 mod approvals;
 mod caller;
 mod change;
-mod codes;
 mod definitions;
 mod events;
 mod executions;
@@ -27,14 +26,10 @@ mod router;
 mod schema;
 mod server;
 mod sessions;
-mod sign_in;
 mod state;
 mod withhold;
 
 pub use access::{Access, InvalidToken};
-#[cfg(feature = "cli")]
-pub(crate) use codes::random;
-pub use codes::{Codes, NoRandomness};
 pub use host::InvalidHost;
 pub use server::{ServeError, serve};
 pub use state::Http;

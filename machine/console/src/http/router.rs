@@ -26,7 +26,7 @@ use super::{
     guard::guard,
     health, machines, operations, page,
     problem::Problem,
-    questions, report, sessions, sign_in,
+    questions, report, sessions,
     state::{Http, Shared},
 };
 
@@ -108,11 +108,9 @@ fn described() -> OpenApiRouter<Shared> {
     guarded().merge(without_token())
 }
 
-/// The routes that issue a token, and those with separate tokens.
+/// The route with separate tokens.
 fn without_token() -> OpenApiRouter<Shared> {
-    let report = OpenApiRouter::new().routes(routes!(report::report));
-    let report = report.layer(middleware::from_fn(in_time));
-    OpenApiRouter::new().routes(routes!(sign_in::sign_in)).merge(report)
+    OpenApiRouter::new().routes(routes!(report::report)).layer(middleware::from_fn(in_time))
 }
 
 /// The routes for which the caller must be known.
@@ -145,7 +143,6 @@ fn guarded() -> OpenApiRouter<Shared> {
         .routes(routes!(questions::respond))
         .routes(routes!(questions::proceed))
         .routes(routes!(operations::list))
-        .routes(routes!(sign_in::prepare))
 }
 
 async fn openapi() -> Response {

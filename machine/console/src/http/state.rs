@@ -6,7 +6,6 @@ use machine::{
 
 use super::{
     Access,
-    codes::Codes,
     feed::Feed,
     host::{InvalidHost, valid},
     receipts::Receipts,
@@ -43,7 +42,6 @@ pub struct Http {
     /// The name of the file.
     pub(super) database: Option<String>,
     pub(super) feed: Arc<Feed>,
-    pub(super) codes: Codes,
     pub(super) receipts: Receipts,
     pub(super) language: Language,
 }
@@ -63,7 +61,6 @@ impl Http {
             command: "machine ".to_owned(),
             database: None,
             feed: Feed::new(store, Language::English),
-            codes: Codes::default(),
             receipts: Receipts::default(),
             language: Language::English,
         }
@@ -123,12 +120,6 @@ impl Http {
     pub fn database(mut self, name: impl Into<String>) -> Self {
         self.database = Some(name.into());
         self
-    }
-
-    /// One-time codes for links that sign a person in to the inspector.
-    #[must_use]
-    pub fn codes(&self) -> Codes {
-        self.codes.clone()
     }
 }
 

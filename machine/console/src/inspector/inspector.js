@@ -16,7 +16,7 @@ import { redraw } from "./picture.js";
 import { definition, definitions, log } from "./records.js";
 import { session, sessions } from "./session.js";
 import { tick } from "./text.js";
-import { exchange, forgetToken, onSignedOut, resume, setToken, takeCode, token } from "./token.js";
+import { forgetToken, onSignedOut, resume, setToken, takeToken, token } from "./token.js";
 
 const PAGES = [
   { path: "", name: "Overview", key: "o", view: overview },
@@ -414,9 +414,9 @@ function askToSignIn(why) {
       h(
         "p",
         { class: "note", key: "where" },
-        "The token is kept in the memory of this page and of its other tabs, and nowhere else. ",
+        "The token is kept until the last tab of this page is closed. ",
         h("code", null, "machine serve FILE.db --as NAME"),
-        " prints a link that signs in without one.",
+        " prints a link that signs in.",
       ),
       tokenField(),
     ],
@@ -434,6 +434,8 @@ function askToSignIn(why) {
 
 function askForToken(problem) {
   live.stop();
+  // It was refused: a page that is loaded again does not send it again.
+  setToken(null);
   const onsubmit = (event) => {
     event.preventDefault();
     setToken(new FormData(event.currentTarget).get("token").trim());
@@ -572,9 +574,14 @@ useShell({
   refresh,
 });
 
-/** Signs in with the code of a link; without a person if it is refused. */
-async function follow(code) {
-  const why = await exchange(code);
+/** Signs in with the token of a link; without a person if it is refused. */
+async function follow(given) {
+  setToken(null);
+  const why = await callerOf(given).then(
+    () => null,
+    (problem) => problem.message,
+  );
+  if (!why) setToken(given);
   restart();
   if (why) askToSignIn(why);
 }
@@ -582,9 +589,9 @@ async function follow(code) {
 onSignedOut(() => restart());
 history.scrollRestoration = "manual";
 addEventListener("popstate", () => {
-  // A link with a code, followed in a tab that was open before.
-  const code = takeCode();
-  if (code !== null) return follow(code);
+  // A link with a token, followed in a tab that was open before.
+  const given = takeToken();
+  if (given !== null) return follow(given);
   // A field that has the focus would keep its own text.
   if (document.activeElement?.closest(".filters")) document.activeElement.blur();
   navigate({ top: scrolls.get(location.hash) ?? 0 });
@@ -608,6 +615,6 @@ setInterval(() => {
   if (state.live.name === "reconnecting") renderHeader();
 }, 1000);
 setInterval(() => document.hidden || redraw(), 5000);
-const code = takeCode();
-if (code === null) resume().then(start);
-else follow(code);
+const given = takeToken();
+if (given === null) resume().then(start);
+else follow(given);
