@@ -33,8 +33,8 @@ async fn the_answer_is_stored_and_then_the_result(place: Place) {
     let place = place.reopened().await;
     let question = place.store.question(id).await.unwrap();
     assert_eq!(question.answered_by().as_deref(), Some("ann"));
-    let done = place.store.proceed(question, graph_runner()).await.unwrap();
-    assert_eq!(result(done), "8080");
+    let done = place.store.proceed(question, Resume::default(), graph_runner()).await.unwrap();
+    assert_eq!(result(done.execution), "8080");
     place.store.verify::<AnyExecution>(id).await.unwrap();
     assert_err!(place.store.question(id).await, StateError::NotAQuestion { .. });
 }
@@ -42,7 +42,8 @@ async fn the_answer_is_stored_and_then_the_result(place: Place) {
 async fn only_the_first_answer_resumes_a_question(place: Place) {
     let question = question(&place).await;
     let id = question.id();
-    let refused = place.store.proceed(question, graph_runner()).await.unwrap_err();
+    let refused =
+        place.store.proceed(question, Resume::default(), graph_runner()).await.unwrap_err();
     assert_is!(refused.reason, EffectError::Unanswered { .. });
 
     let (one, other) = (refused.machine, place.store.question(id).await.unwrap());
@@ -53,15 +54,15 @@ async fn only_the_first_answer_resumes_a_question(place: Place) {
     assert_eq!(late.machine.answered_by(), None);
     let again = place.store.respond(answered, "9090", ann()).await.unwrap_err();
     assert!(again.reason.to_string().contains("is already answered"), "{}", again.reason);
-    let done = place.store.proceed(again.machine, graph_runner()).await.unwrap();
-    assert_eq!(result(done), "8080");
+    let done = place.store.proceed(again.machine, Resume::default(), graph_runner()).await.unwrap();
+    assert_eq!(result(done.execution), "8080");
 }
 
 async fn a_long_answer_is_cut(place: Place) {
     let question = question(&place).await;
     let question = place.store.respond(question, &"x".repeat(100_000), ann()).await.unwrap();
-    let done = place.store.proceed(question, graph_runner()).await.unwrap();
-    assert!(result(done).ends_with("(cut from 100000 bytes)"));
+    let done = place.store.proceed(question, Resume::default(), graph_runner()).await.unwrap();
+    assert!(result(done.execution).ends_with("(cut from 100000 bytes)"));
 }
 
 async fn gates_and_others_are_not_questions(place: Place) {

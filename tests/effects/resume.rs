@@ -2,7 +2,7 @@
 
 use std::{io::Write, sync::Mutex};
 
-use machine::effects::{Resume, ResumeWarning};
+use machine::effects::ResumeWarning;
 use machine_tests::samples::{asked_in, ticket};
 
 use crate::effects::prelude::*;
@@ -127,13 +127,13 @@ async fn an_answer_does_not_make_a_question_younger(place: Place) {
     let question = place.store.respond(question, "yes", ann()).await.unwrap();
     let refused = place.store.resume_with::<Waiting>(id, minute()).await;
     assert_err!(refused, StateError::Expired { .. });
-    let refused = place.store.proceed_with(question, minute(), graph_runner()).await.unwrap_err();
+    let refused = place.store.proceed(question, minute(), graph_runner()).await.unwrap_err();
     let EffectError::NotResumed { source } = refused.reason else { panic!("{refused}") };
     assert_is!(*source, StateError::Expired { age_ms, limit_ms: 60_000, .. }
         if *age_ms >= HOUR_MS.unsigned_abs());
 
     let day = day().resuming(2);
-    let resumed = place.store.proceed_with(refused.machine, day, graph_runner()).await.unwrap();
+    let resumed = place.store.proceed(refused.machine, day, graph_runner()).await.unwrap();
     assert_eq!(resumed.execution.status(), Status::Completed);
     assert!(resumed.age_ms >= HOUR_MS.unsigned_abs(), "{resumed:?}");
     assert_eq!(resumed.warnings, [ResumeWarning::Number { resuming: 2, waiting: 1 }]);

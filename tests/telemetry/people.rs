@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use machine::{
     contract::{Action, Contract, Execution},
+    effects::Resume,
     store::SendError,
 };
 
@@ -35,7 +36,7 @@ pub(crate) async fn gates(world: &World) {
     store.create(&mut waiting).await.unwrap();
     let question = store.question(waiting.id()).await.unwrap();
     let question = store.respond(question, &world.text("8080"), ann).await.unwrap();
-    let _ = store.proceed(question, &actors.graph_runner).await.unwrap();
+    let _ = store.proceed(question, Resume::default(), &actors.graph_runner).await.unwrap();
     // The graph is behind.
     let _ = store.question(waiting.id()).await.unwrap_err();
 }

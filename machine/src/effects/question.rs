@@ -38,6 +38,7 @@ impl Store {
     /// ```
     /// use machine::actor::{Actors, Human};
     /// use machine::contract::{AnyExecution, Contract, Execution};
+    /// use machine::effects::Resume;
     /// use machine::store::Store;
     ///
     /// # pollster::block_on(async {
@@ -51,8 +52,8 @@ impl Store {
     ///
     /// let question = store.question(waiting.id()).await?;
     /// let question = store.respond(question, "8080", &Human::new("ann")?).await?;
-    /// let done = store.proceed(question, &actors.graph_runner).await?;
-    /// let AnyExecution::Completed(done) = done else { panic!("it has its answer") };
+    /// let done = store.proceed(question, Resume::default(), &actors.graph_runner).await?;
+    /// let AnyExecution::Completed(done) = done.execution else { panic!("it has its answer") };
     /// assert_eq!(done.state().result, "8080");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();

@@ -57,7 +57,7 @@ impl Resume {
     }
 }
 
-/// An execution that was resumed with its answer. See [`Store::proceed_with`].
+/// An execution that was resumed with its answer. See [`Store::proceed`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Resumed {
@@ -154,27 +154,12 @@ impl Store {
     /// person](crate::contract::Contract::ecs_request) becomes COMPLETED, with the answer as its result;
     /// any other execution becomes RUNNING, and its program continues.
     ///
-    /// # Errors
-    ///
-    /// The unchanged question, with [`EffectError::Unanswered`] if no one has answered it,
-    /// [`EffectError::NotResumed`] if another execution has completed its action, and
-    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was changed in the meantime.
-    pub async fn proceed(
-        &self,
-        question: Question,
-        by: &GraphRunner,
-    ) -> Result<AnyExecution, Refused<Question, EffectError>> {
-        self.proceed_with(question, Resume::default(), by).await.map(|resumed| resumed.execution)
-    }
-
-    /// Like [`proceed`](Self::proceed), with further checks.
-    ///
     /// ```
     /// # use machine::{actor::GraphRunner, contract::Question, effects::Resume, store::Store};
     /// # use std::time::Duration;
     /// # async fn example(store: &Store, question: Question, by: &GraphRunner) {
     /// let checks = Resume::default().max_age(Duration::from_secs(3600)).resuming(1);
-    /// match store.proceed_with(question, checks, by).await {
+    /// match store.proceed(question, checks, by).await {
     ///     Ok(resumed) => resumed.warnings.iter().for_each(|warning| eprintln!("{warning}")),
     ///     Err(refused) => eprintln!("{}", refused.reason),
     /// }
@@ -183,9 +168,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The errors of [`proceed`](Self::proceed), and [`EffectError::NotResumed`] if it has waited longer than the
-    /// limit.
-    pub async fn proceed_with(
+    /// The unchanged question, with [`EffectError::Unanswered`] if no one has answered it,
+    /// [`EffectError::NotResumed`] if another execution has completed its action or it has waited longer than the
+    /// limit, and [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was changed in the meantime.
+    pub async fn proceed(
         &self,
         question: Question,
         checks: Resume,
