@@ -9,7 +9,7 @@ use machine::{
     contract::AnyExecution,
     observe::Observer,
     store::LoadError,
-    view::{ConsequenceView, ExecutionSnapshot, Human},
+    view::{ConsequenceView, ExecutionSnapshot, Human, Language},
 };
 
 /// Prints a line. Ignores a closed pipe: what is committed stays committed.
@@ -20,7 +20,9 @@ pub fn say(line: fmt::Arguments<'_>) {
 /// The line that a reasoner sees, the question that it waits with, and what a person can do.
 pub async fn execution(observer: &Observer, execution: &AnyExecution) -> Result<(), LoadError> {
     say(format_args!("{}  {}", execution.id(), ConsequenceView::of(execution)));
-    if let Some(question) = ExecutionSnapshot::<Human>::of(execution, 0).question.clone() {
+    if let Some(question) =
+        ExecutionSnapshot::<Human>::of(execution, 0, Language::English).question.clone()
+    {
         say(format_args!("    {}", question.replace('\n', "\n    ")));
     }
     for step in observer.next_of_execution(execution).await? {

@@ -47,8 +47,10 @@ fn a_refusal_is_shown_as_the_tool_gave_it() {
     ] {
         let failed = reading().fail("try later".to_owned(), refusal, tool_node());
         let failed = AnyExecution::from(failed);
-        let (view, snapshot) =
-            (ConsequenceView::of(&failed), ExecutionSnapshot::<Human>::of(&failed, 0));
+        let (view, snapshot) = (
+            ConsequenceView::of(&failed),
+            ExecutionSnapshot::<Human>::of(&failed, 0, Language::English),
+        );
         assert_eq!((&view.refusal, &snapshot.refusal), (&shown, &shown));
         assert_eq!(json!(view).get("refusal"), shown.as_ref());
         assert_eq!(json!(snapshot).get("refusal"), shown.as_ref());

@@ -44,12 +44,12 @@ async fn same_in_store(store: &Store, live: &AnyExecution, language: Language) {
     macro_rules! same {
         ($($audience:ty),*) => {$(
             let stored = observer.execution::<$audience>(id).await.unwrap();
-            assert_eq!(stored, ExecutionSnapshot::in_language(live, now, language));
+            assert_eq!(stored, ExecutionSnapshot::of(live, now, language));
             let stored = observer.snapshot::<$audience>(id).await.unwrap();
             assert_eq!(stored, Snapshot::of(live, now).unwrap());
             let history = store.history(id).await.unwrap();
             let stored = observer.timeline::<$audience>(id).await.unwrap();
-            assert_eq!(stored, Timeline::in_language(&history, language));
+            assert_eq!(stored, Timeline::of(&history, language));
         )*};
     }
     same!(Human, Diagnostic, Internal);
@@ -70,7 +70,7 @@ async fn same_session(store: &Store, session: &str, language: Language) {
                 let history = store.history(machine.id()).await.unwrap();
                 parts.push((machine, transitions::<$audience>(&history)));
             }
-            let live = ExecutionTimeline::in_language(session, parts, store.now(), language);
+            let live = ExecutionTimeline::of(session, parts, store.now(), language);
             assert_eq!(observer.session::<$audience>(session).await.unwrap(), live);
         )*};
     }

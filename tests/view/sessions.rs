@@ -65,7 +65,7 @@ fn a_long_session_is_complete() {
         }
         let lines: usize = parts.iter().map(|(_, transitions)| 1 + transitions.len()).sum();
         assert!(machines.len() == 600 && lines > 8192, "{lines} lines are read at once");
-        let live = ExecutionTimeline::of(SESSION, parts, store.now());
+        let live = ExecutionTimeline::of(SESSION, parts, store.now(), Language::English);
         assert!(Observer::new(&store).session(SESSION).await.unwrap() == live);
     });
 }

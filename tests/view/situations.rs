@@ -113,7 +113,11 @@ pub(crate) fn shows(execution: &AnyExecution, line: &str, marks: &str) {
     assert_eq!(json!(view)["consequence_label"], label.to_string());
     assert_eq!(json!(label), label.to_string());
     assert_eq!(Label::of(execution), label, "{line}");
-    assert_eq!(ExecutionSnapshot::<Human>::of(execution, 0).label, label, "{line}");
+    assert_eq!(
+        ExecutionSnapshot::<Human>::of(execution, 0, Language::English).label,
+        label,
+        "{line}"
+    );
     let all = [
         (view.has_side_effects, "effect"),
         (view.is_still_pending, "open"),

@@ -123,7 +123,7 @@ impl Observer {
         id: Id,
     ) -> Result<View<ExecutionSnapshot<A>>, LoadError> {
         let execution: AnyExecution = self.store.load(id).await?;
-        Ok(ExecutionSnapshot::in_language(&execution, self.store.now(), self.language))
+        Ok(ExecutionSnapshot::of(&execution, self.store.now(), self.language))
     }
 
     /// An execution, for a reasoner.

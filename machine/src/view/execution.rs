@@ -21,7 +21,7 @@ use crate::{
 /// ```
 /// use machine::actor::Actors;
 /// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec};
-/// use machine::view::{Diagnostic, ExecutionSnapshot};
+/// use machine::view::{Diagnostic, ExecutionSnapshot, Language};
 ///
 /// let actors = Actors::issue("assistant")?;
 /// let email = ToolSpec::irreversible("email", "send")?;
@@ -29,7 +29,7 @@ use crate::{
 ///     .about("bob@example.com");
 /// let pending = AnyExecution::from(Execution::new(contract));
 ///
-/// let snapshot = ExecutionSnapshot::<Diagnostic>::of(&pending, 0);
+/// let snapshot = ExecutionSnapshot::<Diagnostic>::of(&pending, 0, Language::English);
 /// assert_eq!(snapshot.action_summary, "email.send → bob@example.com");
 /// assert_eq!(snapshot.timeout_seconds, Some(30.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -134,16 +134,10 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
 }
 
 impl<A: Audience> ExecutionSnapshot<A> {
-    /// Projects an execution, with sentences in English. `now` is the time in milliseconds since the
-    /// Unix epoch.
+    /// Projects an execution, with the summary and the sentences in a language. `now` is the time in
+    /// milliseconds since the Unix epoch.
     #[must_use]
-    pub fn of(execution: &AnyExecution, now: Millis) -> View<Self> {
-        Self::in_language(execution, now, Language::English)
-    }
-
-    /// Like [`of`](Self::of), with the summary and the sentences in another language.
-    #[must_use]
-    pub fn in_language(execution: &AnyExecution, now: Millis, language: Language) -> View<Self> {
+    pub fn of(execution: &AnyExecution, now: Millis, language: Language) -> View<Self> {
         View::new(Self::project(execution, now, language))
     }
 

@@ -54,20 +54,10 @@ pub(crate) type WithKey<A> = (Box<ExecutionSnapshot<A>>, Option<String>);
 
 impl<A: Audience> ExecutionTimeline<A> {
     /// The timeline of some executions, each with its transitions, as
-    /// [`transitions`](super::transitions) returns them, with sentences in English. `now` is the time in
-    /// milliseconds since the Unix epoch.
+    /// [`transitions`](super::transitions) returns them, with the summaries and the sentences in a
+    /// language. `now` is the time in milliseconds since the Unix epoch.
     #[must_use]
     pub fn of(
-        session: &str,
-        executions: Vec<(&AnyExecution, Vec<View<TransitionRecord<A>>>)>,
-        now: Millis,
-    ) -> View<Self> {
-        Self::in_language(session, executions, now, Language::English)
-    }
-
-    /// Like [`of`](Self::of), with the summaries and the sentences in another language.
-    #[must_use]
-    pub fn in_language(
         session: &str,
         executions: Vec<(&AnyExecution, Vec<View<TransitionRecord<A>>>)>,
         now: Millis,

@@ -25,7 +25,7 @@ use crate::{
 /// use machine::actor::Actors;
 /// use machine::contract::{Contract, Execution, ToolSpec};
 /// use machine::stored::History;
-/// use machine::view::{Human, Timeline};
+/// use machine::view::{Human, Language, Timeline};
 ///
 /// let actors = Actors::issue("reader")?;
 /// let tool = ToolSpec::idempotent("files", "read")?;
@@ -34,7 +34,7 @@ use crate::{
 ///     .start(&actors.tool_node)
 ///     .succeed("12 lines".to_owned(), &actors.tool_node);
 ///
-/// let timeline = Timeline::<Human>::of(&History::of(&read).unwrap());
+/// let timeline = Timeline::<Human>::of(&History::of(&read).unwrap(), Language::English);
 /// let last = timeline.events.last().unwrap();
 /// assert_eq!(last.transition.as_ref().unwrap().to_status, "completed");
 /// assert_eq!(last.payload.get("result").unwrap(), "12 lines");
@@ -120,16 +120,10 @@ pub struct TimelineEvent<A: Audience = Human> {
 }
 
 impl<A: Audience> Timeline<A> {
-    /// Projects a history, with texts in English. The newest definition in the history decides who may
+    /// Projects a history, with texts in a language. The newest definition in the history decides who may
     /// see what.
     #[must_use]
-    pub fn of(history: &History) -> View<Self> {
-        Self::in_language(history, Language::English)
-    }
-
-    /// Like [`of`](Self::of), with texts in another language.
-    #[must_use]
-    pub fn in_language(history: &History, language: Language) -> View<Self> {
+    pub fn of(history: &History, language: Language) -> View<Self> {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
         let total = history.entries.len() as u64;
         let part = Part { from: 0, transitions: 0, total, calls: None, error: None };
