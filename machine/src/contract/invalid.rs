@@ -9,6 +9,7 @@ pub(super) const MAX_DETAIL_DEPTH: usize = 64;
 /// Why a contract could not be made. Nothing was stored.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum InvalidContract {
     /// The arguments are not valid JSON.
     #[error("the arguments are not valid JSON: {0}; pass an object such as {{\"to\": \"bob\"}}")]
@@ -42,7 +43,6 @@ pub enum InvalidContract {
     /// The arguments do not fit the tool.
     #[error("the arguments do not match `{tool}`: {reason}; correct them")]
     Arguments {
-        /// The tool.
         tool: String,
         /// The reason that the arguments do not fit.
         reason: String,
@@ -54,7 +54,6 @@ pub enum InvalidContract {
          call has ended, or cancel it and ask again"
     )]
     OtherArguments {
-        /// The tool.
         tool: String,
         /// The place of the argument, such as `to.city` or `items[0].cents`.
         place: Box<str>,
@@ -70,7 +69,6 @@ pub enum InvalidContract {
          `[{listed}]` if the call still does the same, or run the older program until the call has ended"
     )]
     AddedArguments {
-        /// The tool.
         tool: String,
         /// The places and the values.
         added: String,
@@ -87,10 +85,7 @@ pub enum InvalidContract {
     },
     /// The contract says that the tool is idempotent, and its type says that it is irreversible.
     #[error("`{tool}` is irreversible, but the contract says otherwise; plan the action again")]
-    EffectLowered {
-        /// The tool.
-        tool: String,
-    },
+    EffectLowered { tool: String },
     /// The tool has another idea of which arguments make the key than when the action was planned, or
     /// than a moment ago.
     #[error(
@@ -98,10 +93,7 @@ pub enum InvalidContract {
          before; make `Tool::identity` depend only on the arguments, and plan the action \
          again"
     )]
-    OtherIdentity {
-        /// The tool.
-        tool: String,
-    },
+    OtherIdentity { tool: String },
     /// The action was put behind a gate, so a person decides whether it is done again.
     #[error(
         "it required a person's approval, so only a person can approve another attempt; ask again"
@@ -113,7 +105,6 @@ pub enum InvalidContract {
     /// The JSON Schema of a tool is not valid.
     #[error("the schema of `{tool}` is not a valid JSON Schema: {reason}; correct it")]
     InvalidSchema {
-        /// The tool.
         tool: String,
         /// The reason that the schema is invalid.
         reason: String,

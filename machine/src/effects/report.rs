@@ -261,6 +261,7 @@ pub enum Reported {
 /// Why a report was not taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum ReportError {
     /// No call has this id and this token.
     #[error("no call with the id {id} has this token; send the id and the token of the call")]
@@ -273,24 +274,13 @@ pub enum ReportError {
         "{id} has no call to report about; reports need a tool whose effect is `AnswersLater` and a \
          call that has begun"
     )]
-    NoCallback {
-        /// The execution.
-        id: Id,
-    },
+    NoCallback { id: Id },
     /// The execution calls another tool.
     #[error("{id}: {source}")]
-    Contract {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: Box<InvalidContract>,
-    },
+    Contract { id: Id, source: Box<InvalidContract> },
     /// Too many different reports.
     #[error("{id} already has {MAX_EVIDENCE} different pieces of evidence; this one was not kept")]
-    TooMany {
-        /// The execution.
-        id: Id,
-    },
+    TooMany { id: Id },
     /// The execution cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),

@@ -4,26 +4,18 @@ use crate::{definition::Fingerprint, id::Id};
 /// Why a stored machine cannot be read. Nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum VerifyError {
     /// The machine with this id is of another kind.
     #[error("{id} is of the kind `{found}`, not `{expected}`; load it as `{found}`")]
-    OtherMachine {
-        /// The machine's id.
-        id: Id,
-        /// The requested kind.
-        expected: &'static str,
-        /// The actual kind.
-        found: String,
-    },
+    OtherMachine { id: Id, expected: &'static str, found: String },
     /// It was written under a definition that is neither the program's own nor stored.
     #[error(
         "{id} was written under an unknown definition of `{machine}` (fingerprint {found}); run \
          the program that wrote it, or add the definition to its record"
     )]
     UnknownDefinition {
-        /// The machine's id.
         id: Id,
-        /// The machine's name.
         machine: &'static str,
         /// The fingerprint of the definition.
         found: Fingerprint,
@@ -34,9 +26,7 @@ pub enum VerifyError {
         reasons.join("; ")
     )]
     Incompatible {
-        /// The machine's id.
         id: Id,
-        /// The machine's name.
         machine: &'static str,
         /// The state, by its name in the older definition.
         state: String,
@@ -45,12 +35,7 @@ pub enum VerifyError {
     },
     /// The record does not match the journal, or the journal is invalid.
     #[error("{id} failed verification: {reason}; restore it from a backup")]
-    History {
-        /// The machine's id.
-        id: Id,
-        /// The first problem.
-        reason: String,
-    },
+    History { id: Id, reason: String },
     /// The state or the context does not match its type.
     #[error(
         "{part} of {id} does not match its type in this program: {source}; write `#[serde(alias = \"..\")]` on a \
@@ -58,19 +43,12 @@ pub enum VerifyError {
          version of the machine with an upgrade function; or run the program that wrote it"
     )]
     Data {
-        /// The machine's id.
         id: Id,
         /// The part that does not match.
         part: StoredPart,
-        /// The deserialization error.
         source: serde_json::Error,
     },
     /// The history breaks a rule of the context.
     #[error("{id} failed verification: {breach}")]
-    Rules {
-        /// The machine's id.
-        id: Id,
-        /// The broken rule.
-        breach: Breach,
-    },
+    Rules { id: Id, breach: Breach },
 }

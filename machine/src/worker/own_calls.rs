@@ -157,24 +157,15 @@ impl<T: Callable> fmt::Debug for OwnCall<T> {
 /// `requeue` reads it again after a deployment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum OwnCallsError {
     /// The storage, or one of them, cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The arguments of a call are not those of its tool.
     #[error("the arguments of {id} cannot be read: {source}")]
-    Arguments {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: Box<InvalidContract>,
-    },
+    Arguments { id: Id, source: Box<InvalidContract> },
     /// The receipt or the refusal of a call is of another type, or was cut.
     #[error("the outcome of {id} cannot be read: {source}")]
-    Outcome {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: serde_json::Error,
-    },
+    Outcome { id: Id, source: serde_json::Error },
 }

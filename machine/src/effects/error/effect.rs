@@ -12,6 +12,7 @@ use crate::{
 /// they were.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum EffectError {
     /// The store refuses the commit.
     #[error(transparent)]
@@ -33,9 +34,7 @@ pub enum EffectError {
         status.definition().label
     )]
     Deferred {
-        /// The execution.
         id: Id,
-        /// Its gate.
         gate: Id,
         /// The status of the gate.
         status: Status,
@@ -46,9 +45,7 @@ pub enum EffectError {
         status.definition().label
     )]
     NeverRuns {
-        /// The execution.
         id: Id,
-        /// Its gate.
         gate: Id,
         /// The terminal status of the gate.
         status: Status,
@@ -59,7 +56,6 @@ pub enum EffectError {
          with `Contract::ask`, or let one retry it"
     )]
     Declined {
-        /// The execution.
         id: Id,
         /// The gate that was declined.
         gate: Id,
@@ -70,18 +66,11 @@ pub enum EffectError {
     },
     /// The gate was not approved by a person.
     #[error("{gate} was completed without an approval, so {id} may not run; ask again")]
-    NotApproved {
-        /// The execution.
-        id: Id,
-        /// Its gate.
-        gate: Id,
-    },
+    NotApproved { id: Id, gate: Id },
     /// The approval was given, and was not used in time.
     #[error("the approval {gate} of {id} has expired; ask again")]
     ApprovalExpired {
-        /// The execution.
         id: Id,
-        /// Its gate.
         gate: Id,
         /// When (milliseconds since the Unix epoch, by the clock of the store).
         at: Millis,
@@ -89,21 +78,16 @@ pub enum EffectError {
     /// The gate can no longer be answered.
     #[error("{id} has expired and can no longer be answered; ask again")]
     GateExpired {
-        /// The gate.
         id: Id,
         /// When (milliseconds since the Unix epoch, by the clock of the store).
         at: Millis,
     },
     /// The gate can still be answered.
     #[error("{id} has not expired; it can still be answered, or withdrawn")]
-    NotDue {
-        /// The gate.
-        id: Id,
-    },
+    NotDue { id: Id },
     /// The gate was withdrawn, or it expired.
     #[error("{id} can no longer be answered: it is {found}; ask again")]
     GateEnded {
-        /// The gate.
         id: Id,
         /// Its state, and why.
         found: String,
@@ -111,7 +95,6 @@ pub enum EffectError {
     /// The gate asks for something else than what waits behind it.
     #[error("{id} cannot be answered: {reason}; `cancel {id}` ends it; ask again")]
     GateChanged {
-        /// The gate.
         id: Id,
         /// A description of the change.
         reason: String,
@@ -122,7 +105,6 @@ pub enum EffectError {
          action with an `occurrence`"
     )]
     GateDone {
-        /// The gate.
         id: Id,
         /// The execution that completed the action.
         done: Done,
@@ -132,28 +114,17 @@ pub enum EffectError {
         "{id} is not approved: its question was not shown as a whole, or has a different digest; read \
          the whole question, and approve with its digest"
     )]
-    NotShown {
-        /// The gate.
-        id: Id,
-    },
+    NotShown { id: Id },
     /// The question has not been answered yet.
     #[error("{id} has no answer yet; store one with `respond` first")]
-    Unanswered {
-        /// The execution.
-        id: Id,
-    },
+    Unanswered { id: Id },
     /// The execution must not be resumed.
     #[error(transparent)]
-    NotResumed {
-        /// The reason.
-        source: Box<StateError>,
-    },
+    NotResumed { source: Box<StateError> },
     /// The gate was already answered.
     #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {
-        /// The gate.
         id: Id,
-        /// The answer.
         approved: bool,
         /// The name of the person.
         by: String,
@@ -166,7 +137,6 @@ pub enum EffectError {
          or override", in_process(process.as_ref())
     )]
     WorkerAlive {
-        /// The execution.
         id: Id,
         /// The process of the call.
         process: Option<Process>,
@@ -177,7 +147,6 @@ pub enum EffectError {
          answer then, or override", in_process(process.as_ref())
     )]
     CutOff {
-        /// The execution.
         id: Id,
         /// The process of the call.
         process: Option<Process>,
@@ -187,34 +156,26 @@ pub enum EffectError {
         "it is unknown whether the worker of {id} has ended, because its lock file is missing, \
          copied, or from another host; make sure that it has, and override"
     )]
-    WorkerUnknown {
-        /// The execution.
-        id: Id,
-    },
+    WorkerUnknown { id: Id },
     /// The call can still take effect.
     #[error(
         "the call of {id} can still take effect for {left_ms} ms (the settling time of its \
          tool); wait, or override"
     )]
     NotSettled {
-        /// The execution.
         id: Id,
         /// The remaining time, in milliseconds.
         left_ms: u64,
     },
     /// The execution was not interrupted, or is irreversible.
     #[error("{id} is not an interrupted idempotent call; `recover` lists those")]
-    NotInterrupted {
-        /// The execution.
-        id: Id,
-    },
+    NotInterrupted { id: Id },
     /// An action that is known to be irreversible in this store was declared idempotent.
     #[error(
         "{what} is irreversible in this store, but the contract of {id} says otherwise; register the \
          tool as irreversible, and plan the action again"
     )]
     EffectLowered {
-        /// The execution.
         id: Id,
         /// The tool, or the key.
         what: String,
@@ -229,9 +190,7 @@ pub enum EffectError {
         if *identity { "from all arguments, without an identity" } else { "from an identity" }
     )]
     IdentityChanged {
-        /// The execution.
         id: Id,
-        /// The tool.
         tool: String,
         /// `true` if the tool has an identity in this store.
         identity: bool,
@@ -244,7 +203,6 @@ pub enum EffectError {
          time, environment or random numbers, or give the tool another METHOD: a new name has separate keys"
     )]
     OtherIdentity {
-        /// The tool.
         tool: String,
         /// The earlier execution.
         by: Id,
@@ -258,34 +216,16 @@ pub enum EffectError {
         "{id} was read from data, so it could begin in several stores or without an approval; \
          plan the action here"
     )]
-    Imported {
-        /// The execution.
-        id: Id,
-    },
+    Imported { id: Id },
     /// The contract does not fit the tool.
     #[error("{id}: {source}")]
-    Contract {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: InvalidContract,
-    },
+    Contract { id: Id, source: InvalidContract },
     /// The gate is for another execution or another action.
     #[error("{gate} is not for {id} and its action; ask for this action")]
-    OtherAction {
-        /// The execution.
-        id: Id,
-        /// The gate.
-        gate: Id,
-    },
+    OtherAction { id: Id, gate: Id },
     /// A dependency of the execution, such as its gate, cannot be read.
     #[error("a machine that {id} depends on cannot be read: {source}")]
-    Gate {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: Box<StateError>,
-    },
+    Gate { id: Id, source: Box<StateError> },
     /// The outcome belongs to another execution.
     #[error("the outcome belongs to {of}, not to {id}; settle it with {of}")]
     OtherOutcome {
@@ -297,14 +237,10 @@ pub enum EffectError {
     /// The worker was fenced while its call was in flight. Its evidence was kept as late and changes
     /// no state.
     #[error("{id} was fenced while its call was in flight; the outcome is kept as late evidence")]
-    Fenced {
-        /// The execution.
-        id: Id,
-    },
+    Fenced { id: Id },
     /// The outcome of an irreversible call is not on disk yet.
     #[error("the outcome of {id} is not on disk: {source}; settle it again. At stake: {at_stake}")]
     Unsettled {
-        /// The execution.
         id: Id,
         /// The receipt, or the reason why there is none.
         at_stake: String,

@@ -9,6 +9,7 @@ use crate::{
 /// Why an execution is not in the state that an operation needs. Nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum StateError {
     /// The machine was not loaded.
     #[error(transparent)]
@@ -16,11 +17,8 @@ pub enum StateError {
     /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
     OtherState {
-        /// The machine.
         id: Id,
-        /// The requested state.
         expected: &'static str,
-        /// The current state.
         found: &'static str,
         /// The legal moves in the current state.
         legal: String,
@@ -31,7 +29,6 @@ pub enum StateError {
          without a limit"
     )]
     Expired {
-        /// The machine.
         id: Id,
         /// The time for which it has waited, in milliseconds.
         age_ms: u64,
@@ -40,26 +37,15 @@ pub enum StateError {
     },
     /// The contract does not fit the tool.
     #[error("{id}: {source}")]
-    Contract {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: Box<InvalidContract>,
-    },
+    Contract { id: Id, source: Box<InvalidContract> },
     /// The machine is not a gate that waits for an answer.
     #[error(
         "{id} is not a gate that waits for an answer: it is {found}; `list` shows those that do"
     )]
-    NotAGate {
-        /// The machine.
-        id: Id,
-        /// Its state.
-        found: String,
-    },
+    NotAGate { id: Id, found: String },
     /// The machine is not a question that waits for an answer.
     #[error("{id} is not a question that waits for an answer: it is {found}")]
     NotAQuestion {
-        /// The machine.
         id: Id,
         /// A description of the machine.
         found: String,
@@ -67,9 +53,7 @@ pub enum StateError {
     /// The gate was answered before.
     #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {
-        /// The gate.
         id: Id,
-        /// The answer.
         approved: bool,
         /// The name of the person.
         by: String,
@@ -81,35 +65,21 @@ pub enum StateError {
         "{id} is {found}, and is not an irreversible call in flight, so there is no worker to fence; \
          `perform_again` takes an idempotent call over"
     )]
-    NotRunning {
-        /// The execution.
-        id: Id,
-        /// Its state.
-        found: String,
-    },
+    NotRunning { id: Id, found: String },
     /// It is unknown whether the action took effect.
     #[error(
         "{id} is in doubt; check whether the action took effect, then call `confirm_applied` or \
          `confirm_not_applied`"
     )]
-    InDoubt {
-        /// The execution.
-        id: Id,
-    },
+    InDoubt { id: Id },
     /// The service of the execution has accepted the call, and has not reported yet.
     #[error(
         "{id} waits for the report of its service, which has accepted the call; `report` settles it"
     )]
-    AwaitsReport {
-        /// The execution.
-        id: Id,
-    },
+    AwaitsReport { id: Id },
     /// The execution is not in doubt.
     #[error("{id} is not in doubt; there is nothing to confirm")]
-    NotInDoubt {
-        /// The execution.
-        id: Id,
-    },
+    NotInDoubt { id: Id },
     /// Another execution has completed the action.
     #[error("{id} cannot be resumed: {done}; cancel {id}")]
     AlreadyDone {
@@ -120,12 +90,7 @@ pub enum StateError {
     },
     /// An execution in doubt cannot be parked.
     #[error("{id} is in doubt and cannot be parked: {source}")]
-    NotParked {
-        /// The execution.
-        id: Id,
-        /// The reason.
-        source: Box<CommitError>,
-    },
+    NotParked { id: Id, source: Box<CommitError> },
     /// The lock file of a worker cannot be read, so that it is unknown whether the worker is alive.
     #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
     Lock(String),

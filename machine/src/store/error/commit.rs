@@ -6,31 +6,20 @@ use crate::{id::Id, store::error::Unavailable, stored::Breach};
 /// machine is as it was.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum CommitError {
     /// Another commit changed the machine first.
     #[error("{id} was changed by another commit; nothing was written; reload it")]
-    Conflict {
-        /// The machine.
-        id: Id,
-    },
+    Conflict { id: Id },
     /// No machine has this id.
     #[error("no machine {id} in this store; nothing was written; `create` stores a new one")]
-    NotFound {
-        /// The id.
-        id: Id,
-    },
+    NotFound { id: Id },
     /// A machine with this id is already stored.
     #[error("{id} is already stored; use `commit` to write its changes")]
-    AlreadyStored {
-        /// The machine.
-        id: Id,
-    },
+    AlreadyStored { id: Id },
     /// Another worker has taken over the machine, or its lease ended.
     #[error("lost the lease on {id} to another worker; nothing was written; stop")]
-    LeaseLost {
-        /// The machine.
-        id: Id,
-    },
+    LeaseLost { id: Id },
     /// A message of the batch has the correlation id of another one.
     #[error(
         "{id} has another message with the correlation id `{correlation}`; nothing was written; use \
@@ -39,15 +28,11 @@ pub enum CommitError {
     OtherMessage {
         /// The machine that the message is for.
         id: Id,
-        /// The correlation id.
         correlation: String,
     },
     /// The machine is in a terminal state.
     #[error("{id} has ended, so it can have no more children; nothing was written")]
-    Ended {
-        /// The machine.
-        id: Id,
-    },
+    Ended { id: Id },
     /// A call that the machine takes over, or drops, is not its own: the file was edited.
     #[error(
         "{id} is not a child of {parent}, so {parent} cannot take it over; nothing was written; call \
@@ -64,24 +49,12 @@ pub enum CommitError {
         "{id} goes through `{state}`, which makes a call, and leaves it in the same commit; nothing was \
          written; commit the machine in `{state}`, and go on with the outcome"
     )]
-    Skipped {
-        /// The machine.
-        id: Id,
-        /// The state.
-        state: String,
-    },
+    Skipped { id: Id, state: String },
     /// The calls of a state that the machine enters cannot be made.
     #[error(
         "the calls of `{state}` cannot be made: {reason}; {id} did not enter it; nothing was written"
     )]
-    NotInvoked {
-        /// The machine.
-        id: Id,
-        /// The state.
-        state: String,
-        /// The reason.
-        reason: String,
-    },
+    NotInvoked { id: Id, state: String, reason: String },
     /// Another machine is not, or no longer, as this one requires.
     #[error("{id} requires {machine} in another state; nothing was written; load both again")]
     Unmet {
@@ -92,40 +65,21 @@ pub enum CommitError {
     },
     /// The machine was never stored.
     #[error("{id} was never stored; `create` it first")]
-    NeverStored {
-        /// The machine.
-        id: Id,
-    },
+    NeverStored { id: Id },
     /// The machine was loaded from another store.
     #[error(
         "{id} belongs to another store; commit it there, or move it with `export`, `verify` and `create`"
     )]
-    OtherStore {
-        /// The machine.
-        id: Id,
-    },
+    OtherStore { id: Id },
     /// A machine is in the batch twice.
     #[error("{id} is in the batch twice; commit it once, with all of its changes")]
-    Twice {
-        /// The machine.
-        id: Id,
-    },
+    Twice { id: Id },
     /// The rules of the machine's context forbid this history.
     #[error("{id}: {breach}")]
-    Refused {
-        /// The machine.
-        id: Id,
-        /// The broken rule.
-        breach: Breach,
-    },
+    Refused { id: Id, breach: Breach },
     /// A state, a payload or a context cannot be written as JSON that can be read back.
     #[error("{id} cannot be stored: {reason}; nothing was written")]
-    Unwritable {
-        /// The machine.
-        id: Id,
-        /// The problem.
-        reason: String,
-    },
+    Unwritable { id: Id, reason: String },
     /// A field of a state, or a context, would be read back as another value.
     #[error(
         "{} of {id} would be read back as another value; nothing was written; make `Deserialize` read what \
@@ -133,7 +87,6 @@ pub enum CommitError {
         part(.state, .field.as_deref())
     )]
     Altered {
-        /// The machine.
         id: Id,
         /// The name of the state.
         state: String,
@@ -177,7 +130,6 @@ pub enum CommitError {
          nothing was written; wait for it, or write `detach` on the transition"
     )]
     UnderWay {
-        /// The machine.
         id: Id,
         /// The execution that it waits for.
         call: Id,
@@ -203,7 +155,6 @@ pub enum CommitError {
     BrokenAttempt {
         /// The refused machine.
         id: Id,
-        /// The first problem.
         reason: String,
     },
     /// The storage cannot write now.

@@ -10,13 +10,11 @@ use crate::{
 /// Why a machine was not loaded. Nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum LoadError {
     /// No machine has this id.
     #[error("no machine {id} in this store; see `list`")]
-    NotFound {
-        /// The id.
-        id: Id,
-    },
+    NotFound { id: Id },
     /// The machine was deleted by [`Store::prune`](crate::store::Store::prune), and its attempt at an
     /// idempotency key is kept. Only views say so: to load it, it is [`NotFound`](Self::NotFound).
     #[error(
@@ -24,7 +22,6 @@ pub enum LoadError {
         if *applied { "; its action took effect and is not repeated" } else { "" }
     )]
     Pruned {
-        /// The id.
         id: Id,
         /// Its action took effect.
         applied: bool,
@@ -37,7 +34,6 @@ pub enum LoadError {
     BrokenEntry {
         /// Its sequence number in the store.
         sequence: u64,
-        /// The first problem.
         reason: String,
     },
     /// The position is of another generation of the store, or later than its newest entry.
@@ -45,27 +41,16 @@ pub enum LoadError {
         "the store has no position {position}; the newest is {newest}: was an older copy of the file \
          restored? Read everything again from the start"
     )]
-    UnknownPosition {
-        /// The given position.
-        position: Position,
-        /// The newest position.
-        newest: Position,
-    },
+    UnknownPosition { position: Position, newest: Position },
     /// The cursor is of a list in another order.
     #[error(
         "the cursor `{cursor}` was issued for a different sort order; use the cursor of the previous \
          page, or none for the first page"
     )]
-    OtherOrder {
-        /// The cursor.
-        cursor: Cursor,
-    },
+    OtherOrder { cursor: Cursor },
     /// A row has no id that can be read.
     #[error("a row cannot be read: {reason}; restore it from a backup")]
-    BrokenRow {
-        /// The first problem.
-        reason: String,
-    },
+    BrokenRow { reason: String },
     /// The storage cannot be read now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),

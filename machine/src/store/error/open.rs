@@ -5,49 +5,36 @@ use crate::store::{error::Unavailable, integrity::check::Check};
 /// Why a store could not be opened. Nothing in the file was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum OpenError {
     /// The file cannot be opened or created.
     #[error("cannot open {path}: {reason}")]
     CannotOpen {
-        /// The file.
         path: PathBuf,
         /// The problem, and its remedy.
         reason: String,
     },
     /// The file is not a SQLite database.
     #[error("{path} is not a database; use another file, or move this one away")]
-    NotADatabase {
-        /// The file.
-        path: PathBuf,
-    },
+    NotADatabase { path: PathBuf },
     /// The file is a database of this library, but it is corrupt.
     #[error("{path} is damaged; restore it from a backup")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-    },
+    Damaged { path: PathBuf },
     /// A row was added to the table that identifies the store.
     #[error(
         "the table `store` of {path} has more than one row, so its identity is ambiguous; delete \
          the rows that were added, or restore the file from a backup"
     )]
-    TwoIdentities {
-        /// The file.
-        path: PathBuf,
-    },
+    TwoIdentities { path: PathBuf },
     /// The file is a database of another program.
     #[error("{path} is the database of another program; use another file")]
-    OtherProgram {
-        /// The file.
-        path: PathBuf,
-    },
+    OtherProgram { path: PathBuf },
     /// The file was written by an older version of this library, in an unsupported format.
     #[error(
         "{path} has format {found}, but this program supports only format {known}; use the older \
          program that wrote it"
     )]
     TooOld {
-        /// The file.
         path: PathBuf,
         /// Its format.
         found: i64,
@@ -60,7 +47,6 @@ pub enum OpenError {
          database back, or move the log away"
     )]
     Leftover {
-        /// The file.
         path: PathBuf,
         /// The file that SQLite would overwrite.
         other: PathBuf,
@@ -71,14 +57,10 @@ pub enum OpenError {
         "{path} was created with another key or without one, or its identity was changed; \
          open it with its original key, or restore it from a backup"
     )]
-    OtherKey {
-        /// The file.
-        path: PathBuf,
-    },
+    OtherKey { path: PathBuf },
     /// The file has machines that this program cannot read.
     #[error("{path} has machines that this program cannot read; nothing was changed\n{check}")]
     Incompatible {
-        /// The file.
         path: PathBuf,
         /// The incompatible machines and changes.
         check: Box<Check>,
@@ -89,7 +71,6 @@ pub enum OpenError {
          program that wrote it"
     )]
     TooNew {
-        /// The file.
         path: PathBuf,
         /// Its format.
         found: i64,
@@ -98,14 +79,10 @@ pub enum OpenError {
     },
     /// The file or its folder is not writable.
     #[error("{path} is not writable; make the file and its folder writable")]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// The file has more than one name on disk. SQLite would keep a write-ahead log for each.
     #[error("{path} has {links} hard links; remove all but one, or copy the file")]
     HardLinked {
-        /// The file.
         path: PathBuf,
         /// The number of its names.
         links: u64,
@@ -113,9 +90,7 @@ pub enum OpenError {
     /// SQLite cannot provide the durability that the guarantees require.
     #[error("{path} cannot be made durable: {setting} is {found}; use a local file system")]
     NotDurable {
-        /// The file.
         path: PathBuf,
-        /// The setting.
         setting: &'static str,
         /// The value that SQLite reports.
         found: String,

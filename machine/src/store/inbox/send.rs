@@ -30,39 +30,24 @@ pub enum Sent {
 /// Why a message was not sent.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum SendError {
     /// No machine has this id.
     #[error("no machine {id} in this store; the message was not stored; check the id")]
-    NotFound {
-        /// The id.
-        id: Id,
-    },
+    NotFound { id: Id },
     /// The machine is in a terminal state. The message is stored, set aside.
     #[error("{id} has ended, so the message will never be handled; it was stored as set aside")]
-    Ended {
-        /// The machine.
-        id: Id,
-    },
+    Ended { id: Id },
     /// Another message has the correlation id: of another sender, or with another event. Nothing was
     /// written.
     #[error(
         "{id} has another message with the correlation id `{correlation}`; this one was not stored; \
          send it with another id"
     )]
-    OtherMessage {
-        /// The machine.
-        id: Id,
-        /// The correlation id.
-        correlation: String,
-    },
+    OtherMessage { id: Id, correlation: String },
     /// The message to requeue is unknown.
     #[error("{id} has no message `{correlation}`; `inbox` lists its messages")]
-    NoMessage {
-        /// The machine.
-        id: Id,
-        /// The correlation id.
-        correlation: String,
-    },
+    NoMessage { id: Id, correlation: String },
     /// The storage is unavailable. Send the message again: it has the same correlation id, so it
     /// is not taken twice.
     #[error(transparent)]
