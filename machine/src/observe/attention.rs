@@ -127,11 +127,7 @@ impl Trouble {
 
 /// A machine that needs attention, as an audience may see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Concern<A: Audience = Human> {
@@ -167,11 +163,11 @@ pub struct Concern<A: Audience = Human> {
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub reference: A::Internal<Option<String>>,
     /// The error, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
     /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
     /// or since the call should have ended; for anything else, since it entered its state.
@@ -184,11 +180,7 @@ pub struct Concern<A: Audience = Human> {
 
 /// The concerns that need attention: most urgent first, then oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {

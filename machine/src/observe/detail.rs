@@ -17,11 +17,7 @@ use crate::{
 
 /// One machine, why it waits, and the next steps, as an audience may see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Detail<A: Audience = Human> {
@@ -45,7 +41,7 @@ pub struct Detail<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// The error, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
     /// What the calls do that it made by entering its state.
     pub calls: Option<StateCalls>,
@@ -81,11 +77,7 @@ pub struct WaitsBehind {
 
 /// A message, as an audience may see it. What it brings is raw data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct MessageView<A: Audience = Human> {
@@ -121,19 +113,19 @@ pub struct MessageView<A: Audience = Human> {
     pub person: Option<String>,
     /// The kind of the actor who sent it.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of that actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// The reason, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
     /// Its payload.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value))]
     pub body: A::Internal<Value>,
 }
 

@@ -35,11 +35,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
@@ -95,7 +91,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub error_message: Option<String>,
     /// The refusal of the tool, if it is more than its text: as it was given, for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Value))]
     pub refusal: Option<Value>,
     /// The number of its transitions.
     pub transition_count: u64,
@@ -105,7 +101,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// The name of the person who approved it.
     pub approved_by: Option<String>,
@@ -113,23 +109,23 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub answered_by: Option<String>,
     /// The idempotency key.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub idempotency_key: A::Diagnostic<Option<String>>,
     /// The time limit for an answer to the call, in seconds; `None` means no limit.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>))]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub reference: A::Internal<Option<String>>,
     /// The raw action, with the digests of its secrets.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Object, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub action_detail: A::Internal<Map<String, Value>>,
     /// The notes of the contract.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Object, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub metadata: A::Internal<Map<String, Value>>,
 }
 

@@ -34,11 +34,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
@@ -73,18 +69,18 @@ pub struct Snapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store; for people
     /// rounded down, to the minute if it is two or more away when the state is entered).
     pub due_at: Option<Millis>,
     /// The fencing epoch.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = u64, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub epoch: A::Diagnostic<u64>,
     /// The number of its journal entries.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = u64, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
     pub version: A::Diagnostic<u64>,
     /// The moves that its state allows.
     pub moves: Vec<LegalMove<A>>,
@@ -98,11 +94,7 @@ pub struct Snapshot<A: Audience = Human> {
 
 /// A move that is legal in the state of a [`Snapshot`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct LegalMove<A: Audience = Human> {
@@ -116,7 +108,7 @@ pub struct LegalMove<A: Audience = Human> {
     pub categories: Vec<Category>,
     /// The kinds of these actors.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub actors: A::Diagnostic<Vec<String>>,
 }
 

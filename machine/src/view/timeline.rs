@@ -42,11 +42,7 @@ use crate::{
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Timeline<A: Audience = Human> {
@@ -59,7 +55,7 @@ pub struct Timeline<A: Audience = Human> {
     pub problem: Option<String>,
     /// The error, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
     /// What the calls do that it made by entering its state; only with the newest event.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,11 +66,7 @@ pub struct Timeline<A: Audience = Human> {
 
 /// An entry of a [`Timeline`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TimelineEvent<A: Audience = Human> {
@@ -86,11 +78,11 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub actor_category: Category,
     /// The kind of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// The name of the person who did it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +107,7 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub unknown: Vec<String>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value))]
     pub fact: A::Internal<Value>,
 }
 

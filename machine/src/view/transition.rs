@@ -16,11 +16,7 @@ use crate::{
 
 /// One transition of a machine, as recorded in its journal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "openapi",
-    derive(utoipa::ToSchema),
-    schema(bound = "A: Audience + utoipa::ToSchema")
-)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TransitionRecord<A: Audience = Human> {
@@ -39,11 +35,11 @@ pub struct TransitionRecord<A: Audience = Human> {
     pub trigger: Text,
     /// The kind of the actor; `None` if none was named.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub actor: A::Diagnostic<Option<Text>>,
     /// The name of the actor, such as `mailer`.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub actor_name: A::Diagnostic<Option<Arc<str>>>,
     /// The name of the person who made it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
