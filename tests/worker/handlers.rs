@@ -112,7 +112,7 @@ fn several_transitions_in_one_go() {
     });
 }
 
-/// Each wait is twice as long, and no attempt comes early.
+/// Each wait is twice as long, and an attempt comes at most a fifth of it early.
 #[test]
 fn backoff() {
     timed(async |store, hand| {
@@ -126,12 +126,35 @@ fn backoff() {
         };
         assert_eq!(run(0).await, 1);
         for (wait, most) in [(1000, 2), (2000, 3), (3000, 4), (3000, 5)] {
-            assert_eq!(run(wait - 1).await, most - 1);
+            assert_eq!(run(wait / 5 * 4 - 1).await, most - 1);
             set_aside(&store, &[]).await;
-            assert_eq!(run(1).await, most);
+            assert_eq!(run(wait / 5 + 1).await, most);
         }
         set_aside(&store, &[(id, ON_FIRE)]).await;
         assert_eq!(run(3_600_000_000).await, 5);
+    });
+}
+
+/// Machines that failed together are not all tried again together, and none of them late.
+#[test]
+fn backoff_is_spread() {
+    timed(async |store, hand| {
+        for _ in 0..40 {
+            ticket(&store).await;
+        }
+        let calls = Count::default();
+        let run = async |wait| {
+            hand.pass(Duration::from_millis(wait));
+            let delay = Duration::from_secs(10);
+            let patient = Worker::new(&store, actors()).backoff(delay, delay);
+            settle(patient.handler(fails::<AnyTicket>(&calls))).await;
+            calls.get()
+        };
+        assert_eq!(run(0).await, 40);
+        assert_eq!(run(7_999).await, 40);
+        let early = run(1_001).await;
+        assert!(early > 40 && early < 80, "{early}");
+        assert_eq!(run(1_000).await, 80);
     });
 }
 

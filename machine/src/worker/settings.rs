@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use crate::{clock::Millis, store::Store};
+use crate::{clock::Millis, id::Id, store::Store};
+
+/// An odd number near 2^128 divided by the golden ratio: products with it have well mixed upper bits.
+const GOLDEN: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 
 /// The settings of a worker.
 #[derive(Debug, Clone)]
@@ -15,6 +18,8 @@ pub(super) struct Settings {
     pub(super) handler_limit: Option<Duration>,
     /// After this many steps a machine goes to the end of the queue.
     pub(super) steps: u32,
+    /// Delays differ from machine to machine.
+    pub(super) jitter: bool,
     /// It ends after the first entry in a journal.
     pub(super) single_step: bool,
 }
@@ -31,6 +36,7 @@ impl Default for Settings {
             grace: Duration::from_secs(10),
             handler_limit: None,
             steps: 32,
+            jitter: true,
             single_step: false,
         }
     }
@@ -41,11 +47,18 @@ impl Settings {
         Millis::try_from(self.lease.as_millis()).unwrap_or(Millis::MAX)
     }
 
-    /// The delay after this many attempts, doubled each time.
-    pub(super) fn delay(&self, attempts: u32) -> Millis {
+    /// The delay after this many attempts, doubled each time, and up to a fifth shorter, so that machines
+    /// that failed together are not all tried again together. It depends on the machine and the attempt only.
+    pub(super) fn delay(&self, id: Id, attempts: u32) -> Millis {
         let factor = 1u32.checked_shl(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
         let delay = self.first_delay.saturating_mul(factor).min(self.longest_delay);
-        Millis::try_from(delay.as_millis()).unwrap_or(Millis::MAX)
+        let delay = Millis::try_from(delay.as_millis()).unwrap_or(Millis::MAX);
+        if !self.jitter {
+            return delay;
+        }
+        let hash = id.as_u128().wrapping_add(u128::from(attempts)).wrapping_mul(GOLDEN) >> 64;
+        let jitter = hash % (u128::from(delay.unsigned_abs() / 5) + 1);
+        delay - Millis::try_from(jitter).unwrap_or(0)
     }
 }
 

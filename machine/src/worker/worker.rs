@@ -244,8 +244,16 @@ impl Worker {
     }
 
     /// Sets the delay after the first failure, and the longest delay; by default 1 s and 5 min.
+    /// Each delay is up to a fifth shorter, by another part for each machine.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         (self.settings.first_delay, self.settings.longest_delay) = (first, longest);
+        self
+    }
+
+    /// Each delay is exact, for schedules that are replayed: ids differ from run to run.
+    #[cfg(test)]
+    pub(super) fn without_jitter(mut self) -> Self {
+        self.settings.jitter = false;
         self
     }
 

@@ -328,7 +328,7 @@ impl<H: Handler> Job<'_, H> {
         let store = &self.shared.store;
         let now = store.now();
         let fault = Fault::new(cause, crate::contract::bounded(error));
-        let delay = self.shared.settings.delay(self.attempt);
+        let delay = self.shared.settings.delay(self.id(), self.attempt);
         let event = Event::Fail(Fail {
             token: self.lease.token,
             on: self.on.clone(),

@@ -138,6 +138,7 @@ async fn work(shared: Arc<Shared>) {
             .lease(Duration::from_millis(900))
             .sweep(Duration::from_millis(700))
             .backoff(Duration::from_millis(50), Duration::from_millis(400))
+            .without_jitter()
             .grace(Duration::from_millis(300))
             .concurrency(3)
             .attempts(3);
