@@ -80,7 +80,7 @@ fn another_machine() {
     });
 }
 
-/// It is `Wait`.
+/// It is not taken for `Wait`: the machine would stand still, and nobody would know.
 #[test]
 fn commit_without_a_transition() {
     each(async |store| {
@@ -91,9 +91,11 @@ fn commit_without_a_transition() {
             Next::Commit(machine)
         });
         settle(worker(&store).handler(handler)).await;
-        assert_eq!(calls.get(), 1);
+        assert_eq!(calls.get(), 5);
         is(&store, id, "new").await;
-        set_aside(&store, &[]).await;
+        let text = "the handler returned the machine without a transition; if there is nothing to do, return \
+                    `Next::Wait`";
+        set_aside(&store, &[(id, text)]).await;
     });
 }
 

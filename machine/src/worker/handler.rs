@@ -137,7 +137,7 @@ pub(super) struct UnsupportedHere(pub(super) String);
 #[non_exhaustive]
 pub enum Next<M> {
     /// The machine made a transition, or several: it is committed, together with what the handler gave
-    /// to its [`Task`].
+    /// to its [`Task`]. Without a transition it is a failed attempt.
     Commit(M),
     /// Nothing to do until a message comes, a deadline is due, a child ends, or another writer changes
     /// the machine.

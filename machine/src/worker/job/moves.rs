@@ -291,8 +291,9 @@ impl<H: Handler> Job<'_, H> {
                 self.fail(Cause::NotWritten, "other_machine", why, false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().uncommitted().is_empty() => {
-                self.leave_queued(messages);
-                self.park(Some(task), None).await
+                let why = "the handler returned the machine without a transition; if there is nothing \
+                           to do, return `Next::Wait`";
+                self.fail(Cause::NotWritten, "no_transition", why.to_owned(), false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, messages, Some(task)).await,
             Ok(Ok(Ok(Next::Wait))) => {
