@@ -1,8 +1,11 @@
 //! A state makes a call in a newer program, and machines are in it already.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use machine::{
@@ -213,6 +216,9 @@ async fn a_key_that_is_applied_is_an_outcome() {
     let orders = [placed(&shop, 500).await, placed(&shop, 500).await];
     program.store(ADOPTING, Ordering::SeqCst);
     shop.run_until_idle().await;
+    // The call whose key was held looks again.
+    shop.advance(Duration::from_mins(1)).await;
+    shop.run_until_idle().await;
     let mut ends = Vec::new();
     for order in orders {
         ends.push(shop.load::<adopting::AnyOrder>(order).await.status().to_string());
@@ -236,7 +242,7 @@ async fn an_expression_that_panics_sets_the_machine_aside() {
         program.store(ADOPTING, Ordering::SeqCst);
         for _ in 0..20 {
             shop.run_until_idle().await;
-            shop.advance(std::time::Duration::from_hours(1)).await;
+            shop.advance(Duration::from_hours(1)).await;
         }
         let failures = shop.failures().join("\n");
         assert!(failures.contains("their expression panicked: nothing to charge"), "{failures}");

@@ -66,14 +66,13 @@ impl Serve {
         })?;
         let address = address.await.map(|address| format!("http://{address}/inspector/"));
         if let Ok(page) = address {
-            terminal::print(&match (&token, &self.tokens) {
-                (Some(token), _) => format!("{page}#token={token}\n"),
-                (None, Some(_)) => format!("{page}\nSign in there with a token.\n"),
-                (None, None) => {
-                    format!("{page}\nThe page is read-only; `--as NAME` lets you decide.\n")
-                }
-            })?;
-            terminal::print("Ctrl-C stops it.\n")?;
+            let hint = match (&token, &self.tokens) {
+                (Some(token), _) => format!("#token={token}"),
+                (None, Some(_)) => "\nSign in there with a token.".to_owned(),
+                (None, None) => "\nThe page is read-only; `--as NAME` lets you decide.".to_owned(),
+            };
+            // In one write: who reads the first line may close the output.
+            terminal::print(&format!("{page}{hint}\nCtrl-C stops it.\n"))?;
         }
         end.await.map_err(|_| Error::refused("the server has ended"))??;
         match store.close().await {
