@@ -11,7 +11,7 @@ use mailin::{Response, response};
 use crate::{
     mail::NotSent,
     server::Step,
-    world::{World, errors, printed},
+    world::{World, printed},
 };
 
 /// EX-14 as written, with the trace of EX-11 step by step.
@@ -181,12 +181,4 @@ fn embedded_server_keeps_the_mail() {
     let digest = key.rsplit(':').next().unwrap();
     assert!(kept.contains(&format!("Message-ID: <{digest}@agent.example>")), "{kept}");
     assert_eq!(transitions::<Human>(&world.history(mail)).len(), 2);
-}
-
-/// The whole story, as the README starts it: what people do, they do with the commands of the library.
-#[test]
-fn the_story_runs() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_send_email")).output().unwrap();
-    assert!(output.status.success(), "{}", errors(&output));
-    snapbox::assert_data_eq!(printed(&output), snapbox::file!["story.txt"]);
 }

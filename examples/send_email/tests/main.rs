@@ -13,6 +13,7 @@ mod invite;
 mod mail;
 #[path = "../server.rs"]
 mod server;
+mod story;
 #[path = "../../testing.rs"]
 mod testing;
 mod world;
