@@ -84,7 +84,7 @@ pub fn tell() -> anyhow::Result<()> {
     let mut other = story.start("worker2", "work")?;
     story.follow(&mut other, "[IN_DOUBT")?;
     note(
-        "Ann finds no mail, and says so. That is refused, because worker1 lives and could still send it.",
+        "Ann finds no mail, and says so. That is refused, because worker1 is alive and could still send it.",
     );
     story.run("ann", REFUSED, "confirm ID not-applied --as ann --yes")?;
     note(
@@ -230,8 +230,9 @@ impl Story {
             let start = format!("{:>7} | ", process.speaker);
             say_wrapped(&start, &format!("{start}  "), &self.short(&line));
         }
-        let id = line.split(' ').next().filter(|word| word.parse::<Id>().is_ok());
-        self.id = id.map_or(&*self.id, end_of).to_owned();
+        if let Some(id) = line.split(' ').next().filter(|word| word.parse::<Id>().is_ok()) {
+            self.id = String::from(end_of(id));
+        }
         Ok(Some(line))
     }
 
