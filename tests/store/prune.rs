@@ -1,9 +1,6 @@
 //! Machines that have ended can be deleted; the keys that they protect stay protected.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use machine::{
     Id,
@@ -11,7 +8,7 @@ use machine::{
     clock::{Clock, Millis, SystemClock},
     contract::AnyExecution,
     effects::EffectError,
-    store::{CommitError, Kept, LoadError, OpenOptions, Prune, Pruned, Query, Store},
+    store::{CommitError, LoadError, OpenOptions, Prune, Pruned, Query, Store},
     typed::Refused,
 };
 use machine_tests::{
@@ -28,7 +25,6 @@ use crate::store::{
 
 on_both! {
     ended_machines_are_pruned_and_their_keys_stay,
-    a_dry_run_deletes_nothing,
     kinds_states_and_ages_select,
     what_is_still_needed_is_kept,
     subscriptions_skip_what_was_pruned,
@@ -73,7 +69,7 @@ async fn ended_machines_are_pruned_and_their_keys_stay(place: Place) {
 
     let mut steps = Vec::new();
     let pruned = place.store.prune(&everything(), ann(), |step| steps.push(step)).await.unwrap();
-    assert_eq!((pruned.machines, pruned.kept.len(), pruned.problems.len()), (2, 0, 0));
+    assert_eq!((pruned.machines, pruned.problems.len()), (2, 0));
     assert_eq!(
         steps.last().map(|step| (step.looked_at, step.machines, step.entries)),
         Some((2, 2, pruned.entries))
@@ -101,17 +97,6 @@ async fn ended_machines_are_pruned_and_their_keys_stay(place: Place) {
     let place = place.reopened().await;
     let _ = place.done(mail("carol")).await;
     place.assert_intact().await;
-}
-
-async fn a_dry_run_deletes_nothing(place: Place) {
-    let _ = place.done(mail("bob")).await;
-    closed(&place.store).await;
-    newest(&place).await;
-    let before = place.dump().await;
-    let would = prune(&place.store, &everything().dry_run()).await;
-    assert_eq!(place.dump().await, before);
-    assert!(place.store.prunings().await.unwrap().is_empty());
-    assert_eq!(prune(&place.store, &everything()).await, would);
 }
 
 async fn kinds_states_and_ages_select(place: Place) {
@@ -155,12 +140,8 @@ async fn what_is_still_needed_is_kept(place: Place) {
     let doubt = place.open_again().await.fence(id, "too slow", graph_runner()).await.unwrap();
     let _ = place.store.override_not_applied(doubt, "I pulled the plug", ann()).await.unwrap();
     newest(&place).await;
-    let kept = |why| (0, BTreeMap::from([(Kept::Awaited, 1), (why, 1)]));
-    let prunes = async |what: &Prune| {
-        let Pruned { machines, kept, .. } = prune(&place.store, what).await;
-        (machines, kept)
-    };
-    assert_eq!(prunes(&everything()).await, kept(Kept::Unanswered));
+    let prunes = async |what: &Prune| prune(&place.store, what).await.machines;
+    assert_eq!(prunes(&everything()).await, 0);
 
     // Its late receipt finds it.
     let outcome = call.answer(receipt("250 queued")).await;
@@ -168,8 +149,8 @@ async fn what_is_still_needed_is_kept(place: Place) {
     assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
     assert!(place.view(id).await.has_side_effects);
     newest(&place).await;
-    assert_eq!(prunes(&everything()).await, kept(Kept::Contradicted));
-    assert_eq!(prunes(&everything().contradicted()).await.0, 1);
+    assert_eq!(prunes(&everything()).await, 0);
+    assert_eq!(prunes(&everything().contradicted()).await, 1);
     assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == id);
 
     // The approval still counts.
@@ -177,7 +158,7 @@ async fn what_is_still_needed_is_kept(place: Place) {
     let outcome = applied(permit, "sent").await;
     let _ = place.settled(running, outcome).await;
     newest(&place).await;
-    assert_eq!(prunes(&everything()).await, (2, BTreeMap::new()));
+    assert_eq!(prunes(&everything()).await, 2);
 }
 
 async fn subscriptions_skip_what_was_pruned(place: Place) {
@@ -204,8 +185,7 @@ async fn pruning_again_finds_nothing(place: Place) {
     closed(&place.store).await;
     closed(&place.store).await;
     // The newest one is kept until there is another one.
-    let pruned = prune(&place.store, &everything()).await;
-    assert_eq!((pruned.machines, pruned.kept), (1, BTreeMap::from([(Kept::Newest, 1)])));
+    assert_eq!(prune(&place.store, &everything()).await.machines, 1);
     assert_eq!(prune(&place.store, &everything()).await.machines, 0);
     newest(&place).await;
     assert_eq!(prune(&place.store, &everything()).await.machines, 1);

@@ -74,8 +74,9 @@ impl Store {
     }
 
     /// Deletes machines that have ended, with their contexts, journals, messages and leases, in small
-    /// commits. Each is verified before; one that fails is kept and reported. [`Kept`](crate::store::Kept) lists what else is
-    /// kept.
+    /// commits. Each is verified before; one that fails is kept and reported. Kept are also a gate or a parent of a machine
+    /// that has not ended, a descendant of one, an execution whose call is unanswered or that is
+    /// [contradicted](Prune::contradicted), the newest machine, and the machine with the newest journal entry.
     ///
     /// Keys stay protected: attempts are never deleted, so the action of a pruned execution is not done
     /// again. The digest of each deleted entry stays, so that the chain over the journal can still be
@@ -94,12 +95,19 @@ impl Store {
         by: &Human,
         progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Unavailable> {
-        if prune.is_dry_run() {
-            return self.prune_unlogged(prune, by, progress).await;
-        }
-        let line = self.line(Act::new(by, "prune", &[], ""), None);
-        let number = self.operation(line).await?;
-        let pruned = self.prune_unlogged(prune, by, progress).await;
+        self.prune_as(prune, Act::new(by, "prune", &[], ""), progress).await
+    }
+
+    /// Like [`prune`](Self::prune), with the act for the operator log.
+    pub(crate) async fn prune_as(
+        &self,
+        prune: &Prune,
+        act: Act,
+        progress: impl FnMut(PruneProgress),
+    ) -> Result<Pruned, Unavailable> {
+        let human = act.by.clone();
+        let number = self.operation(self.line(act, None)).await?;
+        let pruned = self.prune_kinds(&self.named(), prune, human, progress).await;
         let outcome = match &pruned {
             Ok(_) => "done".to_owned(),
             Err(error) => format!("failed: {error}"),
@@ -107,15 +115,5 @@ impl Store {
         // What was deleted stays deleted; without its outcome the log shows it as interrupted.
         let _ = self.operation_ended(number, &outcome).await;
         pruned
-    }
-
-    /// Prunes without a line of the operator log.
-    pub(crate) async fn prune_unlogged(
-        &self,
-        prune: &Prune,
-        by: &Human,
-        progress: impl FnMut(PruneProgress),
-    ) -> Result<Pruned, Unavailable> {
-        self.prune_kinds(&self.named(), prune, by, progress).await
     }
 }

@@ -291,9 +291,6 @@ fn a_message_and_a_pruning_of_a_person_are_logged() {
         // The newest machine is kept.
         store.create(&mut Parcel::new()).await.unwrap();
         let all = Prune::ended_before(store.now() + 60_000);
-        assert_eq!(store.prune(&all.clone().dry_run(), &ann, |_| {}).await.unwrap().machines, 1);
-        assert_eq!(count().await, 3);
-        assert!(store.load::<AnyParcel>(of).await.is_ok());
         assert_eq!(store.prune(&all, &ann, |_| {}).await.unwrap().machines, 1);
         assert_eq!(newest().await, line("prune", Vec::new(), "", "done".to_owned()));
         assert_eq!(count().await, 4);

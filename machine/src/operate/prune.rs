@@ -14,9 +14,6 @@ impl Operator<'_> {
         detail: &str,
         progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Error> {
-        let pruned = async {
-            self.store.prune_unlogged(prune, self.by, progress).await.map_err(Error::from)
-        };
-        self.logged("prune", &[], detail, pruned).await
+        Ok(self.store.prune_as(prune, self.act("prune", &[], detail), progress).await?)
     }
 }

@@ -1,8 +1,6 @@
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Context, Error, Exit, duration,
@@ -16,7 +14,7 @@ use super::{
 use machine::{
     actor::Human,
     operate::{self, Operator},
-    store::{self, Pruned},
+    store,
     text::OneLine,
     view::Phrase,
 };
@@ -32,7 +30,7 @@ pub struct Prune {
         long = "as",
         value_name = "NAME",
         value_parser = Human::new,
-        required_unless_present_any = ["dry_run", "log"],
+        required_unless_present = "log",
     )]
     by: Option<Human>,
     /// Only machines of this kind, such as `execution`.
@@ -44,11 +42,8 @@ pub struct Prune {
     /// Also executions that ended as not done although a receipt says that they were done.
     #[arg(long)]
     contradicted: bool,
-    /// Delete nothing, and report what would be deleted.
-    #[arg(long)]
-    dry_run: bool,
     /// Show the log of prunings, and delete nothing.
-    #[arg(long, conflicts_with_all = ["ended_for", "by", "machine", "status", "contradicted", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["ended_for", "by", "machine", "status", "contradicted"])]
     log: bool,
     #[command(flatten)]
     yes: Yes,
@@ -58,49 +53,44 @@ pub struct Prune {
 
 impl Prune {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let Some(ended_for) = self.ended_for else { return self.log(context).await };
-        // A rehearsal leaves no name in the file.
-        let (is_rehearsal, by) = match (&self.by, self.dry_run) {
-            (Some(by), false) => (false, by.clone()),
-            _ => (true, Human::new("dry-run").map_err(|error| Error::refused(error.to_string()))?),
+        let (Some(ended_for), Some(by)) = (self.ended_for, &self.by) else {
+            return self.log(context).await;
         };
-        let store = if is_rehearsal { context.read().await? } else { context.write().await? };
+        let store = context.write().await?;
         let observer = context.observer(&store);
         let mut prune = store::Prune::ended_for(ended_for);
+        let mut detail = format!("that ended {} s ago or before", ended_for.as_secs());
         if let Some(machine) = &self.machine {
             operate::has_kind(&observer, machine).await?;
             prune = prune.machine(machine);
+            let _ = write!(detail, ", of kind `{machine}`");
         }
         if let Some(status) = &self.status {
             let machine = self.machine.as_deref();
             prune = prune.statuses(operate::ended_in(&observer, machine, status).await?);
+            let _ = write!(detail, ", in state `{status}`");
         }
         if self.contradicted {
             prune = prune.contradicted();
         }
-        let rehearse = async || {
-            let progress = Progress::open("machines checked");
-            let rehearsal = prune.clone().dry_run();
-            store.prune(&rehearsal, &by, |at| progress.count(at.looked_at)).await
-        };
-        let pruned = if is_rehearsal {
-            rehearse().await?
-        } else {
-            if !self.yes.yes {
-                let would = rehearse().await?;
-                let text = text(&would, "would be deleted");
-                let asked = format!("{text}Delete them permanently?");
-                terminal::agrees_after("--dry-run", &asked)?;
-            }
-            let progress = Progress::open("machines checked");
-            let detail = format!("that ended {} s ago or before", ended_for.as_secs());
-            let operator = Operator::new(&store, &context.actors, &by, "cli");
-            operator.prune(&prune, &detail, |at| progress.count(at.looked_at)).await?
-        };
-        let text = text(&pruned, if is_rehearsal { "would be deleted" } else { "were deleted" });
-        let document = document(&pruned, is_rehearsal);
-        let answer =
-            if is_rehearsal { Output::new(document, text) } else { Output::of_act(document, text) };
+        if !self.yes.yes {
+            terminal::agrees(&format!("Permanently delete the machines {detail}?"))?;
+        }
+        let progress = Progress::open("machines checked");
+        let operator = Operator::new(&store, &context.actors, by, "cli");
+        let pruned = operator.prune(&prune, &detail, |at| progress.count(at.looked_at)).await?;
+        drop(progress);
+        let (machines, entries) = (pruned.machines, pruned.entries);
+        let mut text = format!("{machines} machines with {entries} entries were deleted\n");
+        for problem in &pruned.problems {
+            let reason = OneLine(&problem.reason);
+            let _ = writeln!(text, "kept, because it failed verification: {reason}");
+        }
+        let problems = pruned.problems.iter();
+        let problems: Vec<_> =
+            problems.map(|it| json!({ "id": it.id, "reason": it.reason })).collect();
+        let document = json!({ "machines": machines, "entries": entries, "problems": problems });
+        let answer = Output::of_act(document, text);
         answer.problems(!pruned.problems.is_empty()).print(self.format)
     }
 
@@ -141,30 +131,4 @@ impl Prune {
         let document = json!({ "prunings": prunings });
         Output::new(document, text + &unreadable).print(self.format)
     }
-}
-
-fn text(pruned: &Pruned, done: &str) -> String {
-    let mut text = format!("{} machines with {} entries {done}\n", pruned.machines, pruned.entries);
-    for (kept, count) in &pruned.kept {
-        let _ = writeln!(text, "{count} kept: {kept}");
-    }
-    for problem in &pruned.problems {
-        let reason = OneLine(&problem.reason);
-        let _ = writeln!(text, "kept, because it failed verification: {reason}");
-    }
-    text
-}
-
-fn document(pruned: &Pruned, is_rehearsal: bool) -> Value {
-    let kept = pruned.kept.iter();
-    let kept = kept.map(|(kept, count)| json!({ "reason": kept.to_string(), "machines": count }));
-    let problems = pruned.problems.iter();
-    let problems = problems.map(|it| json!({ "id": it.id, "reason": it.reason }));
-    json!({
-        "dry_run": is_rehearsal,
-        "machines": pruned.machines,
-        "entries": pruned.entries,
-        "kept": kept.collect::<Vec<_>>(),
-        "problems": problems.collect::<Vec<_>>(),
-    })
 }

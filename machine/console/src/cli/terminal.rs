@@ -119,16 +119,11 @@ pub(super) fn tell(what: &str) -> Result<(), Error> {
 
 /// Shows a person the pending decision, and asks for confirmation. Nothing goes to the standard output.
 pub(super) fn agrees(what: &str) -> Result<(), Error> {
-    agrees_after("show", what)
-}
-
-/// Like [`agrees`], with the command that shows what the decision is about.
-pub(super) fn agrees_after(look: &str, what: &str) -> Result<(), Error> {
     let mut stderr = io::stderr().lock();
     if !io::stdin().is_terminal() {
         return Err(Error::usage(format!(
             "cannot ask for confirmation, because the input is not a terminal; review it with \
-             `{look}`, and pass `--yes` to decide. Nothing was changed. The pending decision:\n{what}"
+             `show`, and pass `--yes` to decide. Nothing was changed. The pending decision:\n{what}"
         )));
     }
     write!(stderr, "{what}\n[y/N] ")?;

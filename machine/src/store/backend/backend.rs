@@ -25,8 +25,8 @@ use crate::{
         },
         upkeep::{
             backup::{BackupError, BackupProgress, CopiedFile},
-            pruned::{Kept, Pruning},
-            pruning::{Candidate, Link},
+            pruned::Pruning,
+            pruning::Link,
         },
         write::attempt::KeyAttempt,
     },
@@ -196,9 +196,6 @@ backend! {
     /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
     /// and the remains of pruned ones.
     fn links(after: u64, limit: usize) -> Vec<Link>;
-
-    /// Returns the effect that pruning would have on these machines now.
-    fn prunable(candidates: Vec<Candidate>) -> Vec<Result<u64, Kept>>;
 
     /// The prunings so far, each with its number: from 1, without a gap.
     fn prunings() -> Vec<(u64, Result<Pruning, Broken>)>;

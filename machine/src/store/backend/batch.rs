@@ -14,7 +14,7 @@ use crate::{
     store::{
         inbox::protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
         operation::Logged,
-        upkeep::{pruned::Kept, pruning::PruneBatch},
+        upkeep::pruning::PruneBatch,
     },
     stored::{Requirement, ToolUse},
 };
@@ -233,8 +233,8 @@ pub(crate) struct AppliedBatch {
     pub(crate) outcomes: Vec<EventOutcome>,
     /// The machines to which its writes sent messages, with what became of each that they did not have before.
     pub(crate) sent: Vec<(Id, EventOutcome)>,
-    /// The number of pruned entries of each candidate, or why it was kept.
-    pub(crate) pruned: Vec<Result<u64, Kept>>,
+    /// The number of pruned entries of each candidate; `None` if it is still needed.
+    pub(crate) pruned: Vec<Option<u64>>,
     /// The number of the operation that was written into the operator log.
     pub(crate) logged: Option<u64>,
 }

@@ -27,10 +27,7 @@ use super::{
     },
     inbox::{message::Received, protocol::Schedule},
     read::transitions::{Selected, Transitions},
-    upkeep::{
-        pruned::{Kept, Pruning},
-        pruning::{Candidate, Link},
-    },
+    upkeep::{pruned::Pruning, pruning::Link},
     write::attempt::KeyAttempt,
 };
 use crate::{
@@ -233,10 +230,6 @@ impl Backend for Memory {
 
     fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
         self.answer(|data| data.links(after, limit))
-    }
-
-    fn prunable(&self, candidates: Vec<Candidate>) -> Reply<Vec<Result<u64, Kept>>> {
-        self.answer(|data| candidates.into_iter().map(|it| data.prunable(it)).collect())
     }
 
     fn prunings(&self) -> Reply<Vec<(u64, Result<Pruning, Broken>)>> {

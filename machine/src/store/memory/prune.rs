@@ -5,18 +5,20 @@ use crate::{
     clock::Millis,
     id::Id,
     store::upkeep::{
-        pruned::{Kept, Pruning},
+        pruned::Pruning,
         pruning::{Candidate, Link, PruneBatch, PrunedLine},
     },
 };
 
 impl Tables {
-    /// Prunes what may be pruned; returns the number of entries of each, or why it was kept.
-    pub(super) fn prune(&mut self, prune: &PruneBatch, now: Millis) -> Vec<Result<u64, Kept>> {
+    /// Prunes what may be pruned; returns the number of entries of each, `None` if it is still needed.
+    pub(super) fn prune(&mut self, prune: &PruneBatch, now: Millis) -> Vec<Option<u64>> {
         let done = prune.candidates.iter().map(|candidate| {
-            let removed = self.prunable(*candidate)?;
-            self.remove(candidate.id, prune.id);
-            Ok(removed)
+            let removed = self.is_prunable(*candidate).then_some(candidate.version);
+            if removed.is_some() {
+                self.remove(candidate.id, prune.id);
+            }
+            removed
         });
         let done: Vec<_> = done.collect();
         let removed: Vec<u64> = done.iter().flatten().copied().collect();
@@ -35,29 +37,22 @@ impl Tables {
         done
     }
 
-    /// The number of entries of a machine that may be pruned; otherwise why it may not.
-    pub(super) fn prunable(&self, candidate: Candidate) -> Result<u64, Kept> {
+    /// Returns whether a machine has ended, is as it was found, and nothing needs it.
+    fn is_prunable(&self, candidate: Candidate) -> bool {
         let id = candidate.id;
         let stored = self.find(id).filter(|it| it.row.ended && it.row.version == candidate.version);
-        let stored = stored.ok_or(Kept::Changed)?;
+        let Some(stored) = stored else { return false };
         let is_newest = self.machines.last().is_some_and(|newest| newest.row.id == id)
             || self.newest_of(stored) == self.newest();
         let lives = |it: &MachineRow| !it.row.ended;
         let is_alive = |id: &Id| self.find(*id).is_some_and(lives);
-        let attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
-        if is_newest {
-            Err(Kept::Newest)
-        } else if self.machines.iter().any(|it| it.row.behind == Some(id) && lives(it)) {
-            Err(Kept::Awaited)
-        } else if self.ancestors(id).iter().any(is_alive) {
-            Err(Kept::HasParent)
-        } else if self.descendants(id).iter().any(is_alive) {
-            Err(Kept::HasChildren)
-        } else if attempts.into_iter().any(|attempt| attempt.worker.is_some()) {
-            Err(Kept::Unanswered)
-        } else {
-            Ok(candidate.version)
-        }
+        let is_awaited = self.machines.iter().any(|it| it.row.behind == Some(id) && lives(it));
+        let mut attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
+        !is_newest
+            && !is_awaited
+            && !self.ancestors(id).iter().any(is_alive)
+            && !self.descendants(id).iter().any(is_alive)
+            && !attempts.any(|attempt| attempt.worker.is_some())
     }
 
     fn ancestors(&self, id: Id) -> BTreeSet<Id> {

@@ -17,30 +17,28 @@ use crate::{
     store::{
         backend::Broken,
         upkeep::{
-            pruned::{Kept, Pruning},
+            pruned::Pruning,
             pruning::{Candidate, Link, PruneBatch, PrunedLine},
         },
     },
 };
 
-/// Prunes what may be pruned; returns the number of entries of each, or why it was kept.
+/// Prunes what may be pruned; returns the number of entries of each, `None` if it is still needed.
 pub(super) fn run(
     db: Keyed<'_>,
     prune: &PruneBatch,
     now: Millis,
-) -> rusqlite::Result<Vec<Result<u64, Kept>>> {
+) -> rusqlite::Result<Vec<Option<u64>>> {
     let mut all = Vec::with_capacity(prune.candidates.len());
     let (mut machines, mut entries) = (0, 0);
     for candidate in &prune.candidates {
-        let done = match check(&db, *candidate)? {
-            Ok(no) => {
-                let opened = attempts::tokens(&db, no, candidate.id)?;
-                let removed = remove(db, no, (prune.id, &opened))?;
-                (machines, entries) = (machines + 1, entries + removed);
-                Ok(removed)
-            }
-            Err(kept) => Err(kept),
-        };
+        let mut done = None;
+        if let Some(no) = prunable(&db, *candidate)? {
+            let opened = attempts::tokens(&db, no, candidate.id)?;
+            let removed = remove(db, no, (prune.id, &opened))?;
+            (machines, entries) = (machines + 1, entries + removed);
+            done = Some(removed);
+        }
         all.push(done);
     }
     if machines > 0 {
@@ -49,71 +47,48 @@ pub(super) fn run(
     Ok(all)
 }
 
-/// Returns the effect that pruning would have on these machines now.
-pub(super) fn prunable(
-    connection: &Connection,
-    candidates: &[Candidate],
-) -> rusqlite::Result<Vec<Result<u64, Kept>>> {
-    let checked = candidates.iter().map(|candidate| {
-        check(connection, *candidate).map(|checked| checked.map(|_| candidate.version))
-    });
-    checked.collect()
-}
-
-/// Why a machine must be kept. `?1` is its number, `?2` its id, and `?3` its key. The indexes are named
-/// because SQLite would read all machines instead, for a join with so few of them.
-const CONDITIONS: [(&str, Kept); 5] = [
-    (
-        "SELECT 1 WHERE ?1 = (SELECT max(no) FROM instance)
-             OR ?1 = (SELECT instance FROM journal ORDER BY seq DESC LIMIT 1)",
-        Kept::Newest,
-    ),
-    (
-        "SELECT 1 FROM instance INDEXED BY instance_behind WHERE behind = ?2 AND ended = 0",
-        Kept::Awaited,
-    ),
-    (
-        "WITH RECURSIVE family (no) AS (
-             SELECT parent FROM child WHERE child = ?1
-             UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
-         SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
-        Kept::HasParent,
-    ),
-    (
-        "WITH RECURSIVE family (no) AS (
-             SELECT child FROM child WHERE parent = ?1
-             UNION SELECT c.child FROM family CROSS JOIN child c ON c.parent = family.no)
-         SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
-        Kept::HasChildren,
-    ),
-    (
-        "SELECT 1 FROM attempt INDEXED BY attempt_key
-         WHERE key = ?3 AND instance = ?2 AND worker IS NOT NULL",
-        Kept::Unanswered,
-    ),
+/// Each finds something that still needs a machine. `?1` is its number, `?2` its id, and `?3` its key. The indexes are
+/// named because SQLite would read all machines instead, for a join with so few of them.
+const NEEDS: [&str; 5] = [
+    // It is the newest machine, or has the newest journal entry.
+    "SELECT 1 WHERE ?1 = (SELECT max(no) FROM instance)
+         OR ?1 = (SELECT instance FROM journal ORDER BY seq DESC LIMIT 1)",
+    // A machine waits for it.
+    "SELECT 1 FROM instance INDEXED BY instance_behind WHERE behind = ?2 AND ended = 0",
+    // One of its ancestors has not ended.
+    "WITH RECURSIVE family (no) AS (
+         SELECT parent FROM child WHERE child = ?1
+         UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
+     SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
+    // One of its descendants has not ended.
+    "WITH RECURSIVE family (no) AS (
+         SELECT child FROM child WHERE parent = ?1
+         UNION SELECT c.child FROM family CROSS JOIN child c ON c.parent = family.no)
+     SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
+    // Its call is unanswered: a late receipt may arrive.
+    "SELECT 1 FROM attempt INDEXED BY attempt_key
+     WHERE key = ?3 AND instance = ?2 AND worker IS NOT NULL",
 ];
 
-/// The number of a machine that may be pruned; otherwise why it may not.
-fn check(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Result<i64, Kept>> {
+/// The number of a machine that has ended, is as it was found, and that nothing needs.
+fn prunable(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Option<i64>> {
     let id = candidate.id.bytes();
     let found = connection.find(
         "SELECT no, key FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1",
         params![id, integer(candidate.version)?],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let Some((no, key)): Option<(i64, Option<String>)> = found else {
-        return Ok(Err(Kept::Changed));
-    };
-    for (condition, kept) in CONDITIONS {
-        let mut select = connection.prepare_cached(condition)?;
+    let Some((no, key)): Option<(i64, Option<String>)> = found else { return Ok(None) };
+    for need in NEEDS {
+        let mut select = connection.prepare_cached(need)?;
         let parameters: [&dyn ToSql; 3] = [&no, id, &key];
         // A statement has the parameters up to the last one that it names.
         let used = select.parameter_count();
         if select.exists(&parameters[..used])? {
-            return Ok(Err(kept));
+            return Ok(None);
         }
     }
-    Ok(Ok(no))
+    Ok(Some(no))
 }
 
 /// Deletes a machine whose lines with these numbers opened attempts.
@@ -267,13 +242,13 @@ mod tests {
     use super::*;
     use crate::store::sqlite::format::tests::plan;
 
-    /// A condition reads only the machines that it concerns, however many exist.
+    /// A query reads only the machines that it concerns, however many exist.
     #[test]
-    fn no_condition_reads_all_machines() {
-        for (condition, _) in CONDITIONS {
+    fn no_need_reads_all_machines() {
+        for need in NEEDS {
             let parameters: [&dyn ToSql; 3] = [&None::<i64>; 3];
-            let used = (1..=3).rfind(|number| condition.contains(&format!("?{number}")));
-            for step in plan(condition, &parameters[..used.unwrap_or(0)]) {
+            let used = (1..=3).rfind(|number| need.contains(&format!("?{number}")));
+            for step in plan(need, &parameters[..used.unwrap_or(0)]) {
                 // The newest line is the first one of a scan that begins at the end.
                 let is_bounded = ["SCAN family", "SCAN CONSTANT ROW", "SCAN journal"];
                 assert!(!step.starts_with("SCAN") || is_bounded.contains(&step.as_str()), "{step}");

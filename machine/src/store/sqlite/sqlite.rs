@@ -38,8 +38,8 @@ use crate::{
         },
         upkeep::{
             backup::{BackupError, BackupProgress, CopiedFile},
-            pruned::{Kept, Pruning},
-            pruning::{Candidate, Link},
+            pruned::Pruning,
+            pruning::Link,
         },
         write::attempt::KeyAttempt,
     },
@@ -244,10 +244,6 @@ impl Backend for Sqlite {
 
     fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
         self.readers.read(move |reader| prune::links(reader, after, limit))
-    }
-
-    fn prunable(&self, candidates: Vec<Candidate>) -> Reply<Vec<Result<u64, Kept>>> {
-        self.readers.read(move |reader| prune::prunable(&reader.connection, &candidates))
     }
 
     fn prunings(&self) -> Reply<Vec<(u64, Result<Pruning, Broken>)>> {

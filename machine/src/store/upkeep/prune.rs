@@ -1,17 +1,16 @@
 use std::time::Duration;
 
 use crate::{
-    actor::{Actor, Human},
     clock::Millis,
     id::Id,
     store::{
-        backend::{AppliedBatch, Filter, FoundRow, WriteBatch},
+        backend::{Filter, FoundRow, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         integrity::{check::DeclaredKind, verify::VerifyReport},
         upkeep::{
-            pruned::{Kept, PruneProgress, Pruned, Pruning},
-            pruning::{self, Candidate},
+            pruned::{PruneProgress, Pruned, Pruning},
+            pruning::{Candidate, PruneBatch},
         },
     },
     stored::Index,
@@ -27,9 +26,8 @@ use crate::{
 /// # let store = Store::memory();
 /// let ann = Human::new("ann@example.com")?;
 /// let old = Prune::ended_for(Duration::from_hours(90 * 24)).machine("execution");
-/// let would = store.prune(&old.clone().dry_run(), &ann, |_| {}).await?;
-/// println!("{} machines with {} entries", would.machines, would.entries);
-/// store.prune(&old, &ann, |_| {}).await?;
+/// let pruned = store.prune(&old, &ann, |_| {}).await?;
+/// println!("{} machines with {} entries were deleted", pruned.machines, pruned.entries);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
@@ -39,7 +37,6 @@ pub struct Prune {
     machine: Option<String>,
     statuses: Vec<String>,
     contradicted: bool,
-    dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +61,7 @@ impl Prune {
     }
 
     fn of(age: Age) -> Self {
-        Self { age, machine: None, statuses: Vec::new(), contradicted: false, dry_run: false }
+        Self { age, machine: None, statuses: Vec::new(), contradicted: false }
     }
 
     /// Only machines of this kind, such as `execution`.
@@ -89,22 +86,11 @@ impl Prune {
     }
 
     /// Also executions that ended as not done although a receipt says that they were done. By default
-    /// they are [kept](Kept::Contradicted).
+    /// they are kept.
     #[must_use]
     pub fn contradicted(mut self) -> Self {
         self.contradicted = true;
         self
-    }
-
-    /// Deletes nothing, and reports the machines that would be deleted.
-    #[must_use]
-    pub fn dry_run(mut self) -> Self {
-        self.dry_run = true;
-        self
-    }
-
-    pub(crate) fn is_dry_run(&self) -> bool {
-        self.dry_run
     }
 
     fn filter(&self, now: Millis) -> Filter {
@@ -139,14 +125,12 @@ impl Store {
         &self,
         named: &[DeclaredKind],
         prune: &Prune,
-        by: &Human,
+        human: String,
         mut progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Unavailable> {
         let mut pruned = Pruned::default();
         let mut looked_at = 0;
-        // A person has a name.
-        let human = by.name().unwrap_or_default().to_owned();
-        let run = pruning::PruneBatch { id: Id::fresh(), human, candidates: Vec::new() };
+        let run = PruneBatch { id: Id::fresh(), human, candidates: Vec::new() };
         let mut filter = prune.filter(self.now());
         loop {
             let rows = self.inner.backend.select(filter.clone()).await?;
@@ -163,16 +147,14 @@ impl Store {
                 entries += candidate.version;
                 candidates.push(candidate);
                 if entries >= ENTRIES {
-                    let batch = pruning::PruneBatch {
-                        candidates: std::mem::take(&mut candidates),
-                        ..run.clone()
-                    };
-                    self.prune_batch(prune.dry_run, batch, &mut pruned).await?;
+                    let candidates = std::mem::take(&mut candidates);
+                    let batch = PruneBatch { candidates, ..run.clone() };
+                    self.prune_batch(batch, &mut pruned).await?;
                     entries = 0;
                 }
             }
-            let batch = pruning::PruneBatch { candidates, ..run.clone() };
-            self.prune_batch(prune.dry_run, batch, &mut pruned).await?;
+            let batch = PruneBatch { candidates, ..run.clone() };
+            self.prune_batch(batch, &mut pruned).await?;
             let Pruned { machines, entries, .. } = pruned;
             progress(PruneProgress { looked_at, machines, entries });
         }
@@ -211,70 +193,39 @@ impl Store {
         }
         let FoundRow::Row(row, _) = &found else { return Ok(None) };
         let candidate = Candidate { id: row.id, version: row.version };
-        let kept = match named.iter().find(|kind| kind.definition.name == row.machine) {
-            Some(kind) => {
-                let definitions = match self.definition_of(&found).await {
-                    Ok(definitions) => definitions,
-                    Err(LoadError::Unavailable(error)) => return Err(error),
-                    Err(_) => return Ok(None),
-                };
-                match (kind.index)(self, found.clone(), &definitions) {
-                    Some(index) => kept(prune, &index, self.now()),
-                    // It was verified above, so it has changed since.
-                    None => Some(Kept::Changed),
-                }
-            }
+        let Some(kind) = named.iter().find(|kind| kind.definition.name == row.machine) else {
             // Its attempts have all information of its permits.
-            None => None,
+            return Ok(Some(candidate));
         };
-        match kept {
-            Some(kept) => {
-                *pruned.kept.entry(kept).or_default() += 1;
-                Ok(None)
-            }
-            None => Ok(Some(candidate)),
-        }
+        let definitions = match self.definition_of(&found).await {
+            Ok(definitions) => definitions,
+            Err(LoadError::Unavailable(error)) => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        // A row without an index was verified above, so it has changed since.
+        let index = (kind.index)(self, found, &definitions);
+        let is_needed = index.is_none_or(|index| is_needed(prune, &index, self.now()));
+        Ok((!is_needed).then_some(candidate))
     }
 
     /// Prunes some machines in one commit.
-    async fn prune_batch(
-        &self,
-        dry_run: bool,
-        prune: pruning::PruneBatch,
-        pruned: &mut Pruned,
-    ) -> Result<(), Unavailable> {
+    async fn prune_batch(&self, prune: PruneBatch, pruned: &mut Pruned) -> Result<(), Unavailable> {
         if prune.candidates.is_empty() {
             return Ok(());
         }
-        let outcomes = if dry_run {
-            self.inner.backend.prunable(prune.candidates).await?
-        } else {
-            let batch = WriteBatch { prune: Some(prune), ..self.new_batch() };
-            // It has no preconditions, so nothing in it can be rejected.
-            let applied = self.inner.backend.apply(batch).await?;
-            applied.map(|AppliedBatch { pruned, .. }| pruned).unwrap_or_default()
-        };
-        for outcome in outcomes {
-            match outcome {
-                Ok(entries) => {
-                    pruned.machines += 1;
-                    pruned.entries += entries;
-                }
-                Err(kept) => *pruned.kept.entry(kept).or_default() += 1,
-            }
+        let batch = WriteBatch { prune: Some(prune), ..self.new_batch() };
+        // It has no preconditions, so nothing in it can be rejected.
+        let applied = self.inner.backend.apply(batch).await?.unwrap_or_default();
+        for entries in applied.pruned.into_iter().flatten() {
+            pruned.machines += 1;
+            pruned.entries += entries;
         }
         Ok(())
     }
 }
 
-/// Why a machine must be kept, as far as its own history says.
-fn kept(prune: &Prune, index: &Index, now: Millis) -> Option<Kept> {
+/// Returns whether a machine must be kept, as far as its own history says.
+fn is_needed(prune: &Prune, index: &Index, now: Millis) -> bool {
     let may_be_answered = index.answer_until.is_some_and(|until| until > now);
-    if index.permit.is_some() || may_be_answered {
-        Some(Kept::Unanswered)
-    } else if index.contradicted && !prune.contradicted {
-        Some(Kept::Contradicted)
-    } else {
-        None
-    }
+    index.permit.is_some() || may_be_answered || (index.contradicted && !prune.contradicted)
 }
