@@ -162,11 +162,6 @@ phrases! {
         "没有运行中的执行者驱动 `{machine}`：请启动相应的程序";
     NeedsTool: "no live worker has the tool `{tool}`: start the program that has it",
         "没有运行中的执行者拥有工具 `{tool}`：请启动拥有它的程序";
-    NeedsMove: "a message waits for `{trigger}`, but no live worker's `{machine}` has that move: start a program that has it",
-        "有消息等待 `{trigger}`，但运行中的执行者的 `{machine}` 都没有该迁移：请启动拥有它的程序";
-    NeedsSender: "a message from an actor of kind `{kind}` waits, but no live worker of `{machine}` knows that kind: add it with `Worker::sender`",
-        "有来自 `{kind}` 类参与者的消息在等待，但 `{machine}` 的运行中的执行者都不认识此类参与者：请用 `Worker::sender` 添加";
-    NeedsDefinition: "no live worker's `{machine}` can read it: {why}", "运行中的执行者的 `{machine}` 都无法读取它：{why}";
     NotAnEvent: "it is not an event", "它不是事件";
     NoSuchEvent: "no state of the machine accepts such an event", "该状态机没有任何状态接受此类事件";
     MisfitType: "`{trigger}` expects a different type for `{item}`", "`{trigger}` 的 `{item}` 需要另一种类型";

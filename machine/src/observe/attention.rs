@@ -25,7 +25,7 @@ pub enum ConcernReason {
     Unreadable,
     /// Workers have set it, or a message to it, aside: they do not retry it.
     SetAside,
-    /// It needs a handler, a tool or a move that no live worker has, for a minute or longer.
+    /// It needs a handler or a tool that no live worker has, for a minute or longer.
     NoWorker,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,

@@ -1,6 +1,6 @@
-//! Work that no live worker does: a handler, a tool, or a move that none of them has.
+//! Work that no live worker does: a handler or a tool that none of them has.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
     clock::Millis,
@@ -11,11 +11,8 @@ use crate::{
     observe::waits_for_person,
     process::Liveness,
     store::{
-        backend::Messages,
-        error::LoadError,
-        handle::Store,
-        inbox::{crew::LiveWorker, message::Queued},
-        read::{observe::Observed, query::Query},
+        backend::Messages, error::LoadError, handle::Store, inbox::crew::LiveWorker,
+        read::query::Query,
     },
 };
 
@@ -37,128 +34,36 @@ pub(crate) enum Needs {
     Handler(String),
     /// A tool of this name.
     Tool(String),
-    /// A definition that has a trigger, which a queued message names.
-    Move { machine: String, trigger: String },
-    /// Actors of this kind, who sent a queued message.
-    Sender { machine: String, kind: String },
-    /// A definition of this kind that can read the machine, and why none can.
-    Definition { machine: String, why: String },
 }
 
 impl Needs {
-    /// Its kind: `handler`, `tool`, `move`, `sender` or `definition`.
+    /// Its kind: `handler` or `tool`.
     pub(crate) fn what(&self) -> &'static str {
         match self {
             Self::Handler(_) => "handler",
             Self::Tool(_) => "tool",
-            Self::Move { .. } => "move",
-            Self::Sender { .. } => "sender",
-            Self::Definition { .. } => "definition",
         }
     }
 
     /// Its name.
     pub(crate) fn name(&self) -> &str {
-        match self {
-            Self::Handler(name) | Self::Tool(name) => name,
-            Self::Move { trigger, .. } => trigger,
-            Self::Sender { kind, .. } => kind,
-            Self::Definition { machine, .. } => machine,
-        }
+        let (Self::Handler(name) | Self::Tool(name)) = self;
+        name
     }
-}
 
-impl Needs {
     /// In words.
     pub(crate) fn say(&self, language: Language) -> String {
         match self {
             Self::Handler(machine) => language.say(Phrase::NeedsHandler, &[("machine", machine)]),
             Self::Tool(tool) => language.say(Phrase::NeedsTool, &[("tool", tool)]),
-            Self::Move { machine, trigger } => {
-                language.say(Phrase::NeedsMove, &[("machine", machine), ("trigger", trigger)])
-            }
-            Self::Sender { machine, kind } => {
-                language.say(Phrase::NeedsSender, &[("machine", machine), ("kind", kind)])
-            }
-            Self::Definition { machine, why } => {
-                language.say(Phrase::NeedsDefinition, &[("machine", machine), ("why", why)])
-            }
         }
     }
 }
 
-impl fmt::Display for Needs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.say(Language::English))
-    }
-}
-
-/// The live workers, with what their programs know.
+/// The live workers, and the stored definitions.
 struct LiveWorkers {
     live: Vec<LiveWorker>,
     definitions: Vec<Arc<Definition>>,
-}
-
-impl LiveWorkers {
-    fn drives(&self, machine: &str) -> bool {
-        self.live.iter().any(|worker| worker.drives(machine))
-    }
-
-    /// The definitions of a kind that live workers have.
-    fn definitions_of<'a>(&'a self, machine: &'a str) -> impl Iterator<Item = &'a Definition> {
-        let kinds = self.live.iter().flat_map(|worker| &worker.kinds);
-        let kinds = kinds.filter(move |kind| kind.machine == machine);
-        kinds.filter_map(|kind| {
-            let mut all = self.definitions.iter().map(|definition| &**definition);
-            all.find(|definition| definition.fingerprint == kind.definition)
-        })
-    }
-
-    /// The capability that the live workers lack for a machine that waits for a worker and is not an execution.
-    fn lacks(&self, machine: &Observed, queued: &[Queued]) -> Option<Needs> {
-        let own = &machine.definition;
-        let name = own.name.to_string();
-        if !self.drives(&name) {
-            return Some(Needs::Handler(name));
-        }
-        let (state, _) = machine.state();
-        let state = own.states[state].name.as_ref();
-        let mut why = None;
-        let mut can_read = false;
-        for known in self.definitions_of(&name) {
-            let comparison = own.compare(known);
-            match comparison.blocking(state).next() {
-                Some(change) => why = Some(change.to_string()),
-                None => can_read = true,
-            }
-        }
-        if let (false, Some(why)) = (can_read, why) {
-            return Some(Needs::Definition { machine: name, why });
-        }
-        let mut triggers = queued.iter().filter_map(|message| message.trigger.as_deref());
-        let removed = triggers.find(|trigger| {
-            // Triggers that no definition has are set aside by any worker.
-            let mut stored = self.definitions.iter().filter(|known| known.name == name);
-            stored.any(|known| has(known, trigger))
-                && !self.definitions_of(&name).any(|known| has(known, trigger))
-        });
-        if let Some(trigger) = removed {
-            return Some(Needs::Move { machine: name, trigger: trigger.to_owned() });
-        }
-        let drivers = || self.live.iter().filter(|worker| worker.drives(&name));
-        let mut actors = queued.iter().map(|message| message.actor.as_str());
-        let unknown = actors.find(|kind| {
-            own.edges.iter().any(|edge| edge.is_for_kind(kind))
-                && drivers().all(|worker| worker.senders.iter().all(|known| known != kind))
-        })?;
-        Some(Needs::Sender { kind: unknown.to_owned(), machine: name.clone() })
-    }
-}
-
-/// Returns `true` if a definition has a move with this trigger, or had it under that name.
-fn has(definition: &Definition, trigger: &str) -> bool {
-    let mut edges = definition.edges.iter();
-    edges.any(|edge| edge.trigger == trigger || edge.was.iter().any(|was| was == trigger))
 }
 
 impl Store {
@@ -269,11 +174,9 @@ impl Store {
             let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
             let lasts =
                 observed.waits() || waits_for_person(&observed.definition, observed.state().0);
-            if lasts && queued.is_empty() && !is_due {
-                None
-            } else {
-                crew.lacks(&observed, &queued)
-            }
+            let rests = lasts && queued.is_empty() && !is_due;
+            let is_driven = crew.live.iter().any(|worker| worker.drives(&machine));
+            (!rests && !is_driven).then(|| Needs::Handler(machine.clone()))
         };
         Ok(needs.map(|needs| Undriven { id, machine, needs }))
     }
