@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use machine::{
     Id,
     actor::Actor,
-    clock::{Clock, Millis, SystemClock},
+    clock::{Clock, SystemClock},
     contract::AnyExecution,
     effects::EffectError,
     store::{CommitError, LoadError, OpenOptions, Prune, Pruned, Query, Store},
@@ -87,11 +87,10 @@ async fn ended_machines_are_pruned_and_their_keys_stay(place: Place) {
     // A mail that was sent is not sent again.
     assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == sent);
     assert!(place.store.recover().await.unwrap().failed.is_empty());
-    let record = place.store.prunings().await.unwrap().remove(0).unwrap();
-    assert_eq!(
-        (record.by.as_str(), record.machines, record.entries),
-        (Actor::name(ann()).unwrap(), 2, pruned.entries)
-    );
+    let record = place.store.operations(1, None).await.unwrap().items.remove(0).unwrap();
+    let outcome = format!("done: 2 machines with {} entries", pruned.entries);
+    assert_eq!(record.by, Actor::name(ann()).unwrap());
+    assert_eq!((record.operation, record.outcome), ("prune".to_owned(), Some(outcome)));
 
     // The store continues to work, and so does the file when it is opened again.
     let place = place.reopened().await;
@@ -124,9 +123,6 @@ async fn kinds_states_and_ages_select(place: Place) {
     assert_eq!(ids(&place.store).await, BTreeSet::from([sent, last]));
     assert_eq!(prune(&place.store, &old).await.machines, 1);
     assert_err!(place.store.load::<AnyTicket>(ticket).await, LoadError::NotFound { .. });
-    let prunings = place.store.prunings().await.unwrap();
-    let at: Vec<Millis> = prunings.into_iter().map(|it| it.unwrap().at).collect();
-    assert_eq!(at, [clock.now(); 3]);
 }
 
 /// The gate of an execution that has not ended, and an execution that an override has ended while its worker
@@ -190,5 +186,4 @@ async fn pruning_again_finds_nothing(place: Place) {
     newest(&place).await;
     assert_eq!(prune(&place.store, &everything()).await.machines, 1);
     assert_eq!(prune(&place.store, &everything()).await, Pruned::default());
-    assert_eq!(place.store.prunings().await.unwrap().len(), 2);
 }

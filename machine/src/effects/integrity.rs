@@ -80,7 +80,7 @@ impl Store {
     ///
     /// Keys stay protected: attempts are never deleted, so the action of a pruned execution is not done
     /// again. The digest of each deleted entry stays, so that the chain over the journal can still be
-    /// [verified](Self::verify_all), and so does [who pruned](Self::prunings). Sequence numbers are not
+    /// [verified](Self::verify_all). Who pruned is in the [operator log](Self::operations). Sequence numbers are not
     /// used again. A SQLite file does not shrink; freed pages are reused.
     ///
     /// Calls `progress` after each commit.
@@ -105,11 +105,12 @@ impl Store {
         act: Act,
         progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Unavailable> {
-        let human = act.by.clone();
         let number = self.operation(self.line(act, None)).await?;
-        let pruned = self.prune_kinds(&self.named(), prune, human, progress).await;
+        let pruned = self.prune_kinds(&self.named(), prune, progress).await;
         let outcome = match &pruned {
-            Ok(_) => "done".to_owned(),
+            Ok(Pruned { machines, entries, .. }) => {
+                format!("done: {machines} machines with {entries} entries")
+            }
             Err(error) => format!("failed: {error}"),
         };
         // What was deleted stays deleted; without its outcome the log shows it as interrupted.

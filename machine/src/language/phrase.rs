@@ -229,7 +229,6 @@ phrases! {
     ColumnVia: "Via", "途径";
     ColumnMachines: "Machines", "状态机";
     ColumnDetail: "Detail", "详情";
-    ColumnEntries: "Entries", "条目";
     ColumnFrom: "From", "起始";
     ColumnTo: "To", "目标";
     ColumnFor: "For", "允许者";
@@ -242,7 +241,6 @@ phrases! {
     StillRuns: "running or interrupted", "正在执行，或已被中断";
     NoOperations: "No operations yet from the command line or over HTTP.", "尚无通过命令行或网络接口进行的操作。";
     NoMoreOperations: "No operations after this one.", "此操作之后没有其他操作。";
-    NothingPruned: "Nothing has been pruned.", "从未清理过任何内容。";
     NoMachineStored: "No machine has been stored in this file.", "此文件中从未存储过状态机。";
     Machines: "Machines", "状态机";
     Transitions: "Transitions", "迁移";

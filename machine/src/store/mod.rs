@@ -55,5 +55,5 @@ pub use sqlite::cost;
 pub use upkeep::{
     backup::{Backup, BackupError, BackupProgress},
     prune::Prune,
-    pruned::{PruneProgress, Pruned, Pruning},
+    pruned::{PruneProgress, Pruned},
 };

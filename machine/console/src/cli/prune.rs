@@ -5,34 +5,20 @@ use serde_json::json;
 use super::{
     Context, Error, Exit, duration,
     output::{Format, Output},
-    person::Yes,
+    person::{Person, Yes},
     progress::Progress,
-    table::{Table, cell},
     terminal,
-    time::local,
 };
-use machine::{
-    actor::Human,
-    operate::{self, Operator},
-    store,
-    text::OneLine,
-    view::Phrase,
-};
+use machine::{operate, store, text::OneLine};
 
 /// `prune`: deletes machines that have ended.
 #[derive(Debug, clap::Args)]
 pub struct Prune {
     /// Machines that ended at least this long ago, such as `90d` or `12h`.
-    #[arg(long, value_name = "TIME", value_parser = duration, required_unless_present = "log")]
-    ended_for: Option<Duration>,
-    /// The name of the person who decides.
-    #[arg(
-        long = "as",
-        value_name = "NAME",
-        value_parser = Human::new,
-        required_unless_present = "log",
-    )]
-    by: Option<Human>,
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    ended_for: Duration,
+    #[command(flatten)]
+    person: Person,
     /// Only machines of this kind, such as `execution`.
     #[arg(long, value_name = "KIND")]
     machine: Option<String>,
@@ -42,9 +28,6 @@ pub struct Prune {
     /// Also executions that ended as not done although a receipt says that they were done.
     #[arg(long)]
     contradicted: bool,
-    /// Show the log of prunings, and delete nothing.
-    #[arg(long, conflicts_with_all = ["ended_for", "by", "machine", "status", "contradicted"])]
-    log: bool,
     #[command(flatten)]
     yes: Yes,
     #[command(flatten)]
@@ -53,13 +36,10 @@ pub struct Prune {
 
 impl Prune {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let (Some(ended_for), Some(by)) = (self.ended_for, &self.by) else {
-            return self.log(context).await;
-        };
         let store = context.write().await?;
         let observer = context.observer(&store);
-        let mut prune = store::Prune::ended_for(ended_for);
-        let mut detail = format!("that ended {} s ago or before", ended_for.as_secs());
+        let mut prune = store::Prune::ended_for(self.ended_for);
+        let mut detail = format!("that ended {} s ago or before", self.ended_for.as_secs());
         if let Some(machine) = &self.machine {
             operate::has_kind(&observer, machine).await?;
             prune = prune.machine(machine);
@@ -77,7 +57,7 @@ impl Prune {
             terminal::agrees(&format!("Permanently delete the machines {detail}?"))?;
         }
         let progress = Progress::open("machines checked");
-        let operator = Operator::new(&store, &context.actors, by, "cli");
+        let operator = self.person.operates(context, &store);
         let pruned = operator.prune(&prune, &detail, |at| progress.count(at.looked_at)).await?;
         drop(progress);
         let (machines, entries) = (pruned.machines, pruned.entries);
@@ -92,43 +72,5 @@ impl Prune {
         let document = json!({ "machines": machines, "entries": entries, "problems": problems });
         let answer = Output::of_act(document, text);
         answer.problems(!pruned.problems.is_empty()).print(self.format)
-    }
-
-    async fn log(&self, context: &Context) -> Result<Exit, Error> {
-        let store = context.read().await?;
-        let terminal = context.terminal();
-        let columns =
-            [Phrase::ColumnAt, Phrase::ColumnBy, Phrase::ColumnMachines, Phrase::ColumnEntries];
-        let mut table = Table::new(terminal, &columns);
-        let (mut prunings, mut unreadable) = (Vec::new(), String::new());
-        for pruning in store.prunings().await? {
-            match pruning {
-                Ok(it) => {
-                    table.row([
-                        cell(local(it.at)),
-                        cell(&it.by),
-                        cell(it.machines.to_string()),
-                        cell(it.entries.to_string()),
-                    ]);
-                    prunings.push(json!({
-                        "at": it.at, "by": it.by, "machines": it.machines, "entries": it.entries,
-                    }));
-                }
-                Err(error) => {
-                    let text = error.to_string();
-                    let said = [("error", &OneLine(&text) as &dyn std::fmt::Display)];
-                    let _ =
-                        writeln!(unreadable, "{}", terminal.say(Phrase::FieldUnreadable, &said));
-                    prunings.push(json!({ "unreadable": error.to_string() }));
-                }
-            }
-        }
-        let text = if table.is_empty() {
-            format!("{}\n", terminal.text(Phrase::NothingPruned))
-        } else {
-            table.text()
-        };
-        let document = json!({ "prunings": prunings });
-        Output::new(document, text + &unreadable).print(self.format)
     }
 }

@@ -25,7 +25,6 @@ use crate::{
         },
         upkeep::{
             backup::{BackupError, BackupProgress, CopiedFile},
-            pruned::Pruning,
             pruning::Link,
         },
         write::attempt::KeyAttempt,
@@ -196,9 +195,6 @@ backend! {
     /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
     /// and the remains of pruned ones.
     fn links(after: u64, limit: usize) -> Vec<Link>;
-
-    /// The prunings so far, each with its number: from 1, without a gap.
-    fn prunings() -> Vec<(u64, Result<Pruning, Broken>)>;
 
     /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
     fn operations(before: Option<u64>, limit: usize) -> Vec<Operated>;

@@ -14,7 +14,7 @@ use crate::{
     store::{
         inbox::protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
         operation::Logged,
-        upkeep::pruning::PruneBatch,
+        upkeep::pruning::Candidate,
     },
     stored::{Requirement, ToolUse},
 };
@@ -42,7 +42,7 @@ pub(crate) struct WriteBatch {
     /// Tools that are irreversible from now on.
     pub(crate) tools: Vec<String>,
     /// Machines to prune. A machine that must not be pruned is kept, and the rest is written.
-    pub(crate) prune: Option<PruneBatch>,
+    pub(crate) prune: Vec<Candidate>,
     /// The records for the operator log.
     pub(crate) log: Vec<Logged>,
     /// Further conditions that must hold in the transaction.
@@ -156,7 +156,7 @@ impl WriteBatch {
     pub(crate) fn is_plain(&self) -> bool {
         self.has_no_work()
             && self.conditions.is_empty()
-            && self.prune.is_none()
+            && self.prune.is_empty()
             && self.log.is_empty()
     }
 

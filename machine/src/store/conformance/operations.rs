@@ -12,7 +12,7 @@ use crate::{
         backend::{Rejected, WriteBatch},
         inbox::protocol::EventRefusal,
         operation::{Logged, NewOperation, Operation},
-        upkeep::pruning::{Candidate, PruneBatch},
+        upkeep::pruning::Candidate,
     },
 };
 
@@ -78,8 +78,7 @@ async fn stays(store: &Subject, model: &[Operation]) -> Result<(), String> {
     store.accepts(created).await?;
     store.accepts(ended).await?;
     store.accepts(new.create()).await?;
-    let candidates = vec![Candidate { id: old.id(), version: old.row.version }];
-    let prune = Some(PruneBatch { id: Id::fresh(), human: "bob".to_owned(), candidates });
+    let prune = vec![Candidate { id: old.id(), version: old.row.version }];
     let applied = store.accepts(WriteBatch { prune, ..batch([]) }).await?;
     ensure!(applied.pruned.iter().all(Option::is_some), "kept: {:?}", applied.pruned);
     pages(store, model).await

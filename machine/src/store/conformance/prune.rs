@@ -3,20 +3,16 @@
 
 use super::{
     Open, ensure,
-    event::{NOW, send},
+    event::send,
     sample::{Machine, batch},
     settings,
     subject::Subject,
 };
 use crate::{
-    id::Id,
     journal::Digest,
     store::{
         backend::{FoundRow, NewChild, Rejected, WriteBatch},
-        upkeep::{
-            pruned::Pruning,
-            pruning::{Candidate, Link, PruneBatch},
-        },
+        upkeep::pruning::{Candidate, Link},
     },
     stored::Hold,
 };
@@ -47,12 +43,11 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     let (attempts, newest) = (store.attempts_at("k").await?, store.newest().await?);
     let chain = chain(&store).await?;
 
-    let run = Id::fresh();
     let candidates = vec![of(&first)];
     let stale = Candidate { version: 1, ..of(&first) };
-    prunes(&store, run, vec![stale], &[None]).await?;
-    prunes(&store, run, candidates.clone(), &[Some(2)]).await?;
-    prunes(&store, run, candidates, &[None]).await?;
+    prunes(&store, vec![stale], &[None]).await?;
+    prunes(&store, candidates.clone(), &[Some(2)]).await?;
+    prunes(&store, candidates, &[None]).await?;
 
     let found = store.0.rows(vec![first.id()]).await?.pop();
     ensure!(matches!(found, Some(FoundRow::Missing(_))), "the row is {found:?}");
@@ -81,9 +76,6 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     store.rejects(rival.create().takes("k"), Rejected::AlreadyDone { id, by }).await?;
     let seq = store.accepts(last.update(1)).await?.last[0];
     ensure!(seq == newest + 1, "the entry after {newest} is {seq}");
-    let found = store.0.prunings().await?;
-    let expected = Pruning { id: run, by: "ann".to_owned(), at: NOW, machines: 1, entries: 2 };
-    ensure!(found == [(1, Ok(expected))], "the prunings are {found:#?}");
     Ok(())
 }
 
@@ -110,17 +102,15 @@ async fn keeps(open: &Open<'_>) -> Result<(), String> {
 
     let before = store.snapshot().await?;
     let candidates = [&lives, &gate, &waits, &calls, &newest].map(of).to_vec();
-    prunes(&store, Id::fresh(), candidates, &[None; 5]).await?;
+    prunes(&store, candidates, &[None; 5]).await?;
     let after = store.snapshot().await?;
     ensure!(before == after, "what was kept changed\nfrom {before}\nto {after}");
-    let found = store.0.prunings().await?;
-    ensure!(found.is_empty(), "nothing was pruned, by {found:?}");
 
     // When the execution has ended, its gate is no longer needed.
     store.accepts(waits.end()).await?;
     store.accepts(lives.update(1)).await?;
     let candidates = [&gate, &waits].map(of).to_vec();
-    prunes(&store, Id::fresh(), candidates, &[Some(2), Some(2)]).await
+    prunes(&store, candidates, &[Some(2), Some(2)]).await
 }
 
 /// A family stays until its head has ended, and its head until all of it has ended.
@@ -152,7 +142,7 @@ async fn keeps_families(open: &Open<'_>, position: Option<u32>) -> Result<(), St
     store.accepts(family[0].end()).await?;
     store.accepts(newest.update(1)).await?;
     let candidates: Vec<_> = family.iter().map(of).collect();
-    prunes(&store, Id::fresh(), candidates, &[Some(2); 3]).await?;
+    prunes(&store, candidates, &[Some(2); 3]).await?;
     for machine in &family {
         let children = store.0.children(machine.id()).await?;
         ensure!(children.is_empty(), "children of a missing machine: {children:?}");
@@ -171,16 +161,14 @@ async fn keeps_all(
 ) -> Result<(), String> {
     store.accepts(newest.update(1)).await?;
     let candidates = machines.iter().map(of).collect();
-    prunes(store, Id::fresh(), candidates, &vec![None; machines.len()]).await
+    prunes(store, candidates, &vec![None; machines.len()]).await
 }
 
 async fn prunes(
     store: &Subject,
-    id: Id,
-    candidates: Vec<Candidate>,
+    prune: Vec<Candidate>,
     expected: &[Option<u64>],
 ) -> Result<(), String> {
-    let prune = Some(PruneBatch { id, human: "ann".to_owned(), candidates });
     let done = store.accepts(WriteBatch { prune, ..batch([]) }).await?.pruned;
     ensure!(done == expected, "pruning says {done:?}, not {expected:?}");
     Ok(())

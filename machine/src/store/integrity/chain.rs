@@ -1,14 +1,11 @@
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use crate::{
     id::Id,
     journal::Digest,
     store::{
-        backend::Sequenced,
-        error::LoadError,
-        handle::Store,
-        integrity::verify::VerifyReport,
-        upkeep::{pruned::Pruning, pruning::Link},
+        backend::Sequenced, error::LoadError, handle::Store, integrity::verify::VerifyReport,
+        upkeep::pruning::Link,
     },
 };
 
@@ -24,8 +21,7 @@ impl Store {
     ) -> Result<BTreeSet<u64>, LoadError> {
         let mut chain = Digest::ZERO;
         let mut digests: Vec<Digest> = Vec::new();
-        let (mut prunings, mut opened) = (HashSet::new(), BTreeSet::new());
-        let mut missing = BTreeSet::new();
+        let (mut opened, mut missing) = (BTreeSet::new(), BTreeSet::new());
         let mut after = 0;
         loop {
             let links = self.inner.backend.links(after, PAGE).await?;
@@ -40,7 +36,6 @@ impl Store {
                     }
                     Link::Pruned(_, Ok(line)) => {
                         report.pruned += 1;
-                        prunings.insert(line.prune);
                         opened.extend(line.opened.then_some(seq));
                         digests.push(line.digest);
                         line.chain
@@ -64,33 +59,7 @@ impl Store {
         if !digests.is_empty() {
             report.add(None, "the journal ends in the middle of a commit");
         }
-        self.verify_prunings(prunings, report).await?;
         Ok(opened)
-    }
-
-    /// Verifies that a record says who pruned each part of the journal, and that no record is missing or renumbered.
-    async fn verify_prunings(
-        &self,
-        mut wanted: HashSet<Id>,
-        report: &mut VerifyReport,
-    ) -> Result<(), LoadError> {
-        let mut expected = 1;
-        for (number, pruning) in self.inner.backend.prunings().await? {
-            if number != expected {
-                let reason =
-                    format!("the record of pruning {expected} is missing or has another number");
-                report.add(None, reason);
-            }
-            expected = number.saturating_add(1);
-            match pruning {
-                Ok(Pruning { id, .. }) => drop(wanted.remove(&id)),
-                Err(broken) => report.add(broken.id, broken.reason),
-            }
-        }
-        if !wanted.is_empty() {
-            report.add(None, "part of the journal was pruned without a record of who did it");
-        }
-        Ok(())
     }
 }
 

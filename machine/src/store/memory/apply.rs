@@ -42,8 +42,7 @@ impl Tables {
         self.write_chain(first, key);
         let outcomes = self.write_work(batch, admitted.events);
         let sent = self.write_caused(batch, &leave_children);
-        let pruned =
-            batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
+        let pruned = self.prune(&batch.prune);
         let logged = batch.log.iter().map(|log| self.log(log, batch.now)).last().flatten();
         Ok(AppliedBatch { last, outcomes, sent, pruned, logged })
     }

@@ -27,7 +27,7 @@ use super::{
     },
     inbox::{message::Received, protocol::Schedule},
     read::transitions::{Selected, Transitions},
-    upkeep::{pruned::Pruning, pruning::Link},
+    upkeep::pruning::Link,
     write::attempt::KeyAttempt,
 };
 use crate::{
@@ -230,10 +230,6 @@ impl Backend for Memory {
 
     fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
         self.answer(|data| data.links(after, limit))
-    }
-
-    fn prunings(&self) -> Reply<Vec<(u64, Result<Pruning, Broken>)>> {
-        self.answer(|data| (1..).zip(data.prunings.iter().cloned().map(Ok)).collect())
     }
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {

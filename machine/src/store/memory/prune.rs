@@ -2,39 +2,21 @@ use std::collections::BTreeSet;
 
 use super::{MachineRow, Tables};
 use crate::{
-    clock::Millis,
     id::Id,
-    store::upkeep::{
-        pruned::Pruning,
-        pruning::{Candidate, Link, PruneBatch, PrunedLine},
-    },
+    store::upkeep::pruning::{Candidate, Link, PrunedLine},
 };
 
 impl Tables {
     /// Prunes what may be pruned; returns the number of entries of each, `None` if it is still needed.
-    pub(super) fn prune(&mut self, prune: &PruneBatch, now: Millis) -> Vec<Option<u64>> {
-        let done = prune.candidates.iter().map(|candidate| {
+    pub(super) fn prune(&mut self, prune: &[Candidate]) -> Vec<Option<u64>> {
+        let one = |candidate: &Candidate| {
             let removed = self.is_prunable(*candidate).then_some(candidate.version);
             if removed.is_some() {
-                self.remove(candidate.id, prune.id);
+                self.remove(candidate.id);
             }
             removed
-        });
-        let done: Vec<_> = done.collect();
-        let removed: Vec<u64> = done.iter().flatten().copied().collect();
-        if removed.is_empty() {
-            return done;
-        }
-        let known = self.prunings.iter().position(|known| known.id == prune.id);
-        let known = known.unwrap_or_else(|| {
-            let (id, by) = (prune.id, prune.human.clone());
-            self.prunings.push(Pruning { id, by, at: now, machines: 0, entries: 0 });
-            self.prunings.len() - 1
-        });
-        let pruning = &mut self.prunings[known];
-        pruning.machines += removed.len() as u64;
-        pruning.entries += removed.iter().sum::<u64>();
-        done
+        };
+        prune.iter().map(one).collect()
     }
 
     /// Returns whether a machine has ended, is as it was found, and nothing needs it.
@@ -74,13 +56,13 @@ impl Tables {
         found
     }
 
-    fn remove(&mut self, id: Id, prune: Id) {
+    fn remove(&mut self, id: Id) {
         let attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
         let tokens: BTreeSet<u64> = attempts.map(|attempt| attempt.token).collect();
         for entry in self.entries.iter().filter(|entry| entry.id == Some(id)) {
             if let Ok(line) = &entry.line {
                 let (digest, opened) = (line.digest, tokens.contains(&entry.seq));
-                let left = PrunedLine { digest, chain: entry.chain, prune, opened };
+                let left = PrunedLine { digest, chain: entry.chain, opened };
                 self.pruned.insert(entry.seq, left);
             }
         }

@@ -11,7 +11,7 @@ use crate::{
     store::{
         backend::{Row, Sequenced, WorkerRow},
         operation::Operation,
-        upkeep::{pruned::Pruning, pruning::PrunedLine},
+        upkeep::pruning::PrunedLine,
         write::{attempt::KeyAttempt, tool::ToolRecord},
     },
 };
@@ -38,7 +38,6 @@ pub(in crate::store) struct Tables {
     pub(in crate::store) works: Works,
     /// The remains of pruned lines, by sequence number.
     pub(in crate::store) pruned: BTreeMap<u64, PrunedLine>,
-    pub(in crate::store) prunings: Vec<Pruning>,
     /// The operator log, by number.
     pub(in crate::store) operations: Vec<Operation>,
 }

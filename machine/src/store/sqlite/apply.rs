@@ -224,10 +224,7 @@ pub(super) fn apply<'a>(
             sent.extend(work::after(db, (no, write), &left, how, batch.time(batch.now))?);
         }
     }
-    let pruned = match &batch.prune {
-        Some(prune) => prune::run(db, prune, batch.now)?,
-        None => Vec::new(),
-    };
+    let pruned = prune::run(db, &batch.prune)?;
     let mut logged = None;
     for log in &batch.log {
         logged = operations::log(db, log, batch.now)?;

@@ -22,9 +22,8 @@
 /// `journal` and `pruned`. The newest line and the newest instance are never pruned, so that no number is
 /// used twice.
 ///
-/// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `prune` says who
-/// did it; it has a row for each call. `opened` is 1 if the line opened an attempt, which has its number as
-/// the token, so that the deletion of an attempt is noticed.
+/// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `opened` is 1 if the line
+/// opened an attempt, which has its number as the token, so that the deletion of an attempt is noticed.
 ///
 /// `copied` of the store is 1 in a backup that was never opened for writing.
 ///
@@ -43,7 +42,7 @@
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_13: &str = "
+pub(super) const FORMAT_14: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -203,21 +202,10 @@ pub(super) const FORMAT_13: &str = "
     CREATE INDEX child_parent ON child (parent);
     CREATE INDEX child_call ON child (parent, since, position) WHERE position IS NOT NULL;
 
-    CREATE TABLE prune (
-        no       INTEGER PRIMARY KEY,
-        id       BLOB NOT NULL UNIQUE,
-        human    TEXT NOT NULL,
-        at       INTEGER NOT NULL,
-        machines INTEGER NOT NULL,
-        entries  INTEGER NOT NULL,
-        seal     BLOB NOT NULL
-    ) STRICT;
-
     CREATE TABLE pruned (
         seq    INTEGER PRIMARY KEY,
         digest BLOB NOT NULL,
         chain  BLOB,
-        prune  BLOB NOT NULL,
         opened INTEGER NOT NULL,
         seal   BLOB NOT NULL
     ) STRICT;
@@ -247,10 +235,6 @@ pub(super) const FORMAT_13: &str = "
     CREATE TRIGGER operation_keeps_its_outcome BEFORE UPDATE OF outcome, seal ON operation
     WHEN OLD.outcome IS NOT NULL
     BEGIN SELECT RAISE(ABORT, 'how an operation ended is on record for good'); END;
-    CREATE TRIGGER prune_is_kept BEFORE DELETE ON prune
-    BEGIN SELECT RAISE(ABORT, 'who pruned is on record for good'); END;
-    CREATE TRIGGER prune_keeps_who_and_when BEFORE UPDATE OF no, id, human, at ON prune
-    BEGIN SELECT RAISE(ABORT, 'who pruned is on record for good'); END;
     CREATE TRIGGER pruned_is_kept BEFORE DELETE ON pruned
     BEGIN SELECT RAISE(ABORT, 'the digests of pruned entries are kept'); END;
     CREATE TRIGGER pruned_is_append_only BEFORE UPDATE ON pruned
@@ -325,12 +309,12 @@ pub(super) const FORMAT_13: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_13;
+    use super::FORMAT_14;
 
     /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_13).unwrap();
+        connection.execute_batch(FORMAT_14).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()

@@ -11,40 +11,21 @@ use super::{
     value::{Cell, Column, Columns, integer},
 };
 use crate::{
-    clock::Millis,
-    id::Id,
     journal::{Digest, DigestKey},
     store::{
         backend::Broken,
-        upkeep::{
-            pruned::Pruning,
-            pruning::{Candidate, Link, PruneBatch, PrunedLine},
-        },
+        upkeep::pruning::{Candidate, Link, PrunedLine},
     },
 };
 
 /// Prunes what may be pruned; returns the number of entries of each, `None` if it is still needed.
-pub(super) fn run(
-    db: Keyed<'_>,
-    prune: &PruneBatch,
-    now: Millis,
-) -> rusqlite::Result<Vec<Option<u64>>> {
-    let mut all = Vec::with_capacity(prune.candidates.len());
-    let (mut machines, mut entries) = (0, 0);
-    for candidate in &prune.candidates {
-        let mut done = None;
-        if let Some(no) = prunable(&db, *candidate)? {
-            let opened = attempts::tokens(&db, no, candidate.id)?;
-            let removed = remove(db, no, (prune.id, &opened))?;
-            (machines, entries) = (machines + 1, entries + removed);
-            done = Some(removed);
-        }
-        all.push(done);
-    }
-    if machines > 0 {
-        record(db, prune, now, (machines, entries))?;
-    }
-    Ok(all)
+pub(super) fn run(db: Keyed<'_>, prune: &[Candidate]) -> rusqlite::Result<Vec<Option<u64>>> {
+    let one = |candidate: &Candidate| {
+        let Some(no) = prunable(&db, *candidate)? else { return Ok(None) };
+        let opened = attempts::tokens(&db, no, candidate.id)?;
+        remove(db, no, &opened).map(Some)
+    };
+    prune.iter().map(one).collect()
 }
 
 /// Each finds something that still needs a machine. `?1` is its number, `?2` its id, and `?3` its key. The indexes are
@@ -92,10 +73,9 @@ fn prunable(connection: &Connection, candidate: Candidate) -> rusqlite::Result<O
 }
 
 /// Deletes a machine whose lines with these numbers opened attempts.
-fn remove(db: Keyed<'_>, no: i64, (prune, opened): (Id, &[i64])) -> rusqlite::Result<u64> {
+fn remove(db: Keyed<'_>, no: i64, opened: &[i64]) -> rusqlite::Result<u64> {
     let mut insert = db.prepare_cached(
-        "INSERT INTO pruned (seq, digest, chain, prune, opened, seal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO pruned (seq, digest, chain, opened, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     let mut select =
         db.prepare_cached("SELECT seq, digest, chain FROM journal WHERE instance = ?1")?;
@@ -105,11 +85,11 @@ fn remove(db: Keyed<'_>, no: i64, (prune, opened): (Id, &[i64])) -> rusqlite::Re
         let (seq, digest): (i64, [u8; 32]) = (line.get(0)?, line.get(1)?);
         let chain = line.get::<_, Option<[u8; 32]>>(2)?.map(Digest::from_bytes);
         let (digest, opened) = (Digest::from_bytes(digest), opened.contains(&seq));
-        let left = PrunedLine { digest, chain, prune, opened };
+        let left = PrunedLine { digest, chain, opened };
         let seal = left.seal(db.key, seq.cast_unsigned());
         let chain = left.chain.as_ref().map(Digest::bytes);
         let digest = left.digest.bytes();
-        insert.execute(params![seq, digest, chain, prune.bytes(), opened, seal.bytes()])?;
+        insert.execute(params![seq, digest, chain, opened, seal.bytes()])?;
         removed += 1;
     }
     fail_point!("store-pruned-line");
@@ -129,70 +109,6 @@ fn remove(db: Keyed<'_>, no: i64, (prune, opened): (Id, &[i64])) -> rusqlite::Re
     Ok(removed)
 }
 
-/// Records who pruned, with the machines and entries of all batches of the same call.
-fn record(
-    db: Keyed<'_>,
-    prune: &PruneBatch,
-    now: Millis,
-    (machines, entries): (u64, u64),
-) -> rusqlite::Result<()> {
-    let known = db.find(
-        "SELECT at, machines, entries FROM prune WHERE id = ?1",
-        [prune.id.bytes()],
-        |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)),
-    )?;
-    let (at, before, removed) = known.unwrap_or((now, 0, 0));
-    let pruning = Pruning {
-        id: prune.id,
-        by: prune.human.clone(),
-        at,
-        machines: before.cast_unsigned() + machines,
-        entries: removed.cast_unsigned() + entries,
-    };
-    db.run(
-        "INSERT INTO prune (id, human, at, machines, entries, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (id) DO UPDATE SET machines = ?4, entries = ?5, seal = ?6",
-        params![
-            prune.id.bytes(),
-            pruning.by,
-            at,
-            integer(pruning.machines)?,
-            integer(pruning.entries)?,
-            pruning.seal(db.key).bytes()
-        ],
-    )?;
-    Ok(())
-}
-
-pub(super) fn prunings(db: Keyed<'_>) -> rusqlite::Result<Vec<(u64, Result<Pruning, Broken>)>> {
-    let mut select = db.prepare_cached(
-        "SELECT id, human, at, machines, entries, seal, no FROM prune ORDER BY no",
-    )?;
-    let prunings = select.query_map([], |row| {
-        let row = Columns(row);
-        let broken = |reason| Broken { id: None, reason, due_at: None };
-        // No pruning has the number 0.
-        let number = row.count(6, "no").unwrap_or(0);
-        Ok((number, pruning(row, db.key).map_err(broken)))
-    })?;
-    prunings.collect()
-}
-
-fn pruning(row: Columns<'_, '_>, key: &DigestKey) -> Column<Pruning> {
-    let pruning = Pruning {
-        id: row.id(0, "id")?,
-        by: row.text(1, "human")?.to_owned(),
-        at: row.integer(2, "at")?,
-        machines: row.count(3, "machines")?,
-        entries: row.count(4, "entries")?,
-    };
-    if pruning.seal(key) != row.digest(5, "seal")? {
-        return Err("the record of a pruning was changed: the seal does not match".to_owned());
-    }
-    Ok(pruning)
-}
-
 /// Lines, and the remains of pruned ones, in order.
 pub(super) fn links(
     reader: &mut ReadConnection,
@@ -202,7 +118,7 @@ pub(super) fn links(
     let lines = journal::entries(reader, after, limit)?;
     let mut links: Vec<Link> = lines.into_iter().map(Link::Line).collect();
     let mut select = reader.connection.prepare_cached(
-        "SELECT seq, digest, chain, prune, seal, opened
+        "SELECT seq, digest, chain, opened, seal
          FROM pruned WHERE seq > ?1 ORDER BY seq LIMIT ?2",
     )?;
     let mut rows =
@@ -224,8 +140,7 @@ fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Column<PrunedLine>
     let line = PrunedLine {
         digest: row.digest(1, "digest")?,
         chain: row.optional(2, "chain", Cell::digest)?,
-        prune: row.id(3, "prune")?,
-        opened: row.flag(5, "opened")?,
+        opened: row.flag(3, "opened")?,
     };
     if line.seal(key, seq) != row.digest(4, "seal")? {
         return Err(format!(

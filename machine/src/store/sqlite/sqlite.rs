@@ -38,7 +38,6 @@ use crate::{
         },
         upkeep::{
             backup::{BackupError, BackupProgress, CopiedFile},
-            pruned::Pruning,
             pruning::Link,
         },
         write::attempt::KeyAttempt,
@@ -244,10 +243,6 @@ impl Backend for Sqlite {
 
     fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
         self.readers.read(move |reader| prune::links(reader, after, limit))
-    }
-
-    fn prunings(&self) -> Reply<Vec<(u64, Result<Pruning, Broken>)>> {
-        self.readers.read(|reader| prune::prunings(reader.keyed()))
     }
 
     fn operations(&self, before: Option<u64>, limit: usize) -> Reply<Vec<Operated>> {

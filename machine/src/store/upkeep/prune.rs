@@ -2,15 +2,14 @@ use std::time::Duration;
 
 use crate::{
     clock::Millis,
-    id::Id,
     store::{
         backend::{Filter, FoundRow, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         integrity::{check::DeclaredKind, verify::VerifyReport},
         upkeep::{
-            pruned::{PruneProgress, Pruned, Pruning},
-            pruning::{Candidate, PruneBatch},
+            pruned::{PruneProgress, Pruned},
+            pruning::Candidate,
         },
     },
     stored::Index,
@@ -125,12 +124,10 @@ impl Store {
         &self,
         named: &[DeclaredKind],
         prune: &Prune,
-        human: String,
         mut progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Unavailable> {
         let mut pruned = Pruned::default();
         let mut looked_at = 0;
-        let run = PruneBatch { id: Id::fresh(), human, candidates: Vec::new() };
         let mut filter = prune.filter(self.now());
         loop {
             let rows = self.inner.backend.select(filter.clone()).await?;
@@ -147,28 +144,15 @@ impl Store {
                 entries += candidate.version;
                 candidates.push(candidate);
                 if entries >= ENTRIES {
-                    let candidates = std::mem::take(&mut candidates);
-                    let batch = PruneBatch { candidates, ..run.clone() };
-                    self.prune_batch(batch, &mut pruned).await?;
+                    self.prune_batch(std::mem::take(&mut candidates), &mut pruned).await?;
                     entries = 0;
                 }
             }
-            let batch = PruneBatch { candidates, ..run.clone() };
-            self.prune_batch(batch, &mut pruned).await?;
+            self.prune_batch(candidates, &mut pruned).await?;
             let Pruned { machines, entries, .. } = pruned;
             progress(PruneProgress { looked_at, machines, entries });
         }
         Ok(pruned)
-    }
-
-    /// The records of who pruned what, oldest first. One that cannot be read is an error at its position.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`] if the storage cannot be read now.
-    pub async fn prunings(&self) -> Result<Vec<Result<Pruning, LoadError>>, Unavailable> {
-        let found = self.inner.backend.prunings().await?.into_iter();
-        Ok(found.map(|(_, found)| found.map_err(LoadError::from)).collect())
     }
 
     /// A machine that may be pruned, as far as the machine itself says.
@@ -209,11 +193,15 @@ impl Store {
     }
 
     /// Prunes some machines in one commit.
-    async fn prune_batch(&self, prune: PruneBatch, pruned: &mut Pruned) -> Result<(), Unavailable> {
-        if prune.candidates.is_empty() {
+    async fn prune_batch(
+        &self,
+        prune: Vec<Candidate>,
+        pruned: &mut Pruned,
+    ) -> Result<(), Unavailable> {
+        if prune.is_empty() {
             return Ok(());
         }
-        let batch = WriteBatch { prune: Some(prune), ..self.new_batch() };
+        let batch = WriteBatch { prune, ..self.new_batch() };
         // It has no preconditions, so nothing in it can be rejected.
         let applied = self.inner.backend.apply(batch).await?.unwrap_or_default();
         for entries in applied.pruned.into_iter().flatten() {

@@ -1,20 +1,10 @@
-//! Pruning as a backend sees it: the machines, the person, and the remains.
+//! Pruning as a backend sees it: the machines, and the remains of their journals.
 
 use crate::{
     id::Id,
     journal::{Digest, DigestKey},
     store::backend::{Broken, Sequenced},
 };
-
-/// Machines to prune.
-#[derive(Debug, Clone)]
-pub(crate) struct PruneBatch {
-    /// The call that asks for it; it may need several batches.
-    pub(crate) id: Id,
-    /// The name of the person.
-    pub(crate) human: String,
-    pub(crate) candidates: Vec<Candidate>,
-}
 
 /// A machine to prune, if it is still as it was when that was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +36,6 @@ impl Link {
 pub(crate) struct PrunedLine {
     pub(crate) digest: Digest,
     pub(crate) chain: Option<Digest>,
-    /// The pruning that removed it: see [`Pruning::id`](super::pruned::Pruning::id).
-    pub(crate) prune: Id,
     /// It opened an attempt, which is kept: the attempt's token is the sequence number of the line.
     pub(crate) opened: bool,
 }
@@ -58,7 +46,6 @@ impl PrunedLine {
         let chain = self.chain.as_ref().map_or(&[][..], |chain| chain.bytes());
         key.digest(&[
             b"pruned",
-            self.prune.bytes(),
             &seq.to_le_bytes(),
             self.digest.bytes(),
             chain,
