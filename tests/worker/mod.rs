@@ -25,6 +25,7 @@ mod leave;
 mod messages;
 mod misfits;
 mod open_moves;
+mod others;
 mod own_calls;
 mod parents_first;
 pub(crate) mod prelude;

@@ -15,6 +15,7 @@ use std::{
 use futures_util::FutureExt;
 use tracing::{Instrument, Span, field::display};
 
+use self::writes::Again;
 use super::{
     FailedAttempt, Handler,
     lease::HeldLease,
@@ -29,7 +30,7 @@ use crate::{
         backend::ReadyMachine,
         inbox::{
             message::Queued,
-            protocol::{self, Attempted, Event, EventOutcome, Schedule},
+            protocol::{self, Attempted, Event, EventOutcome, Schedule, Wake},
         },
     },
     stored::{Durable, Restore, VerifyError},
@@ -67,6 +68,8 @@ struct Job<'a, H: Handler> {
     ready_at: Millis,
     /// A message waits for a worker that knows its sender.
     is_for_others: bool,
+    /// When it is due, if it is ready for another program before.
+    timer: Option<Wake>,
     /// The triggers that only other versions of the machine have, as far as the file knows them.
     known_elsewhere: BTreeSet<String>,
     /// Another version of the program has written the machine, and may know more of it.
@@ -172,6 +175,7 @@ async fn claim<'a, H: Handler>(
         steps: 0,
         ready_at,
         is_for_others: false,
+        timer: None,
         known_elsewhere: BTreeSet::new(),
         is_of_other: read.is_of_other,
         members: HashSet::new(),
@@ -282,7 +286,7 @@ impl<H: Handler> Job<'_, H> {
         }
         self.drop_stale().await?;
         match self.on.clone() {
-            Attempted::Recheck => self.park(None, None).await,
+            Attempted::Recheck => self.park(None, Again::OnNews).await,
             Attempted::Deadline => self.fire().await,
             Attempted::Message(correlation) => self.take(&correlation).await,
             // Messages and deadlines move the machine also if its calls cannot be made.

@@ -68,6 +68,7 @@ pub(super) fn fail(token: u64, on: Attempted, error: &str) -> Event {
         now: NOW,
         retry_at: NOW,
         due_at: None,
+        others_at: None,
         max_attempts: MAX_ATTEMPTS,
         hopeless: false,
     })

@@ -11,7 +11,7 @@ use crate::{
     id::Id,
     store::{
         backend::{ReadyMachine, Rejected, WriteBatch},
-        inbox::protocol::{Attempted, EventRefusal, Wake},
+        inbox::protocol::{Attempted, Event, EventRefusal, Wait, Wake},
     },
 };
 
@@ -54,7 +54,29 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         agrees(&store, &["unknown", "Job", ""], limit, &[]).await?;
         agrees(&store, &[], limit, &[]).await?;
     }
+    for_another_program(&Subject::open(open)).await?;
     after_the_clock_went_back(&Subject::open(open)).await
+}
+
+/// One that waits for another program is ready for it at once, and for all of them when its own time comes.
+async fn for_another_program(store: &Subject) -> Result<(), String> {
+    store.drives(&["job"]).await?;
+    let mut job = Machine::job();
+    store.accepts(job.create()).await?;
+    let (id, timer, others_at) = (job.id(), Wake::by_clock(NOW + 30), NOW - 5);
+    let (token, revision) = store.claims(id, Attempted::Recheck).await?;
+    let (wake, now) = (Some(timer), NOW);
+    let wait = Wait { token, revision, now, wake, others_at: Some(others_at), ..Wait::default() };
+    store.apply_event(id, Event::Wait(wait)).await?;
+    let work = store.has_work(id).await?;
+    ensure!(work.wake == wake && work.others_at == Some(others_at), "it waits until {work:#?}");
+    let both = [line(id, token, Wake::ready(others_at)), line(id, token, timer)];
+    agrees(store, &["job"], 9, &both).await?;
+
+    let (token, _) = store.claims(id, Attempted::Recheck).await?;
+    let held = line(id, token, Wake::by_clock(NOW + 1000));
+    let held = ReadyMachine { worker: Some("worker".to_owned()), ..held };
+    agrees(store, &["job"], 9, &[held]).await
 }
 
 /// What is ready, and a worker's own timer, are due; a deadline is not.

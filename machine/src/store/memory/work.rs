@@ -188,29 +188,30 @@ impl Tables {
     pub(super) fn ready(&self, kinds: &[String], limit: usize, now: Millis) -> Vec<ReadyMachine> {
         let mut all = Vec::new();
         for kind in kinds {
-            let of_kind = self.works.states.iter().filter(|(id, _)| {
-                self.find(**id).is_some_and(|stored| stored.row.machine == *kind)
+            let works = self.works.states.iter().filter_map(|(id, state)| {
+                let is_of_kind = self.find(*id).is_some_and(|it| it.row.machine == *kind);
+                Some((*id, state.work.as_ref().filter(|_| is_of_kind)?))
             });
-            let mut of_kind: Vec<ReadyMachine> = of_kind
-                .filter_map(|(id, state)| {
-                    let work = state.work.as_ref()?;
-                    let lease = work.lease.as_ref().map(|lease| Wake::by_clock(lease.until));
-                    let wake = lease.or(work.wake)?;
-                    let worker = work.lease.as_ref().map(|lease| lease.worker.clone());
-                    let attempts = work.handler.attempts.saturating_add(work.deadline.attempts);
-                    Some(ReadyMachine {
-                        id: *id,
-                        token: work.token,
-                        revision: work.revision,
-                        wake,
-                        worker,
-                        attempts,
-                    })
-                })
-                .collect();
+            let [mut of_kind, mut for_others]: [Vec<ReadyMachine>; 2] = Default::default();
+            for (id, work) in works {
+                let lease = work.lease.as_ref().map(|lease| Wake::by_clock(lease.until));
+                let ready = |wake| ReadyMachine {
+                    id,
+                    token: work.token,
+                    revision: work.revision,
+                    wake,
+                    worker: work.lease.as_ref().map(|lease| lease.worker.clone()),
+                    attempts: work.handler.attempts.saturating_add(work.deadline.attempts),
+                };
+                of_kind.extend(lease.or(work.wake).map(ready));
+                for_others.extend(work.others_at.map(Wake::ready).map(ready));
+            }
             of_kind.sort_by_key(|ready| ready.wake.set_at);
             let from_later = of_kind.iter().filter(|ready| ready.wake.is_from_later(now));
             all.extend(from_later.take(limit).cloned());
+            for_others.sort_by_key(|ready| ready.wake.at);
+            for_others.truncate(limit);
+            all.extend(for_others);
             of_kind.sort_by_key(|ready| ready.wake.at);
             of_kind.truncate(limit);
             all.extend(of_kind);

@@ -37,6 +37,12 @@ pub(super) fn ready(
          JOIN instance i ON i.no = w.instance
          WHERE d.machine = ?1 AND w.set_at > ?3 ORDER BY w.set_at LIMIT ?2"
     ))?;
+    let mut for_others = connection.prepare_cached(
+        "SELECT i.id, w.token, w.news, w.others_at, NULL, w.attempts + w.deadline_attempts, w.others_at
+         FROM driven d JOIN work w INDEXED BY work_others_at ON w.driven = d.no
+         JOIN instance i ON i.no = w.instance
+         WHERE d.machine = ?1 AND w.others_at IS NOT NULL ORDER BY w.others_at LIMIT ?2",
+    )?;
     let mut by_time = connection.prepare_cached(&format!(
         "{READY} FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
          JOIN instance i ON i.no = w.instance
@@ -46,6 +52,9 @@ pub(super) fn ready(
     let mut all = Vec::new();
     for kind in kinds {
         for ready in from_later.query_map(params![kind, limit, now], line)? {
+            all.push(ready?);
+        }
+        for ready in for_others.query_map(params![kind, limit], line)? {
             all.push(ready?);
         }
         for ready in by_time.query_map(params![kind, limit], line)? {

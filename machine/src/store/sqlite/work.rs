@@ -217,7 +217,7 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
     deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures, set_at,
-    unseen_end, seen_end";
+    unseen_end, seen_end, others_at";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Schedule>> {
     connection.find(&format!("SELECT {WORK} FROM work WHERE instance = ?1"), [no], work_of)
@@ -239,6 +239,7 @@ pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
         failed: failed(row, 11)?,
         unseen_end: row.get(16)?,
         seen_end: row.get(17)?,
+        others_at: row.get(18)?,
     })
 }
 
@@ -265,7 +266,8 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
         "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, news = ?5, attempts = ?6,
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
              deadline_set_aside = ?11, self_sends = ?12, error = ?13, cause = ?14,
-             failed_at = ?15, failures = ?16, set_at = ?17, unseen_end = ?18, seen_end = ?19
+             failed_at = ?15, failures = ?16, set_at = ?17, unseen_end = ?18, seen_end = ?19,
+             others_at = ?20
              WHERE instance = ?1",
         params![
             no,
@@ -287,6 +289,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             set_at,
             work.unseen_end,
             work.seen_end,
+            work.others_at,
         ],
     )?;
     Ok(())

@@ -50,6 +50,9 @@ impl<H: Handler> Job<'_, H> {
         let due_at = self.due_at.filter(|at| may_fire && *at <= now);
         let waits = self.waits_on(&Attempted::State);
         let may_handle = self.work.may_handle(now) && !waits;
+        // The handler has let it wait, and nothing has changed: it is ready for another program only.
+        let rests = self.work.others_at.is_some() && self.work.rests(now);
+        self.timer = self.work.wake.filter(|_| rests);
         let is_over = self.work.handler.set_aside || waits;
         let ended_at = self.work.ended_at().filter(|_| !is_over);
         let pending = Pending { sent_at: None, ended_at, is_failing: !may_handle, due_at };
@@ -97,7 +100,7 @@ impl<H: Handler> Job<'_, H> {
         self.on = match (on, earliest(pending)) {
             (Some(message), _) => message,
             (None, Some(Turn::Deadline)) => Attempted::Deadline,
-            _ if may_handle => Attempted::State,
+            _ if may_handle && !rests => Attempted::State,
             _ => Attempted::Recheck,
         };
         self.attempt = match &self.on {

@@ -12,7 +12,7 @@ use futures_util::{
 use serde_json::Value;
 use tracing::field::display;
 
-use super::{Flow, Handler, Job, kind};
+use super::{Flow, Handler, Job, kind, writes::Again};
 use crate::{
     actor::{Actor, Call, Sender},
     future::panic_text,
@@ -278,8 +278,7 @@ impl<H: Handler> Job<'_, H> {
             Ok(Ok(Err(failure))) if failure.is::<UnsupportedHere>() => {
                 let (kind, error) = (kind::<H>(), "other_worker");
                 telemetry::LeftToOthers { kind, id: display(id), error }.emit();
-                self.is_for_others = true;
-                self.park(Some(task), None).await
+                self.park(Some(task), Again::Elsewhere).await
             }
             Ok(Ok(Err(failure))) => {
                 let class = crate::effects::error::class_of(&*failure).unwrap_or("_OTHER");
@@ -298,12 +297,12 @@ impl<H: Handler> Job<'_, H> {
             Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, messages, Some(task)).await,
             Ok(Ok(Ok(Next::Wait))) => {
                 self.leave_queued(messages);
-                self.park(Some(task), None).await
+                self.park(Some(task), Again::OnNews).await
             }
             Ok(Ok(Ok(Next::WaitFor(time)))) => {
                 self.leave_queued(messages);
                 let least = if H::__HAS_PERMITS { Duration::ZERO } else { SHORTEST_WAIT };
-                self.park(Some(task), Some(time.max(least))).await
+                self.park(Some(task), Again::After(time.max(least))).await
             }
         }
     }

@@ -20,6 +20,17 @@ use crate::{
     worker::{Task, shared::SKIP_FOR},
 };
 
+/// When the handler is to be called again.
+#[derive(Clone, Copy)]
+pub(super) enum Again {
+    /// When something changes.
+    OnNews,
+    /// After this time, too.
+    After(Duration),
+    /// By another worker: it needs something that this one does not have.
+    Elsewhere,
+}
+
 /// The first message, and the others.
 fn first_of(messages: Vec<String>) -> (Option<String>, Vec<String>) {
     let mut messages = messages.into_iter();
@@ -47,7 +58,7 @@ impl<H: Handler> Job<'_, H> {
         self.passed.clear();
         // This program knows every field that it writes.
         (self.is_for_others, self.is_of_other, self.ready_at) = (false, false, store.now());
-        (self.work.handler, self.work.deadline) = Default::default();
+        (self.work.handler, self.work.deadline, self.work.others_at) = Default::default();
         self.machine = Some(machine);
         let next = self.after_move(ended);
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
@@ -226,32 +237,43 @@ impl<H: Handler> Job<'_, H> {
         }
     }
 
+    /// Since when it has been ready, if a message waits for another program.
+    fn others_at(&self, now: Millis) -> Option<Millis> {
+        let since = self.work.others_at.unwrap_or(self.ready_at).min(now);
+        self.is_for_others.then_some(since)
+    }
+
     /// Lets the machine wait.
     pub(super) async fn park(
         &mut self,
         mut task: Option<Task>,
-        time: Option<Duration>,
+        again: Again,
     ) -> Result<Flow, Unavailable> {
         let store = &self.shared.store;
         if !self.lease.is_valid(store) {
             return Ok(Flow::End);
         }
         let now = store.now();
-        let wait = time.map(|time| {
-            let time = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
-            Wake { at: now.saturating_add(time), set_at: Some(now) }
-        });
+        let wait = match again {
+            Again::After(time) => {
+                let time = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
+                Some(Wake { at: now.saturating_add(time), set_at: Some(now) })
+            }
+            Again::OnNews | Again::Elsewhere => None,
+        };
         let overdue = self.overdue_at.map(Wake::by_clock);
-        let mut wake = [wait, overdue].into_iter().flatten().reduce(Wake::or);
+        // The time of a handler that was not called stays.
+        let kept = self.timer.filter(|_| task.is_none());
+        let mut timer = [wait, overdue, kept].into_iter().flatten().reduce(Wake::or);
         if self.behind > 0 {
-            wake = Some(Wake::ready(now));
+            timer = Some(Wake::ready(now));
         }
-        if self.is_for_others {
-            // They see it at once, and for how long it has been ready; this worker knows that there is nothing for it.
-            wake = Some(Wake::ready(self.ready_at.min(now)));
-            let time = time.unwrap_or(SKIP_FOR).min(SKIP_FOR);
-            self.shared.leave(self.id(), self.revision, time);
-        }
+        // Other workers see it at once, and for how long it has been ready. Because of a message alone, they do not call the
+        // handler again.
+        let others_at = self.others_at(now);
+        let is_elsewhere = matches!(again, Again::Elsewhere);
+        let elsewhere = is_elsewhere.then(|| Wake::ready(self.ready_at.min(now)));
+        let wake = [timer, elsewhere].into_iter().flatten().reduce(Wake::or);
         // A handler that was called is not tried again by a timer, also if its transition waits for a call.
         let is_handled = task.is_some() || self.waits_on(&Attempted::State);
         let on = if is_handled { Attempted::State } else { self.on.clone() };
@@ -266,6 +288,7 @@ impl<H: Handler> Job<'_, H> {
             sends_itself: task.as_ref().is_some_and(Task::sends_itself),
             wake,
             due_at,
+            others_at,
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
         });
@@ -290,9 +313,14 @@ impl<H: Handler> Job<'_, H> {
                 if is_handled {
                     self.work.handler = protocol::Tries::default();
                 }
-                let wakes = [wake, self.work.wakes_at(due_at, now)].into_iter().flatten();
-                let delay = wakes.map(|wake| wake.at.saturating_sub(now).max(0).unsigned_abs());
+                let timers = [timer, self.work.wakes_at(due_at, now)].into_iter().flatten();
+                let delay = timers.map(|timer| timer.at.saturating_sub(now).max(0).unsigned_abs());
                 let delay = delay.min();
+                if is_elsewhere || others_at.is_some() {
+                    // This worker knows that there is nothing for it until then.
+                    let time = delay.map_or(SKIP_FOR, |ms| SKIP_FOR.min(Duration::from_millis(ms)));
+                    self.shared.leave(self.id(), self.revision, time);
+                }
                 let (kind, id) = (kind::<H>(), display(self.id()));
                 telemetry::Waits { kind, id, delay_ms: delay }.emit();
                 Ok(Flow::End)
@@ -337,6 +365,7 @@ impl<H: Handler> Job<'_, H> {
             now,
             retry_at: now.saturating_add(delay),
             due_at: self.due_at,
+            others_at: self.others_at(now),
             max_attempts: self.shared.settings.attempts,
             hopeless,
         });

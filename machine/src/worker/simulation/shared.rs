@@ -262,7 +262,9 @@ impl Shared {
     /// A message that the state of a machine takes, although no worker will wake for the machine.
     pub(super) fn forgotten(&self, id: Id) -> Option<String> {
         let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
-        work.filter(|work| work.lease.is_none() && work.wake.is_none())?;
+        work.filter(|work| {
+            work.lease.is_none() && work.wake.is_none() && work.others_at.is_none()
+        })?;
         let FoundRow::Row(row, _) = found else { return None };
         let definition = [&trip::DEFINITION, &leg::DEFINITION];
         let definition = definition.into_iter().find(|it| row.machine == it.name)?;

@@ -117,6 +117,8 @@ pub(crate) struct Wait {
     pub(crate) wake: Option<Wake>,
     /// When the next deadline of the machine is due.
     pub(crate) due_at: Option<Millis>,
+    /// Since when it has been ready, if another program supports a message that this one does not.
+    pub(crate) others_at: Option<Millis>,
     pub(crate) refused: Vec<(String, String)>,
     pub(crate) kept: Vec<(String, String)>,
 }
@@ -134,6 +136,8 @@ pub(crate) struct Fail {
     pub(crate) retry_at: Millis,
     /// When the next deadline of the machine is due.
     pub(crate) due_at: Option<Millis>,
+    /// As for [`Wait`].
+    pub(crate) others_at: Option<Millis>,
     pub(crate) max_attempts: u32,
     /// It would fail again.
     pub(crate) hopeless: bool,

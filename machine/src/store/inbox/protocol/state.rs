@@ -24,6 +24,8 @@ pub(crate) struct Schedule {
     pub(crate) lease: Option<Lease>,
     /// When it is due for a worker, while no worker has it; `None` while there is nothing to do.
     pub(crate) wake: Option<Wake>,
+    /// Since when it has waited for another program, while no worker has it: the last one does not support one of its messages.
+    pub(crate) others_at: Option<Millis>,
     /// Rises with each message, and with each change without the lease. A worker that has seen all of it
     /// may wait; otherwise it must look again.
     pub(crate) revision: u64,
@@ -97,6 +99,11 @@ impl Schedule {
     /// Returns `true` if a deadline that is due may be tried now.
     pub(crate) fn may_fire(&self, now: Millis) -> bool {
         self.may(&self.deadline, now)
+    }
+
+    /// A worker has let it wait, and has nothing to do for it yet. It may be ready for another program.
+    pub(crate) fn rests(&self, now: Millis) -> bool {
+        self.lease.is_none() && self.wake.is_none_or(|wake| !wake.is_due(now))
     }
 
     fn may(&self, tries: &Tries, now: Millis) -> bool {

@@ -52,6 +52,7 @@ impl Schedule {
     fn free(&mut self, wake: Option<Wake>) {
         self.lease = None;
         self.wake = wake;
+        self.others_at = None;
     }
 
     /// Makes it due for a worker now, or makes its worker recheck it.
@@ -164,7 +165,7 @@ impl Claim {
         }
         match &work.lease {
             Some(lease) if lease.until > *now && !holder_ended => return Err(EventRefusal::Taken),
-            None if !work.wake.is_some_and(|wake| wake.is_due(*now)) => {
+            None if work.rests(*now) && work.others_at.is_none() => {
                 return Err(EventRefusal::NotReady);
             }
             Some(_) | None => {}
@@ -184,7 +185,7 @@ impl Claim {
             return Ok(set_aside(work, state, on, (*max_attempts, *now)));
         };
         work.lease = Some(Lease { worker: worker.clone(), until: *until });
-        work.wake = None;
+        (work.wake, work.others_at) = (None, None);
         let outcome = EventOutcome::Claimed { token: work.token, revision: work.revision };
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
@@ -268,7 +269,8 @@ impl Switch {
 
 impl Wait {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, revision, now, on, sends_itself, wake, due_at, refused, kept } = self;
+        let Self { token, revision, now, on, sends_itself, wake, due_at, others_at, refused, kept } =
+            self;
         let mut work = held(state, *token)?;
         let messages = looked_at(state, refused, kept);
         let mut outcome = EventOutcome::Done;
@@ -296,14 +298,25 @@ impl Wait {
         let wakes = [*wake, work.wakes_at(*due_at, *now)].into_iter().flatten().reduce(Wake::or);
         // News that came in the meantime must not wait for the next ring.
         work.free(if work.revision == *revision { wakes } else { Some(Wake::ready(*now)) });
+        work.others_at = *others_at;
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
 }
 
 impl Fail {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, on, fault, revision, now, retry_at, due_at, max_attempts, hopeless } =
-            self;
+        let Self {
+            token,
+            on,
+            fault,
+            revision,
+            now,
+            retry_at,
+            due_at,
+            others_at,
+            max_attempts,
+            hopeless,
+        } = self;
         let mut work = held(state, *token)?;
         let mut messages = Vec::new();
         let look = match on {
@@ -337,6 +350,7 @@ impl Fail {
         };
         let look = if work.revision == *revision { look } else { Some(Wake::ready(*now)) };
         work.free([look, work.wakes_at(*due_at, *now)].into_iter().flatten().reduce(Wake::or));
+        work.others_at = *others_at;
         Ok(Effects { messages, ..Effects::of(work) })
     }
 }

@@ -40,6 +40,7 @@ impl Driven {
             now: 0,
             retry_at: LATER,
             due_at: None,
+            others_at: None,
             max_attempts,
             hopeless,
         }));

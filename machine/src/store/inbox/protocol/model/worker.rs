@@ -198,6 +198,7 @@ impl Worker {
             now: NOW,
             retry_at: SOON,
             due_at: seen.due_at,
+            others_at: None,
             max_attempts: MAX_ATTEMPTS,
             hopeless: false,
         });
