@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use machine::stored::Durable;
+
 use crate::worker::prelude::*;
 
 #[derive(Debug)]
@@ -26,6 +28,7 @@ enum Order {
     #[on(pause => Paused, by = Human)]
     #[on(note => Self, by = GraphRunner)]
     #[on(enter => Paused, by = Human, guard = is_open -> Locked)]
+    #[on(hide => Paused, by = Customer)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
     Paying,
     #[on(resume => Paying, by = Human)]
@@ -34,12 +37,34 @@ enum Order {
     Expired,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "guards take references")]
+fn is_free(_: &rent::Running) -> Result<(), Locked> {
+    Err(Locked)
+}
+
+/// The guard of its deadline refuses.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Rent {
+    #[initial]
+    #[on(lapse => Lapsed, by = GraphRunner, guard = is_free -> Locked, after = Duration::from_secs(10))]
+    Running,
+    #[terminal]
+    Lapsed,
+}
+
 const PAUSE: &str = r#"{"trigger": "pause"}"#;
 const NOTE: &str = r#"{"trigger": "note"}"#;
 const ENTER: &str = r#"{"trigger": "enter"}"#;
 const RESUME: &str = r#"{"trigger": "resume"}"#;
+const HIDE: &str = r#"{"trigger": "hide"}"#;
 
 const DUE: Duration = Duration::from_secs(10);
+
+/// After this time, a call that waits is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
+const HOUR: Duration = Duration::from_hours(1);
 
 /// An order that workers drive, and its call.
 async fn order(store: &Store) -> (Id, Id) {
@@ -49,7 +74,12 @@ async fn order(store: &Store) -> (Id, Id) {
 
 /// An order, and its call.
 async fn undriven(store: &Store) -> (Id, Id) {
-    let id = create(store, Order::new()).await;
+    with_call(store, Order::new()).await
+}
+
+/// A machine, and its call.
+async fn with_call(store: &Store, machine: impl Durable) -> (Id, Id) {
+    let id = create(store, machine).await;
     let mut call = Planned::<Charge>::new(charge(3)).unwrap().into_execution();
     store.batch().create_child(id, &mut call).write().await.unwrap();
     (id, call.id())
@@ -109,11 +139,86 @@ fn a_message_that_a_guard_refuses_holds_a_call_until_it_is_tried() {
         settle(bank_alone(&store, &bank)).await;
         assert_eq!(bank.calls(), 0);
         settle(both(&store, &bank)).await;
-        hand.pass(Duration::from_secs(2));
+        hand.pass(LOOK_AGAIN);
         settle(bank_alone(&store, &bank)).await;
         is(&store, id, "paying").await;
         is(&store, call, "completed").await;
         assert_eq!(bank.calls(), 1);
+    });
+}
+
+/// Also if the message, or another one, waits for another program.
+#[test]
+fn a_message_for_another_program_holds_a_call_until_it_is_tried() {
+    for also in [None, Some(says(ENTER, "enter"))] {
+        timed(async |store, hand| {
+            let ((id, call), bank) = (order(&store).await, Service::default());
+            store.send(id, &Message::from_json(HIDE, &Customer).unwrap()).await.unwrap();
+            if let Some(also) = &also {
+                store.send(id, also).await.unwrap();
+            }
+            settle(bank_alone(&store, &bank)).await;
+            assert_eq!(bank.calls(), 0);
+            settle(both(&store, &bank)).await;
+            hand.pass(LOOK_AGAIN);
+            settle(bank_alone(&store, &bank)).await;
+            is(&store, id, "paying").await;
+            is(&store, call, "completed").await;
+            settle(both(&store, &bank).sender::<Customer>()).await;
+            is(&store, id, "paused").await;
+            assert_eq!(bank.calls(), 1);
+        });
+    }
+}
+
+/// It is tried again while it backs off.
+#[test]
+fn a_deadline_that_fails_holds_a_call_until_it_is_set_aside() {
+    timed(async |store, hand| {
+        let bank = Service::default();
+        let run = async |wait| {
+            hand.pass(wait);
+            let patient = bank_alone(&store, &bank).attempts(2).backoff(HOUR, HOUR);
+            settle(patient.handler(rests::<AnyRent>())).await;
+        };
+        run(Duration::ZERO).await;
+        let (id, call) = with_call(&store, Rent::new()).await;
+        for wait in [DUE, LOOK_AGAIN] {
+            run(wait).await;
+            is(&store, call, "pending").await;
+        }
+        for wait in [HOUR, LOOK_AGAIN] {
+            run(wait).await;
+        }
+        is(&store, call, "completed").await;
+        is(&store, id, "running").await;
+        assert_eq!(bank.calls(), 1);
+    });
+}
+
+/// A handler that fails after a child has ended in time holds the deadline, and the deadline holds the call.
+#[test]
+fn a_deadline_that_comes_after_the_handler_holds_a_call() {
+    timed(async |store, hand| {
+        let ((id, call), bank) = (order(&store).await, Service::default());
+        let mut lamp = Lamp::new();
+        store.batch().create_child(id, &mut lamp).write().await.unwrap();
+        store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
+        let calls = Count::default();
+        let run = async |wait| {
+            hand.pass(wait);
+            let patient = bank_alone(&store, &bank).attempts(2).backoff(HOUR, HOUR);
+            settle(patient.handler(fails::<AnyOrder>(&calls))).await;
+        };
+        for wait in [DUE, LOOK_AGAIN] {
+            run(wait).await;
+            is(&store, id, "paying").await;
+            is(&store, call, "pending").await;
+        }
+        run(HOUR).await;
+        is(&store, id, "expired").await;
+        is(&store, call, "cancelled").await;
+        assert_eq!((calls.get(), bank.calls()), (2, 0));
     });
 }
 

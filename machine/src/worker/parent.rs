@@ -9,8 +9,8 @@ use crate::{
 };
 
 /// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
-/// state takes, such as a pause while no worker ran, and a worker has yet to try that. A deadline that was tried may
-/// itself wait for this call.
+/// state takes, such as a pause while no worker ran, and a worker has yet to try that. What was tried, and waits for a call or
+/// for another program, comes after it; what has failed is tried again before it.
 pub(super) async fn comes_first(
     store: &Store,
     call: &Execution<Pending>,
@@ -21,15 +21,15 @@ pub(super) async fn comes_first(
     // It has ended, or no worker drives it.
     let Some(work) = work else { return Ok(false) };
     let now = store.now();
-    // A worker that lets the machine wait has tried what is due and what is queued.
-    if work.lease.is_none() && work.wake.is_none_or(|wake| !wake.is_due(now)) {
-        return Ok(false);
-    }
+    // A worker that lets the machine wait has tried what is due and what is queued, apart from a deadline whose attempt has
+    // failed, or that comes after a handler whose attempt has failed.
+    let rests = work.rests(now);
     // One that was set aside fires only after a person has requeued the machine.
-    if !work.deadline.set_aside && row.due_at.is_some_and(|at| at <= now) {
+    let due_at = row.due_at.filter(|at| *at <= now && !work.deadline.set_aside);
+    if due_at.is_some_and(|at| !rests || !work.may_fire(now) || work.holds(at)) {
         return Ok(true);
     }
-    if messages.is_empty() {
+    if rests || messages.is_empty() {
         return Ok(false);
     }
     let definitions = store.definition_of(&found).await?;

@@ -268,8 +268,7 @@ impl<H: Handler> Job<'_, H> {
         if self.behind > 0 {
             timer = Some(Wake::ready(now));
         }
-        // Other workers see it at once, and for how long it has been ready. Because of a message alone, they do not call the
-        // handler again.
+        // Other workers see at once that it is ready, and since when. For a message alone they do not call the handler.
         let others_at = self.others_at(now);
         let is_elsewhere = matches!(again, Again::Elsewhere);
         let elsewhere = is_elsewhere.then(|| Wake::ready(self.ready_at.min(now)));

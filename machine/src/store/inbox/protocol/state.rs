@@ -121,7 +121,7 @@ impl Schedule {
     }
 
     /// The handler is tried again before this deadline fires: it failed after a child had ended in time.
-    fn holds(&self, due_at: Millis) -> bool {
+    pub(crate) fn holds(&self, due_at: Millis) -> bool {
         let is_in_time = self.ended_at().is_some_and(|at| at <= due_at);
         is_in_time && self.handler.retry_at.is_some() && !self.handler.set_aside
     }
