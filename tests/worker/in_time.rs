@@ -62,6 +62,7 @@ enum Errand {
     #[initial]
     #[on(finish => Finished, by = GraphRunner)]
     #[on(stop => Stopped, by = Human)]
+    #[on(note => Self, by = Human)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
     Out,
     #[terminal]
@@ -72,6 +73,7 @@ enum Errand {
     Expired,
 }
 
+const NOTE: &str = r#"{"trigger": "note"}"#;
 const STOP: &str = r#"{"trigger": "stop"}"#;
 const ACCEPT: &str = r#"{"trigger": "accept", "price": 3}"#;
 const DEAR: &str = r#"{"trigger": "accept", "price": 101}"#;
@@ -358,5 +360,52 @@ fn a_call_that_a_move_ends_does_not_hold_the_next_deadline() {
         settle(patient()).await;
         is(&store, id, "expired").await;
         assert_eq!(calls.get(), 1);
+    });
+}
+
+/// A child that ended in an earlier state does not let the handler hold the deadline, whoever moved the machine.
+#[test]
+fn the_end_of_a_child_concerns_no_later_state() {
+    for by_message in [true, false] {
+        timed(async |store, hand| {
+            let (calls, wait) = (Count::default(), Duration::from_hours(1));
+            let patient =
+                || worker(&store).attempts(3).backoff(wait, wait).handler(shelves(&calls));
+            settle(patient()).await;
+            let id = create(&store, Offer::new()).await;
+            let mut lamp = Lamp::new();
+            store.batch().create_child(id, &mut lamp).write().await.unwrap();
+            if by_message {
+                store.send(id, &says(SHELVE, "shelve")).await.unwrap();
+            }
+            store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
+            if !by_message {
+                let AnyOffer::Open(open) = store.load(id).await.unwrap() else { panic!() };
+                store.commit(&mut open.shelve(ann())).await.unwrap();
+            }
+            settle(patient()).await;
+            is(&store, id, "shelved").await;
+            hand.advance(DUE);
+            settle(patient()).await;
+            is(&store, id, "expired").await;
+            assert_eq!(calls.get(), 1);
+        });
+    }
+}
+
+/// The handler still comes before the deadline.
+#[test]
+fn a_move_that_stays_does_not_hide_the_end_of_a_child() {
+    timed(async |store, hand| {
+        let id = create(&store, Errand::new()).await;
+        let mut lamp = Lamp::new();
+        store.batch().create_child(id, &mut lamp).write().await.unwrap();
+        settle(worker(&store).handler(joins())).await;
+        store.send(id, &says(NOTE, "note")).await.unwrap();
+        store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
+        hand.advance(DUE + HOUR);
+        settle(worker(&store).handler(joins())).await;
+        assert_eq!(message(&store, id, "note").await.status, Delivery::Handled);
+        is(&store, id, "finished").await;
     });
 }

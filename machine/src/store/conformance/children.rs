@@ -126,7 +126,7 @@ async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Re
 }
 
 /// The first of its children has ended at this time, since its handler last returned.
-async fn noted(store: &Subject, id: Id, expected: Option<Millis>) -> Result<(), String> {
+pub(super) async fn noted(store: &Subject, id: Id, expected: Option<Millis>) -> Result<(), String> {
     let found = store.work(id).await?.and_then(|work| work.ended_at());
     ensure!(found == expected, "a child of {id} has ended at {found:?}, not {expected:?}");
     Ok(())

@@ -2,8 +2,9 @@
 
 use super::{
     Open,
-    children::cancelled,
+    children::{cancelled, noted},
     ensure,
+    event::NOW,
     sample::{Machine, batch},
     subject::Subject,
 };
@@ -64,7 +65,21 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.accepts(leaves(parent.end(), newest, &[unread.id()])).await?;
     cancelled(&store, &all, &asked).await?;
     let ends = [(next.id(), parent.id()), (unread.id(), parent.id())];
-    cancelled(&store, &[next.id(), unread.id()], &ends).await
+    cancelled(&store, &[next.id(), unread.id()], &ends).await?;
+    ends_of_children(&Subject::open(open)).await
+}
+
+/// The end of a child concerns the visit in which it ended, and no later one.
+async fn ends_of_children(store: &Subject) -> Result<(), String> {
+    store.drives(&["job"]).await?;
+    let mut parent = Machine::job();
+    store.accepts(parent.create()).await?;
+    let mut child = add(store, &parent, Machine::job(), (None, None)).await?;
+    store.accepts(child.end()).await?;
+    store.accepts(parent.update(1)).await?;
+    noted(store, parent.id(), Some(NOW)).await?;
+    store.accepts(leaves(parent.update(1), 1, &[])).await?;
+    noted(store, parent.id(), None).await
 }
 
 /// Adds a child to a machine, with this version and place.

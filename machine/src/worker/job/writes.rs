@@ -6,7 +6,7 @@ use super::{Flow, Handler, Job, kind};
 use crate::{
     actor::{Actor, Call},
     clock::Millis,
-    effects::{error::EffectError, retry::Retry},
+    effects::{error::EffectError, leave::Left, retry::Retry},
     journal::Due,
     store::{
         Cause, CommitError, Unavailable,
@@ -155,6 +155,11 @@ impl<H: Handler> Job<'_, H> {
         let is_over = ended || self.steps >= self.shared.settings.steps;
         if is_over || has_outcomes || self.shared.is_stopping() {
             return protocol::AfterMove::Yield { now: self.shared.store.now() };
+        }
+        let left = self.machine.as_ref().and_then(|machine| Left::of(machine));
+        if left.is_some_and(|left| left.visit.is_some()) {
+            // The handler of the next state does not wait for children that ended before.
+            (self.work.unseen_end, self.work.seen_end) = (None, None);
         }
         // The deadlines of a group run on; the others begin with the commit. If that fails, those of the old state count.
         let kept = self.machine.as_ref().and_then(|it| Due::first(it.journal().deadlines()));

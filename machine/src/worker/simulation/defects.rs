@@ -106,6 +106,7 @@ pub(super) fn token_of(event: &mut Event) -> Option<&mut u64> {
         | Event::Send { .. }
         | Event::Notify { .. }
         | Event::ChildEnded { .. }
+        | Event::Left
         | Event::End
         | Event::Requeue { .. } => None,
     }

@@ -243,7 +243,7 @@ fn named(event: &Event) -> String {
         Event::HandBack { token, .. } => format!("hand back {token}"),
         Event::Requeue { messages, .. } => format!("requeue {} messages", messages.len()),
         Event::ChildEnded { .. } => "a child has ended".to_owned(),
-        Event::Drive { .. } | Event::Notify { .. } | Event::End => "other".to_owned(),
+        Event::Drive { .. } | Event::Notify { .. } | Event::Left | Event::End => "other".to_owned(),
     }
 }
 

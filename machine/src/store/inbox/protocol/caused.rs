@@ -61,6 +61,9 @@ pub(crate) fn caused(
     if !by_holder {
         events.push((To::Itself, Event::Notify { moved: true, now }));
     }
+    if write.left.is_some() {
+        events.push((To::Itself, Event::Left));
+    }
     if leaves_children {
         let moved = format!("has moved to `{}`", write.row.status);
         events.push((To::LeftMachines, send(Message::cancel(id, &moved))));

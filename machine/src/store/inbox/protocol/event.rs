@@ -14,6 +14,8 @@ pub(crate) enum Event {
     Notify { moved: bool, now: Millis },
     /// A child has ended that is no call of an invocation.
     ChildEnded { now: Millis },
+    /// It has left a visit of a state, without `detach`.
+    Left,
     /// It has reached a terminal state.
     End,
     /// A worker requests the lease, and names its first task.
@@ -192,6 +194,7 @@ impl Event {
             Self::Drive { .. }
             | Self::Notify { .. }
             | Self::ChildEnded { .. }
+            | Self::Left
             | Self::End
             | Self::Renew { .. }
             | Self::Claim(_)

@@ -20,6 +20,7 @@ pub(crate) fn step(state: &InboxState, event: &Event) -> Result<Effects, EventRe
         Event::Send { message, now } => send(state, message, *now),
         Event::Notify { moved, now } => Ok(revision(state, *moved, *now)),
         Event::ChildEnded { now } => Ok(child_ended(state, *now)),
+        Event::Left => Ok(left(state)),
         Event::End => Ok(Effects { work: WorkChange::Remove, ends: true, ..Effects::default() }),
         Event::Claim(it) => it.apply(state),
         Event::Renew { token, until } => {
@@ -153,6 +154,13 @@ fn child_ended(state: &InboxState, now: Millis) -> Effects {
         work.unseen_end.get_or_insert(now);
     }
     effects
+}
+
+/// The handler of the next state does not wait for children that ended before.
+fn left(state: &InboxState) -> Effects {
+    let work = state.work.clone().filter(|work| work.ended_at().is_some());
+    let forgotten = |work| Schedule { unseen_end: None, seen_end: None, ..work };
+    work.map(forgotten).map_or_else(Effects::default, Effects::of)
 }
 
 impl Claim {

@@ -173,6 +173,7 @@ impl Event {
             | Self::Send { .. }
             | Self::Notify { .. }
             | Self::ChildEnded { .. }
+            | Self::Left
             | Self::End
             | Self::Claim { .. }
             | Self::Requeue { .. } => None,
