@@ -74,9 +74,7 @@ pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> OpenError {
 pub(super) fn refuse_leftovers(path: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
     let is_empty = |path: &Path| fs::metadata(path).map_or(true, |file| file.len() == 0);
     for suffix in suffixes {
-        let mut other = path.as_os_str().to_owned();
-        other.push(suffix);
-        let other = PathBuf::from(other);
+        let other = with_suffix(path, suffix);
         if is_empty(&other) {
             continue;
         }
@@ -175,15 +173,13 @@ fn immutable(path: &Path) -> String {
 
 /// The write-ahead log of the database.
 pub(super) fn wal(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
+    with_suffix(path, "-wal")
 }
 
-/// The journal of a transaction in the mode without a write-ahead log.
-pub(super) fn journal(path: &Path) -> PathBuf {
+/// A file whose name begins with that of the database.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-journal");
+    name.push(suffix);
     name.into()
 }
 
@@ -192,6 +188,7 @@ pub(super) fn journal(path: &Path) -> PathBuf {
 /// that. It locks the file only, so this process may open the journal and close it.
 pub(super) fn has_journal(path: &Path) -> bool {
     let mut first = [0];
-    let read = fs::File::open(journal(path)).and_then(|mut file| file.read_exact(&mut first));
+    let read = fs::File::open(with_suffix(path, "-journal"))
+        .and_then(|mut file| file.read_exact(&mut first));
     read.is_ok() && first != [0]
 }

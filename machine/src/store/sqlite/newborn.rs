@@ -9,7 +9,13 @@ use std::{
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{fail::fail_point, failure, rename::rename_new, schema};
+use super::{
+    fail::fail_point,
+    failure,
+    inspect::with_suffix,
+    rename::{rename_new, sync_folder},
+    schema,
+};
 use crate::{
     id::Id,
     journal::DigestKey,
@@ -85,21 +91,9 @@ fn write(unnamed: &Path, image: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-fn sync_folder(path: &Path) -> io::Result<()> {
-    // Elsewhere, folders cannot be synced.
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        return File::open(folder)?.sync_all();
-    }
-    let _ = path;
-    Ok(())
-}
-
 /// The name of the file until it is complete.
 fn unnamed(path: &Path, id: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!("-new-{id}"));
-    name.into()
+    with_suffix(path, &format!("-new-{id}"))
 }
 
 /// Suffix of a leftover during its inspection.

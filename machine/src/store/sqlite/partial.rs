@@ -9,7 +9,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::rename::rename_new;
+use super::{
+    inspect::{wal, with_suffix},
+    rename::{rename_new, sync_folder},
+};
 use crate::{id::Id, store::upkeep::backup::BackupError};
 
 /// The copy while it is made. Next to it is a file that this process keeps locked, so that others see
@@ -91,20 +94,14 @@ impl Partial {
             ErrorKind::AlreadyExists => BackupError::Exists { path: self.target.clone() },
             _ => says(&error),
         })?;
-        // Elsewhere, folders cannot be synced.
-        #[cfg(unix)]
-        if let Some(folder) = self.target.parent() {
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| says(&error))?;
-        }
-        Ok(())
+        sync_folder(&self.target).map_err(|error| says(&error))
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
         // After `finish`, the copy is no longer there. What cannot be removed, the next backup removes.
-        let _ = fs::remove_file(with_suffix(&self.copy, "-wal"));
+        let _ = fs::remove_file(wal(&self.copy));
         let _ = fs::remove_file(&self.copy);
         let _ = fs::remove_file(&self.lock);
     }
@@ -115,12 +112,6 @@ const LOCK: &str = "lock";
 
 fn path_of(target: &Path, id: Id, suffix: &str) -> PathBuf {
     with_suffix(target, &format!("-backup-{id}.{suffix}"))
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// A copy with such a name would be taken for a part of another database, and overwritten or deleted.
@@ -163,7 +154,7 @@ fn sweep(folder: &Path, name: &OsStr) {
         if was_left(&file.path()) {
             let target = folder.join(name);
             let copy = path_of(&target, id, COPY);
-            let _ = fs::remove_file(with_suffix(&copy, "-wal"));
+            let _ = fs::remove_file(wal(&copy));
             let _ = fs::remove_file(copy);
             let _ = fs::remove_file(path_of(&target, id, LOCK));
         }

@@ -1,4 +1,4 @@
-use std::{io, path::Path};
+use std::{fs::File, io, path::Path};
 
 /// Renames a file, unless the new name is taken. [`Unsupported`](io::ErrorKind::Unsupported) if the system
 /// or the file system cannot do that in one step.
@@ -16,4 +16,13 @@ pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
     let _ = (from, to);
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Makes the new name of a file durable.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    // Elsewhere, folders cannot be synced.
+    match path.parent() {
+        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
 }
