@@ -14,13 +14,14 @@ use crate::{
     effects::{
         act::{Act, CONFIRM_APPLIED, CONFIRM_NOT_APPLIED, OVERRIDE_NOT_APPLIED},
         error::{EffectError, StateError},
+        recover::unless_overtaken,
         spans,
     },
     future::BoxFuture,
     id::Id,
     journal::{Fact, Pass},
     process::Liveness,
-    store::{error::CommitError, handle::Store},
+    store::handle::Store,
     stored::Durable,
     typed::Refused,
 };
@@ -79,16 +80,9 @@ impl Store {
                 }
             };
             let batch = self.batch().act(act.clone()).commit(doubt.machine_mut());
-            match batch.write().await {
-                Ok(()) => return Ok(doubt),
-                // Its worker answered, or another process parked it: reload.
-                Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
-                Err(EffectError::Commit(CommitError::Unavailable(error))) => {
-                    return Err(error.into());
-                }
-                Err(error) => {
-                    return Err(StateError::NotParked { id, source: Box::new(error.into()) });
-                }
+            // If its worker answered, or another process parked it, the next round reloads.
+            if let Some(parked) = unless_overtaken(id, batch.write().await)? {
+                return parked.map(|()| doubt);
             }
         }
     }
@@ -98,7 +92,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Conflict`] if it was settled otherwise, or late
+    /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise, or late
     /// evidence arrived: load it again and check.
     pub async fn confirm_applied(
         &self,
@@ -119,8 +113,8 @@ impl Store {
     ///
     /// The unchanged execution, with [`EffectError::WorkerAlive`] and [`EffectError::WorkerUnknown`]
     /// if the worker has not ended, and [`EffectError::NotSettled`] if the call can still take effect:
-    /// wait, or [`override_not_applied`](Self::override_not_applied). [`CommitError::Refused`] if a
-    /// receipt says that it took effect. [`CommitError::Conflict`] if it was settled otherwise.
+    /// wait, or [`override_not_applied`](Self::override_not_applied). [`CommitError::Refused`](crate::store::CommitError::Refused) if a
+    /// receipt says that it took effect. [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise.
     pub async fn confirm_not_applied(
         &self,
         doubt: InDoubt,
@@ -144,8 +138,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Refused`] if a receipt says that it took effect,
-    /// and [`CommitError::Conflict`] if it was settled otherwise.
+    /// The unchanged execution, with [`CommitError::Refused`](crate::store::CommitError::Refused) if a receipt says that it took effect,
+    /// and [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise.
     pub async fn override_not_applied(
         &self,
         doubt: InDoubt,
@@ -262,13 +256,12 @@ impl Store {
     /// The refusal that came late. The summary has the beginning of its text only.
     pub(crate) async fn late_refusal(&self, id: Id, progress: &Progress) -> Option<Refusal> {
         let known = progress.refused()?;
-        let history = self.history(id).await.ok();
-        let mut facts = history.iter().flat_map(|it| it.entries.iter().filter_map(CallFact::of));
-        let refused = |fact| match fact {
-            CallFact::Evidence { evidence: Evidence::NotApplied(refusal), .. } => Some(refusal),
+        let evidence = self.evidence_of(id).await.unwrap_or_default();
+        let refusal = evidence.into_iter().find_map(|(_, evidence)| match evidence {
+            Evidence::NotApplied(refusal) => Some(refusal),
             _ => None,
-        };
-        facts.find_map(refused).or_else(|| Some(known.into()))
+        });
+        Some(refusal.unwrap_or_else(|| known.into()))
     }
 
     /// Settles an execution by the late answer of its own worker. `None` if no answer
@@ -277,36 +270,31 @@ impl Store {
         &self,
         doubt: InDoubt,
     ) -> Result<Result<AnyExecution, InDoubt>, Refused<InDoubt, EffectError>> {
-        let progress = doubt.progress();
+        let (id, progress) = (doubt.execution().id(), doubt.progress());
         let Some((_, epoch)) = progress.permit() else { return Ok(Err(doubt)) };
-        let by = who(&GraphRunner::STORE);
+        let fact = |evidence| {
+            (who(&GraphRunner::STORE), CallFact::Evidence { epoch, evidence, late: false })
+        };
         if progress.is_applied() {
-            // The summary has the beginning only.
-            let known = self.history(doubt.execution().id()).await.ok().and_then(|history| {
-                history.entries.iter().filter_map(CallFact::of).find_map(|fact| match fact {
-                    CallFact::Evidence { evidence: Evidence::Applied(receipt), .. } => {
-                        Some(receipt)
-                    }
-                    _ => None,
-                })
+            let evidence = self.evidence_of(id).await.unwrap_or_default();
+            let receipt = evidence.into_iter().find_map(|(_, evidence)| match evidence {
+                Evidence::Applied(receipt) => Some(receipt),
+                _ => None,
             });
+            // The summary has the beginning only.
             let receipt =
-                known.unwrap_or_else(|| progress.receipt().unwrap_or_default().to_owned());
-            let evidence = Evidence::Applied(receipt.clone());
-            let fact = CallFact::Evidence { epoch, evidence, late: false };
-            let done =
-                self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.applied(receipt)).await?;
+                receipt.unwrap_or_else(|| progress.receipt().unwrap_or_default().to_owned());
+            let fact = fact(Evidence::Applied(receipt.clone()));
+            let done = self.settle_doubt(doubt, fact, None, |doubt| doubt.applied(receipt)).await?;
             return Ok(Ok(done.into()));
         }
         if !progress.is_refused() {
             return Ok(Err(doubt));
         }
-        let id = doubt.execution().id();
         let Some(refusal) = self.late_refusal(id, &progress).await else { return Ok(Err(doubt)) };
-        let evidence = Evidence::NotApplied(refusal.clone());
-        let fact = CallFact::Evidence { epoch, evidence, late: false };
+        let fact = fact(Evidence::NotApplied(refusal.clone()));
         let failed =
-            self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.not_applied(refusal)).await?;
+            self.settle_doubt(doubt, fact, None, |doubt| doubt.not_applied(refusal)).await?;
         Ok(Ok(failed.into()))
     }
 

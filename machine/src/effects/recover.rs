@@ -201,8 +201,9 @@ impl Store {
         doubt: InDoubt,
     ) -> Result<Option<Result<UnansweredCall, StateError>>, EffectError> {
         let id = doubt.execution().id();
-        let failed =
-            |refused: Refused<InDoubt, EffectError>| unless_overtaken(id, Err(refused.reason));
+        let failed = |refused: Refused<InDoubt, EffectError>| {
+            unless_overtaken(id, Err(refused.reason)).map_err(EffectError::from)
+        };
         // A refusal that the service reported counts when the call has ended.
         let observed = match self.by_late_evidence(doubt).await {
             Ok(Ok(settled)) => return Ok(Some(Ok(UnansweredCall::Settled(settled)))),
@@ -303,14 +304,14 @@ impl Store {
 }
 
 /// The result of a commit of an execution in doubt; `None` if another commit came first.
-fn unless_overtaken<T>(
+pub(crate) fn unless_overtaken<T>(
     id: Id,
     written: Result<T, EffectError>,
-) -> Result<Option<Result<T, StateError>>, EffectError> {
+) -> Result<Option<Result<T, StateError>>, Unavailable> {
     match written {
         Ok(written) => Ok(Some(Ok(written))),
         Err(EffectError::Commit(CommitError::Conflict { .. })) => Ok(None),
-        Err(error @ EffectError::Commit(CommitError::Unavailable(_))) => Err(error),
+        Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
         Err(error) => Ok(Some(Err(StateError::NotParked { id, source: Box::new(error.into()) }))),
     }
 }

@@ -143,8 +143,8 @@ impl Store {
             let (Some((_, epoch)), Some(_)) = (progress.permit(), progress.callback()) else {
                 return Err(ReportError::NoCallback { id });
             };
-            let known = self.evidence_of(id).await?;
-            if known.contains(&evidence) {
+            let known = self.evidence_of(id).await.map_err(LoadError::from)?;
+            if known.iter().any(|(_, known)| *known == evidence) {
                 return Ok(Reported::Known(current));
             }
             let is_first = match &evidence {
@@ -180,23 +180,6 @@ impl Store {
             // It is on disk, and `recover` settles by it.
             _ => Reported::Kept(kept),
         }
-    }
-
-    /// The evidence about an execution, oldest first.
-    async fn evidence_of(&self, id: Id) -> Result<Vec<Evidence>, LoadError> {
-        let history = match self.history(id).await {
-            Ok(history) => history,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            // A journal that cannot be read must not keep evidence away.
-            Err(_) => return Ok(Vec::new()),
-        };
-        let facts = history.entries.iter().filter_map(CallFact::of);
-        Ok(facts
-            .filter_map(|fact| match fact {
-                CallFact::Evidence { evidence, .. } => Some(evidence),
-                _ => None,
-            })
-            .collect())
     }
 
     /// Puts an execution in doubt whose service has accepted the call and has not reported.

@@ -17,7 +17,7 @@ use crate::{
     id::Id,
     process::Liveness,
     store::{
-        error::{CommitError, LoadError},
+        error::{CommitError, LoadError, Unavailable},
         handle::Store,
     },
     stored::Durable,
@@ -106,7 +106,8 @@ impl Store {
                 Ok(current) => current,
                 Err(error) => return Err(EffectError::unread(id, error)),
             };
-            if !self.has_evidence(id, epoch, evidence).await? {
+            let known = self.evidence_of(id).await?;
+            if !known.iter().any(|(of, known)| *of == epoch && known == evidence) {
                 let evidence = evidence.clone();
                 let fact = CallFact::Evidence { epoch, evidence, late: true };
                 append(&mut current, by, fact);
@@ -172,24 +173,19 @@ impl Store {
         }
     }
 
-    async fn has_evidence(
-        &self,
-        id: Id,
-        epoch: u64,
-        evidence: &Evidence,
-    ) -> Result<bool, EffectError> {
-        let is_this = |fact: CallFact| match fact {
-            CallFact::Evidence { epoch: of, evidence: known, .. } => {
-                of == epoch && known == *evidence
-            }
-            _ => false,
-        };
-        match self.history(id).await {
-            Ok(history) => Ok(history.entries.iter().filter_map(CallFact::of).any(is_this)),
-            Err(LoadError::Unavailable(error)) => Err(error.into()),
+    /// The evidence about an execution, each with the epoch of its permit, oldest first.
+    pub(crate) async fn evidence_of(&self, id: Id) -> Result<Vec<(u64, Evidence)>, Unavailable> {
+        let history = match self.history(id).await {
+            Ok(history) => history,
+            Err(LoadError::Unavailable(error)) => return Err(error),
             // A journal that cannot be read must not keep evidence away.
-            Err(_) => Ok(false),
-        }
+            Err(_) => return Ok(Vec::new()),
+        };
+        let evidence = history.entries.iter().filter_map(|entry| match CallFact::of(entry)? {
+            CallFact::Evidence { epoch, evidence, .. } => Some((epoch, evidence)),
+            _ => None,
+        });
+        Ok(evidence.collect())
     }
 
     /// Takes over a call that is still running after its timeout, if it is.
