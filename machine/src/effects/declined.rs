@@ -47,11 +47,7 @@ impl Store {
             let gates: Vec<Id> = lines.filter_map(|line| line.behind).collect();
             let loaded = self.executions(gates.clone()).await.map_err(unread)?;
             for (gate, loaded) in gates.iter().zip(loaded) {
-                let loaded = match loaded {
-                    Ok(loaded) => loaded,
-                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                    Err(_) => continue,
-                };
+                let Some(loaded) = LoadError::readable(loaded)? else { continue };
                 let Some(decision) = Progress::of(&loaded).decision().cloned() else { continue };
                 // A yes is for this action only, and until it ends; a no is for everything under the key.
                 let about = loaded.context().approves().map(ApprovalRequest::action);

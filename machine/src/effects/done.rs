@@ -99,11 +99,8 @@ impl Store {
     /// Describes how an execution completed the action that its key protects.
     pub(crate) async fn done(&self, by: Id) -> Result<Done, LoadError> {
         let unknown = Done { by, at: None, actor: None, approved_by: None, ago_ms: 0 };
-        let execution = match self.load::<AnyExecution>(by).await {
-            Ok(execution) => execution,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(_) => return Ok(unknown),
-        };
+        let execution = LoadError::readable(self.load::<AnyExecution>(by).await)?;
+        let Some(execution) = execution else { return Ok(unknown) };
         let past = execution.journal().past();
         let at = match execution {
             AnyExecution::Completed(_) => past.entered_at,
@@ -123,11 +120,8 @@ impl Store {
     /// Why the answer to a gate may come to nothing: another execution holds the key of its action.
     pub(crate) async fn caution(&self, key: KeyState) -> Result<Option<String>, LoadError> {
         let KeyState::Held { by } = key else { return Ok(None) };
-        let is_in_doubt = match self.load::<AnyExecution>(by).await {
-            Ok(holder) => Progress::of(&holder).is_in_doubt(),
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(_) => false,
-        };
+        let holder = LoadError::readable(self.load::<AnyExecution>(by).await)?;
+        let is_in_doubt = holder.is_some_and(|holder| Progress::of(&holder).is_in_doubt());
         Ok(Some(if is_in_doubt {
             format!(
                 "{by} attempted the same action and is in doubt: if it took effect, this one never runs; confirm {by} \

@@ -110,12 +110,9 @@ impl Store {
             Ok(gate) => gate,
             Err(other) => return Err(answered(id, &other)),
         };
-        let whole = match self.load::<AnyExecution>(gate.approval().execution()).await {
-            Ok(behind) => Some(behind.context().wording(Extent::Whole)),
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(_) => None,
-        };
-        Ok(gate.with_whole(whole))
+        let behind = self.load::<AnyExecution>(gate.approval().execution()).await;
+        let behind = LoadError::readable(behind)?;
+        Ok(gate.with_whole(behind.map(|behind| behind.context().wording(Extent::Whole))))
     }
 
     /// Approves a gate: the execution behind it may run, once. The answer and the end of

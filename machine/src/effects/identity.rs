@@ -150,11 +150,8 @@ impl Store {
         if !ids.is_empty() {
             let rows = self.inner.backend.rows(ids).await?;
             let rows: Vec<_> = (0..).zip(rows).collect();
-            let definitions = match self.definitions_of(&rows).await {
-                Ok(definitions) => definitions,
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                Err(_) => Arc::default(),
-            };
+            let definitions = LoadError::readable(self.definitions_of(&rows).await)?;
+            let definitions = definitions.unwrap_or_default();
             for (_, found) in rows {
                 match self.restore_safely::<AnyExecution>(found, &definitions) {
                     Ok(execution) => {

@@ -181,12 +181,9 @@ impl Store {
         if unwritten.is_empty() {
             return Ok(());
         }
-        let execution: AnyExecution = match self.load(id).await {
-            Ok(execution) => execution,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            // `recover` reports it.
-            Err(_) => return Ok(()),
-        };
+        let execution = LoadError::readable(self.load::<AnyExecution>(id).await)?;
+        // `recover` reports one that cannot be read.
+        let Some(execution) = execution else { return Ok(()) };
         let epoch = Progress::of(&execution).permit().map_or(0, |(_, epoch)| epoch);
         for (call, evidence) in unwritten {
             self.keep_late(id, epoch, &evidence, &call, who(&GraphRunner::STORE)).await?;
@@ -287,11 +284,8 @@ impl Store {
         let name = execution::DEFINITION.name.as_ref();
         let mut next = Some(Query::new().machine(name).status(Status::Running.as_str()).live());
         while let Some(query) = next {
-            let page = match self.load_all::<AnyExecution>(&query).await {
-                Ok(page) => page,
-                Err(LoadError::Unavailable(error)) => return Err(error),
-                Err(_) => return Ok(()),
-            };
+            let page = LoadError::readable(self.load_all::<AnyExecution>(&query).await)?;
+            let Some(page) = page else { return Ok(()) };
             for running in page.items.iter().flatten() {
                 needed.extend(Progress::of(running).permit().map(|(worker, _)| worker.to_owned()));
             }

@@ -175,12 +175,9 @@ impl Store {
 
     /// The evidence about an execution, each with the epoch of its permit, oldest first.
     pub(crate) async fn evidence_of(&self, id: Id) -> Result<Vec<(u64, Evidence)>, Unavailable> {
-        let history = match self.history(id).await {
-            Ok(history) => history,
-            Err(LoadError::Unavailable(error)) => return Err(error),
-            // A journal that cannot be read must not keep evidence away.
-            Err(_) => return Ok(Vec::new()),
-        };
+        let history = LoadError::readable(self.history(id).await)?;
+        // A journal that cannot be read must not keep evidence away.
+        let Some(history) = history else { return Ok(Vec::new()) };
         let evidence = history.entries.iter().filter_map(|entry| match CallFact::of(entry)? {
             CallFact::Evidence { epoch, evidence, .. } => Some((epoch, evidence)),
             _ => None,

@@ -94,13 +94,10 @@ impl Observer {
         };
         let contract = gate.execution().context();
         let behind = gate.approval().execution();
-        let (tool, irreversible) = match self.store.load::<AnyExecution>(behind).await {
-            Ok(behind) => {
-                (behind.context().action().tool_name(), behind.context().is_irreversible())
-            }
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(_) => (None, false),
-        };
+        let action = LoadError::readable(self.store.load::<AnyExecution>(behind).await)?;
+        let (tool, irreversible) = action.map_or((None, false), |action| {
+            (action.context().action().tool_name(), action.context().is_irreversible())
+        });
         let author = contract.made_by().0;
         let Standing { stale, caution } = self.standing(&gate).await?;
         let since = gate.execution().journal().summary().entered_at;

@@ -120,13 +120,9 @@ impl Observer {
         let mut list = Vec::new();
         for ((is_current, row), execution) in rows.into_iter().zip(executions) {
             let entered_at = is_current.then_some(machine.summary.entered_at);
-            match execution {
-                Ok(execution) => {
-                    list.push(self.call_view((entered_at, &row), execution).await?);
-                }
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                // It needs attention itself, and is counted.
-                Err(_) => {}
+            // One that cannot be read needs attention itself, and is counted.
+            if let Some(execution) = LoadError::readable(execution)? {
+                list.push(self.call_view((entered_at, &row), execution).await?);
             }
         }
         let state = self.state_calls(&[of_state]).await?.remove(&id);

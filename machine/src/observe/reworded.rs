@@ -30,11 +30,8 @@ impl Observer {
 
     async fn reworded(&self, gate: &Gate) -> Result<Option<String>, LoadError> {
         let behind = gate.approval().execution();
-        let behind = match self.store.load::<AnyExecution>(behind).await {
-            Ok(behind) => behind,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(_) => return Ok(None),
-        };
+        let behind = LoadError::readable(self.store.load::<AnyExecution>(behind).await)?;
+        let Some(behind) = behind else { return Ok(None) };
         let contract = behind.context();
         let (Some(session), Some(tool)) = (contract.session_id(), contract.action().tool_parts())
         else {

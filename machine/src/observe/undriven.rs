@@ -148,12 +148,9 @@ impl Store {
         before: Millis,
         crew: &LiveWorkers,
     ) -> Result<Option<Undriven>, LoadError> {
-        let observed = match self.observed_one(id).await {
-            Ok(observed) => observed,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            // An unreadable machine is a separate concern.
-            Err(_) => return Ok(None),
-        };
+        let observed = LoadError::readable(self.observed_one(id).await)?;
+        // An unreadable machine is a separate concern.
+        let Some(observed) = observed else { return Ok(None) };
         if observed.has_ended() {
             return Ok(None);
         }
@@ -164,10 +161,9 @@ impl Store {
         }
         let machine = observed.definition.name.to_string();
         let needs = if observed.definition.name == execution::DEFINITION.name {
-            match self.execution_of(observed).await {
-                Ok(execution) => self.lacks_tool(&execution, crew).await?,
-                Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                Err(_) => None,
+            match LoadError::readable(self.execution_of(observed).await)? {
+                Some(execution) => self.lacks_tool(&execution, crew).await?,
+                None => None,
             }
         } else {
             // A waiting state needs a worker only once a message has come.

@@ -71,6 +71,15 @@ impl LoadError {
 }
 
 impl LoadError {
+    /// The value, or `None` if it is unreadable. That the storage is unavailable stays an error.
+    pub(crate) fn readable<T>(read: Result<T, Self>) -> Result<Option<T>, Unavailable> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(Self::Unavailable(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
     pub(crate) fn class(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",

@@ -181,11 +181,8 @@ impl Store {
             // Its attempts have all information of its permits.
             return Ok(Some(candidate));
         };
-        let definitions = match self.definition_of(&found).await {
-            Ok(definitions) => definitions,
-            Err(LoadError::Unavailable(error)) => return Err(error),
-            Err(_) => return Ok(None),
-        };
+        let definitions = LoadError::readable(self.definition_of(&found).await)?;
+        let Some(definitions) = definitions else { return Ok(None) };
         // A row without an index was verified above, so it has changed since.
         let index = (kind.index)(self, found, &definitions);
         let is_needed = index.is_none_or(|index| is_needed(prune, &index, self.now()));
