@@ -3,4 +3,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failing test should panic"))]
 
 #[cfg(test)]
+mod approval;
+#[cfg(test)]
+mod deadline;
+#[cfg(test)]
+mod review;
+#[cfg(test)]
+mod several;
+#[cfg(test)]
 mod socket;
+#[cfg(test)]
+mod views;
