@@ -13,4 +13,7 @@ mod several;
 #[cfg(test)]
 mod socket;
 #[cfg(test)]
+mod upgrade;
+pub mod upload;
+#[cfg(test)]
 mod views;
