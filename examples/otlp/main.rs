@@ -13,11 +13,7 @@
 use std::{env, time::Duration};
 
 use anyhow::Context;
-use machine::{
-    contract::{Contract, Planned},
-    prelude::*,
-    worker::{Handler, OwnCall},
-};
+use machine::prelude::*;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::{Resource, trace::SdkTracerProvider};
@@ -29,15 +25,14 @@ use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitEx
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Order {
     #[initial]
-    #[on(pay => Paying, by = GraphRunner)]
-    Placed { charge: Charge },
-    #[on(accept => Paid, by = GraphRunner)]
-    #[on(refuse => Unpaid, by = GraphRunner)]
-    Paying,
+    #[invoke(charge, session = charge.order, unattended, done = paid, failed = refused)]
+    #[on(paid(receipt) => Paid)]
+    #[on(refused(why) => Unpaid)]
+    Paying { charge: Charge },
     #[terminal]
-    Paid,
+    Paid { receipt: String },
     #[terminal]
-    Unpaid,
+    Unpaid { why: CallError },
 }
 
 /// The irreversible action.
@@ -61,35 +56,6 @@ impl Perform<Charge> for Bank {
             return Err(format!("no credit for {order}")).or_refused();
         }
         Ok(Applied::new(format!("{order} is paid")))
-    }
-}
-
-/// The handler of orders: the work of each state.
-struct Shop;
-
-impl Handler for Shop {
-    type Machine = AnyOrder;
-
-    async fn handle(&self, order: AnyOrder, task: &mut Task) -> Handled<AnyOrder> {
-        let runner = &task.actors().graph_runner;
-        Ok(match order {
-            AnyOrder::Placed(order) => {
-                let charge = Contract::of(&order.state().charge, &task.actors().reasoning_node)?;
-                let charge = charge.session(&order.state().charge.order);
-                let order = order.pay(runner);
-                task.call(Planned::<Charge>::new(charge)?);
-                Next::to(order)
-            }
-            AnyOrder::Paying(order) => {
-                let payment = task.calls::<Charge>().await?.pop();
-                match payment.and_then(OwnCall::into_outcome) {
-                    Some(Ok(_)) => Next::to(order.accept(runner)),
-                    Some(Err(_)) => Next::to(order.refuse(runner)),
-                    None => Next::Wait,
-                }
-            }
-            AnyOrder::Paid(_) | AnyOrder::Unpaid(_) => Next::Wait,
-        })
     }
 }
 
@@ -126,6 +92,6 @@ async fn work(file: &str, order: &str, cents: u32) -> anyhow::Result<()> {
     // The code that places orders has a span, such as that of an HTTP request.
     store.create(&mut placed).instrument(tracing::info_span!("place_order")).await?;
     let actors = Actors::issue(&env::var("WORKER").unwrap_or_else(|_| "shop".to_owned()))?;
-    Worker::new(&store, actors).handler(Shop).tool(Bank).run_until_idle().await?;
+    Worker::new(&store, actors).machine::<AnyOrder>().tool(Bank).run_until_idle().await?;
     Ok(())
 }
