@@ -22,7 +22,7 @@ fn ann() -> Human {
 
 fn shop(bank: &TestTool<Charge>) -> TestEnvironment {
     let bank = bank.clone();
-    TestEnvironment::new(move |worker| worker.handler(Shop).tool(bank.clone()))
+    TestEnvironment::new(move |worker| worker.handler(sale::Driver(Shop)).tool(bank.clone()))
 }
 
 /// A sale that was confirmed, run until nothing is ready.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use machine::{
     actor::{GraphRunner, Human},
-    contract::{Contract, Planned, Tool},
+    contract::{Outcome, Tool},
     machine,
-    worker::{Handled, Handler, Next, OwnCall, Task},
+    worker::{Handled, Next, Task},
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,12 @@ pub(super) enum Sale {
     #[on(confirm => Confirmed, by = Human)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_hours(24 * 7))]
     Open { cents: u32 },
-    #[on(pay => Paying, by = GraphRunner)]
+    #[on(pay(charge = Charge { cents }) => Paying, by = GraphRunner)]
     Confirmed { cents: u32 },
+    #[invoke(charge)]
     #[on(accept => Paid, by = GraphRunner)]
     #[on(refuse => Unpaid, by = GraphRunner)]
-    Paying,
+    Paying { charge: Charge },
     #[terminal]
     Paid,
     #[terminal]
@@ -55,33 +56,24 @@ pub(super) const BROKEN: u32 = 13;
 
 pub(super) struct Shop;
 
-impl Handler for Shop {
-    type Machine = AnySale;
+impl sale::Handle for Shop {
+    async fn confirmed(&self, sale: Sale<sale::Confirmed>, task: &mut Task) -> Handled<AnySale> {
+        if sale.state().cents == BROKEN {
+            return Err("the till is broken".into());
+        }
+        Ok(Next::to(sale.pay(&task.actors().graph_runner)))
+    }
 
-    async fn handle(&self, sale: AnySale, task: &mut Task) -> Handled<AnySale> {
+    async fn paying(
+        &self,
+        sale: Sale<sale::Paying>,
+        outcome: Outcome<Charge>,
+        task: &mut Task,
+    ) -> Handled<AnySale> {
         let runner = &task.actors().graph_runner;
-        Ok(match sale {
-            AnySale::Confirmed(sale) => {
-                let cents = sale.state().cents;
-                if cents == BROKEN {
-                    return Err("the till is broken".into());
-                }
-                let charge = Contract::of(&Charge { cents }, &task.actors().reasoning_node)?;
-                let sale = sale.pay(runner);
-                task.call(Planned::<Charge>::new(charge)?);
-                Next::to(sale)
-            }
-            AnySale::Paying(sale) => {
-                let payment = task.calls::<Charge>().await?.pop();
-                match payment.and_then(OwnCall::into_outcome) {
-                    Some(Ok(_)) => Next::to(sale.accept(runner)),
-                    Some(Err(_)) => Next::to(sale.refuse(runner)),
-                    None => Next::Wait,
-                }
-            }
-            AnySale::Open(_) | AnySale::Paid(_) | AnySale::Unpaid(_) | AnySale::Expired(_) => {
-                Next::Wait
-            }
+        Ok(match outcome {
+            Ok(_) => Next::to(sale.accept(runner)),
+            Err(_) => Next::to(sale.refuse(runner)),
         })
     }
 }
