@@ -7,8 +7,8 @@ use std::{
 };
 
 use machine::{
-    contract::{CallError, OrRefused},
-    worker::OwnCall,
+    contract::{CallError, OrRefused, Outcome},
+    worker::{Handled, Task},
 };
 use proptest::{prelude::*, test_runner::TestRunner};
 use tokio::runtime::Runtime;
@@ -52,12 +52,11 @@ struct Pay {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Sale {
     #[initial]
-    #[on(pay => Paying, by = GraphRunner)]
-    New,
+    #[invoke(pay: Pay = Pay { number }, unattended)]
     #[on(end(outcome) => Ended, by = GraphRunner)]
     Paying,
     #[terminal]
-    Ended { outcome: Result<Paid, CallError<Declined>> },
+    Ended { outcome: Outcome<Pay> },
 }
 
 type Answers = Vec<Result<Paid, Declined>>;
@@ -71,37 +70,33 @@ impl Perform<Pay> for Bank {
     }
 }
 
-/// Drives sales. The process dies when this many have an outcome that no handler has taken.
+/// The process dies when this many outcomes have come, of which none was taken.
+struct Till {
+    dies_at: Option<usize>,
+    ended: Count,
+}
+
+impl sale::Handle for Till {
+    async fn paying(
+        &self,
+        sale: Sale<sale::Paying>,
+        outcome: Outcome<Pay>,
+        _: &mut Task,
+    ) -> Handled<AnySale> {
+        if let Some(all) = self.dies_at {
+            if self.ended.add() + 1 == all {
+                die();
+            }
+            std::future::pending::<()>().await;
+        }
+        Ok(Next::to(sale.end(outcome, graph_runner())))
+    }
+}
+
+/// Drives sales.
 fn sales(store: &Store, bank: Bank, dies_at: Option<usize>) -> Worker {
-    let ended = Count::default();
-    let handler = does(move |sale: AnySale, task| {
-        let ended = ended.clone();
-        Box::pin(async move {
-            let by = graph_runner();
-            Ok(match sale {
-                AnySale::New(sale) => {
-                    let pay = Pay { number: *sale.number() };
-                    task.call(Planned::<Pay>::new(Contract::of(&pay, reasoning_node())?)?);
-                    Next::to(sale.pay(by))
-                }
-                AnySale::Paying(sale) => {
-                    let call = task.calls::<Pay>().await?.pop();
-                    let Some(outcome) = call.and_then(OwnCall::into_outcome) else {
-                        return Ok(Next::Wait);
-                    };
-                    if let Some(all) = dies_at {
-                        if ended.add() + 1 == all {
-                            die();
-                        }
-                        std::future::pending::<()>().await;
-                    }
-                    Next::to(sale.end(outcome, by))
-                }
-                AnySale::Ended(_) => Next::Wait,
-            })
-        })
-    });
-    let worker = worker(store).handler(handler).tool(bank).concurrency(64);
+    let till = Till { dies_at, ended: Count::default() };
+    let worker = worker(store).handler(sale::Driver(till)).tool(bank).concurrency(64);
     worker.lease(Duration::from_secs(1)).sweep(Duration::from_millis(50))
 }
 

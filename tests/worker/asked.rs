@@ -1,8 +1,9 @@
-//! A handler that asks a person: gate and call are in the batch of its transition.
+//! A handler whose transition asks a person: gate and call are in the batch of that.
 
 use machine::{
-    contract::execution::Completed,
+    contract::{CallError, Outcome},
     observe::{ConcernReason, Observer},
+    worker::{Handled, Task},
 };
 
 use crate::worker::prelude::*;
@@ -12,40 +13,43 @@ use crate::worker::prelude::*;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Refund {
     #[initial]
-    #[on(ask => Asked, by = GraphRunner)]
+    #[on(ask(charge = Charge { cents: 5 }) => Asked, by = GraphRunner)]
     Filed,
+    #[invoke(charge, approve)]
     #[on(pay => Paid, by = GraphRunner)]
     #[on(refuse => Refused, by = GraphRunner)]
-    Asked,
+    Asked { charge: Charge },
     #[terminal]
     Paid,
     #[terminal]
     Refused,
 }
 
-/// Asks for 5 cents. It fails after it has asked, until it has run three times.
-fn asks() -> Does<AnyRefund> {
-    let (runs, by) = (Count::default(), graph_runner());
-    does(move |refund: AnyRefund, task| {
-        let fails = runs.add() < 3;
-        Box::pin(async move {
-            Ok(match refund {
-                AnyRefund::Filed(refund) => {
-                    task.ask::<Charge>(charge(5), None)?;
-                    if fails {
-                        return Err("it fails after it has asked".into());
-                    }
-                    Next::to(refund.ask(by))
-                }
-                AnyRefund::Asked(refund) => match task.joined().await?.as_deref() {
-                    Some([charge]) if charge.is_in::<Completed>() => Next::to(refund.pay(by)),
-                    Some(_) => Next::to(refund.refuse(by)),
-                    None => Next::Wait,
-                },
-                AnyRefund::Paid(_) | AnyRefund::Refused(_) => Next::Wait,
-            })
+/// Fails after it has made its transition, until it has run three times.
+#[derive(Default)]
+struct Clerk(Count);
+
+impl refund::Handle for Clerk {
+    async fn filed(&self, refund: Refund<refund::Filed>, _: &mut Task) -> Handled<AnyRefund> {
+        let asked = refund.ask(graph_runner());
+        if self.0.add() < 3 {
+            return Err("it fails after its transition".into());
+        }
+        Ok(Next::to(asked))
+    }
+
+    async fn asked(
+        &self,
+        refund: Refund<refund::Asked>,
+        outcome: Outcome<Charge>,
+        _: &mut Task,
+    ) -> Handled<AnyRefund> {
+        Ok(match outcome {
+            Ok(_) => Next::to(refund.pay(graph_runner())),
+            Err(CallError::Declined { .. }) => Next::to(refund.refuse(graph_runner())),
+            Err(why) => return Err(why.into()),
         })
-    })
+    }
 }
 
 /// The gates that wait for an answer.
@@ -62,7 +66,11 @@ fn a_call_that_was_asked_for_runs_if_it_is_approved() {
     for (approved, end) in [(true, "paid"), (false, "refused")] {
         each(async |store| {
             let (id, bank) = (create(&store, Refund::new()).await, Service::default());
-            let drives = || worker(&store).handler(asks()).tool::<Charge>(bank.clone());
+            let drives = || {
+                worker(&store)
+                    .handler(refund::Driver(Clerk::default()))
+                    .tool::<Charge>(bank.clone())
+            };
             settle(drives()).await;
             // Before the answer, the refund waits for a charge that has not ended.
             is(&store, id, "asked").await;

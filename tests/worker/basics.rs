@@ -1,6 +1,9 @@
 //! An order from its message to its payment, and a deadline that a running worker fires.
 
-use machine::contract::execution::Completed;
+use machine::{
+    contract::Outcome,
+    worker::{Handled, Task},
+};
 
 use crate::worker::prelude::*;
 
@@ -14,6 +17,7 @@ enum Order {
     #[on(confirm(amount) => Paying, by = Human)]
     #[on(expire => Cancelled, by = GraphRunner, after = Duration::from_millis(100))]
     Asking,
+    #[invoke(payment: Charge = Charge { cents: amount })]
     #[on(accept => Paid, by = GraphRunner)]
     #[on(refuse => Cancelled, by = GraphRunner)]
     Paying { amount: u32 },
@@ -23,26 +27,29 @@ enum Order {
     Cancelled,
 }
 
-fn shop() -> Does<AnyOrder> {
-    does(|order: AnyOrder, task| {
-        Box::pin(async move {
-            let by = &task.actors().graph_runner;
-            Ok(match order {
-                AnyOrder::Placed(order) => Next::to(order.check(by)),
-                AnyOrder::Paying(order) => match &task.children().await?[..] {
-                    [] => {
-                        let payment = Planned::<Charge>::new(charge(order.state().amount))?;
-                        task.child(payment.into_execution());
-                        Next::Wait
-                    }
-                    [payment] if !payment.has_ended => Next::Wait,
-                    [payment] if payment.is_in::<Completed>() => Next::to(order.accept(by)),
-                    _ => Next::to(order.refuse(by)),
-                },
-                AnyOrder::Asking(_) | AnyOrder::Paid(_) | AnyOrder::Cancelled(_) => Next::Wait,
-            })
+struct Shop;
+
+impl order::Handle for Shop {
+    async fn placed(&self, order: Order<order::Placed>, task: &mut Task) -> Handled<AnyOrder> {
+        Ok(Next::to(order.check(&task.actors().graph_runner)))
+    }
+
+    async fn paying(
+        &self,
+        order: Order<order::Paying>,
+        outcome: Outcome<Charge>,
+        task: &mut Task,
+    ) -> Handled<AnyOrder> {
+        let by = &task.actors().graph_runner;
+        Ok(match outcome {
+            Ok(_) => Next::to(order.accept(by)),
+            Err(_) => Next::to(order.refuse(by)),
         })
-    })
+    }
+}
+
+fn shop(store: &Store, bank: &Service) -> Worker {
+    worker(store).handler(order::Driver(Shop)).tool::<Charge>(bank.clone())
 }
 
 #[test]
@@ -52,10 +59,12 @@ fn an_order_goes_its_way() {
         // Before the machine waits for it.
         let confirm = Message::new(&order::Event::Confirm { amount: 17 }, ann()).unwrap();
         store.send(id, &confirm).await.unwrap();
-        settle(worker(&store).handler(shop()).tool::<Charge>(bank.clone())).await;
+        settle(shop(&store, &bank)).await;
         is(&store, id, "paid").await;
         assert_eq!(bank.calls(), 1);
-        assert_eq!(inbox(&store, id).await[0].status, Delivery::Handled);
+        // The confirmation, and the outcome of the payment.
+        let statuses: Vec<_> = inbox(&store, id).await.iter().map(|it| it.status).collect();
+        assert_eq!(statuses, [Delivery::Handled; 2]);
         let history = store.history(id).await.unwrap();
         assert!(history.entries.iter().any(|entry| entry.by.as_deref() == Some("ann")));
     });
@@ -65,7 +74,7 @@ fn an_order_goes_its_way() {
 fn a_deadline_fires() {
     in_real_time(async |store| {
         let id = create(&store, Order::new()).await;
-        let running = worker(&store).handler(shop()).tool::<Charge>(Service::default()).start();
+        let running = shop(&store, &Service::default()).start();
         until("it expires", async || state(&store, id).await == "cancelled").await;
         tokio::time::timeout(STUCK, running.stop()).await.unwrap().unwrap();
     });

@@ -23,6 +23,7 @@ fn is_fair(_: &offer::Open, price: &u32) -> Result<(), TooMuch> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Offer {
     #[initial]
+    #[invoke(charge: Charge = Charge { cents: 3 }, unattended)]
     #[on(accept(price) => Accepted, by = Human, guard = is_fair -> TooMuch)]
     #[on(wish(text) => Wished, by = Customer)]
     #[on(shelve => Shelved, by = Human)]
@@ -348,13 +349,12 @@ fn a_call_that_a_move_ends_does_not_hold_the_next_deadline() {
         let (calls, wait) = (Count::default(), Duration::from_hours(1));
         let patient = || worker(&store).attempts(3).backoff(wait, wait).handler(shelves(&calls));
         let id = create(&store, Offer::new()).await;
-        let mut call = Planned::<Charge>::new(charge(3)).unwrap().into_execution();
-        store.batch().create_child(id, &mut call).write().await.unwrap();
+        let call = store.children(id).await.unwrap().remove(0).id;
         settle(patient()).await;
         store.send(id, &says(SHELVE, "shelve")).await.unwrap();
         settle(patient()).await;
         is(&store, id, "shelved").await;
-        is(&store, call.id(), "cancelled").await;
+        is(&store, call, "cancelled").await;
         assert_eq!(calls.get(), 1);
         hand.advance(DUE);
         settle(patient()).await;

@@ -6,20 +6,29 @@ use tokio::sync::Notify;
 
 use crate::worker::prelude::*;
 
-#[machine(durable)]
+fn is_asked_for(charge: &Charge) -> bool {
+    charge.cents == 1
+}
+
+#[machine(durable, fields(charges: Vec<Charge>, in = Booking | Paused))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Trip {
     #[initial]
-    #[on(pause(note) => Paused, by = Human)]
-    #[on(wish(text: String, wishes = wishes + 1) => Booking, by = Human)]
+    #[invoke(charges: [Charge], approve = is_asked_for, unattended)]
+    #[on(pause(note) => Paused, by = Human, detach)]
     #[on(wait => Paused(note = "full".to_owned()), by = GraphRunner)]
-    #[on(stop(why) => Stopped, by = Human)]
-    Booking { wishes: u32 },
+    #[on(stop(why) => Stopped, by = Human, detach)]
+    Booking,
     #[stable]
-    #[on(resume(wishes = 0) => Booking, by = Human)]
+    #[on(resume => Booking, by = Human)]
     Paused { note: String },
     #[terminal]
     Stopped { why: String },
+}
+
+/// A trip in the store, with calls of these amounts.
+async fn create_trip(store: &Store, cents: impl IntoIterator<Item = u32>) -> Id {
+    create(store, Trip::new(cents.into_iter().map(|cents| Charge { cents }).collect())).await
 }
 
 /// A trip with a call behind a gate that is open, and one without a gate.
@@ -32,12 +41,11 @@ struct Booked {
 
 impl Booked {
     async fn new(store: &Store) -> Self {
-        let id = create(store, Trip::new(0)).await;
-        let (mut gate, mut gated) = charge(1).ask::<Charge>(None, ecs_node()).unwrap();
-        let mut plain = Planned::<Charge>::new(charge(2)).unwrap();
-        let batch = store.batch().create(gate.machine()).create_child(id, gated.machine());
-        batch.create_child(id, plain.machine()).write().await.unwrap();
-        Self { id, gate: gate.id(), gated: gated.id(), plain: plain.id() }
+        let id = create_trip(store, [1, 2]).await;
+        let calls = store.children(id).await.unwrap();
+        let [gated, plain] = [calls[0].id, calls[1].id];
+        let asked: AnyExecution = store.load(gated).await.unwrap();
+        Self { id, gate: asked.context().behind().unwrap(), gated, plain }
     }
 
     async fn are(&self, store: &Store, [gate, gated, plain]: [&str; 3]) {
@@ -132,13 +140,12 @@ fn a_commit_with_several_moves() {
     each(async |store| {
         let booked = Booked::new(&store).await;
         let trip = booking(&store, booked.id).await.wait(graph_runner());
-        let mut call = Planned::<Charge>::new(charge(3)).unwrap();
-        let mut trip = trip.resume(ann());
-        let batch = store.batch().commit(&mut trip).create_child(booked.id, call.machine());
-        batch.write().await.unwrap();
+        store.commit(&mut trip.resume(ann())).await.unwrap();
         booked.are(&store, ["cancelled"; 3]).await;
-        // It came with the last move.
-        is(&store, call.id(), "pending").await;
+        // They came with the last move.
+        let calls = store.children(booked.id).await.unwrap();
+        assert_eq!(calls.len(), 4);
+        assert!(calls[2..].iter().all(|call| call.status == "pending"), "{calls:?}");
         let AnyExecution::Cancelled(ended) = store.load(booked.plain).await.unwrap() else {
             panic!("it is not cancelled")
         };
@@ -167,15 +174,10 @@ fn a_begun_call_continues() {
 /// Workers begin one call after the other; the pause does not wait until they have begun all.
 #[test]
 fn a_pause_comes_between_many_calls() {
+    const CALLS: u32 = 256;
     on_threads(async |store| {
-        let id = create(&store, Trip::new(0)).await;
-        let call = |cents| Planned::<Charge>::new(charge(cents)).unwrap();
-        let mut calls: Vec<_> = (0..400).map(call).collect();
-        let mut batch = store.batch();
-        for call in &mut calls {
-            batch = batch.create_child(id, call.machine());
-        }
-        batch.write().await.unwrap();
+        let id = create_trip(&store, 2..CALLS + 2).await;
+        let calls = store.children(id).await.unwrap();
         let bank = Service::held();
         let drives = worker(&store).handler(rests::<AnyTrip>()).tool::<Charge>(bank.clone());
         let running = drives.start();
@@ -189,24 +191,24 @@ fn a_pause_comes_between_many_calls() {
         let paused = place_of(&all, id, |_, to| to == "paused").unwrap();
         let mut cancelled = 0;
         for call in &calls {
-            let begun = place_of(&all, call.id(), |from, _| from == "pending").unwrap();
-            let is_cancelled = state(&store, call.id()).await == "cancelled";
+            let begun = place_of(&all, call.id, |from, _| from == "pending").unwrap();
+            let is_cancelled = state(&store, call.id).await == "cancelled";
             cancelled += u32::from(is_cancelled);
             assert!(begun < paused || is_cancelled);
         }
         // The bank holds the first 16, which are all that a worker runs at the same time.
-        assert!((400 - 16..=400 - 5).contains(&cancelled), "{cancelled} are cancelled");
+        assert!((CALLS - 16..=CALLS - 5).contains(&cancelled), "{cancelled} are cancelled");
     });
 }
 
-/// A handler that asks for a call while a person moves its machine on asked for the state before.
+/// A handler that creates a child while a person moves its machine on created it for the state before.
 #[test]
 fn a_handler_result_applies_only_to_the_state_it_saw() {
     each(async |store| {
-        let id = create(&store, Trip::new(0)).await;
+        let id = create_trip(&store, [2]).await;
         let signals @ [asked, goes, looked] = &[(); 3].map(|()| Arc::new(Notify::new()));
         let signals = signals.clone();
-        let calls = does(move |trip: AnyTrip, task| {
+        let creates = does(move |trip: AnyTrip, task| {
             let [asks, may, looks] = signals.clone();
             Box::pin(async move {
                 if !matches!(trip, AnyTrip::Booking(_)) {
@@ -215,54 +217,55 @@ fn a_handler_result_applies_only_to_the_state_it_saw() {
                 }
                 asks.notify_one();
                 may.notified().await;
-                task.call(Planned::<Charge>::new(charge(3))?);
+                task.child(Lamp::new());
                 Ok(Next::Wait)
             })
         });
-        let running = worker(&store).handler(calls).start();
+        let running = worker(&store).handler(creates).start();
         notified(asked).await;
         pauses(&store, id).await;
         goes.notify_one();
         notified(looked).await;
         running.stop().await.unwrap();
-        assert_eq!(store.children(id).await.unwrap(), []);
+        let children = store.children(id).await.unwrap();
+        assert!(children.iter().all(|child| child.machine == "execution"), "{children:?}");
     });
 }
 
-/// Calls are added and begun while a person pauses: what was there at the pause has begun before it, or never does.
+/// Calls begin while a person pauses: each has begun before the pause, or never does.
 #[test]
 fn no_call_slips_past_a_pause() {
     let rounds: u32 = setting("CRASH_ROUNDS").unwrap_or(12);
     for round in 0..rounds {
         on_threads(async |store| {
-            let id = create(&store, Trip::new(0)).await;
-            let other = store.clone();
-            let adds = tokio::spawn(async move {
-                for cents in 0..8 {
-                    let mut call = Planned::<Charge>::new(charge(cents)).unwrap();
-                    let added = other.batch().create_child(id, call.machine()).write().await;
-                    added.unwrap();
-                    if cents % 2 == 0 {
-                        // The pause may have been first.
-                        drop(other.begin(call, tool_node()).await);
-                    }
+            let id = create_trip(&store, 2..10).await;
+            let calls = store.children(id).await.unwrap();
+            let (other, begun) = (store.clone(), calls.clone());
+            let begins = tokio::spawn(async move {
+                for call in begun.iter().step_by(2) {
+                    let AnyExecution::Pending(call) = other.load(call.id).await.unwrap() else {
+                        // The pause was first.
+                        continue;
+                    };
+                    // The pause may come now.
+                    let call = Planned::<Charge>::of(call).unwrap();
+                    drop(other.begin(call, tool_node()).await);
                 }
             });
             for _ in 0..round % 7 {
                 tokio::task::yield_now().await;
             }
             pauses(&store, id).await;
-            adds.await.unwrap();
+            begins.await.unwrap();
             let all = committed(&store).await;
             let paused = place_of(&all, id, |_, to| to == "paused").unwrap();
-            for child in store.children(id).await.unwrap() {
-                let created = all.iter().position(|(id, _)| *id == child.id).unwrap();
-                let begun = place_of(&all, child.id, |from, _| from == "pending");
-                let ended = place_of(&all, child.id, |_, to| to == "cancelled");
+            for call in calls {
+                let begun = place_of(&all, call.id, |from, _| from == "pending");
+                let ended = place_of(&all, call.id, |_, to| to == "cancelled");
                 let in_time = begun.is_some_and(|begun| begun < paused && ended.is_none());
                 assert!(
-                    created > paused || in_time || ended.is_some(),
-                    "round {round}: {child:?}: {created} {begun:?} {ended:?}, paused at {paused}"
+                    in_time || ended.is_some(),
+                    "round {round}: {call:?}: {begun:?} {ended:?}, paused at {paused}"
                 );
             }
         });

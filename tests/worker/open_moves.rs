@@ -11,6 +11,12 @@ enum Claim {
     #[initial]
     #[on(ask => Asked, by = GraphRunner)]
     Drafted,
+    // One call behind a gate, and one without.
+    #[invoke(
+        charges: [Charge] = [5, 3].map(|cents| Charge { cents }),
+        approve = is_large,
+        unattended,
+    )]
     #[on(revise(note) => Revised)]
     Asked,
     #[stable]
@@ -22,19 +28,14 @@ enum Claim {
 
 const REVISE: &str = r#"{"trigger": "revise", "note": "too much"}"#;
 
-/// Makes two calls in the batch of its move: one behind a gate, and one without.
+fn is_large(charge: &Charge) -> bool {
+    charge.cents > 4
+}
+
 fn asks() -> Does<AnyClaim> {
-    does(|claim: AnyClaim, task| {
-        Box::pin(async move {
-            Ok(match claim {
-                AnyClaim::Drafted(claim) => {
-                    task.ask::<Charge>(charge(5), None)?;
-                    task.call(Planned::<Charge>::new(charge(3))?);
-                    Next::to(claim.ask(graph_runner()))
-                }
-                _ => Next::Wait,
-            })
-        })
+    moves(|claim, _| match claim {
+        AnyClaim::Drafted(claim) => Next::to(claim.ask(graph_runner())),
+        _ => Next::Wait,
     })
 }
 

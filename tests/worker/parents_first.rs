@@ -25,6 +25,7 @@ fn is_open(_: &order::Paying) -> Result<(), Locked> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Order {
     #[initial]
+    #[invoke(charge: Charge = Charge { cents: 3 }, unattended)]
     #[on(pause => Paused, by = Human)]
     #[on(note => Self, by = GraphRunner)]
     #[on(enter => Paused, by = Human, guard = is_open -> Locked)]
@@ -47,6 +48,7 @@ fn is_free(_: &rent::Running) -> Result<(), Locked> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Rent {
     #[initial]
+    #[invoke(charge: Charge = Charge { cents: 3 }, unattended)]
     #[on(lapse => Lapsed, by = GraphRunner, guard = is_free -> Locked, after = Duration::from_secs(10))]
     Running,
     #[terminal]
@@ -80,9 +82,8 @@ async fn undriven(store: &Store) -> (Id, Id) {
 /// A machine, and its call.
 async fn with_call(store: &Store, machine: impl Durable) -> (Id, Id) {
     let id = create(store, machine).await;
-    let mut call = Planned::<Charge>::new(charge(3)).unwrap().into_execution();
-    store.batch().create_child(id, &mut call).write().await.unwrap();
-    (id, call.id())
+    let call = store.children(id).await.unwrap().remove(0);
+    (id, call.id)
 }
 
 /// The worker of the tool alone.

@@ -11,6 +11,7 @@ use machine_tests::STUCK;
 use super::{
     Random,
     errands::{Guide, Lines, Pay, Read, Services},
+    trips::trip::Driver,
 };
 use crate::worker::process::{Member, Process, close, orders, say_id};
 
@@ -81,7 +82,7 @@ async fn works() {
     let random = Mutex::new(Random::new(seed));
     let services = Arc::new(Services { lines, random });
     let worker = Worker::new(&store, Actors::issue("worker").unwrap())
-        .handler(Guide)
+        .handler(Driver(Guide))
         .tool::<Read>(Arc::clone(&services))
         .tool::<Pay>(services)
         .lease(Duration::from_secs(1))

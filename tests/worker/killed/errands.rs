@@ -9,16 +9,16 @@ use std::{
 };
 
 use machine::{
-    contract::{
-        Answer, Applied, Attempt, Call, Contract, NoReceipt, Perform, Planned, Tool,
-        execution::Completed,
-    },
-    worker::{Handled, Handler, Next, Task},
+    contract::{Answer, Applied, Attempt, Call, NoReceipt, Outcome, Perform, Tool},
+    worker::{Handled, Next, Task},
 };
-use machine_tests::actors::{graph_runner, reasoning_node};
+use machine_tests::actors::graph_runner;
 use serde::{Deserialize, Serialize};
 
-use super::{Random, trips::AnyTrip};
+use super::{
+    Random,
+    trips::{AnyTrip, Trip, trip},
+};
 
 /// The files of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -102,41 +102,30 @@ impl Perform<Pay> for Services {
 /// The handler.
 pub(crate) struct Guide;
 
-impl Handler for Guide {
-    type Machine = AnyTrip;
+impl trip::Handle for Guide {
+    async fn planned(&self, trip: Trip<trip::Planned>, _: &mut Task) -> Handled<AnyTrip> {
+        Ok(Next::to(trip.look(graph_runner())))
+    }
 
-    async fn handle(&self, trip: AnyTrip, task: &mut Task) -> Handled<AnyTrip> {
-        let by = graph_runner();
-        let number = trip.context().number;
-        Ok(match trip {
-            AnyTrip::Planned(trip) => {
-                let contract = Contract::of(&Read { trip: number }, reasoning_node())?;
-                task.child(Planned::<Read>::new(contract)?.into_execution());
-                Next::to(trip.look(by))
-            }
-            AnyTrip::Reading(trip) => match task.joined().await?.as_deref() {
-                Some([read]) if read.is_in::<Completed>() => Next::to(trip.found(by)),
-                Some(other) => return Err(format!("it was not read: {other:?}").into()),
-                None => Next::Wait,
-            },
-            AnyTrip::Paying(trip) => {
-                let Some(children) = task.joined().await? else { return Ok(Next::Wait) };
-                match children.last() {
-                    Some(last) if children.len() > 1 && last.is_in::<Completed>() => {
-                        Next::to(trip.paid(by))
-                    }
-                    // The first attempt, or one after a call that did not take effect.
-                    _ => {
-                        let pay = Pay { trip: number, amount: trip.state().amount };
-                        let contract = Contract::of(&pay, reasoning_node())?;
-                        task.child(Planned::<Pay>::new(contract)?.into_execution());
-                        Next::Wait
-                    }
-                }
-            }
-            AnyTrip::Asking(_) | AnyTrip::Resting(_) | AnyTrip::Over(_) | AnyTrip::Expired(_) => {
-                Next::Wait
-            }
+    async fn reading(
+        &self,
+        trip: Trip<trip::Reading>,
+        outcome: Outcome<Read>,
+        _: &mut Task,
+    ) -> Handled<AnyTrip> {
+        outcome?;
+        Ok(Next::to(trip.found(graph_runner())))
+    }
+
+    async fn paying(
+        &self,
+        trip: Trip<trip::Paying>,
+        outcome: Outcome<Pay>,
+        _: &mut Task,
+    ) -> Handled<AnyTrip> {
+        Ok(match outcome {
+            Ok(_) => Next::to(trip.paid(graph_runner())),
+            Err(_) => Next::to(trip.again(graph_runner())),
         })
     }
 }

@@ -9,6 +9,8 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::errands::{Pay, Read};
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Terms {
     pub(crate) number: u32,
@@ -32,7 +34,8 @@ pub(crate) enum Trip {
     #[initial]
     #[on(look => Reading, by = GraphRunner)]
     Planned,
-    /// An idempotent execution reads.
+    /// An idempotent call reads.
+    #[invoke(read: Read = Read { trip: context.number })]
     #[on(found => Asking, by = GraphRunner)]
     Reading,
     /// A person confirms it.
@@ -40,8 +43,10 @@ pub(crate) enum Trip {
     #[on(confirm(amount) => Paying, by = Human)]
     #[on(expire => Expired, by = GraphRunner, after = context.patience())]
     Asking,
-    /// An irreversible execution pays.
+    /// An irreversible call pays. It is made again if it did not take effect.
+    #[invoke(pay: Pay = Pay { trip: context.number, amount }, unattended)]
     #[on(paid => Resting, by = GraphRunner)]
+    #[on(again => Paying, by = GraphRunner)]
     Paying { amount: u32 },
     #[on(wake => Over, by = GraphRunner, after = Duration::from_millis(100))]
     Resting { amount: u32 },
