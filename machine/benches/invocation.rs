@@ -1,4 +1,4 @@
-//! The cost of a call that a state makes, against the same execution, in the same session, created by hand in the same batch:
+//! The cost of a call that a state makes, against the same execution, in the same session, created in the same batch without a parent:
 //! `ratio NAME VALUE` lines, in time and in bytes of the write-ahead log. `instructions.py` counts instructions.
 //!
 //! `cargo bench --package machine --bench invocation`
@@ -54,7 +54,7 @@ pub enum Order {
     Bought { outcomes: Vec<Outcome<Charge>> },
 }
 
-/// Its program makes them.
+/// Its program creates executions of its own.
 mod plain {
     use super::{CallError, Charge, Deserialize, Human, Outcome, Serialize, machine};
 
@@ -109,12 +109,12 @@ async fn by_hand(store: &Store, mut charges: Vec<Charge>) {
     if charges.len() == 1 {
         let mut paying = cart.place(charges.remove(0), &*ANN);
         let batch = store.batch().commit(&mut paying);
-        batch.create_child(id, &mut calls[0]).write().await.unwrap();
+        batch.create(&mut calls[0]).write().await.unwrap();
     } else {
         let mut buying = cart.place_all(charges, &*ANN);
         let mut batch = store.batch().commit(&mut buying);
         for call in &mut calls {
-            batch = batch.create_child(id, call);
+            batch = batch.create(call);
         }
         batch.write().await.unwrap();
     }

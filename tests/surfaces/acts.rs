@@ -141,8 +141,8 @@ order        | send nothing         | refused: `confirm` needs `amount`; it take
 order        | send text            | refused: `confirm` expects a different type for `amount`
 order        | send more            | refused: does not take `to\u{1b}x`
 parent       | approve              | refused: `approve {other} --as NAME`
-parent       | cancel               | ASKING WAITING
-parent       | send                 | ASKING WAITING
+parent       | cancel               | MAILING WAITING
+parent       | send                 | MAILING WAITING
 set aside    | approve              | refused: instead: `requeue {id} --as NAME --message=
 set aside    | cancel               | ASKING
 set aside    | requeue              | ASKING
@@ -191,7 +191,7 @@ pub(crate) fn situations() -> impl Iterator<Item = &'static str> {
 
 /// The answer to an act that does not apply.
 fn does_not_apply(situation: &str, act: &str) -> &'static str {
-    let is_order = matches!(situation, "order" | "parent" | "set aside" | "paying" | "ended");
+    let is_order = matches!(situation, "order" | "set aside" | "paying" | "ended");
     let has_ended = matches!(
         situation,
         "withdrawn" | "failed" | "failed child" | "repeated" | "sent" | "contradicted" | "ended"
@@ -205,6 +205,7 @@ fn does_not_apply(situation: &str, act: &str) -> &'static str {
         "requeue other" => "{id} has no message `form-18`; `show {id}` lists its messages",
         "send" => "none of its moves is for people",
         _ if is_order => "{id} is of the kind `order`, in ",
+        _ if situation == "parent" => "{id} is of the kind `errand`, in ",
         "approve" | "decline" => "{id} is not a gate that waits for an answer: it is ",
         "cancel" => "so there is nothing to cancel",
         "respond" | "resume" => "{id} is not a question that waits for an answer",

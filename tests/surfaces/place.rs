@@ -11,7 +11,10 @@ use std::{
 use machine::{
     Id,
     actor::{Actors, GraphRunner, Human},
-    contract::{Action, AnyExecution, Contract, Gate, NoReceipt, Perform, Planned, Settled},
+    contract::{
+        Action, ActionRefusal, AnyExecution, CallError, Contract, Gate, NoReceipt, Perform,
+        Planned, Settled, ToolCall, ToolSpec,
+    },
     machine,
     store::{Message, OpenOptions, Store},
     view::Label,
@@ -63,6 +66,28 @@ pub(crate) enum Order {
     Cancelled { reason: String },
 }
 
+/// A machine of the program's own that makes a call.
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Errand {
+    #[initial]
+    #[stable]
+    #[invoke(mail, approve, done = sent, failed = not_sent)]
+    #[on(sent(receipt) => Sent)]
+    #[on(not_sent(why) => NotSent)]
+    #[on(confirm(amount) => Paid, by = Human)]
+    #[on(cancel(reason) => Cancelled, by = Human)]
+    Mailing { mail: ToolCall },
+    #[terminal]
+    Sent { receipt: String },
+    #[terminal]
+    NotSent { why: CallError<ActionRefusal> },
+    #[terminal]
+    Paid { amount: u32 },
+    #[terminal]
+    Cancelled { reason: String },
+}
+
 impl Place {
     pub(crate) async fn new() -> Self {
         Self::with(&OpenOptions::new()).await
@@ -87,10 +112,10 @@ impl Place {
         Label::of(&self.store.load::<AnyExecution>(id).await.unwrap())
     }
 
-    /// Runs the program of the orders until nothing is left to do.
+    /// Runs the program of the orders and errands until nothing is left to do.
     pub(crate) async fn work(&self) {
         let worker = Worker::new(&self.store, Actors::issue("shop").unwrap()).machine::<AnyOrder>();
-        worker.run_until_idle().await.unwrap();
+        worker.machine::<AnyErrand>().run_until_idle().await.unwrap();
     }
 
     /// Edits the file, bypassing the library.
@@ -231,14 +256,19 @@ impl Place {
         (id, message.correlation().to_owned())
     }
 
-    /// An order whose mail waits behind a gate.
+    /// An errand whose mail waits behind a gate.
     pub(crate) async fn parent_of(&self, to: &str) -> (Id, Gate, Planned<Action>) {
-        let mut order = Order::new();
-        let (mut gate, mut planned) = mail(to).ask(None, ecs_node()).unwrap();
-        let id = order.id();
-        let batch = self.store.batch().create(&mut order).create(gate.machine());
-        batch.create_child(id, planned.machine()).write().await.unwrap();
-        (id, gate, planned)
+        let email = ToolSpec::irreversible("email", "send").unwrap();
+        let email = email.settling_time(Duration::ZERO).template("", "{to}");
+        let arguments = serde_json::json!({ "to": to }).to_string();
+        let mut errand = Errand::new(ToolCall::new(&email, &arguments).unwrap());
+        self.store.create(&mut errand).await.unwrap();
+        let mail = self.store.children(errand.id()).await.unwrap().remove(0).id;
+        let AnyExecution::Pending(mail) = self.store.load(mail).await.unwrap() else {
+            panic!("it has begun")
+        };
+        let gate = self.store.gate(mail.context().behind().unwrap()).await.unwrap();
+        (errand.id(), gate, Planned::of(mail).unwrap())
     }
 }
 

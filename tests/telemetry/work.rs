@@ -5,14 +5,14 @@ use std::time::Duration;
 use machine::{
     actor::Actors,
     clock::Millis,
-    contract::{Answer, Applied, Call, Execution, Irreversible, Perform, Tool},
+    contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
     store::OpenOptions,
     worker::Worker,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    errand::{Clerk, Does, Hold},
+    errand::{Clerk, Does, Errand, Hold},
     world::{Frozen, World},
 };
 
@@ -30,10 +30,10 @@ pub(crate) async fn failures(world: &World) {
     worker.run_until_idle().await.unwrap();
 }
 
-/// A handler moves its machine on while a call of the state has not begun.
+/// A handler moves its machine on while a child of the state has not ended.
 pub(crate) async fn cancelled(world: &World) {
-    let (id, mut call) = (world.errand().await, Execution::new(world.mail(60)));
-    world.store.batch().create_child(id, &mut call).write().await.unwrap();
+    let (id, mut child) = (world.errand().await, Errand::new(world.text("note")));
+    world.store.batch().create_child(id, &mut child).write().await.unwrap();
     world.worker(Does::Opens).run_until_idle().await.unwrap();
 }
 

@@ -48,7 +48,7 @@ mod tests {
         id::Id,
         store::{
             Message, Store,
-            backend::{Kinship, MovedChild, WriteBatch},
+            backend::{Kinship, NewChild, WriteBatch},
             inbox::{
                 outcome::outcome_of,
                 protocol::{Claim, Event},
@@ -84,15 +84,14 @@ mod tests {
                 |it: Execution<Waiting>| it.cancel("not needed".to_owned(), &actors.graph_runner);
             let (mut parent, mut call, mut open, mut stranger) = (asks(), asks(), asks(), asks());
             let [to, call_id, open_id] = [&parent, &call, &open].map(Execution::id);
-            for machine in [&mut parent, &mut stranger] {
+            for machine in [&mut parent, &mut call, &mut open, &mut stranger] {
                 store.create(machine).await.unwrap();
             }
-            let children = store.batch().create_child(to, &mut call);
-            children.create_child(to, &mut open).write().await.unwrap();
-            let moved = MovedChild { child: call_id, parent: to, since: 1, position: Some(0) };
+            let child_of =
+                |child, position| NewChild { child, parent: to, since: Some(1), position };
+            let children = vec![child_of(call_id, Some(0)), child_of(open_id, None)];
             let drives = vec!["execution".to_owned()];
-            apply(&store, WriteBatch { moved_children: vec![moved], drives, ..store.new_batch() })
-                .await;
+            apply(&store, WriteBatch { children, drives, ..store.new_batch() }).await;
             store.commit(&mut cancelled(call)).await.unwrap();
             let mut stranger = cancelled(stranger);
             store.commit(&mut stranger).await.unwrap();
