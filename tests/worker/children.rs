@@ -209,3 +209,36 @@ fn cancel_cannot_be_forestalled() {
         is(&store, son, "cancelled").await;
     });
 }
+
+/// A state makes calls with `#[invoke]`: an execution is no child, and no machine that a handler creates.
+#[test]
+fn a_call_by_hand_is_refused() {
+    each(async |store| {
+        let parent = create(&store, Family::new()).await;
+        let mut call = Execution::new(charge(3));
+        let refused = store.batch().create_child(parent, &mut call).write().await;
+        assert_err!(refused, EffectError::CallByHand { id } if *id == call.id());
+        for as_child in [true, false] {
+            let calls = moves(move |_: AnyFamily, task| {
+                let call = Execution::new(charge(3));
+                if as_child {
+                    task.child(call);
+                } else {
+                    task.create(call);
+                }
+                Next::Wait
+            });
+            settle(worker(&store).handler(calls)).await;
+            let [(aside, error)] = &store.set_aside().await.unwrap().machines[..] else { panic!() };
+            let error = error.as_deref().unwrap();
+            assert!(
+                *aside == parent && error.contains("a state makes calls with `#[invoke]`"),
+                "{error}"
+            );
+            store.requeue(parent, &[]).await.unwrap();
+        }
+        assert_eq!(store.children(parent).await.unwrap(), []);
+        let executions = store.load_all::<AnyExecution>(&Query::new()).await.unwrap();
+        assert_eq!(executions.items.len(), 0);
+    });
+}

@@ -21,7 +21,7 @@ pub type Handled<M> = Result<Next<M>, Failure>;
 /// state, something it waits for ended, or the time came that the handler asked for.
 ///
 /// A handler runs at least once for each state: a worker can end at any moment, and another one calls
-/// the handler again. So what must not happen twice is an execution, see [`Task::child`].
+/// the handler again. So what must not happen twice is a call of the state: see [Invocations](macro@crate::machine#invocations).
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};

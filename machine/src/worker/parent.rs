@@ -4,8 +4,7 @@ use crate::{
     actor::Category,
     contract::{Execution, execution::Pending},
     definition::Fit,
-    id::Id,
-    store::{LoadError, Store, Unavailable, backend::FoundRow},
+    store::{LoadError, Store, backend::FoundRow},
 };
 
 /// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
@@ -15,8 +14,8 @@ pub(super) async fn comes_first(
     store: &Store,
     call: &Execution<Pending>,
 ) -> Result<bool, LoadError> {
-    let Some(parent) = parent_of(store, call).await? else { return Ok(false) };
-    let (found, work, messages) = store.inner.backend.task(parent).await?;
+    let Some(origin) = call.context().invoked() else { return Ok(false) };
+    let (found, work, messages) = store.inner.backend.task(origin.id).await?;
     let FoundRow::Row(row, _) = &found else { return Ok(false) };
     // It has ended, or no worker drives it.
     let Some(work) = work else { return Ok(false) };
@@ -42,12 +41,4 @@ pub(super) async fn comes_first(
         definition.category(by) == Category::Human
             && trigger.is_some_and(|trigger| definition.fit(state, trigger, by) == Fit::Now)
     }))
-}
-
-/// The parent of a call. One by an edit is none.
-async fn parent_of(store: &Store, call: &Execution<Pending>) -> Result<Option<Id>, Unavailable> {
-    match call.context().invoked() {
-        Some(origin) => Ok(Some(origin.id)),
-        None => Ok(store.inner.backend.parent(call.id()).await?.unwrap_or_default()),
-    }
 }

@@ -2,7 +2,6 @@ use std::{
     fmt,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use serde_json::Value;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use super::{lease::HeldLease, own_calls::OwnCalls, shared::Shared};
 use crate::{
     actor::Actors,
-    contract::{AnyExecution, Callable, Contract, InvalidContract, Outcome, Planned, outcome},
+    contract::{AnyExecution, Callable, Outcome, outcome},
     effects::Batch,
     id::Id,
     journal::Journal,
@@ -104,100 +103,17 @@ impl Task {
         self.lease.id
     }
 
-    /// Creates a machine, in the batch of the transition.
+    /// Creates a machine, in the batch of the transition. It is not an execution: a state makes calls by
+    /// [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create(&mut self, machine: impl Durable + 'static) {
         self.created.get_mut().push(Box::new(machine));
     }
 
     /// Creates a child: a machine that this one waits for, in the batch of the transition. When it ends, the handler of
     /// this machine is called. When this machine ends the [visit](macro@crate::machine#visits) first, the child gets a
-    /// message with the trigger `cancel`. A retry of a child that failed has to be a child, too.
+    /// message with the trigger `cancel`.
     pub fn child(&mut self, machine: impl Durable + 'static) {
         self.children.get_mut().push(Box::new(machine));
-    }
-
-    /// Creates the execution of a call as a child. A worker that has its tool runs it. When this machine ends the
-    /// [visit](macro@crate::machine#visits) before it begins, it is CANCELLED.
-    pub fn call<T: Callable>(&mut self, planned: Planned<T>) {
-        self.child(planned.into_execution());
-    }
-
-    /// Asks a person for an approval of a call, in the batch of the transition: the gate, whose question is made
-    /// from the action, and the execution of the call, as a child. However often the handler runs before its
-    /// transition is written, the person is asked once. See [`Contract::ask`]. Returns the id of the gate.
-    ///
-    /// After the approval, a worker that has the tool runs the call. If it is declined, or not answered within
-    /// `expires_after`, the child is CANCELLED.
-    ///
-    /// ```
-    /// use machine::contract::{Contract, Irreversible, Tool};
-    /// use machine::worker::{Handled, Next, OwnCall, Task};
-    /// use serde::{Deserialize, Serialize};
-    /// # use machine::{actor::GraphRunner, machine};
-    ///
-    /// #[derive(Debug, Clone, Serialize, Deserialize)]
-    /// struct Refund {
-    ///     order: u64,
-    ///     cents: u64,
-    /// }
-    ///
-    /// impl Tool for Refund {
-    ///     const SERVICE: &'static str = "payments";
-    ///     const METHOD: &'static str = "refund";
-    ///     type Effect = Irreversible;
-    ///     type Receipt = String;
-    ///     type Refusal = String;
-    /// }
-    ///
-    /// # #[machine(durable)]
-    /// # #[derive(Debug, Clone, Serialize, Deserialize)]
-    /// # enum Claim {
-    /// #     #[initial]
-    /// #     #[on(ask => Asked, by = GraphRunner)]
-    /// #     Filed,
-    /// #     #[on(pay => Paid, by = GraphRunner)]
-    /// #     #[on(refuse => Refused, by = GraphRunner)]
-    /// #     Asked,
-    /// #     #[terminal]
-    /// #     Paid,
-    /// #     #[terminal]
-    /// #     Refused,
-    /// # }
-    /// async fn handle(claim: AnyClaim, task: &mut Task) -> Handled<AnyClaim> {
-    ///     Ok(match claim {
-    ///         AnyClaim::Filed(claim) => {
-    ///             let refund = Refund { order: 17, cents: 500 };
-    ///             let contract = Contract::of(&refund, &task.actors().reasoning_node)?;
-    ///             task.ask::<Refund>(contract, None)?;
-    ///             Next::to(claim.ask(&task.actors().graph_runner))
-    ///         }
-    ///         AnyClaim::Asked(claim) => {
-    ///             let refund = task.calls::<Refund>().await?.pop();
-    ///             match refund.and_then(OwnCall::into_outcome) {
-    ///                 Some(Ok(_)) => Next::to(claim.pay(&task.actors().graph_runner)),
-    ///                 Some(Err(_)) => Next::to(claim.refuse(&task.actors().graph_runner)),
-    ///                 None => Next::Wait,
-    ///             }
-    ///         }
-    ///         AnyClaim::Paid(_) | AnyClaim::Refused(_) => Next::Wait,
-    ///     })
-    /// }
-    /// # fn main() {}
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidContract`] if the contract is for another tool, or its arguments do not fit.
-    pub fn ask<T: Callable>(
-        &mut self,
-        contract: Contract,
-        expires_after: Option<Duration>,
-    ) -> Result<Id, InvalidContract> {
-        let (gate, planned) = contract.ask::<T>(expires_after, &self.actors.ecs_node)?;
-        let id = gate.id();
-        self.create(gate.into_execution());
-        self.call(planned);
-        Ok(id)
     }
 
     /// Sends a message, in the batch of the transition. A handler that sends messages to its own machine and
@@ -206,9 +122,9 @@ impl Task {
         self.messages.push((to, message));
     }
 
-    /// The calls of this tool that the machine has made since it came into its state, oldest first: those that the
-    /// commit that entered the state created, and later ones. [`all`](OwnCalls::all) gives those of its whole life.
-    /// For [`Action`](crate::contract::Action), the calls of all tools.
+    /// The calls of this tool that the machine has made with its newest entry into its state, oldest first.
+    /// [`all`](OwnCalls::all) gives those of its whole life. For [`Action`](crate::contract::Action), the calls of all
+    /// tools.
     #[must_use = "it is read when it is awaited"]
     pub fn calls<T: Callable>(&self) -> OwnCalls<T> {
         OwnCalls::new(self.store.clone(), self.id(), self.entered)
@@ -277,7 +193,8 @@ impl Task {
     /// Adds everything to a batch, which is about the machine that the handler has seen and no later one.
     pub(super) fn write<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
         let id = self.lease.id;
-        let mut batch = batch.on_condition(Condition::Version { id, version: self.version });
+        let condition = Condition::Version { id, version: self.version };
+        let mut batch = batch.by_handler().on_condition(condition);
         for machine in self.created.get_mut() {
             batch = batch.create(&mut **machine);
         }

@@ -54,7 +54,7 @@ pub struct Batch<'a> {
     pub(super) adopts: Option<&'a mut dyn Durable>,
     /// The operator actions to record.
     pub(super) acts: Vec<Act>,
-    /// A handler made the move that it writes.
+    /// A handler asked for what it writes.
     pub(super) by_handler: bool,
 }
 
@@ -101,10 +101,10 @@ impl<'a> Batch<'a> {
     }
 
     /// Stores a new machine as the child of another one, which is woken when the child has ended. It belongs to the
-    /// [visit](macro@crate::machine#visits) in which the parent is then. When the parent ends that first, a call that has
-    /// not begun is CANCELLED, and another machine is sent a message with the trigger `cancel`. [`Store::children`] lists
-    /// children. A parent that is unknown or has ended gets none: then the batch fails with [`CommitError::NotFound`] or
-    /// [`CommitError::Ended`].
+    /// [visit](macro@crate::machine#visits) in which the parent is then. When the parent ends that first, the child is sent
+    /// a message with the trigger `cancel`. [`Store::children`] lists children. A parent that is unknown or has ended gets
+    /// none: then the batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`]. An execution is refused with
+    /// [`EffectError::CallByHand`]: a state makes calls by [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
         let child_id = child.journal().id();
         self.children.push(NewChild { child: child_id, parent, since: None, position: None });
@@ -137,7 +137,7 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// A handler made the move that it writes: what the move cancels may be a mistake.
+    /// A handler asked for what it writes: what its move cancels may be a mistake, and it makes no calls.
     #[cfg(feature = "worker")]
     pub(crate) fn by_handler(mut self) -> Self {
         self.by_handler = true;

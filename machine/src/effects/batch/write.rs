@@ -47,6 +47,7 @@ impl Batch<'_> {
         (left, is_again): (&[Left], bool),
     ) -> Result<Vec<EventOutcome>, EffectError> {
         self.prepare_changes().await?;
+        self.makes_no_call()?;
         let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
         let log = acts.map(|act| Logged::New(self.store.line_done(act))).collect();
         let (commit_id, now) = (commit_id(&mut self.items), self.store.now());
@@ -152,6 +153,19 @@ impl Batch<'_> {
 }
 
 impl Batch<'_> {
+    /// Refuses what only the table of a machine makes: an execution as a child, or in the batch of a handler.
+    fn makes_no_call(&self) -> Result<(), EffectError> {
+        for item in &self.items {
+            let Item::Create(machine) = item else { continue };
+            let id = machine.journal().id();
+            let is_child = || self.children.iter().any(|new| new.child == id);
+            if machine.definition().name == CALLS && (self.by_handler || is_child()) {
+                return Err(EffectError::CallByHand { id });
+            }
+        }
+        Ok(())
+    }
+
     /// The children that the caller and the machines of the batch add.
     fn new_children(&self) -> Vec<NewChild> {
         let brought = self.items.iter().filter_map(|item| match item {

@@ -41,6 +41,7 @@ impl EffectError {
             Self::GateChanged { .. } => "gate_changed",
             Self::GateDone { .. } => "gate_done",
             Self::OfParent { .. } => "of_parent",
+            Self::CallByHand { .. } => "call_by_hand",
             Self::NotShown { .. } => "not_shown",
             Self::Unanswered { .. } => "unanswered",
             Self::AlreadyDecided { .. } => "already_decided",

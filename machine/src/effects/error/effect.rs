@@ -28,6 +28,13 @@ pub enum EffectError {
         /// Its parent.
         parent: Id,
     },
+    /// An execution as a child of a machine, or in the batch of a handler: a call that the table of the machine does not
+    /// make.
+    #[error(
+        "the table of the machine does not make the call {id}; nothing was written; a state makes calls with \
+         `#[invoke]`, and `Store::perform` runs one without a machine"
+    )]
+    CallByHand { id: Id },
     /// The execution waits for a gate that was not answered.
     #[error(
         "{id} waits for the gate {gate}, which is {}; answer it first",

@@ -59,7 +59,7 @@ pub struct Child {
     pub status: String,
     /// It is in a terminal state.
     pub has_ended: bool,
-    /// Its place in the invocation of the state; none for one that a handler made.
+    /// Its place in the invocation of the state; none for a child machine, and for a call that was let go.
     pub position: Option<u32>,
     /// The number of entries of the parent's journal, with those of the batch that created it. A later entry into a
     /// state can take it over.

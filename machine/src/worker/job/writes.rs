@@ -82,7 +82,7 @@ impl<H: Handler> Job<'_, H> {
             let batch = match &mut task {
                 None => batch,
                 Some(task) if task.is_empty() => batch.by_handler(),
-                Some(task) => task.write(batch.by_handler()),
+                Some(task) => task.write(batch),
             };
             match batch.write_events().await {
                 Ok(outcomes) => {
