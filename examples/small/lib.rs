@@ -7,7 +7,11 @@ mod approval;
 #[cfg(test)]
 mod deadline;
 #[cfg(test)]
+mod model;
+#[cfg(test)]
 mod review;
+#[cfg(test)]
+mod server;
 #[cfg(test)]
 mod several;
 #[cfg(test)]
