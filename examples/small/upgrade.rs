@@ -1,11 +1,9 @@
 //! A machine changes while work is in flight: what the older program has stored goes on in the newer one.
 
-use machine::prelude::*;
-use serde::{Deserialize, Serialize};
-
 /// The older program, which kept weights as texts.
 mod before {
-    use super::*;
+    use machine::prelude::*;
+    use serde::{Deserialize, Serialize};
 
     #[machine(durable)]
     #[derive(Debug, Serialize, Deserialize)]
@@ -24,7 +22,8 @@ mod before {
 mod after {
     use std::num::ParseIntError;
 
-    use super::*;
+    use machine::prelude::*;
+    use serde::{Deserialize, Serialize};
 
     /// `Packed`, as version 1 had it.
     #[derive(Deserialize)]
@@ -56,7 +55,7 @@ mod after {
 mod tests {
     use machine::testing::TestEnvironment;
 
-    use super::*;
+    use super::{after, before};
 
     fn depot() -> TestEnvironment {
         TestEnvironment::new(|worker| worker.machine::<after::AnyParcel>())
