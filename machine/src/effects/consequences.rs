@@ -15,7 +15,7 @@ use crate::{
     },
     id::Id,
     store::{
-        backend::{Condition, FoundRow, LeftVisit, MovedChild, Row},
+        backend::{Condition, FoundRow, MovedChild, Row},
         error::LoadError,
         handle::Store,
         write::prepare::Prepared,
@@ -28,13 +28,11 @@ use crate::{
 pub(crate) struct BatchConsequences {
     pub(crate) ended: Vec<Execution<Cancelled>>,
     pub(crate) conditions: Vec<Condition>,
-    /// Executions that are left out if another commit came first: a call that begins, and a gate that is answered. One
-    /// that the table made does not yield: then the batch is decided again.
+    /// Gates that are left out if another commit has answered them first. Those of the calls of a state do not yield: then
+    /// the batch is decided again.
     pub(crate) yielding: Vec<Id>,
     /// Calls that are no longer a part of an invocation.
     pub(crate) let_go: Vec<MovedChild>,
-    /// The number of calls that handlers made and that end.
-    pub(crate) cancelled: u64,
 }
 
 /// The machine that ends with an execution.
@@ -71,18 +69,15 @@ impl<'a> Ends<'a> {
 
 impl Store {
     /// Adds to a batch the executions that end with it. An unreadable one does not keep others from ending.
-    ///
-    /// Few moves leave calls that a handler made and that have not begun, so these are read when the batch was refused
-    /// because of one (`is_again`).
     pub(crate) async fn consequences(
         &self,
-        (left, is_again): (&[Left], bool),
+        left: &[Left],
         batch: &mut Vec<Prepared>,
         commit_id: i64,
     ) -> Result<BatchConsequences, EffectError> {
         let mut found = BatchConsequences::default();
         for left in left {
-            self.end_calls((left, is_again), batch, &mut found, commit_id).await?;
+            self.end_what_it_leaves(left, batch, &mut found, commit_id).await?;
         }
         // Machines that are added have consequences, too.
         let mut position = 0;
@@ -139,11 +134,10 @@ impl Store {
         })
     }
 
-    /// Ends the calls of a visit, as far as they have not begun. Those that the table made and that can be repeated are let
-    /// go; for others, the move waits or detaches them.
-    async fn end_calls(
+    /// Ends what a move leaves: the calls of the state and the visit.
+    async fn end_what_it_leaves(
         &self,
-        (left, is_again): (&Left, bool),
+        left: &Left,
         batch: &mut Vec<Prepared>,
         found: &mut BatchConsequences,
         commit_id: i64,
@@ -152,31 +146,14 @@ impl Store {
             return Ok(());
         }
         self.let_go(left, batch, found, commit_id).await?;
-        let Some(since) = left.visit else { return Ok(()) };
-        let children =
-            if is_again { self.inner.backend.children(left.machine).await? } else { Vec::new() };
-        let mut except = Vec::new();
-        for child in children.iter().flatten() {
-            let ends = child.is_planned_call() && child.since >= since;
-            if !ends || is_in(batch, child.id) {
-                continue;
-            }
-            found.yielding.push(child.id);
-            self.end_call(child.id, left, batch, found, commit_id).await?;
-            if is_in(batch, child.id) {
-                found.cancelled += 1;
-            } else {
-                // It has begun since it was read. Or it cannot be read: then it does not keep the machine from moving.
-                except.push(child.id);
-            }
-        }
         if let Some(written) = batch.iter_mut().find(|it| it.write.row.id == left.machine) {
-            written.write.left = Some(LeftVisit { since, except });
+            written.write.left = left.visit;
         }
         Ok(())
     }
 
-    /// The calls that the table made for the state that was left.
+    /// Ends the calls of the state that was left, as far as they have not begun. Those that can be repeated are let go; for
+    /// others, the move waits or detaches them.
     async fn let_go(
         &self,
         left: &Left,
@@ -222,9 +199,6 @@ impl Store {
         if let Some(gate) = pending.context().behind().filter(|gate| !is_in(batch, *gate)) {
             let ends = Ends::Gate { id: gate, action: id };
             if let Some(gate) = self.end_with(&ends, &left.reason).await? {
-                if found.yielding.contains(&id) {
-                    found.yielding.push(gate.id());
-                }
                 self.add(gate, batch, found, commit_id)?;
             }
         }

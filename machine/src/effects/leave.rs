@@ -1,5 +1,5 @@
 //! A move out of a state ends the visit: its calls that have not begun end with their gates, and its child machines are
-//! asked to cancel. A move with `detach` leaves what a handler made as it is.
+//! asked to cancel. A move with `detach` leaves child machines as they are.
 
 use std::borrow::Cow;
 

@@ -42,7 +42,6 @@ pub(crate) const TO: &str = "machine.state.to";
 pub(crate) const OPERATION: &str = "machine.storage.operation";
 pub(crate) const TRIGGER: &str = "machine.trigger";
 pub(crate) const VERSION: &str = "machine.version";
-pub(crate) const VISIT_CALLS: &str = "machine.visit.calls";
 pub(crate) const VISIT_CHILDREN: &str = "machine.visit.children";
 pub(crate) const VISIT_OPTION: &str = "machine.visit.option";
 pub(crate) const ATTEMPT: &str = "machine.worker.attempt";

@@ -35,11 +35,10 @@ signals! {
     fixed {}
     later { ERROR_TYPE, OTEL_STATUS, }
 
-    /// The move of a handler cancelled calls that had not begun, or asked child machines to cancel. With the option, the transition leaves them as they are.
+    /// The move of a handler asked child machines to cancel. With the option, the transition leaves them as they are.
     event VisitCancelled<'a> = "machine.visit.cancelled", STORE, WARN {
         kind, id,
         trigger: &'a str => TRIGGER,
-        calls: u64 => VISIT_CALLS,
         children: u64 => VISIT_CHILDREN,
         option: &'static str => VISIT_OPTION,
     }

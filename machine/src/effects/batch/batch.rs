@@ -189,10 +189,10 @@ impl<'a> Batch<'a> {
         let span = telemetry::Commit { size, events: count }.span();
         let mut tries = 0;
         let mut result = loop {
-            let result = self.write_once((&left, tries > 0)).instrument(span.clone()).await;
+            let result = self.write_once(&left).instrument(span.clone()).await;
             tries += 1;
             match result {
-                // A call that was to end with the batch has moved on, or another one was added.
+                // A call that was to end with the batch has moved on.
                 Err(EffectError::Commit(CommitError::Conflict { id }))
                     if tries < MAX_TRIES
                         && self.items.iter_mut().all(|it| it.journal().id() != id) => {}

@@ -40,11 +40,11 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Tries once to write everything; `left` are the machines whose calls may end with it, `is_again` says that an earlier
-    /// try was refused. Returns the outcome of each event.
+    /// Tries once to write everything; `left` are the machines whose calls may end with it. Returns the outcome of each
+    /// event.
     pub(super) async fn write_once(
         &mut self,
-        (left, is_again): (&[Left], bool),
+        left: &[Left],
     ) -> Result<Vec<EventOutcome>, EffectError> {
         self.prepare_changes().await?;
         self.makes_no_call()?;
@@ -73,8 +73,8 @@ impl Batch<'_> {
             return Ok(Vec::new());
         }
         no_machine_twice(&prepared)?;
-        let BatchConsequences { ended, conditions: mut required, yielding, let_go, cancelled } =
-            store.consequences((left, is_again), &mut prepared, commit_id).await?;
+        let BatchConsequences { ended, conditions: mut required, yielding, let_go } =
+            store.consequences(left, &mut prepared, commit_id).await?;
         required.extend(conditions.iter().cloned());
         required.extend(items.iter().filter_map(|item| item.change()?.condition()));
         let gates: Vec<_> = items.iter().map(|item| item.change()?.gate()).collect();
@@ -117,7 +117,7 @@ impl Batch<'_> {
                 }
                 if *by_handler {
                     for left in left {
-                        store.warn_of_cancelled(left, cancelled, &caused).await;
+                        store.warn_of_cancelled(left, &caused).await;
                     }
                 }
                 sent::sent_with(&sent, &outcomes);
@@ -219,7 +219,7 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {
 
 impl Store {
     /// Warns of what the move of a handler has cancelled, with the messages that its batch sent.
-    async fn warn_of_cancelled(&self, left: &Left, calls: u64, sent: &[(Id, EventOutcome)]) {
+    async fn warn_of_cancelled(&self, left: &Left, sent: &[(Id, EventOutcome)]) {
         let to_others = sent.iter().map(|(to, _)| *to).filter(|to| *to != left.machine);
         let ids: Vec<Id> = to_others.collect();
         let mut children = 0;
@@ -230,10 +230,10 @@ impl Store {
                 |it: &&FoundRow| matches!(it, FoundRow::Row(row, _) if row.machine != CALLS);
             children = rows.iter().filter(is_machine).count() as u64;
         }
-        if calls + children > 0 {
+        if children > 0 {
             let (kind, id, trigger) = (left.definition, display(left.machine), &left.trigger);
             let option = "detach";
-            telemetry::VisitCancelled { kind, id, trigger, calls, children, option }.emit();
+            telemetry::VisitCancelled { kind, id, trigger, children, option }.emit();
         }
     }
 

@@ -201,25 +201,15 @@ pub(crate) struct Write {
     /// The tool that it calls, which is compared with what is known of it before anything is written.
     /// See [`ToolRecord`](crate::store::write::tool::ToolRecord).
     pub(crate) tool: Option<ToolUse>,
-    /// The visit of a state that ends with it. Its child machines are sent a `cancel`, and the batch ends its calls that
-    /// have not begun: it is refused if one is missing.
-    pub(crate) left: Option<LeftVisit>,
-}
-
-/// A visit that a machine leaves, and not by a transition with `detach`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LeftVisit {
-    /// The version of the machine with which it began. Children of the visit came then or later: see
-    /// [`Child::since`](super::inbox::Child::since).
-    pub(crate) since: u64,
-    /// Calls that stay, because they cannot be read. They cannot begin either.
-    pub(crate) except: Vec<Id>,
+    /// The version with which the visit began that ends with it, and not by a transition with `detach`. Children of the
+    /// visit came then or later: see [`Child::since`](super::inbox::Child::since). Its child machines are sent a `cancel`.
+    pub(crate) left: Option<u64>,
 }
 
 impl Write {
     /// The versions of the machine in the visit that it leaves.
     pub(crate) fn visit(&self) -> Option<RangeInclusive<u64>> {
-        let visit = self.left.as_ref()?.since..=self.expected?;
+        let visit = self.left?..=self.expected?;
         (!visit.is_empty()).then_some(visit)
     }
 }

@@ -8,7 +8,7 @@ use crate::{
             message::{Delivery, Queued},
             protocol::{Schedule, Wake},
         },
-        write::under_way::{CALLS, PENDING},
+        write::under_way::CALLS,
     },
     stored::{CallState, Hold, Restore},
     typed::State,
@@ -150,11 +150,6 @@ impl MovedChild {
 }
 
 impl Child {
-    /// Returns whether it is a call that a handler made and that has not begun.
-    pub(crate) fn is_planned_call(&self) -> bool {
-        self.position.is_none() && self.machine == CALLS && self.status == PENDING
-    }
-
     /// Returns whether it is a machine that has not ended, and not a call.
     pub(crate) fn is_live_machine(&self) -> bool {
         !self.has_ended && self.machine != CALLS

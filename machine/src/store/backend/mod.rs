@@ -15,7 +15,7 @@ pub(crate) use backend::Delegate;
 pub use inbox::Child;
 pub(crate) use {
     backend::{Backend, DefinitionRows, DoorbellFn, Identity, Operated, Reply, StoreSettings},
-    batch::{AppliedBatch, Condition, LeftVisit, OtherAttempts, Rejected, Write, WriteBatch},
+    batch::{AppliedBatch, Condition, OtherAttempts, Rejected, Write, WriteBatch},
     claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
     crew::{CrewChange, WorkerRow},
     filter::Filter,

@@ -13,7 +13,7 @@ use crate::{
             outcome::outcome_of,
             protocol::{Attempted, Event, Wait},
         },
-        write::under_way::{CALLS, PENDING},
+        write::under_way::CALLS,
     },
     stored::Hold,
 };
@@ -227,5 +227,4 @@ impl Subject {
 #[test]
 fn a_call_is_an_execution() {
     assert_eq!(CALLS, crate::contract::execution::DEFINITION.name);
-    assert_eq!(PENDING, crate::contract::execution::Status::Pending.as_str());
 }

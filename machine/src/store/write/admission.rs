@@ -153,7 +153,10 @@ impl WriteBatch {
                 tool = after.filter(|_| after != known);
                 tools.insert(&used.name, after);
             }
-            let leaves_children = self.leaves_children(stored, write)?;
+            let leaves_children = match write.visit() {
+                Some(visit) => !stored.children_of(write.row.id, &visit)?.is_empty(),
+                None => false,
+            };
             writes.push(AdmittedWrite { attempt: None, tool, leaves_children });
         }
         let mut keys = Keys { stored, read: HashMap::new() };
@@ -162,21 +165,6 @@ impl WriteBatch {
         }
         self.check_children(stored)?;
         Ok(Admitted { writes, events: self.decide_events(stored)? })
-    }
-
-    /// Returns whether a write leaves a visit with children. The batch must end those of its calls that have not begun.
-    fn leaves_children<L: Lookup>(&self, stored: &L, write: &Write) -> Result<bool, L::Error> {
-        let Some((left, visit)) = write.left.as_ref().zip(write.visit()) else { return Ok(false) };
-        let children = stored.children_of(write.row.id, &visit)?;
-        let stays = |child: &&Child| {
-            let is_written = self.writes.iter().any(|write| write.row.id == child.id);
-            child.is_planned_call() && !is_written && !left.except.contains(&child.id)
-        };
-        match children.iter().find(stays) {
-            // It was added since they were read, or they were not read.
-            Some(call) => Err(Rejected::Conflict(call.id).into()),
-            None => Ok(!children.is_empty()),
-        }
     }
 
     /// Checks that new children have a parent that lives, and that those that move are children of theirs.

@@ -13,9 +13,6 @@ use crate::{
 /// The kind of the machines that are calls.
 pub(crate) const CALLS: &str = "execution";
 
-/// Their state before they begin.
-pub(crate) const PENDING: &str = "pending";
-
 /// Their state after a call that took effect.
 pub(crate) const COMPLETED: &str = "completed";
 

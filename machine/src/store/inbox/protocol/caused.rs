@@ -41,7 +41,7 @@ pub(crate) fn caused(
     let id: Id = write.row.id;
     let send = |message| Event::Send { message: Arc::new(message), now };
     if write.row.ended {
-        let since = write.left.as_ref().map_or(0, |left| left.since);
+        let since = write.left.unwrap_or_default();
         let notify = Event::Notify { moved: false, now };
         let outcome = child.and_then(|kinship| Message::outcome(id, kinship));
         // The handler of the next state does not wait for what the move has ended.
