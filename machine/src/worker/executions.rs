@@ -9,13 +9,13 @@ use std::{
 use super::{
     Failure, Handled, Handler, Next, Task,
     calls::{CallReport, Calls},
-    handler::{Cancels, UnsupportedHere},
+    handler::UnsupportedHere,
     parent::comes_first,
     tools::{Began, Runner},
 };
 use crate::{
+    actor::Actors,
     actor::who::who,
-    actor::{Actors, Sender},
     contract::{
         AnyExecution, Closing, Execution, InDoubt, Progress, close,
         execution::{Pending, Running},
@@ -25,7 +25,6 @@ use crate::{
     id::Id,
     process::Liveness,
     store::{CommitError, Store},
-    stored::Hold,
 };
 
 /// The delay before an execution that another worker runs, or whose parent comes first, is checked again.
@@ -249,33 +248,6 @@ impl Handler for Executions {
             | AnyExecution::Failed(_)
             | AnyExecution::Rejected(_)
             | AnyExecution::Cancelled(_) => Ok(Next::Wait),
-        }
-    }
-
-    #[allow(private_interfaces, reason = "it is only for this library")]
-    fn __cancels(&self, execution: &AnyExecution) -> Cancels {
-        match execution {
-            AnyExecution::Pending(_) => Cancels::Now,
-            begun if matches!(Progress::of(begun).hold(), Hold::Held | Hold::Applied) => {
-                Cancels::Later("its action may have taken effect; it ends with the outcome")
-            }
-            _ => Cancels::ByTable,
-        }
-    }
-
-    #[allow(private_interfaces, reason = "it is only for this library")]
-    fn __cancel(
-        &self,
-        execution: AnyExecution,
-        reason: &str,
-        by: &Sender,
-    ) -> Result<AnyExecution, AnyExecution> {
-        match execution {
-            AnyExecution::Pending(pending) => {
-                let cause = Closing::cancelled(who(by));
-                Ok(close(pending, (reason, cause), who(by), &self.actors.tool_node).into())
-            }
-            other => Err(other),
         }
     }
 }

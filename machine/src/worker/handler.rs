@@ -3,7 +3,7 @@ use std::{error::Error, future::Future, marker::PhantomData, time::Duration};
 use serde::de::DeserializeOwned;
 
 use super::Task;
-use crate::{actor::Sender, stored::Restore, typed::Erased};
+use crate::{stored::Restore, typed::Erased};
 
 /// Why a handler failed. Every error becomes one with `?`.
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -65,35 +65,6 @@ pub trait Handler: Send + Sync + 'static {
     /// lease is lost.
     #[doc(hidden)]
     const __HAS_PERMITS: bool = false;
-
-    /// What a message `cancel` does to this machine.
-    #[doc(hidden)]
-    #[allow(private_interfaces, reason = "only this library overrides it")]
-    fn __cancels(&self, _machine: &Self::Machine) -> Cancels {
-        Cancels::ByTable
-    }
-
-    /// Cancels a machine whose state has no move `cancel`.
-    #[doc(hidden)]
-    #[allow(private_interfaces, reason = "only this library overrides it")]
-    fn __cancel(
-        &self,
-        machine: Self::Machine,
-        _reason: &str,
-        _by: &Sender,
-    ) -> Result<Self::Machine, Self::Machine> {
-        Err(machine)
-    }
-}
-
-/// What a message `cancel` does to a machine.
-pub(crate) enum Cancels {
-    /// It is an event like others.
-    ByTable,
-    /// [`Handler::__cancel`] takes it.
-    Now,
-    /// The message waits, for this reason.
-    Later(&'static str),
 }
 
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can be read

@@ -15,7 +15,7 @@ use crate::{
     id::Id,
     journal::StoredState,
     store::{
-        backend::{self, AppliedBatch, Condition, FoundRow, NewChild, Rejected},
+        backend::{self, AppliedBatch, Condition, NewChild, Rejected},
         error::CommitError,
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
@@ -117,7 +117,7 @@ impl Batch<'_> {
                 }
                 if *by_handler {
                     for left in left {
-                        store.warn_of_cancelled(left, &caused).await;
+                        warn_of_cancelled(left, &caused);
                     }
                 }
                 sent::sent_with(&sent, &outcomes);
@@ -218,26 +218,16 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {
 }
 
 impl Store {
-    /// Warns of what the move of a handler has cancelled, with the messages that its batch sent.
-    async fn warn_of_cancelled(&self, left: &Left, sent: &[(Id, EventOutcome)]) {
-        let to_others = sent.iter().map(|(to, _)| *to).filter(|to| *to != left.machine);
-        let ids: Vec<Id> = to_others.collect();
-        let mut children = 0;
-        if !ids.is_empty() {
-            let rows = self.inner.backend.rows(ids).await.unwrap_or_default();
-            // A call that has begun continues.
-            let is_machine =
-                |it: &&FoundRow| matches!(it, FoundRow::Row(row, _) if row.machine != CALLS);
-            children = rows.iter().filter(is_machine).count() as u64;
-        }
-        if children > 0 {
-            let (kind, id, trigger) = (left.definition, display(left.machine), &left.trigger);
-            let option = "detach";
-            telemetry::VisitCancelled { kind, id, trigger, children, option }.emit();
-        }
-    }
-
     pub(super) fn required(&self, by: Id, requirement: Requirement) -> Condition {
         Condition::Required { by, requirement, clock: Arc::clone(&self.inner.clock) }
+    }
+}
+
+/// Warns of the children that the move of a handler asks to cancel, with the messages that its batch sent.
+fn warn_of_cancelled(left: &Left, sent: &[(Id, EventOutcome)]) {
+    let children = sent.iter().filter(|(to, _)| *to != left.machine).count() as u64;
+    if children > 0 {
+        let (kind, id, trigger) = (left.definition, display(left.machine), &left.trigger);
+        telemetry::VisitCancelled { kind, id, trigger, children, option: "detach" }.emit();
     }
 }

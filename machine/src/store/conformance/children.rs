@@ -1,4 +1,4 @@
-//! A machine that ends wakes its parent and those behind it, and asks its live children to cancel.
+//! A machine that ends wakes its parent and those behind it, and asks its live child machines to cancel.
 
 use super::{
     Open, ensure,
@@ -31,7 +31,7 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
     store.accepts(parent.create()).await?;
     let mut eldest = child_of(store, &parent, Machine::execution()).await?;
     let mut second = child_of(store, &parent, Machine::job()).await?;
-    let grandchild = child_of(store, &eldest, Machine::execution()).await?;
+    let grandchild = child_of(store, &eldest, Machine::job()).await?;
     let mut waiting = Machine::job();
     waiting.row.behind = Some(eldest.id());
     let mut stranger = Machine::job();

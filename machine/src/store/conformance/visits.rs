@@ -46,11 +46,12 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     cancelled(&store, &all, &asked).await?;
     cancelled(&store, &[next.id()], &[]).await?;
 
-    // The end of a machine reaches only the visit that ends.
+    // The end of a machine reaches only the visit that ends, and no call of it.
     let newest = parent.row.version;
+    let call = add(&store, &parent, Machine::execution(), (None, None)).await?;
     store.accepts(leaves(parent.end(), newest)).await?;
     cancelled(&store, &all, &asked).await?;
-    cancelled(&store, &[next.id()], &[(next.id(), parent.id())]).await?;
+    cancelled(&store, &[next.id(), call.id()], &[(next.id(), parent.id())]).await?;
     ends_of_children(&Subject::open(open)).await
 }
 

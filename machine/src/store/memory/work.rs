@@ -129,15 +129,9 @@ impl Tables {
                 let behind = self.machines.iter().filter(|it| it.row.behind == Some(id));
                 behind.map(|it| it.row.id).collect()
             }
-            To::Children { since } => {
+            To::Machines { since, until } => {
                 let children = self.children(id).into_iter();
-                let open = children.filter(|child| !child.has_ended && child.since >= since);
-                open.map(|child| child.id).collect()
-            }
-            To::LeftMachines => {
-                let Some(visit) = write.visit() else { return Vec::new() };
-                let children = self.children(id).into_iter();
-                let of_visit = children.filter(|child| visit.contains(&child.since));
+                let of_visit = children.filter(|child| (since..=until).contains(&child.since));
                 of_visit.filter(Child::is_live_machine).map(|child| child.id).collect()
             }
         }

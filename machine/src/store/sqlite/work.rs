@@ -6,9 +6,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     cached::{Cached, Keyed},
-    child::{self, kinship},
-    message, row,
-    value::{Columns, integer},
+    child, message, row,
+    value::integer,
 };
 use crate::{
     clock::{Clock, Millis},
@@ -119,25 +118,8 @@ fn recipients(db: Keyed<'_>, no: i64, write: &Write, to: To) -> rusqlite::Result
         To::Behind => db.all("SELECT no FROM instance WHERE behind = ?1", [id.bytes()], |row| {
             row.get(0).map(recipient)
         }),
-        To::Children { since } => {
-            let mut children = db.prepare_cached(
-                "SELECT c.since, c.position, c.seal, i.no, i.id
-                 FROM child c JOIN instance i ON i.no = c.child
-                 WHERE c.parent = ?1 AND i.ended = 0",
-            )?;
-            let child = |row: &Row<'_>| {
-                let child = Id::from_bytes(row.get(4)?);
-                // An edit of the file cancels no machine.
-                let kinship = kinship(Columns(row), db.key, (child, id));
-                let is_of_visit = matches!(kinship, Ok(Some(it)) if it.since >= since);
-                let recipient = Recipient { no: row.get(3)?, id: child, ended: false };
-                Ok(is_of_visit.then_some(recipient))
-            };
-            children.query_map([no], child)?.filter_map(Result::transpose).collect()
-        }
-        To::LeftMachines => {
-            let Some(visit) = write.visit() else { return Ok(Vec::new()) };
-            let children = child::of_visit(db, id, &visit)?.into_iter();
+        To::Machines { since, until } => {
+            let children = child::of_visit(db, id, &(since..=until))?.into_iter();
             let live = children.filter(|(_, child)| child.is_live_machine());
             Ok(live.map(|(no, child)| Recipient { no, id: child.id, ended: false }).collect())
         }

@@ -14,7 +14,6 @@ use crate::{
     },
     stored::Restore,
     typed::Erased,
-    worker::handler::Cancels,
 };
 
 /// The handling of a message in the current state.
@@ -164,13 +163,6 @@ impl<H: Handler> Job<'_, H> {
             return MessageFit::UnsupportedHere(format!(
                 "this worker does not know actors of kind `{kind}`; add them with `Worker::sender`"
             ));
-        }
-        if trigger == "cancel" {
-            match self.handler.__cancels(machine) {
-                Cancels::ByTable => {}
-                Cancels::Now => return MessageFit::Takes,
-                Cancels::Later(why) => return MessageFit::Later(why.to_owned()),
-            }
         }
         if fit == Fit::Now {
             return MessageFit::Takes;

@@ -14,7 +14,7 @@ use tracing::field::display;
 
 use super::{Flow, Handler, Job, kind, writes::Again};
 use crate::{
-    actor::{Actor, Call, Sender},
+    actor::{Actor, Call},
     future::panic_text,
     store::{Cause, Received, Unavailable, inbox::protocol::Event},
     stored::{Durable, Restore},
@@ -182,25 +182,8 @@ impl<H: Handler> Job<'_, H> {
         };
         match machine.apply(event, &by) {
             Ok(machine) => Taken::Moved(machine),
-            Err(Refused { machine, reason }) => match self.cancel(machine, &value, &by) {
-                Ok(taken) => taken,
-                Err(machine) => Taken::Later(machine, reason.to_string()),
-            },
+            Err(Refused { machine, reason }) => Taken::Later(machine, reason.to_string()),
         }
-    }
-
-    /// Cancels a machine through its handler's `__cancel`.
-    fn cancel(
-        &self,
-        machine: H::Machine,
-        value: &Value,
-        by: &Sender,
-    ) -> Result<Taken<H::Machine>, H::Machine> {
-        if value.get("trigger").and_then(Value::as_str) != Some("cancel") {
-            return Err(machine);
-        }
-        let reason = value.get("reason").and_then(Value::as_str).unwrap_or("cancelled");
-        self.handler.__cancel(machine, reason, by).map(Taken::Moved)
     }
 
     /// Calls the handler, with the outcomes of the calls of its state, and the messages that bring them.

@@ -17,12 +17,11 @@ pub(crate) enum To {
     Parent,
     /// Those whose gate it is.
     Behind,
-    /// Its children that have not ended, of this version or a later one.
-    Children {
+    /// Its child machines that have not ended, apart from calls, of these versions.
+    Machines {
         since: u64,
+        until: u64,
     },
-    /// Those of the visit that it leaves, apart from calls.
-    LeftMachines,
 }
 
 /// The events that the write of a machine causes, in this order. A backend finds the machines; an event that
@@ -50,7 +49,7 @@ pub(crate) fn caused(
         let told = told.map(|event| (To::Parent, event));
         let others = [
             (To::Behind, notify),
-            (To::Children { since }, send(Message::cancel(id, "has ended"))),
+            (To::Machines { since, until: u64::MAX }, send(Message::cancel(id, "has ended"))),
         ];
         return [(To::Itself, Event::End)].into_iter().chain(told).chain(others).collect();
     }
@@ -64,9 +63,10 @@ pub(crate) fn caused(
     if write.left.is_some() {
         events.push((To::Itself, Event::Left));
     }
-    if leaves_children {
+    if let Some(visit) = write.visit().filter(|_| leaves_children) {
+        let (since, until) = visit.into_inner();
         let moved = format!("has moved to `{}`", write.row.status);
-        events.push((To::LeftMachines, send(Message::cancel(id, &moved))));
+        events.push((To::Machines { since, until }, send(Message::cancel(id, &moved))));
     }
     events
 }
