@@ -5,7 +5,6 @@ use crate::{
     definition::Definition,
     effects::{error::EffectError, gate_state::GateState},
     store::{
-        backend::NewChild,
         error::{CommitError, LoadError},
         handle::Store,
         write::prepare::Prepared,
@@ -25,22 +24,14 @@ pub(crate) fn may_be_stored(machine: &dyn Durable, ready: &Prepared) -> Result<(
 }
 
 impl Store {
-    /// A machine decides itself what follows when one of its children fails, and does not see an attempt that is
-    /// not its child. So a new attempt at what a child did is a child of the same machine.
-    pub(crate) async fn joins_parent(
-        &self,
-        ready: &Prepared,
-        children: &[NewChild],
-    ) -> Result<(), EffectError> {
+    /// Refuses a new attempt at what a child did: a machine decides itself what follows when one of its calls fails, and
+    /// would not see the attempt.
+    pub(crate) async fn repeats_no_child(&self, ready: &Prepared) -> Result<(), EffectError> {
         let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
         let Some(failed) = ready.index.retry_of.filter(|_| is_new) else { return Ok(()) };
         match self.inner.backend.parent(failed).await?.map_err(LoadError::from) {
-            Ok(Some(parent))
-                if !children.iter().any(|it| (it.child, it.parent) == (id, parent)) =>
-            {
-                Err(EffectError::OfParent { id: failed, parent })
-            }
-            Ok(_) => Ok(()),
+            Ok(Some(parent)) => Err(EffectError::OfParent { id: failed, parent }),
+            Ok(None) => Ok(()),
             Err(error) => Err(EffectError::unread(id, error)),
         }
     }

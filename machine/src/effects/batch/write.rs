@@ -84,7 +84,7 @@ impl Batch<'_> {
             if let Some(requirement) = store.gate_is_open(ready, &prepared, known).await? {
                 required.push(store.required(ready.write.row.id, requirement));
             }
-            store.joins_parent(ready, &children).await?;
+            store.repeats_no_child(ready).await?;
             let maker = positions.get(position).and_then(|item| maker_of(items[*item].machine()));
             store.trust_plan(ready, maker).await?;
         }

@@ -20,7 +20,7 @@ pub enum EffectError {
     /// The execution to repeat is a child of a machine that would not see the new attempt.
     #[error(
         "{id} is a child of {parent}, which would not see another attempt; nothing was \
-         written; advance {parent}, or let its handler repeat the call as another child"
+         written; advance {parent}: a new entry into its state makes the call again"
     )]
     OfParent {
         /// The execution that failed.
