@@ -35,8 +35,10 @@ fn gathers(calls: &Count) -> Does<AnyFamily> {
     does(move |family: AnyFamily, task| {
         calls.add();
         Box::pin(async move {
-            Ok(match (family, task.joined().await?) {
-                (AnyFamily::Waiting(family), Some(children)) => {
+            let children = task.children::<AnyFamily>().await?;
+            let waits = children.iter().any(|child| matches!(child, AnyFamily::Waiting(_)));
+            Ok(match family {
+                AnyFamily::Waiting(family) if !waits && !children.is_empty() => {
                     Next::to(family.gather(u32::try_from(children.len())?, graph_runner()))
                 }
                 _ => Next::Wait,

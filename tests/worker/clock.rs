@@ -20,14 +20,17 @@ enum Errand {
     Expired,
 }
 
-/// Finishes errands once their children have ended.
+/// Finishes errands once their lamp is off.
 fn finishes(calls: &Count) -> Does<AnyErrand> {
     let calls = calls.clone();
     does(move |errand: AnyErrand, task| {
         calls.add();
         Box::pin(async move {
-            Ok(match (errand, task.joined().await?) {
-                (AnyErrand::Out(errand), Some(_)) => Next::to(errand.finish(graph_runner())),
+            let lamps = task.children::<AnyLamp>().await?;
+            Ok(match (errand, &lamps[..]) {
+                (AnyErrand::Out(errand), [AnyLamp::Off(_)]) => {
+                    Next::to(errand.finish(graph_runner()))
+                }
                 _ => Next::WaitFor(Duration::from_mins(30)),
             })
         })

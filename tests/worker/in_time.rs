@@ -185,25 +185,28 @@ fn deadline_of_a_group_is_between_two_messages() {
     }
 }
 
-/// Finishes errands once their children have ended.
+/// Finishes errands once their lamp is off.
 fn joins() -> Does<AnyErrand> {
     does(|errand: AnyErrand, task| {
         Box::pin(async move {
-            Ok(match (errand, task.joined().await?) {
-                (AnyErrand::Out(errand), Some(_)) => Next::to(errand.finish(graph_runner())),
+            let lamps = task.children::<AnyLamp>().await?;
+            Ok(match (errand, &lamps[..]) {
+                (AnyErrand::Out(errand), [AnyLamp::Off(_)]) => {
+                    Next::to(errand.finish(graph_runner()))
+                }
                 _ => Next::Wait,
             })
         })
     })
 }
 
-/// Fails once their children have ended, and counts that.
+/// Fails once their lamp is off, and counts that.
 fn breaks(calls: &Count) -> Does<AnyErrand> {
     let calls = calls.clone();
     does(move |_, task| {
         let calls = calls.clone();
         Box::pin(async move {
-            if task.joined().await?.is_some() {
+            if let [AnyLamp::Off(_)] = task.children::<AnyLamp>().await?[..] {
                 calls.add();
                 return Err("the printer is on fire".into());
             }

@@ -13,8 +13,8 @@ use crate::{
     effects::Batch,
     id::Id,
     journal::Journal,
-    store::{Child, LoadError, Message, Store, backend::Condition},
-    stored::Durable,
+    store::{LoadError, Message, Store, backend::Condition},
+    stored::{Durable, Restore},
 };
 
 /// The context of a handler: the machine that it works on, and the writes to commit together with its transition.
@@ -130,32 +130,26 @@ impl Task {
         OwnCalls::new(self.store.clone(), self.id(), self.entered)
     }
 
-    /// The children of the machine, in the order in which they were created. It is time to join them
-    /// when all have ended.
+    /// The child machines of this kind that belong to the [visit](macro@crate::machine#visits), oldest first. It is time to
+    /// join them when all have ended. [`Store::children`] lists those of the machine's whole life.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    /// [`LoadError`] if the storage, or one of them, cannot be read now.
     // Not an `async fn`: its future borrows nothing, so that writes can be added while it is there.
-    pub fn children(&self) -> impl Future<Output = Result<Vec<Child>, LoadError>> + Send + use<> {
-        let (store, id) = (self.store.clone(), self.id());
-        async move { store.children(id).await }
-    }
-
-    /// The children, at least one, once all have ended; `None` before, so that the handler waits, and also if
-    /// there are none, which does not end the wait.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    pub fn joined(
+    pub fn children<M: Restore + Send>(
         &self,
-    ) -> impl Future<Output = Result<Option<Vec<Child>>, LoadError>> + Send + use<> {
-        let children = self.children();
+    ) -> impl Future<Output = Result<Vec<M>, LoadError>> + Send + use<M> {
+        let (store, id, entered) = (self.store.clone(), self.id(), self.entered);
         async move {
-            let children = children.await?;
-            let have_ended = children.iter().all(|child| child.has_ended);
-            Ok((have_ended && !children.is_empty()).then_some(children))
+            let all = store.children(id).await?.into_iter();
+            let own = all.filter(|it| it.since > entered && it.machine == M::DEFINITION.name);
+            let own: Vec<Id> = own.map(|child| child.id).collect();
+            let mut children = Vec::with_capacity(own.len());
+            for id in own {
+                children.push(store.load(id).await?);
+            }
+            Ok(children)
         }
     }
 

@@ -38,7 +38,7 @@ impl Handler for HandlerIsNotSend {
     // A worker moves handlers between threads, so they hold nothing across an `.await` that cannot move.
     async fn handle(&self, _: AnyOrder, task: &mut Task) -> Handled<AnyOrder> {
         let wait = Rc::new(Next::Wait);
-        task.children().await?;
+        task.children::<AnyOrder>().await?;
         Ok(Rc::into_inner(wait).unwrap_or(Next::Wait))
     }
 }

@@ -101,15 +101,17 @@ impl Handler for Trips {
                 None => Next::Wait,
             },
             AnyTrip::Splitting(trip) => {
-                if task.joined().await?.is_some() {
-                    return Ok(Next::to(trip.join(by)));
-                }
-                if task.children().await?.is_empty() {
+                let legs = task.children::<AnyLeg>().await?;
+                if legs.is_empty() {
                     for _ in 0..LEGS {
                         task.child(Leg::new());
                     }
+                    Next::Wait
+                } else if legs.iter().all(|leg| leg.status().definition().terminal) {
+                    Next::to(trip.join(by))
+                } else {
+                    Next::Wait
                 }
-                Next::Wait
             }
             AnyTrip::Joined(trip) => {
                 if let Some((first, number)) = site.shared.ledger().first_and(task.id()) {
