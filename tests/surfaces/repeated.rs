@@ -36,7 +36,7 @@ async fn a_machine_that_is_named_twice_is_one() {
     let (order, pending) = (place.order().await, place.pending("ann@example.com").await);
     let cancelled = operator.cancel(&[pending, order, pending], None).await.unwrap();
     assert_eq!(cancelled.iter().map(|one| one.id).collect::<Vec<_>>(), [pending, order]);
-    assert_eq!(place.newest_line().await, done(2, "cancel", &[pending, order]));
+    assert_eq!(place.newest_line().await, done(3, "cancel", &[order]));
 
     let (gate, _) = place.gate("bob@example.com").await;
     let (other, _) = place.gate("carl@example.com").await;
@@ -44,12 +44,12 @@ async fn a_machine_that_is_named_twice_is_one() {
     let gates = operator.gates("decline", &[gate, other, gate]).await.unwrap();
     let declined = operator.decline(gates, None).await.unwrap();
     assert_eq!(declined.iter().map(|one| one.gate).collect::<Vec<_>>(), [gate, other]);
-    assert_eq!(place.newest_line().await, done(3, "decline", &[gate, other]));
+    assert_eq!(place.newest_line().await, done(4, "decline", &[gate, other]));
 
-    // It was sent a message, by line 4.
+    // It was sent a message, by line 5.
     let (aside, message) = place.set_aside().await;
     operator.requeue(&[aside, aside], &[message]).await.unwrap();
-    assert_eq!(place.newest_line().await, done(5, "requeue", &[aside]));
+    assert_eq!(place.newest_line().await, done(6, "requeue", &[aside]));
 }
 
 /// An answer without text is no answer; its question waits as before.

@@ -59,35 +59,31 @@ impl Operator<'_> {
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn cancel(&self, ids: &[Id], reason: Option<&str>) -> Result<Vec<Cancelled>, Error> {
         let ids = &*distinct(ids);
-        if let [id] = ids {
-            return Ok(vec![self.cancel_one(*id, reason).await?]);
-        }
         let reason = reason.unwrap_or(Phrase::Cancelled.english());
         let plans = self.plans(ids, reason).await;
         let plans = self.checked("cancel", ids, reason, plans).await?;
-        self.logged("cancel", ids, reason, async {
-            let mut cancelled = Vec::with_capacity(ids.len());
-            let mut ended = Vec::new();
-            for (done, plan) in plans.into_iter().enumerate() {
-                let applied = match plan {
-                    // A gate and its execution end together.
-                    Plan::Gate(id, _) | Plan::Pending(id, _) if ended.contains(&id) => {
-                        Ok(Cancelled { id, how: Cancellation::AtOnce })
-                    }
-                    plan => {
-                        match &plan {
-                            Plan::Pending(_, gate) => ended.extend(*gate),
-                            Plan::Gate(_, execution) => ended.push(*execution),
-                            Plan::Question(_) | Plan::Own(..) => {}
-                        }
-                        self.apply(plan, reason, None).await
-                    }
-                };
-                cancelled.push(applied.map_err(|error| error.after(&ids[..done]))?);
+        let mut cancelled = Vec::with_capacity(ids.len());
+        let mut ended = Vec::new();
+        for (done, (id, plan)) in ids.iter().zip(plans).enumerate() {
+            if ended.contains(id) {
+                cancelled.push(Cancelled { id: *id, how: Cancellation::AtOnce });
+                continue;
             }
-            Ok(cancelled)
-        })
-        .await
+            // A gate and its execution end together.
+            let with = match &plan {
+                Plan::Pending(_, gate) => *gate,
+                Plan::Gate(_, execution) => Some(*execution),
+                Plan::Question(_) | Plan::Own(..) => None,
+            };
+            ended.extend(with);
+            let with = with.filter(|with| ids.contains(with));
+            let machines: Vec<Id> = [*id].into_iter().chain(with).collect();
+            let act = self.act("cancel", &machines, reason);
+            let applied = self.apply(plan, reason, Some(act)).await;
+            let applied = self.checked("cancel", &machines, reason, applied).await;
+            cancelled.push(applied.map_err(|error| error.after(&ids[..done]))?);
+        }
+        Ok(cancelled)
     }
 
     /// Cancels one machine.

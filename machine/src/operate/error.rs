@@ -89,26 +89,6 @@ impl Error {
         }
     }
 
-    /// In one word, for the operator log.
-    pub(super) fn outcome(&self) -> &'static str {
-        match self.kind {
-            ErrorKind::Unavailable => "failed",
-            _ => "refused",
-        }
-    }
-
-    /// The operator log could not be written, so the act was not begun.
-    pub(super) fn not_begun(error: Unavailable) -> Self {
-        let text = if error.is_indeterminate() {
-            // The line may be in the log all the same: without an outcome, it claims nothing.
-            "the operator log cannot be written, so nothing was done; check the disk and try again"
-                .to_owned()
-        } else {
-            error.to_string()
-        };
-        Self { text, ..error.into() }
-    }
-
     fn of(kind: ErrorKind, error: impl error::Error + Send + Sync + 'static) -> Self {
         let text = OneLine(&error.to_string()).to_string();
         Self { kind, text, source: Some(Box::new(error)) }

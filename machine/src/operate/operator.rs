@@ -1,5 +1,3 @@
-use std::future::Future;
-
 use super::Error;
 use crate::{
     actor::{Actors, Human},
@@ -195,26 +193,6 @@ impl<'a> Operator<'a> {
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
         self.store.log_refusal([self.act(operation, machines, detail)], checked).await
-    }
-
-    /// Writes an act into the operator log before it begins, so that a crash in between is visible, and its outcome after.
-    pub(super) async fn logged<T>(
-        &self,
-        operation: &'static str,
-        machines: &[Id],
-        detail: &str,
-        act: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        let line = self.store.line(self.act(operation, machines, detail), None);
-        let number = self.store.operation(line).await.map_err(Error::not_begun)?;
-        let done = act.await;
-        let outcome = match &done {
-            Ok(_) => "done".to_owned(),
-            Err(error) => format!("{}: {error}", error.outcome()),
-        };
-        // The act is not undone; without its outcome the log shows it as interrupted.
-        let _ = self.store.operation_ended(number, &outcome).await;
-        done
     }
 }
 

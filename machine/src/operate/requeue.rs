@@ -17,19 +17,14 @@ impl Operator<'_> {
         let checked = self.set_aside(ids, messages).await;
         self.checked("requeue", ids, "", checked).await?;
         let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
-        if let [id] = ids {
-            let line = self.store.line_done(self.act("requeue", ids, ""));
+        for (done, id) in ids.iter().enumerate() {
+            let line = self.store.line_done(self.act("requeue", &[*id], ""));
             let requeued = self.store.requeue_as(*id, &messages, Some(line)).await;
-            return self.checked("requeue", ids, "", requeued.map_err(Error::from)).await;
+            let requeued = requeued.map_err(Error::from);
+            let requeued = self.checked("requeue", &[*id], "", requeued).await;
+            requeued.map_err(|error| error.after(&ids[..done]))?;
         }
-        self.logged("requeue", ids, "", async {
-            for (done, id) in ids.iter().enumerate() {
-                let requeued = self.store.requeue(*id, &messages).await;
-                requeued.map_err(|error| Error::from(error).after(&ids[..done]))?;
-            }
-            Ok(())
-        })
-        .await
+        Ok(())
     }
 
     async fn set_aside(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {

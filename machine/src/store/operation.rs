@@ -101,8 +101,8 @@ impl Store {
     /// `limit` operations, and at least one. The page after an operation is that `after` its number, which
     /// [`Page::next`] has. An operation that was changed is an error at its position.
     ///
-    /// An act that is one batch is logged by that batch; one that was refused gets a separate line. An act of
-    /// several steps is logged before it begins, and again with its outcome. What a program does without a person
+    /// An act is logged by the batch that makes it; one that was refused gets a separate line. Pruning, which takes
+    /// several batches, is logged before it begins, and again with its outcome. What a program does without a person
     /// is in the journals of its machines only.
     ///
     /// ```
