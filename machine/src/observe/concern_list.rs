@@ -24,16 +24,17 @@ impl<A: Audience> ConcernList<A> {
 }
 
 impl<A: Audience> Concern<A> {
-    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
+    /// A concern without details.
+    pub(super) fn new(reason: ConcernReason, id: Option<Id>, summary: String) -> Self {
         Self {
-            reason: ConcernReason::Unreadable,
+            reason,
             id,
             machine: None,
             status: None,
             label: None,
             calls: None,
             session: None,
-            summary: "it cannot be read".to_owned(),
+            summary,
             question: None,
             answered_with: None,
             open_call: None,
@@ -41,10 +42,18 @@ impl<A: Audience> Concern<A> {
             trouble: None,
             cause: None,
             reference: A::__internal(|| None),
-            error: A::__internal(|| Some(OneLine(error).to_string())),
+            error: A::__internal(|| None),
             since: None,
             transition_count: None,
+            next: Vec::new(),
+        }
+    }
+
+    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
+        Self {
+            error: A::__internal(|| Some(OneLine(error).to_string())),
             next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
+            ..Self::new(ConcernReason::Unreadable, id, "it cannot be read".to_owned())
         }
     }
 }

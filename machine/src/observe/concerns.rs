@@ -241,31 +241,20 @@ impl Observer {
             Some(_) => vec![NextStep::Show { id }],
             None => next_of_machine(&snapshot),
         };
-        let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
-        let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
         let shown = calls.as_ref().map_or(&snapshot.label, |calls| &calls.label).clone();
+        let summary = format!("{} {shown} {}", snapshot.machine, snapshot.data());
         Ok(Some(Concern {
-            reason,
-            id: Some(id),
-            summary: format!("{} {shown} {}", snapshot.machine, fields.join(", "))
-                .trim_end()
-                .to_owned(),
             machine: Some(snapshot.machine),
             status: Some(snapshot.status),
             label: Some(snapshot.label),
             calls,
             session: snapshot.session,
-            question: None,
             answered_with,
-            open_call: None,
-            missing: None,
-            trouble: None,
             cause,
-            reference: A::__internal(|| None),
-            error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
             next,
+            ..Concern::new(reason, Some(id), summary.trim_end().to_owned())
         }))
     }
 }

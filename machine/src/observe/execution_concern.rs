@@ -30,26 +30,20 @@ impl Observer {
             }
             _ => None,
         };
+        let summary = contract.summary_in(self.language).into_owned();
         Ok(Concern {
-            reason,
-            id: Some(execution.id()),
             machine: Some(execution.definition().name.to_string()),
             status: Some(execution.status().definition().name.to_string()),
             label: Some(Label::of(execution).to_string()),
-            calls: None,
             session: contract.session_id().map(str::to_owned),
-            summary: contract.summary_in(self.language).into_owned(),
             question,
-            answered_with: None,
             open_call: self.open_call(execution).await,
-            missing: None,
-            trouble: None,
             cause,
             reference: A::__internal(|| Progress::of(execution).reference().map(str::to_owned)),
-            error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
             next: self.next_of_execution(execution).await?,
+            ..Concern::new(reason, Some(execution.id()), summary)
         })
     }
 

@@ -57,16 +57,14 @@ impl<A: Audience> Overview<A> {
         now: Millis,
     ) -> Self {
         let snapshot = Snapshot::<A>::of_subject(subject, now);
-        let data = [snapshot.context.to_string(), snapshot.state.to_string()];
-        let data: Vec<_> = data.into_iter().filter(|text| !text.is_empty()).collect();
         Self {
+            summary: snapshot.data(),
             id: snapshot.id,
             machine: snapshot.machine,
             status: snapshot.status,
             label: snapshot.label,
             calls,
             release: None,
-            summary: data.join(", "),
             session: snapshot.session,
             created_at: snapshot.created_at,
             entered_at: snapshot.entered_at,

@@ -165,6 +165,13 @@ impl<A: Audience> Snapshot<A> {
         Subject::of(machine).map(|subject| View::new(Self::of_subject(&subject, now)))
     }
 
+    /// The visible data in one line.
+    #[cfg(feature = "store")]
+    pub(crate) fn data(&self) -> String {
+        let data = [self.context.to_string(), self.state.to_string()];
+        data.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
     pub(crate) fn of_subject(subject: &Subject<'_>, now: Millis) -> Self {
         let Subject { definition, summary, .. } = subject;
         let state = subject.state();
