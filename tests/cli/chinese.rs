@@ -46,7 +46,7 @@ async fn fill(place: &Place) -> (Vec<Id>, [Id; 2]) {
 /// what people and tools said.
 const NAMES: &str = "
     email send files read calendar ecs cluster deploy version Worker tool path to bob eve example com ann test mails password blake3
-    WAITING RUNNING PENDING COMPLETED FAILED REJECTED CANCELLED ASKING PAYING PAID asking paying paid
+    WAITING RUNNING PENDING COMPLETED FAILED REJECTED CANCELLED ASKING PAYING PAID MAILING NOT_SENT asking paying paid errand
     waiting running pending completed failed rejected cancelled
     SUCCESS IN DOUBT IN_DOUBT CONTRADICTED NOT_STARTED DEFERRED IN_PROGRESS IRREVERSIBLE human confirmed
     start succeed fail reject suspend cancel resume timeout confirm audit accept

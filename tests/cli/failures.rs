@@ -11,7 +11,6 @@ use machine::{
     store::{Cause, Message, OpenOptions},
     worker::{Handled, Handler, Next, Task, Worker},
 };
-use machine_tests::samples::pending_mail;
 
 use crate::surfaces::{AnyOrder, Place, end};
 
@@ -139,26 +138,14 @@ impl Handler for Refuses {
     }
 }
 
-struct Rests;
-
-impl Handler for Rests {
-    type Machine = parcel::AnyParcel;
-
-    async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
-        Ok(Next::Wait)
-    }
-}
-
 /// A worker would wait for it, too.
 #[tokio::test]
 async fn a_parent_waits_for_its_child_and_not_for_a_worker() {
     let place = Place::new().await;
-    let (mut parcel, mut child) = (parcel::Parcel::new(), pending_mail("bob@example.com"));
-    let (id, of) = (parcel.id(), child.id());
-    let batch = place.store.batch().create(&mut parcel).create_child(id, &mut child);
-    batch.write().await.unwrap();
-    let worker = Worker::new(&place.store, Actors::issue("post").unwrap()).handler(Rests);
-    worker.run_until_idle().await.unwrap();
+    let (id, gate, mail) = place.parent_of("bob@example.com").await;
+    let of = mail.id();
+    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
+    place.work().await;
     let shown = place.run(&["show", &end(id)]);
     let child = format!("waits for    its child {of}: email.send → bob@example.com, NOT_STARTED");
     shown.shows(&[&child, "no live worker has the tool `email.send`"]);

@@ -29,7 +29,7 @@ enum Order {
     #[on(pause => Paused, by = Human)]
     #[on(note => Self, by = GraphRunner)]
     #[on(enter => Paused, by = Human, guard = is_open -> Locked)]
-    #[on(hide => Paused, by = Customer)]
+    #[on(hide => Paused, by = Customer, detach)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
     Paying,
     #[on(resume => Paying, by = Human)]

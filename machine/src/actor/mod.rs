@@ -19,7 +19,7 @@ pub use name::is_invisible;
 pub(crate) use nodes::Callback;
 pub use nodes::{Actors, Anyone, Call, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
 #[cfg(feature = "worker")]
-pub(crate) use sender::{Sender, Senders};
+pub(crate) use sender::Senders;
 
 /// Returns `true` if this kind is that of an actor of this library.
 pub(crate) const fn is_reserved(kind: &str) -> bool {
