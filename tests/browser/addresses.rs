@@ -57,3 +57,52 @@ async fn where_everything_needs_a_token_the_page_asks_for_one() {
     })
     .await;
 }
+
+/// Types into a filter of the shown list, and keeps what applies it.
+const TYPE: &str = "const field = document.querySelector('[name=session]'); \
+    const timer = window.setTimeout; \
+    window.setTimeout = (apply) => void (window.apply = apply); \
+    field.focus(); \
+    field.value = 'tuesday'; \
+    field.dispatchEvent(new Event('input', { bubbles: true })); \
+    window.setTimeout = timer;";
+/// Applies it, and returns the address.
+const APPLY: &str = "window.apply(); return location.hash";
+
+#[tokio::test]
+async fn a_filter_of_an_earlier_page_is_not_applied() {
+    browse(async |page| {
+        page.open_as(ANN, "#/").await;
+        page.run(TYPE).await;
+        assert_eq!(page.run(APPLY).await, "#/?session=tuesday");
+
+        page.run(TYPE).await;
+        page.run("window.calls = document.querySelector('[name=calls]')").await;
+        page.go("#/approvals").await;
+        assert_eq!(page.run(APPLY).await, "#/approvals");
+        let change = "window.calls.value = 'running'; \
+            window.calls.dispatchEvent(new Event('change')); return location.hash";
+        assert_eq!(page.run(change).await, "#/approvals");
+
+        // To the same list without the filter, whose field is empty again.
+        page.go("#/").await;
+        page.run(TYPE).await;
+        page.click(".filters a").await;
+        assert_eq!(page.run(APPLY).await, "#/");
+        let value = "return document.querySelector('[name=session]').value === ''";
+        page.until("the empty filter", value).await;
+
+        // A list that loses the focus can change at that moment.
+        page.run(
+            "const calls = document.querySelector('[name=calls]'); \
+             calls.focus(); \
+             calls.value = 'running'; \
+             calls.onblur = () => { window.blurred = true; calls.dispatchEvent(new Event('change')); }; \
+             location.hash = '#/?order=oldest'",
+        )
+        .await;
+        page.until("the next address", "return window.blurred === true").await;
+        assert_eq!(page.run("return location.hash").await, "#/?order=oldest");
+    })
+    .await;
+}

@@ -47,6 +47,8 @@ const state = {
   toast: "",
   /** Counts the changes of the server's file and of the caller: what was asked before is not shown after. */
   era: 0,
+  /** Counts the navigations, except those by the filters of a list: a filter of an earlier one is not applied. */
+  visit: 0,
 };
 const main = document.getElementById("main");
 const scrolls = new Map();
@@ -85,6 +87,7 @@ function pageAt(hash) {
   loaded.delete("audience");
   // The parts of the address that decide which data is loaded; stepping through a history loads nothing.
   const address = `${path}?${loaded}&${audience}`;
+  const { visit } = state;
   return {
     view,
     path: first,
@@ -96,7 +99,8 @@ function pageAt(hash) {
     person: personName(),
     role: state.health?.access.role ?? "local",
     link,
-    go,
+    visit,
+    go: (to, how) => visit === state.visit && go(to, how),
     step: goToStep,
     render,
   };
@@ -505,6 +509,7 @@ const ACTIONS = {
 function visit(to) {
   scrolls.set(location.hash, scrollY);
   history.pushState(null, "", to);
+  state.visit += 1;
   navigate({ focus: true });
 }
 
@@ -589,10 +594,11 @@ async function follow(given) {
 onSignedOut(() => restart());
 history.scrollRestoration = "manual";
 addEventListener("popstate", () => {
+  state.visit += 1;
   // A link with a token, followed in a tab that was open before.
   const given = takeToken();
   if (given !== null) return follow(given);
-  // A field that has the focus would keep its own text.
+  // The list that is shown next is not held because of a filter of this one.
   if (document.activeElement?.closest(".filters")) document.activeElement.blur();
   navigate({ top: scrolls.get(location.hash) ?? 0 });
 });

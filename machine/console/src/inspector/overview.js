@@ -210,7 +210,8 @@ function filterForm(page) {
   };
   return h(
     "form",
-    { class: "filters", role: "search", "aria-label": "Filter machines", onsubmit },
+    // After a navigation, the fields say what is shown, and not what was typed before it.
+    { key: `filters ${page.visit}`, class: "filters", role: "search", "aria-label": "Filter machines", onsubmit },
     field("machine", "Kind", "execution"),
     field("status", "State", "IN_DOUBT"),
     field("session", "Session", ""),
