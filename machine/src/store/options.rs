@@ -124,7 +124,8 @@ impl OpenOptions {
 
     pub(crate) fn settings(&self) -> StoreSettings {
         let busy_ms = u64::try_from(self.busy_timeout.as_millis()).unwrap_or(u64::MAX);
-        StoreSettings { key: self.key, busy_ms }
+        let checkpoint_frames = StoreSettings::CHECKPOINT_FRAMES;
+        StoreSettings { key: self.key, busy_ms, checkpoint_frames }
     }
 
     pub(crate) fn store(

@@ -233,4 +233,11 @@ pub(crate) struct StoreSettings {
     pub(crate) key: DigestKey,
     /// The time to wait for another process, in milliseconds.
     pub(crate) busy_ms: u64,
+    /// The number of frames in the write-ahead log between two checkpoints.
+    pub(crate) checkpoint_frames: u64,
+}
+
+impl StoreSettings {
+    /// 4 MB.
+    pub(crate) const CHECKPOINT_FRAMES: u64 = 1000;
 }

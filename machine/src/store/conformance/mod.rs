@@ -132,7 +132,11 @@ fn run(name: &str, open: &Open<'_>) {
 /// The settings with which most checks open a store. On a slow disk its own writes take a part of the time to wait for
 /// others, so that is a minute.
 pub(in crate::store) fn settings() -> StoreSettings {
-    StoreSettings { key: DigestKey::new([7; 32]), busy_ms: 60_000 }
+    StoreSettings {
+        key: DigestKey::new([7; 32]),
+        busy_ms: 60_000,
+        checkpoint_frames: StoreSettings::CHECKPOINT_FRAMES,
+    }
 }
 
 #[test]

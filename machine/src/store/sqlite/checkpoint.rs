@@ -14,12 +14,9 @@ use rusqlite::{Connection, ErrorCode, wal::CheckpointMode};
 use super::{connection::Role, fail::fail_point, failure::sqlite_code, inode::Files};
 use crate::telemetry;
 
-/// The number of frames in the write-ahead log between two checkpoints.
-const PASSIVE_FRAMES: u64 = 1000;
-
-/// The number of frames in the log at which the writer waits until it starts again at its beginning:
-/// 64 MiB. A frame is a page and a header.
-const RESTART_FRAMES: u64 = 64 * 1024 * 1024 / (4096 + 24);
+/// The size of the log at which the writer waits until it starts again at its beginning, as a multiple of what is between
+/// two checkpoints: about 64 MB.
+const RESTART: u64 = 16;
 
 /// The longest time that a restart may keep the writer waiting for readers.
 const RESTART_WAIT: Duration = Duration::from_millis(100);
@@ -32,6 +29,8 @@ pub(super) struct Checkpoints {
     place: Files,
     /// The number of frames in the log after the last commit of the writing connection.
     frames: Arc<AtomicU64>,
+    /// The number of frames between two checkpoints. A frame is a page and a header.
+    step: u64,
     /// The number of frames at the last request.
     passive_at: u64,
     restart_at: u64,
@@ -73,13 +72,14 @@ enum Ask {
 }
 
 impl Checkpoints {
-    pub(super) fn new(path: PathBuf, place: Files) -> Self {
+    pub(super) fn new(path: PathBuf, place: Files, step: u64) -> Self {
         Self {
             path,
             place,
             frames: Arc::default(),
+            step,
             passive_at: 0,
-            restart_at: RESTART_FRAMES,
+            restart_at: RESTART * step,
             shared: Arc::default(),
             thread: None,
         }
@@ -113,17 +113,17 @@ impl Checkpoints {
         let frames = self.frames.load(Ordering::Relaxed);
         if frames < self.passive_at {
             // The log has started again at its beginning.
-            (self.passive_at, self.restart_at) = (0, RESTART_FRAMES);
+            (self.passive_at, self.restart_at) = (0, RESTART * self.step);
         }
         if frames >= self.restart_at {
             // If readers prevent it now, commits continue for a while before the next try.
-            self.restart_at = frames + PASSIVE_FRAMES;
+            self.restart_at = frames + self.step;
             let running = self.shared.running.lock();
             let _ = connection.busy_timeout(RESTART_WAIT);
             run(connection, CheckpointMode::RESTART);
             drop(running);
             let _ = connection.busy_timeout(Duration::ZERO);
-        } else if frames >= self.passive_at + PASSIVE_FRAMES {
+        } else if frames >= self.passive_at + self.step {
             self.passive_at = frames;
             self.ask(Ask::Passive);
         }

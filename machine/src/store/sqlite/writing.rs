@@ -48,7 +48,7 @@ impl Writing {
         let Source { path, settings, place, .. } = source.clone();
         let place = place.unwrap_or_else(|| Files::at(&path));
         let busy_ms = settings.busy_ms;
-        let checkpoints = Checkpoints::new(path.clone(), place);
+        let checkpoints = Checkpoints::new(path.clone(), place, settings.checkpoint_frames);
         let hook = Box::new(checkpoints.hook());
         let state = checkpoints.state();
         let group = Group::new(path.clone(), place, settings, connection, hook, state)

@@ -81,7 +81,8 @@ fn truncation_excludes_the_writer_of_the_same_store() {
     wait(place.open().close()).unwrap();
     let raw = place.raw();
     raw.pragma_update(None, "user_version", FORMAT).unwrap();
-    let mut checkpoints = Checkpoints::new(place.path(), Files::at(&place.path()));
+    let files = Files::at(&place.path());
+    let mut checkpoints = Checkpoints::new(place.path(), files, settings().checkpoint_frames);
     let state = checkpoints.state();
     let truncating = state.truncating.lock().unwrap();
     checkpoints.committed(&raw);

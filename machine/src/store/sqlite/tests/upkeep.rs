@@ -96,25 +96,35 @@ fn blocking_work_holds_up_no_read() {
     }
 }
 
-/// Creates a machine with this state.
-fn write_large(store: &Sqlite, state: &str) {
-    let mut write = Machine::execution().create();
-    state.clone_into(&mut write.row.state);
-    apply(store, vec![write]).unwrap();
+/// A store whose log starts again at its beginning after `LOG_BYTES`.
+fn with_small_log() -> (Place, Sqlite) {
+    let place = Place::new();
+    let small = StoreSettings { checkpoint_frames: 32, ..settings() };
+    let store = super::super::open(&place.path(), small).unwrap();
+    (place, store)
+}
+
+/// 16 times the frames between two checkpoints, each a page and a header.
+const LOG_BYTES: u64 = 16 * 32 * (4096 + 24);
+
+/// Creates machines with 64 KB of state, and returns the largest size of the log.
+fn write_large(place: &Place, store: &Sqlite, machines: usize) -> u64 {
+    let write_one = |_| {
+        let mut write = Machine::execution().create();
+        write.row.state = "x".repeat(64_000);
+        apply(store, vec![write]).unwrap();
+        wal_bytes(&place.path())
+    };
+    (0..machines).map(write_one).max().unwrap()
 }
 
 #[test]
 fn checkpoints_bound_the_log() {
-    let (place, store) = Place::opened();
-    let large = "x".repeat(400_000);
-    let mut largest = 0;
-    for _ in 0..400 {
-        write_large(&store, &large);
-        largest = largest.max(wal_bytes(&place.path()));
-    }
-    // 400 commits wrote 160 MB. A checkpoint that is not restarted before the next commit frees
+    let (place, store) = with_small_log();
+    // They write more than twice the bound. A checkpoint that is not restarted before the next commit frees
     // nothing in the log, so that a busy writer needs its bound.
-    assert!(largest < 72 << 20, "{largest}");
+    let largest = write_large(&place, &store, 80);
+    assert!(largest < LOG_BYTES * 3 / 2, "{largest}");
     let start = Instant::now();
     while wal_bytes(&place.path()) > 0 {
         assert!(start.elapsed() < STUCK, "not truncated when idle");
@@ -124,21 +134,17 @@ fn checkpoints_bound_the_log() {
 
 #[test]
 fn a_reader_that_stays_delays_only_the_checkpoint() {
-    let (place, store) = Place::opened();
+    let (place, store) = with_small_log();
     stored(&store, 1);
     let raw = place.raw();
     raw.execute_batch("BEGIN; SELECT count(*) FROM instance").unwrap();
     raw.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
-    let large = "x".repeat(1_000_000);
-    for _ in 0..75 {
-        write_large(&store, &large);
-    }
-    let grown = wal_bytes(&place.path());
-    assert!(grown > 64 << 20);
+    let grown = write_large(&place, &store, 40);
+    assert!(grown > LOG_BYTES);
     raw.execute_batch("COMMIT").unwrap();
-    for _ in 0..75 {
-        write_large(&store, &large);
-    }
-    let largest = wal_bytes(&place.path());
-    assert!(largest < grown + (16 << 20), "the log did not start again: {largest} after {grown}");
+    let largest = write_large(&place, &store, 40);
+    assert!(
+        largest < grown + LOG_BYTES / 2,
+        "the log did not start again: {largest} after {grown}"
+    );
 }
