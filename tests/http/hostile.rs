@@ -120,6 +120,7 @@ async fn a_body_has_a_limit() {
     let place = Place::served().await;
     let before = place.contents().await;
     let json = "Content-Type: application/json\r\n";
+    assert!(include_str!("../../machine/console/src/docs/http.md").contains("at most 2 MiB,"));
     let large = vec![b' '; 2 * 1024 * 1024 + 1];
     let sized = format!("{json}Content-Length: {}\r\n", large.len());
     place.raw(request("POST", APPROVE, &sized, &large)).await.problem(413, "2097152");
