@@ -1,12 +1,48 @@
 //! The list of sessions. Its order and its figures are a promise of every backend.
 
-use machine::store::SessionLine;
-use machine_tests::samples::read;
+use machine::{
+    contract::Execution,
+    machine,
+    observe::Observer,
+    store::{CommitError, Query, SessionLine},
+    stored::{Context, Index},
+    view::{ExecutionTimeline, Human, Snapshot, View},
+};
+use machine_tests::{assert_err, samples::read};
+use serde::{Deserialize, Serialize};
 
 use crate::store::support::{Place, blob, on_both};
 
 on_both! {
     no_session_is_missed_or_listed_twice_while_machines_come,
+    an_id_has_one_form,
+    what_cannot_be_an_id_is_refused,
+}
+
+/// Belongs to the session that its context names.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Trip {
+    session: String,
+}
+
+impl Context for Trip {
+    type Summary = ();
+
+    fn index(&self, (): &()) -> Index {
+        let mut index = Index::default();
+        index.session = Some(self.session.clone());
+        index
+    }
+}
+
+#[machine(durable, context = Trip)]
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Stay {
+    #[initial]
+    #[on(leave => Left)]
+    Booked,
+    #[terminal]
+    Left,
 }
 
 fn names(lines: &[SessionLine]) -> Vec<&str> {
@@ -36,6 +72,43 @@ async fn no_session_is_missed_or_listed_twice_while_machines_come(place: Place) 
     // A page has at least one.
     assert_eq!(names(&place.store.sessions(0, None).await.unwrap().items), ["s1"]);
     assert_eq!(names(&place.store.sessions(3, None).await.unwrap().items), ["s1", "new", "s4"]);
+}
+
+/// What looks the same is the same, whether a program or a person wrote it.
+async fn an_id_has_one_form(place: Place) {
+    let forms = ["caf\u{e9}", "cafe\u{301}"];
+    let observer = Observer::new(&place.store);
+    for form in forms {
+        let _ = place.stored(read("x").session(form)).await;
+        let stay = place.created(Stay::new(Trip { session: form.to_owned() })).await;
+        let stored = observer.snapshot::<Human>(stay.id()).await.unwrap();
+        let live = Snapshot::<Human>::of(&stay, place.store.now()).unwrap();
+        for snapshot in [stored, live] {
+            assert_eq!(snapshot.session.as_deref(), Some(forms[0]));
+        }
+    }
+    assert_eq!(names(&place.store.sessions(10, None).await.unwrap().items), [forms[0]]);
+    for form in forms {
+        let page = place.store.list(&Query::new().session(form)).await.unwrap();
+        assert_eq!(page.items.len(), 4);
+        let timeline: View<ExecutionTimeline<Human>> = observer.session(form).await.unwrap();
+        assert_eq!(timeline.total_contracts, 2);
+    }
+    assert!(place.store.verify_all(|_| {}).await.unwrap().problems.is_empty());
+}
+
+async fn what_cannot_be_an_id_is_refused(place: Place) {
+    let longest = "x".repeat(256);
+    let _ = place.stored(read("x").session(&longest)).await;
+    let before = place.dump().await;
+    for wrong in [".", "..", &format!("{longest}x")] {
+        let mut call = Execution::new(read("x").session(wrong));
+        let error = place.store.create(&mut call).await.unwrap_err();
+        assert!(error.to_string().contains("; use a"), "{error}");
+        let mut stay = Stay::new(Trip { session: wrong.to_owned() });
+        assert_err!(place.store.create(&mut stay).await, CommitError::Refused { .. });
+    }
+    assert_eq!(place.dump().await, before);
 }
 
 /// One session with a name that cannot be read does not hide the others.

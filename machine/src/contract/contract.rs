@@ -17,7 +17,7 @@ use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
     id::Id,
     journal::check_text,
-    stored::{Data, Unwritten},
+    stored::{Data, Unwritten, normal_session},
 };
 
 /// The identity and the constraints of one attempt at an action. Immutable once it is part of an
@@ -140,10 +140,10 @@ impl Contract {
         Self(Box::new(Terms::new(action, summary, effect, author)))
     }
 
-    /// Assigns the contract to a session.
+    /// Assigns the contract to a session, whose id has at most 256 bytes and is not `.` or `..`: a store refuses others.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
-        self.0.session = Some(session.into());
+        self.0.session = Some(normal_session(session.into()));
         self
     }
 

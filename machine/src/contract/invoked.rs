@@ -139,7 +139,7 @@ impl Place<'_> {
         let execution = self.id(b"execution");
         let id = self.machine.journal().id();
         let session = call.session.clone().or_else(|| self.session());
-        contract.0.session = Some(session.unwrap_or_else(|| id.to_string()));
+        contract = contract.session(session.unwrap_or_else(|| id.to_string()));
         contract.0.invoked = Some(Origin {
             machine: self.machine.definition().name.to_string(),
             id,

@@ -13,6 +13,7 @@ mod history;
 mod index;
 mod outcomes;
 pub(crate) mod rules;
+mod session;
 mod unread;
 mod unverified;
 mod unwritten;
@@ -46,6 +47,9 @@ pub(crate) use rules::Rules;
 pub(crate) use rules::fold;
 #[cfg(feature = "store")]
 pub(crate) use rules::fold_some;
+#[cfg(feature = "store")]
+pub(crate) use session::check_session;
+pub use session::normal_session;
 pub use unread::StoredPart;
 #[doc(hidden)]
 pub use unread::Unread;

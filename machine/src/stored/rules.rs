@@ -3,7 +3,7 @@ use std::any::Any;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Breach, Context, Index};
+use super::{Breach, Context, Index, normal_session};
 use crate::{
     actor::is_reserved,
     id::Id,
@@ -61,7 +61,7 @@ impl<C: Context> Rules for C {
 
     fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach> {
         let mut summary = summary_of::<C>(part)?;
-        let before = self.index(&summary);
+        let before = index_of(self, &summary);
         if entries.is_empty() {
             return Ok(Folded { part: part.clone(), after: before.clone(), before });
         }
@@ -70,7 +70,7 @@ impl<C: Context> Rules for C {
         }
         self.check(&summary)?;
         let part = serde_json::to_value(&summary).map_err(|error| unreadable(&error))?;
-        let after = self.index(&summary);
+        let after = index_of(self, &summary);
         if !after.contract {
             entries.iter().try_for_each(check_author)?;
         }
@@ -87,6 +87,13 @@ impl<C: Context> Rules for C {
         }
         serde_json::to_value(&summary).map_err(|error| unreadable(&error))
     }
+}
+
+/// What stores index, with the id of the session in its normal form.
+fn index_of<C: Context>(context: &C, summary: &C::Summary) -> Index {
+    let mut index = context.index(summary);
+    index.session = index.session.map(normal_session);
+    index
 }
 
 /// A context of another crate names its author as it likes; a person or a node of this library makes

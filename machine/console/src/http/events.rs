@@ -20,7 +20,7 @@ use super::{
     problem::Problem,
     state::Shared,
 };
-use machine::{Id, store::Position};
+use machine::{Id, store::Position, stored::normal_session};
 
 /// The time between two signs of life of a stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -139,7 +139,7 @@ impl Filter {
         });
         Ok(Self {
             events: events.collect::<Result<_, _>>()?,
-            session: wanted.session,
+            session: wanted.session.map(normal_session),
             machine: wanted.machine,
             id: parsed("id", wanted.id.as_deref())?,
         })

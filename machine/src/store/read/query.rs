@@ -13,7 +13,7 @@ use crate::{
             load::value_of,
         },
     },
-    stored::StoredPart,
+    stored::{StoredPart, normal_session},
 };
 
 /// Which machines to list. Without a condition, all of them, in the order in which they were created.
@@ -85,7 +85,7 @@ impl Query {
     /// Of this session.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
-        self.filter.session = Some(session.into());
+        self.filter.session = Some(normal_session(session.into()));
         self
     }
 

@@ -24,7 +24,7 @@ use crate::{
         handle::Store,
         read::query::{Page, Query},
     },
-    stored::Restore,
+    stored::{Restore, normal_session},
 };
 
 /// Some machines of a session.
@@ -88,7 +88,7 @@ impl Store {
     ) -> Result<Page<WithTransitions<T>>, LoadError> {
         let machine = M::DEFINITION.name();
         let selected = |(first, last)| {
-            let session = session.to_owned();
+            let session = normal_session(session.to_owned());
             self.inner.backend.transitions(Selected { session, machine, first, last, with_names })
         };
         let query = query.clone().session(session).machine(machine);

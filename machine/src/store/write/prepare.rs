@@ -11,7 +11,7 @@ use crate::{
         handle::Store,
         write::{attempt::CONTRACTS, seal::seal},
     },
-    stored::{Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, fold},
+    stored::{Breach, Durable, Hold, Index, StoredPart, ToolUse, Unwritten, check_session, fold},
 };
 
 /// One machine of a batch, ready to be written.
@@ -168,6 +168,8 @@ fn unwritten(id: Id, state: &str, error: Unwritten) -> CommitError {
 fn fixed(id: Id, before: &StoredState, after: &Index) -> Result<Arc<Fixed>, CommitError> {
     let Some(fixed) = &before.fixed else {
         let Index { session, key, behind, .. } = after.clone();
+        let checked = session.as_deref().map_or(Ok(()), check_session);
+        checked.map_err(|breach| CommitError::Refused { id, breach })?;
         return Ok(Arc::new(Fixed { session, key, behind }));
     };
     if fixed.key.is_none() && after.key.is_some() && after.hold != Hold::Free {
