@@ -29,7 +29,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_offer_expires() {
-        let shop = TestEnvironment::new(|worker| worker.machine::<AnyOffer>());
+        let shop = TestEnvironment::new(Worker::machine::<AnyOffer>);
         let id = shop.create(Offer::new(WEEK)).await;
         for (time, expected) in [(DAY * 6, offer::Status::Open), (DAY, offer::Status::Expired)] {
             shop.advance(time).await;
@@ -41,7 +41,7 @@ mod tests {
     /// What came first counts, however late a worker looks at it.
     #[tokio::test(start_paused = true)]
     async fn an_answer_in_time_counts_although_no_worker_runs() {
-        let shop = TestEnvironment::new(|worker| worker.machine::<AnyOffer>());
+        let shop = TestEnvironment::new(Worker::machine::<AnyOffer>);
         let id = shop.create(Offer::new(WEEK)).await;
         shop.advance(DAY * 6).await;
         let accept = Message::new(&offer::Event::Accept, &shop.person("ann")).unwrap();

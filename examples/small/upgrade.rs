@@ -53,12 +53,12 @@ mod after {
 
 #[cfg(test)]
 mod tests {
-    use machine::testing::TestEnvironment;
+    use machine::{testing::TestEnvironment, worker::Worker};
 
     use super::{after, before};
 
     fn depot() -> TestEnvironment {
-        TestEnvironment::new(|worker| worker.machine::<after::AnyParcel>())
+        TestEnvironment::new(Worker::machine::<after::AnyParcel>)
     }
 
     #[tokio::test(start_paused = true)]

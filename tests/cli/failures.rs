@@ -9,7 +9,7 @@ use machine::{
     actor::Actors,
     clock::{Clock, Millis},
     store::{Cause, Message, OpenOptions},
-    worker::{Handled, Handler, Next, Task, Worker},
+    worker::{Handled, Handler, Task, Worker},
 };
 
 use crate::surfaces::{AnyOrder, Place, end};

@@ -1,6 +1,6 @@
 //! A machine of the tests, and handlers that do what a test needs.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use machine::{
     actor::{GraphRunner, Human},
@@ -35,6 +35,8 @@ pub(crate) enum Does {
     /// Opens it when it is let go.
     Holds(Hold),
     Fails(String),
+    /// Is called again after an hour.
+    Rests,
     /// Fails with an error whose text cannot be made.
     PanicsLater,
 }
@@ -73,6 +75,7 @@ impl Handler for Clerk {
             Does::Opens => {}
             Does::Holds(hold) => hold.hold().await,
             Does::Fails(text) => return Err(text.clone().into()),
+            Does::Rests => return Ok(Next::WaitFor(Duration::from_hours(1))),
             Does::PanicsLater => return Err(Box::new(Unspeakable)),
         }
         Ok(Next::to(errand.open(&task.actors().graph_runner)))

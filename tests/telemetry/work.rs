@@ -16,8 +16,12 @@ use crate::{
     world::{Frozen, World},
 };
 
-/// Failures, machines that are set aside, and work that no worker can do.
+/// A handler that waits, failures, machines that are set aside, and work that no worker can do.
 pub(crate) async fn failures(world: &World) {
+    world.errand().await;
+    world.worker(Does::Rests).run_until_idle().await.unwrap();
+    world.hand.advance(AN_HOUR);
+    world.worker(Does::Opens).run_until_idle().await.unwrap();
     world.errand().await;
     let worker = world.worker(Does::Fails(world.text("the handler says")));
     worker.run_until_idle().await.unwrap();
