@@ -6,10 +6,7 @@ use std::{
 };
 
 #[cfg(feature = "store")]
-use crate::{
-    future::BoxFuture,
-    language::{Language, Phrase},
-};
+use crate::future::BoxFuture;
 
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
@@ -94,15 +91,14 @@ pub fn now() -> Millis {
 /// A length of time in its largest unit, such as `3 min`.
 #[cfg(feature = "store")]
 #[must_use]
-pub fn length(ms: u64, language: Language) -> String {
+pub fn length(ms: u64) -> String {
     let seconds = ms / 1000;
-    let (unit, count) = match seconds {
-        0..60 => (Phrase::Seconds, seconds),
-        60..3600 => (Phrase::Minutes, seconds / 60),
-        3600..86_400 => (Phrase::Hours, seconds / 3600),
-        _ => (Phrase::Days, seconds / 86_400),
-    };
-    language.say(unit, &[("count", &count)])
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
 }
 
 /// The clock behind [`Clock::uptime`].

@@ -46,7 +46,6 @@ async fn a_machine_shows_its_calls_and_what_waits_for_them() {
         &call.to_string(),
     ]);
     place.run(&["timeline", &end(id)]).shows(&["state        PAYING (in doubt)"]);
-    place.run(&["--lang", "zh", "show", &end(id)]).shows(&["PAYING (结果存疑)", "等待 `payment`"]);
 
     let (id, _) = asked(&place.store, 3).await;
     let shown = place.json(&["show", &end(id)]);

@@ -1,4 +1,4 @@
-//! `--lang zh`, and what no command shows in any language.
+//! `--lang zh`, and what no command shows.
 
 use std::time::Duration;
 
@@ -76,39 +76,23 @@ fn words(text: &str, ids: &[Id]) -> Vec<String> {
         .collect()
 }
 
+/// The prompt has no English text; a machine is shown in English, with its summary and its question in Chinese.
 #[tokio::test(flavor = "multi_thread")]
-async fn no_english_text_is_left() {
+async fn what_models_and_approvers_read_is_chinese() {
     let place = Place::new().await;
     let (ids, [gate, _]) = fill(&place).await;
-    let mut commands: Vec<Vec<String>> = vec![
-        vec!["list".into()],
-        vec!["list".into(), "--attention-only".into()],
-        vec!["list".into(), "--limit".into(), "2".into()],
-        vec!["timeline".into(), "--session".into(), "mails".into()],
-        vec!["prompt".into(), "--session".into(), "mails".into()],
-    ];
-    for id in &ids {
-        commands.push(vec!["show".into(), id.to_string()]);
-        commands.push(vec!["timeline".into(), id.to_string()]);
-    }
-    let mut english = Vec::new();
-    for command in commands {
-        let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
-        arguments.extend(["--lang", "zh"]);
-        let ran = place.run(&arguments);
-        let left = words(&ran.done().replace(&place.prefix(), ""), &ids);
-        if !left.is_empty() {
-            english.push(format!("{command:?} has {left:?}:\n{}", ran.out));
-        }
-        assert!(!ran.out.is_ascii(), "{command:?}: {}", ran.out);
-    }
-    assert!(english.is_empty(), "{}", english.join("\n"));
-    let shown = place.run(&["show", &gate.to_string(), "--lang", "zh"]);
-    assert!(shown.done().contains("确认发送邮件? 此操作无法撤回。"), "{shown:?}");
     let prompt = place.run(&["prompt", "--session", "mails", "--lang", "zh"]);
+    let left = words(prompt.done(), &ids);
+    assert!(left.is_empty(), "{left:?}: {prompt:?}");
     let start = "【工具执行结果】\n\n[";
-    assert!(prompt.done().starts_with(start), "{prompt:?}");
+    assert!(prompt.out.starts_with(start), "{prompt:?}");
     assert!(prompt.out.contains("email.send → 会议邀请"), "{prompt:?}");
+    place.run(&["show", &gate.to_string(), "--lang", "zh"]).shows(&[
+        "state        WAITING",
+        "about        批准 email.send → 会议邀请",
+        "Question",
+        "确认发送邮件? 此操作无法撤回。",
+    ]);
 }
 
 /// No command shows a secret, except for `export`, which copies what is stored.

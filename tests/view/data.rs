@@ -147,8 +147,8 @@ proptest! {
     fn the_shown_data_is_the_recorded_data(events in prop::collection::vec(event(), 0..60)) {
         let (mut job, states) = walked(events);
         let history = History::of(&job).unwrap();
-        let internal = Timeline::<Internal>::of(&history, Language::English);
-        let human = Timeline::<Human>::of(&history, Language::English);
+        let internal = Timeline::<Internal>::of(&history);
+        let human = Timeline::<Human>::of(&history);
         prop_assert_eq!(internal.events.len(), states.len());
         for (position, [all, for_people]) in states.iter().enumerate() {
             let event = &internal.events[position];
@@ -203,7 +203,7 @@ fn the_journal_tells_what_it_can() {
         job::AfterStart::Waiting(_) => unreachable!(),
     };
     let history = History::of(&started).unwrap();
-    let timeline = Timeline::<Internal>::of(&history, Language::English);
+    let timeline = Timeline::<Internal>::of(&history);
     let seen: Vec<_> = timeline.events.iter().map(|it| (json!(it.data), &it.unknown[..])).collect();
     let owner: &[String] = &[word("owner")];
     let steps: &[String] = &[word("steps")];
@@ -222,7 +222,7 @@ fn the_journal_tells_what_it_can() {
         ]
     );
     // Others neither see what they may not, nor learn its name.
-    let people = Timeline::<Human>::of(&history, Language::English);
+    let people = Timeline::<Human>::of(&history);
     let seen: Vec<_> = people.events.iter().map(|it| (json!(it.data), &it.unknown[..])).collect();
     assert_eq!(seen[1], (json!({}), owner));
     assert_eq!(seen[3], (json!({ "owner": "bob" }), &[][..]));
@@ -260,13 +260,13 @@ mod hidden {
 fn the_strictest_mark_counts() {
     let note = hidden::Note::new().write("secret".to_owned(), "ann".to_owned()).file();
     let history = History::of(&note).unwrap();
-    for event in Timeline::<Human>::of(&history, Language::English).events.clone() {
+    for event in Timeline::<Human>::of(&history).events.clone() {
         assert!(event.data.is_empty() && event.unknown.is_empty(), "{event:?}");
     }
-    for event in &Timeline::<Diagnostic>::of(&history, Language::English).events[1..] {
+    for event in &Timeline::<Diagnostic>::of(&history).events[1..] {
         assert_eq!(json!(event.data), json!({ "by_whom": "ann" }));
     }
-    for event in &Timeline::<Internal>::of(&history, Language::English).events[1..] {
+    for event in &Timeline::<Internal>::of(&history).events[1..] {
         assert_eq!(json!(event.data), json!({ "body": "secret", "by_whom": "ann" }));
     }
 }

@@ -107,12 +107,6 @@ async fn a_gate_is_in_the_language() {
     assert!(snapshot.question.as_ref().unwrap().starts_with("确认发送邮件给 bob@example.com?"));
     approve(&store, gate, ann()).await.unwrap();
     assert_eq!(line(id).await, "[SUCCESS] 批准 email.send → 给 Bob 的会议邀请: 已批准");
-    let timeline = observer.timeline::<Human>(id).await.unwrap();
-    let last = timeline.events.last().unwrap();
-    assert_eq!(
-        (&last.payload.get("result").unwrap(), &last.data.get("result").unwrap()),
-        (&&json!("已批准"), &&json!("已批准"),)
-    );
 
     let limit = Some(Duration::from_millis(1));
     let (mut gate, mut planned) =

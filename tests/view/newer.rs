@@ -193,7 +193,7 @@ async fn a_loaded_machine_has_the_marks_of_its_program() {
 #[test]
 fn a_history_keeps_its_own_marks() {
     let [posted, ..] = letters();
-    let timeline = Timeline::<Human>::of(&History::of(&posted).unwrap(), Language::English);
+    let timeline = Timeline::<Human>::of(&History::of(&posted).unwrap());
     assert_eq!(timeline.events[1].payload.get("phone").unwrap(), "555");
     assert!(posted.journal().uncommitted().len() == 2);
 }

@@ -97,14 +97,14 @@ fn a_machine_in_memory_has_the_same_views() {
                     let stored = observer.snapshot::<$audience>(machine.id()).await.unwrap();
                     assert_eq!(stored, Snapshot::of(&machine, store.now()).unwrap());
                     let stored = observer.timeline::<$audience>(machine.id()).await.unwrap();
-                    assert_eq!(stored, Timeline::of(&history, Language::Chinese));
+                    assert_eq!(stored, Timeline::of(&history));
                 )*};
             }
             same!(Human, Diagnostic, Internal);
             // Deadlines become absolute with the commit, and only the program sees them there. It sets the times.
             never_stored.entries.iter_mut().for_each(|entry| entry.at = store.now());
-            let before = Timeline::<Diagnostic>::of(&never_stored, Language::English);
-            assert_eq!(before, Timeline::of(&history, Language::English));
+            let before = Timeline::<Diagnostic>::of(&never_stored);
+            assert_eq!(before, Timeline::of(&history));
             let page = observer.list::<Human>(&Query::new().session("spring")).await.unwrap();
             assert!(page.items.iter().flatten().any(|line| line.id == machine.id()));
         }

@@ -74,7 +74,7 @@ fn a_record_says_whether_the_machine_stayed() {
     assert_eq!(records.iter().map(|record| record.stays).collect::<Vec<_>>(), [true, false, false]);
     let json = serde_json::to_value(&records).unwrap();
     assert_eq!((&json[0]["stays"], json[1].get("stays")), (&json!(true), None));
-    let timeline = Timeline::<Human>::of(&History::of(&poll).unwrap(), Language::English);
+    let timeline = Timeline::<Human>::of(&History::of(&poll).unwrap());
     let texts = timeline.events[1..].iter().map(|event| &*event.text);
     let expected = ["OPEN (look)", "OPEN → OPEN (look)", "OPEN → CLOSED (close)"];
     assert_eq!(texts.collect::<Vec<_>>(), expected);

@@ -1,8 +1,9 @@
+use std::fmt;
+
 use serde::Serialize;
 
 #[cfg(feature = "store")]
 use super::{Release, execution, execution::Status};
-use crate::language::Phrase;
 #[cfg(feature = "store")]
 use crate::stored::CallState;
 
@@ -30,18 +31,18 @@ impl CallStage {
     /// Every stage.
     pub const ALL: [Self; 6] =
         [Self::InDoubt, Self::Asked, Self::Pending, Self::Running, Self::Ended, Self::Taken];
+}
 
-    /// In words.
-    #[must_use]
-    pub const fn phrase(self) -> Phrase {
-        match self {
-            Self::InDoubt => Phrase::IsInDoubt,
-            Self::Asked => Phrase::CallAsked,
-            Self::Pending => Phrase::CallPending,
-            Self::Running => Phrase::CallRunning,
-            Self::Ended => Phrase::CallEnded,
-            Self::Taken => Phrase::CallTaken,
-        }
+impl fmt::Display for CallStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::InDoubt => "in doubt",
+            Self::Asked => "asked",
+            Self::Pending => "not begun",
+            Self::Running => "running",
+            Self::Ended => "outcome not taken",
+            Self::Taken => "taken",
+        })
     }
 }
 

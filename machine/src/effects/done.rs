@@ -8,7 +8,6 @@ use crate::{
     contract::{AnyExecution, Progress},
     effects::error::{EffectError, StateError},
     id::Id,
-    language::Language,
     store::{
         backend::{Attempts, Broken},
         error::{CommitError, LoadError},
@@ -41,7 +40,7 @@ impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} has already performed the same action", self.by)?;
         if self.at.is_some() {
-            write!(f, " {} ago", length(self.ago_ms, Language::English))?;
+            write!(f, " {} ago", length(self.ago_ms))?;
         }
         if let Some(actor) = self.actor {
             write!(f, " (recorded by: {actor}")?;

@@ -1,4 +1,4 @@
-//! The language of the texts that the library makes.
+//! The language of what a model or an approver reads: the prompt, summaries and questions.
 
 mod phrase;
 mod stored;
@@ -14,8 +14,8 @@ use serde::{Serialize, Serializer};
 
 pub use phrase::Phrase;
 
-/// The language of the sentences in a view. Labels and names are the same in every language, so that a
-/// program can rely on them.
+/// The language of the prompt, of summaries and questions, and of results and reasons in them. All other texts are
+/// English; labels and names are the same in every language, so that a program can rely on them.
 ///
 /// A program adds its own with [`other`](Self::other):
 ///

@@ -19,48 +19,18 @@ const STORED: &[Phrase] = &[
     Phrase::OutcomeDropped,
     Phrase::ProcessEnded,
     Phrase::LockMissing,
-    Phrase::Accepted,
     Phrase::EndedByMove,
     Phrase::NotReported,
 ];
 
-/// The lines that a stored question can have in addition to its arguments.
-const LINES: &[Phrase] = &[
-    Phrase::Allow,
-    Phrase::Tool,
-    Phrase::Occurrence,
-    Phrase::NotShown,
-    Phrase::ActionDigest,
-    Phrase::InDoubt,
-    Phrase::Accepted,
-];
-
 impl Language {
-    /// A stored question in this language, as far as its lines are the library's: a name or a value in it cannot
-    /// look like one of them.
-    pub(crate) fn stored_question(self, text: &str) -> String {
-        let line = |line: &str| {
-            let good = Phrase::ForGood.english();
-            let (line, rest) = match line.strip_suffix(good) {
-                Some(line) => (line, self.text(Phrase::ForGood)),
-                None => (line, ""),
-            };
-            format!("{}{rest}", self.known(LINES, line))
-        };
-        text.lines().map(line).collect::<Vec<_>>().join("\n")
-    }
-
     /// A stored reason in this language, if it is one of the library's. The words of tools and of people stay as
     /// they are.
     pub(crate) fn stored(self, text: &str) -> Cow<'_, str> {
-        self.known(STORED, text)
-    }
-
-    fn known<'a>(self, phrases: &[Phrase], text: &'a str) -> Cow<'a, str> {
         if self == Self::English {
             return Cow::Borrowed(text);
         }
-        for phrase in phrases {
+        for phrase in STORED {
             let Some(values) = values(phrase.english(), text) else { continue };
             let values: Vec<_> =
                 values.into_iter().map(|(name, value)| (name, self.stored(value))).collect();
@@ -102,17 +72,6 @@ mod tests {
         assert_eq!(chinese("not approved: declined"), "未获批准：已拒绝");
         assert_eq!(chinese("not approved: wrong address"), "未获批准：wrong address");
         assert_eq!(chinese("SMTP connection refused"), "SMTP connection refused");
-        let question = "Allow email.send? This cannot be undone.\nto: \"bob\"\n[action 0123]";
-        assert_eq!(
-            Language::Chinese.stored_question(question),
-            "是否允许 email.send？ 此操作无法撤回。\nto: \"bob\"\n[操作 0123]"
-        );
-        assert_eq!(Language::English.stored_question(question), question);
-        let doubt = "Did this take effect: email.send? It is in doubt: no answer in time.";
-        assert_eq!(
-            Language::Chinese.stored_question(doubt),
-            "该操作是否已经执行：email.send？结果存疑：未在规定时间内得到答复。"
-        );
         assert_eq!(Language::English.stored("not approved: declined"), "not approved: declined");
     }
 

@@ -4,21 +4,19 @@ use serde_json::{Map, Value};
 
 use super::misfit::misfit;
 use crate::store::{Cause, Received, read::observe::Observed};
-use crate::view::{Language, Phrase};
 
 /// The reason why a message was set aside; for an invalid message, its error.
-pub(crate) fn of_message(message: &Received, machine: &Observed, language: Language) -> String {
+pub(crate) fn of_message(message: &Received, machine: &Observed) -> String {
     let cause = message.cause.unwrap_or(Cause::NotValid);
-    let misfit =
-        (cause == Cause::NotValid).then(|| misfit_of(message, machine, language)).flatten();
-    misfit.unwrap_or_else(|| language.text(cause.phrase()).to_owned())
+    let misfit = (cause == Cause::NotValid).then(|| misfit_of(message, machine)).flatten();
+    misfit.unwrap_or_else(|| cause.to_string())
 }
 
-fn misfit_of(message: &Received, machine: &Observed, language: Language) -> Option<String> {
+fn misfit_of(message: &Received, machine: &Observed) -> Option<String> {
     let body = serde_json::from_str::<Map<String, Value>>(&message.body).ok();
     let trigger = body.as_ref().and_then(|body| body.get("trigger")?.as_str());
     let (Some(body), Some(trigger)) = (&body, trigger) else {
-        return Some(language.text(Phrase::NotAnEvent).to_owned());
+        return Some("it is not an event".to_owned());
     };
     let payload: Map<String, Value> = body
         .iter()
@@ -27,7 +25,7 @@ fn misfit_of(message: &Received, machine: &Observed, language: Language) -> Opti
         .collect();
     let mut edges = machine.newest().edges.iter();
     match edges.find(|it| it.trigger == trigger || it.was.iter().any(|was| was == trigger)) {
-        Some(edge) => misfit(edge, &payload, false, language),
-        None => Some(language.text(Phrase::NoSuchEvent).to_owned()),
+        Some(edge) => misfit(edge, &payload, false),
+        None => Some("no state of the machine accepts such an event".to_owned()),
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{NextStep, aside};
-use crate::view::{Audience, Human, Language, Phrase, StateCalls, audience::is_hidden};
+use crate::view::{Audience, Human, StateCalls, audience::is_hidden};
 use crate::{
     clock::Millis,
     contract::Process,
@@ -47,26 +47,20 @@ impl ConcernReason {
         Self::Failing,
         Self::WaitsForPerson,
     ];
-
-    /// In words.
-    #[must_use]
-    pub const fn phrase(self) -> Phrase {
-        match self {
-            Self::Contradicted => Phrase::Contradicted,
-            Self::InDoubt => Phrase::IsInDoubt,
-            Self::Unreadable => Phrase::IsUnreadable,
-            Self::SetAside => Phrase::SetAside,
-            Self::NoWorker => Phrase::NoWorker,
-            Self::Overdue => Phrase::Overdue,
-            Self::Failing => Phrase::Failing,
-            Self::WaitsForPerson => Phrase::WaitsForPerson,
-        }
-    }
 }
 
 impl fmt::Display for ConcernReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.phrase().english())
+        f.pad(match self {
+            Self::Contradicted => "contradicted",
+            Self::InDoubt => "in doubt",
+            Self::Unreadable => "unreadable",
+            Self::SetAside => "set aside",
+            Self::NoWorker => "no worker",
+            Self::Overdue => "overdue",
+            Self::Failing => "failing",
+            Self::WaitsForPerson => "waits for a person",
+        })
     }
 }
 
@@ -103,22 +97,17 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    pub(crate) fn of(failing: &Failing, language: Language) -> Self {
+    pub(crate) fn of(failing: &Failing) -> Self {
         let Failing { cause, attempts, at, set_aside, retry_at, .. } = *failing;
-        let reason = language.text(cause.phrase()).to_owned();
-        Self { cause, reason, attempts, at: Some(at), set_aside, retry_at }
+        Self { cause, reason: cause.to_string(), attempts, at: Some(at), set_aside, retry_at }
     }
 
     /// A message that was set aside.
-    pub(crate) fn of_message(
-        message: &Received,
-        machine: Option<&Observed>,
-        language: Language,
-    ) -> Self {
+    pub(crate) fn of_message(message: &Received, machine: Option<&Observed>) -> Self {
         let cause = message.cause.unwrap_or(Cause::NotValid);
         let reason = match machine {
-            Some(machine) => aside::of_message(message, machine, language),
-            None => language.text(cause.phrase()).to_owned(),
+            Some(machine) => aside::of_message(message, machine),
+            None => cause.to_string(),
         };
         let attempts = message.attempts;
         Self { cause, reason, attempts, at: None, set_aside: true, retry_at: None }

@@ -20,7 +20,7 @@ use crate::{
         write::attempt::{CONTRACTS, KeyState, key_state},
     },
     stored::{CallState, Hold, Newest},
-    view::{CallView, Phrase, StateCalls},
+    view::{CallView, StateCalls},
 };
 
 /// The maximum number of calls that are read in detail.
@@ -80,9 +80,9 @@ impl Observer {
         }
         let found = machines.iter().filter_map(|machine| {
             let CallsOf { id, state, .. } = machine;
-            let (stages, language) = (stages.remove(id).unwrap_or_default(), self.language);
+            let stages = stages.remove(id).unwrap_or_default();
             let invocation = state.invocation.as_ref()?;
-            Some((*id, StateCalls::of(&state.label, invocation, stages, language)))
+            Some((*id, StateCalls::of(&state.label, invocation, stages)))
         });
         Ok(found.collect())
     }
@@ -186,25 +186,19 @@ impl Observer {
 
 impl MachineCalls {
     /// The calls that a move of this edge waits for, in words.
-    pub(super) fn in_the_way(
-        &self,
-        machine: &Observed,
-        edge: &Edge,
-        observer: &Observer,
-    ) -> Option<String> {
+    pub(super) fn in_the_way(&self, machine: &Observed, edge: &Edge) -> Option<String> {
         let waits = WaitsFor::of_edge(&machine.definition, edge)?;
         let calls = self
             .list
             .iter()
             .filter(|call| call.is_waited_for && (call.is_current || waits == WaitsFor::All));
-        let words: BTreeSet<String> = calls.map(|call| call.say(observer.language)).collect();
+        let words: BTreeSet<String> = calls.map(CallView::words).collect();
         let words: Vec<_> = words.into_iter().collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// Why a deadline that has passed was not fired, in words.
-    pub(super) fn late_deadline(&self, machine: &Observed, observer: &Observer) -> Option<String> {
-        let now = observer.store.now();
+    pub(super) fn late_deadline(&self, machine: &Observed, now: Millis) -> Option<String> {
         let mut due = machine
             .summary
             .deadlines
@@ -213,25 +207,22 @@ impl MachineCalls {
         let calls = due.find_map(|due| {
             let mut edges = machine.definition.leaving(machine.state);
             let edge = edges.find(|edge| edge.deadline.is_some() && edge.trigger == due.trigger)?;
-            self.in_the_way(machine, edge, observer)
+            self.in_the_way(machine, edge)
         });
-        calls.map(|calls| observer.language.say(Phrase::DeadlineWaits, &[("calls", &calls)]))
+        calls.map(|calls| format!("a deadline has passed, and waits for {calls}"))
     }
 
     /// Why a message stays in the inbox, in words.
-    pub(super) fn message_waits(
-        &self,
-        machine: &Observed,
-        message: &Received,
-        observer: &Observer,
-    ) -> Option<String> {
+    pub(super) fn message_waits(&self, machine: &Observed, message: &Received) -> Option<String> {
         if message.status != Delivery::Queued {
             return None;
         }
-        let language = observer.language;
         if let Some(call) = message.call() {
             let left = self.list.iter().find(|it| it.execution == Some(call) && !it.is_current)?;
-            return Some(language.say(Phrase::TookEffectNotTaken, &[("call", &left.name)]));
+            return Some(format!(
+                "`{}` took effect after its state was left, and its receipt is kept until the state is entered again",
+                left.name
+            ));
         }
         let body: Value = serde_json::from_str(&message.body).ok()?;
         let trigger = body["trigger"].as_str()?;
@@ -240,8 +231,8 @@ impl MachineCalls {
             (edge.trigger == trigger || edge.was.iter().any(|was| was == trigger))
                 && edge.is_for_kind(&message.actor)
         })?;
-        let calls = self.in_the_way(machine, edge, observer)?;
-        Some(language.say(Phrase::WaitsForCalls, &[("calls", &calls)]))
+        let calls = self.in_the_way(machine, edge)?;
+        Some(format!("it waits for {calls}"))
     }
 }
 

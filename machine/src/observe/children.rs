@@ -71,7 +71,7 @@ impl Observer {
         let opened = async {
             let observed = self.store.observed_one(id).await?;
             let next = self.next(id).await?;
-            let missing = self.store.undriven_one(id).await?.map(|needs| needs.say(self.language));
+            let missing = self.store.undriven_one(id).await?.map(|needs| needs.to_string());
             if observed.definition.name != execution::DEFINITION.name {
                 let now = self.store.now();
                 let one = Overview::<Human>::of_subject(&observed.subject(&self.own), None, now);

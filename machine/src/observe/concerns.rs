@@ -6,7 +6,7 @@ use super::{
     Attention, Concern, ConcernReason, NextStep, Observer, calls::CallsOf,
     concern_list::ConcernList, possible::next_of_machine,
 };
-use crate::view::{Audience, Label, Phrase, Snapshot, View, audience::due};
+use crate::view::{Audience, Label, Snapshot, View, audience::due};
 use crate::{
     actor::Category,
     contract::{AnyExecution, Progress, execution},
@@ -86,10 +86,10 @@ impl Observer {
                 if let Some(at) = ends_at {
                     concern.since = Some(due::<A>(at, concern.since.unwrap_or(at)));
                     let cause = match execution {
-                        AnyExecution::Waiting(_) => Phrase::ReportedTooLate,
-                        _ => Phrase::RanTooLong,
+                        AnyExecution::Waiting(_) => "its service has not reported in time",
+                        _ => "its call has exceeded its time limit",
                     };
-                    concern.cause = Some(self.language.text(cause).to_owned());
+                    concern.cause = Some(cause.to_owned());
                 }
                 found.add(concern);
             }
@@ -116,7 +116,7 @@ impl Observer {
                         let is_own =
                             concern.machine.as_deref() != Some(&*execution::DEFINITION.name);
                         let late = concern.cause.filter(|_| is_own);
-                        let passed = || self.language.text(Phrase::DeadlinePassed).to_owned();
+                        let passed = || "a deadline has passed".to_owned();
                         concern.cause = Some(late.unwrap_or_else(passed));
                         found.add(concern);
                     }
@@ -230,7 +230,7 @@ impl Observer {
                 let (children, inbox) =
                     (self.store.children(id).await?, self.store.inbox(id).await?);
                 let calls = self.machine_calls(&observed, &children, &inbox).await?;
-                let cause = calls.late_deadline(&observed, self);
+                let cause = calls.late_deadline(&observed, self.store.now());
                 (calls.state, cause)
             }
             _ => (self.state_calls(&[CallsOf::observed(&observed)]).await?.remove(&id), None),

@@ -162,10 +162,8 @@ impl Observer {
         };
         let calls = self.machine_calls(&observed, &children, &inbox).await?;
         let inbox = inbox.into_iter();
-        let messages =
-            inbox.map(|message| MessageView::of(message, &observed, &calls, self)).collect();
-        let late = calls.late_deadline(&observed, self);
-        let language = self.language;
+        let messages = inbox.map(|message| MessageView::of(message, &observed, &calls)).collect();
+        let late = calls.late_deadline(&observed, self.store.now());
         let next = self.next(id).await?;
         Ok(View::new(Detail {
             machine: machine.into_inner(),
@@ -174,8 +172,8 @@ impl Observer {
             stale: standing.stale,
             caution: standing.caution,
             answered_with,
-            missing: missing.map(|needs| needs.say(language)),
-            trouble: failing.as_ref().map(|failing| Trouble::of(failing, language)),
+            missing: missing.map(|needs| needs.to_string()),
+            trouble: failing.as_ref().map(Trouble::of),
             error: A::__internal(|| failing.map(|failing| failing.error)),
             calls: calls.state,
             call_list: calls.list,
@@ -225,12 +223,7 @@ impl Observer {
 }
 
 impl<A: Audience> MessageView<A> {
-    fn of(
-        message: Result<Received, LoadError>,
-        machine: &Observed,
-        calls: &MachineCalls,
-        observer: &Observer,
-    ) -> Self {
+    fn of(message: Result<Received, LoadError>, machine: &Observed, calls: &MachineCalls) -> Self {
         let (message, unreadable) = match message {
             Ok(message) => (Some(message), None),
             Err(error) => (None, Some(error.to_string())),
@@ -251,8 +244,8 @@ impl<A: Audience> MessageView<A> {
             attempts: of.map(|message| message.attempts),
             reason: of
                 .filter(|message| message.cause.is_some())
-                .map(|message| aside::of_message(message, machine, observer.language)),
-            waits_for: of.and_then(|message| calls.message_waits(machine, message, observer)),
+                .map(|message| aside::of_message(message, machine)),
+            waits_for: of.and_then(|message| calls.message_waits(machine, message)),
             person: of
                 .filter(|message| machine.definition.category(&message.actor) == Category::Human)
                 .and_then(|message| message.name.clone()),

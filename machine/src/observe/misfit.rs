@@ -1,10 +1,6 @@
 use serde_json::{Map, Value};
 
-use crate::{definition::Edge, id::shortened};
-use crate::{
-    line::OneLine,
-    view::{Language, Phrase},
-};
+use crate::{definition::Edge, id::shortened, line::OneLine};
 
 /// The error in the payload of an event: it lacks what the move takes, has more than that, or a value
 /// of another type. Values are not in the text; the names of what the move does not take are in it only
@@ -13,7 +9,6 @@ pub(crate) fn misfit(
     edge: &Edge,
     payload: &Map<String, Value>,
     with_names: bool,
-    language: Language,
 ) -> Option<String> {
     let has = |name: &str| payload.contains_key(name);
     let missing = edge
@@ -29,7 +24,7 @@ pub(crate) fn misfit(
     let unknown: Vec<_> = payload.keys().filter(|name| !is_known(name)).collect();
     let unknown = match (unknown.is_empty(), with_names) {
         (true, _) => None,
-        (false, false) => Some(language.text(Phrase::AllThatWasSent).to_owned()),
+        (false, false) => Some("everything that was sent".to_owned()),
         (false, true) => {
             let names = unknown.iter().map(|name| format!("`{}`", shortened(name)));
             Some(names.collect::<Vec<_>>().join(", "))
@@ -43,27 +38,19 @@ pub(crate) fn misfit(
     let missing = (!missing.is_empty()).then(|| missing.join(", "));
     let text = match (other, &missing, &unknown) {
         (None, None, None) => return None,
-        (Some(item), None, None) => language
-            .say(Phrase::MisfitType, &[("trigger", &trigger), ("item", &OneLine(&item.name))]),
-        (_, Some(missing), None) => {
-            language.say(Phrase::MisfitNeeds, &[("trigger", &trigger), ("items", missing)])
+        (Some(item), None, None) => {
+            format!("`{trigger}` expects a different type for `{}`", OneLine(&item.name))
         }
-        (_, None, Some(unknown)) => {
-            language.say(Phrase::MisfitNotTaken, &[("trigger", &trigger), ("what", unknown)])
+        (_, Some(missing), None) => format!("`{trigger}` needs {missing}"),
+        (_, None, Some(unknown)) => format!("`{trigger}` does not take {unknown}"),
+        (_, Some(missing), Some(unknown)) => {
+            format!("`{trigger}` needs {missing}, and does not take {unknown}")
         }
-        (_, Some(missing), Some(unknown)) => language.say(
-            Phrase::MisfitBoth,
-            &[("trigger", &trigger), ("items", missing), ("what", unknown)],
-        ),
     };
     let takes = edge.payload.iter().map(|item| format!("{}: {}", item.name, item.ty));
     let takes = takes.collect::<Vec<_>>().join(", ");
-    let takes = if takes.is_empty() {
-        language.text(Phrase::TakesNothing).to_owned()
-    } else {
-        language.say(Phrase::Takes, &[("items", &OneLine(&takes))])
-    };
-    Some(format!("{text}; {takes}"))
+    let takes = if takes.is_empty() { "nothing" } else { &takes };
+    Some(format!("{text}; it takes {}", OneLine(takes)))
 }
 
 /// Returns whether a value can be of a type, judged by its name: a type of the program can be anything.

@@ -49,13 +49,13 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// The views of a store, with texts in English.
+    /// The views of a store, in English.
     #[must_use]
     pub fn new(store: &Store) -> Self {
         Self { store: store.clone(), language: Language::English, own: Vec::new() }
     }
 
-    /// With texts in this language.
+    /// With summaries, questions, results and reasons in this language; all other texts are English.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
@@ -210,7 +210,7 @@ impl Observer {
         let newest = newest.as_deref().or(written);
         let own = newest.and_then(|of| self.own.iter().copied().find(|own| own.name == of.name));
         let marks = newest.map(|newest| Marks::of(newest).and(own));
-        Ok(Timeline::project(&history, part, marks, self.language))
+        Ok(Timeline::project(&history, part, marks))
     }
 
     /// The states and moves of a kind of machine that was stored, or that a worker has driven, under its newest

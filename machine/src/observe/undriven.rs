@@ -1,13 +1,12 @@
 //! Work that no live worker does: a handler or a tool that none of them has.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use crate::{
     clock::Millis,
     contract::{AnyExecution, Release, execution},
     definition::Definition,
     id::Id,
-    language::{Language, Phrase},
     observe::waits_for_person,
     process::Liveness,
     store::{
@@ -50,12 +49,17 @@ impl Needs {
         let (Self::Handler(name) | Self::Tool(name)) = self;
         name
     }
+}
 
-    /// In words.
-    pub(crate) fn say(&self, language: Language) -> String {
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Handler(machine) => language.say(Phrase::NeedsHandler, &[("machine", machine)]),
-            Self::Tool(tool) => language.say(Phrase::NeedsTool, &[("tool", tool)]),
+            Self::Handler(machine) => {
+                write!(f, "no live worker drives `{machine}`: start the program that does")
+            }
+            Self::Tool(tool) => {
+                write!(f, "no live worker has the tool `{tool}`: start the program that has it")
+            }
         }
     }
 }

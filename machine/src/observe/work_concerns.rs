@@ -20,7 +20,7 @@ impl Observer {
         let set_aside = self.store.set_aside().await?;
         let machines = machines.into_iter();
         let mut errors: BTreeMap<Id, (Trouble, Option<String>)> =
-            machines.map(|it| (it.id, (Trouble::of(&it, self.language), Some(it.error)))).collect();
+            machines.map(|it| (it.id, (Trouble::of(&it), Some(it.error)))).collect();
         let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
         for message in set_aside.messages {
             // An ended machine accepts no more messages, and one that has moved on not this one,
@@ -29,7 +29,7 @@ impl Observer {
             if machine.as_ref().is_some_and(|it| it.has_ended() || it.has_moved_since(&message)) {
                 continue;
             }
-            let trouble = Trouble::of_message(&message, machine.as_ref(), self.language);
+            let trouble = Trouble::of_message(&message, machine.as_ref());
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
             errors.entry(message.to).or_insert((trouble, error));
@@ -62,7 +62,7 @@ impl Observer {
         let undriven = self.store.undriven(limit).await?;
         found.truncated |= undriven.len() >= limit;
         let mut undriven: BTreeMap<Id, String> =
-            undriven.into_iter().map(|it| (it.id, it.needs.say(self.language))).collect();
+            undriven.into_iter().map(|it| (it.id, it.needs.to_string())).collect();
         for id in self.store.selected(query, undriven.keys().copied().collect()).await? {
             if let Some(mut concern) = self.concern::<A>(ConcernReason::NoWorker, id, found).await?
             {
@@ -85,7 +85,7 @@ impl Observer {
         for id in self.store.selected(query, machines.keys().copied().collect()).await? {
             let Some(failing) = machines.remove(&id) else { continue };
             if let Some(mut concern) = self.concern::<A>(ConcernReason::Failing, id, found).await? {
-                concern.trouble = Some(Trouble::of(&failing, self.language));
+                concern.trouble = Some(Trouble::of(&failing));
                 concern.error = A::__internal(|| Some(failing.error));
                 found.add(concern);
             }

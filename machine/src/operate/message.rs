@@ -10,7 +10,6 @@ use crate::{
     line::OneLine,
     observe::misfit,
     store::{Message, Received, SendError, Sent, Store},
-    view::Language,
 };
 
 /// A message that the stored definition of its machine allows.
@@ -254,9 +253,7 @@ fn is_taken(
         }
     };
     let mut edges = definition.edges_of(trigger).filter(|edge| edge.is_for::<Human>()).peekable();
-    if let Some(misfit) =
-        edges.peek().and_then(|edge| misfit(edge, payload, true, Language::English))
-    {
+    if let Some(misfit) = edges.peek().and_then(|edge| misfit(edge, payload, true)) {
         return Err(Error::payload(misfit));
     }
     // An answer that waits for a question answers one that was never shown.

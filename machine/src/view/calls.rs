@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::{Language, Phrase};
 #[cfg(feature = "store")]
 use crate::definition::Invocation;
 use crate::{clock::Millis, contract::CallStage, id::Id};
@@ -78,16 +77,14 @@ impl StateCalls {
         label: &str,
         invocation: &Invocation,
         stages: impl IntoIterator<Item = CallStage>,
-        language: Language,
     ) -> Self {
         let mut counts = CallStage::ALL.map(|stage| StageCount { stage, count: 0 });
         for stage in stages {
             counts[stage as usize].count += 1;
         }
         let stages: Vec<_> = counts.into_iter().filter(|it| it.count > 0).collect();
-        let words = stages.iter().map(|it| {
-            let stage = language.text(it.stage.phrase());
-            if invocation.set { format!("{} {stage}", it.count) } else { stage.to_owned() }
+        let words = stages.iter().map(|StageCount { stage, count }| {
+            if invocation.set { format!("{count} {stage}") } else { stage.to_string() }
         });
         let words: Vec<_> = words.collect();
         let label = match &*words {
@@ -113,8 +110,7 @@ impl StateCalls {
 impl CallView {
     /// Its name, and how far it is.
     #[must_use]
-    pub fn say(&self, language: Language) -> String {
-        let stage = language.text(self.stage.phrase());
-        language.say(Phrase::CallNamed, &[("call", &self.name), ("stage", &stage)])
+    pub fn words(&self) -> String {
+        format!("`{}` ({})", self.name, self.stage)
     }
 }

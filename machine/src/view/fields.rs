@@ -28,16 +28,6 @@ impl<A: Audience> Fields<A> {
         Self { values, audience: PhantomData }
     }
 
-    /// With other words for some of its texts.
-    pub(super) fn in_words(mut self, say: impl Fn(&str, &str) -> Option<String>) -> Self {
-        for (name, value) in &mut self.values {
-            if let Some(said) = value.as_str().and_then(|text| say(name, text)) {
-                *value = Value::String(said);
-            }
-        }
-        self
-    }
-
     /// The value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {

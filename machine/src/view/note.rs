@@ -1,6 +1,5 @@
 //! A short description of a journal entry, for people.
 
-use super::{Language, Phrase};
 use crate::{
     contract::{CallFact, Evidence, Liveness},
     definition::Definition,
@@ -8,56 +7,58 @@ use crate::{
 };
 
 /// No names, no keys, no text from outside: those are separate fields.
-pub(super) fn note(entry: &Entry, written: Option<&Definition>, language: Language) -> String {
+pub(super) fn note(entry: &Entry, written: Option<&Definition>) -> String {
     let label = |name: &str| {
         let state = written.and_then(|known| Some(&known.states[known.state(name)?]));
         state.map_or_else(|| name.to_owned(), |state| state.label.to_string())
     };
-    let phrase = match &entry.fact {
-        Fact::Created { state, .. } => {
-            return language.say(Phrase::CreatedAs, &[("state", &label(state))]);
-        }
+    let text = match &entry.fact {
+        Fact::Created { state, .. } => return format!("created as {}", label(state)),
         Fact::Moved { to, trigger, stays: true, .. } => {
             return format!("{} ({trigger})", label(to));
         }
         Fact::Moved { from, to, trigger, .. } => {
             return format!("{} → {} ({trigger})", label(from), label(to));
         }
-        Fact::Fenced { .. } => Phrase::Fenced,
+        Fact::Fenced { .. } => "its worker was fenced",
         Fact::Recorded { .. } => {
-            CallFact::of(entry).map_or(Phrase::FactRecorded, |fact| call(&fact))
+            CallFact::of(entry).map_or("a fact was recorded", |fact| call(&fact))
         }
     };
-    language.text(phrase).to_owned()
+    text.to_owned()
 }
 
-fn call(fact: &CallFact) -> Phrase {
+fn call(fact: &CallFact) -> &'static str {
     match fact {
-        CallFact::Held { .. } => Phrase::KeyHeld,
-        CallFact::Permitted { approved_by: Some(_), .. } => Phrase::PermittedByPerson,
-        CallFact::Permitted { .. } => Phrase::Permitted,
-        CallFact::Accepted { .. } => Phrase::AcceptedByService,
+        CallFact::Held { .. } => "acquired its idempotency key",
+        CallFact::Permitted { approved_by: Some(_), .. } => "permitted, approved by a person",
+        CallFact::Permitted { .. } => "permitted",
+        CallFact::Accepted { .. } => "accepted by its service, which reports later",
         CallFact::Evidence { evidence, late, .. } => match (evidence, late) {
-            (Evidence::Applied(_), false) => Phrase::EvidenceApplied,
-            (Evidence::Applied(_), true) => Phrase::EvidenceAppliedLate,
-            (Evidence::NotApplied(_), false) => Phrase::EvidenceNotApplied,
-            (Evidence::NotApplied(_), true) => Phrase::EvidenceNotAppliedLate,
-            (Evidence::Unknown(_), false) => Phrase::NoEvidence,
-            (Evidence::Unknown(_), true) => Phrase::NoEvidenceLate,
+            (Evidence::Applied(_), false) => "evidence: it took effect",
+            (Evidence::Applied(_), true) => "late evidence: it took effect",
+            (Evidence::NotApplied(_), false) => "evidence: it did not take effect",
+            (Evidence::NotApplied(_), true) => "late evidence: it did not take effect",
+            (Evidence::Unknown(_), false) => "no evidence: unknown whether it took effect",
+            (Evidence::Unknown(_), true) => "a late answer without evidence",
         },
-        CallFact::Parked { worker: Liveness::Alive, .. } => Phrase::ParkedAlive,
-        CallFact::Parked { worker: Liveness::CutOff, .. } => Phrase::ParkedCutOff,
-        CallFact::Parked { worker: Liveness::Ended, .. } => Phrase::ParkedEnded,
-        CallFact::Parked { .. } => Phrase::ParkedUnknown,
-        CallFact::CutOff { .. } => Phrase::CutOff,
-        CallFact::WorkerEnded { .. } => Phrase::WorkerEnded,
-        CallFact::Confirmed { applied: true, .. } => Phrase::ConfirmedApplied,
-        CallFact::Confirmed { overridden: true, .. } => Phrase::DeclaredNotDone,
-        CallFact::Confirmed { .. } => Phrase::ConfirmedNotApplied,
-        CallFact::Decided { approved: true, .. } => Phrase::Approved,
-        CallFact::Decided { .. } => Phrase::Declined,
-        CallFact::Answered { .. } => Phrase::AnsweredByPerson,
-        CallFact::Acknowledged { .. } => Phrase::AcknowledgedByPerson,
-        CallFact::Closed { .. } => Phrase::ClosedUncalled,
+        CallFact::Parked { worker: Liveness::Alive, .. } => {
+            "put in doubt; its call may still be running"
+        }
+        CallFact::Parked { worker: Liveness::CutOff, .. } => {
+            "put in doubt; its call was cut off, and its process is still running"
+        }
+        CallFact::Parked { worker: Liveness::Ended, .. } => "put in doubt; its call has ended",
+        CallFact::Parked { .. } => "put in doubt; it is unknown whether its worker is alive",
+        CallFact::CutOff { .. } => "its call was cut off, and its process is still running",
+        CallFact::WorkerEnded { .. } => "its call has ended",
+        CallFact::Confirmed { applied: true, .. } => "confirmed: it took effect",
+        CallFact::Confirmed { overridden: true, .. } => "declared not done without proof",
+        CallFact::Confirmed { .. } => "confirmed: it did not take effect",
+        CallFact::Decided { approved: true, .. } => "approved",
+        CallFact::Decided { .. } => "declined",
+        CallFact::Answered { .. } => "answered by a person",
+        CallFact::Acknowledged { .. } => "acknowledged by a person",
+        CallFact::Closed { .. } => "ended without a call",
     }
 }

@@ -2,7 +2,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Audience, Fields, Human, Language, Phrase, StateCalls, TransitionRecord, View,
+    Audience, Fields, Human, StateCalls, TransitionRecord, View,
     audience::is_hidden,
     data::StateData,
     marks::Marks,
@@ -12,7 +12,6 @@ use super::{
 use crate::{
     actor::Category,
     clock::Millis,
-    contract::{CallFact, execution},
     definition::Definition,
     id::Id,
     journal::{Entry, Fact},
@@ -25,7 +24,7 @@ use crate::{
 /// use machine::actor::Actors;
 /// use machine::contract::{Contract, Execution, ToolSpec};
 /// use machine::stored::History;
-/// use machine::view::{Human, Language, Timeline};
+/// use machine::view::{Human, Timeline};
 ///
 /// let actors = Actors::issue("reader")?;
 /// let tool = ToolSpec::idempotent("files", "read")?;
@@ -34,7 +33,7 @@ use crate::{
 ///     .start(&actors.tool_node)
 ///     .succeed("12 lines".to_owned(), &actors.tool_node);
 ///
-/// let timeline = Timeline::<Human>::of(&History::of(&read).unwrap(), Language::English);
+/// let timeline = Timeline::<Human>::of(&History::of(&read).unwrap());
 /// let last = timeline.events.last().unwrap();
 /// assert_eq!(last.transition.as_ref().unwrap().to_status, "completed");
 /// assert_eq!(last.payload.get("result").unwrap(), "12 lines");
@@ -112,14 +111,14 @@ pub struct TimelineEvent<A: Audience = Human> {
 }
 
 impl<A: Audience> Timeline<A> {
-    /// Projects a history, with texts in a language. The newest definition in the history decides who may
+    /// Projects a history. The newest definition in the history decides who may
     /// see what.
     #[must_use]
-    pub fn of(history: &History, language: Language) -> View<Self> {
+    pub fn of(history: &History) -> View<Self> {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
         let total = history.entries.len() as u64;
         let part = Part { from: 0, transitions: 0, total, calls: None, error: None };
-        Self::project(history, part, newest.map(Marks::of), language)
+        Self::project(history, part, newest.map(Marks::of))
     }
 
     /// The entries of a part of a history. Without marks, payloads and the data of states are hidden from everyone.
@@ -127,14 +126,11 @@ impl<A: Audience> Timeline<A> {
         history: &History,
         Part { from, mut transitions, total, calls, error }: Part,
         marks: Option<Marks<'_>>,
-        language: Language,
     ) -> View<Self> {
         let mut data = StateData::default();
         let mut events = Vec::new();
-        let mut words = Words { language, of_gate: false };
         for entry in &history.entries {
             let written = history.definition(entry);
-            words.of_gate |= matches!(CallFact::of(entry), Some(CallFact::Decided { .. }));
             data.add(entry, written, marks);
             let number = transitions;
             transitions += usize::from(matches!(entry.fact, Fact::Moved { .. }));
@@ -154,15 +150,15 @@ impl<A: Audience> Timeline<A> {
                 actor: A::__diagnostic(|| entry.actor.as_deref().map(str::to_owned)),
                 actor_name: A::__diagnostic(|| entry.by.as_deref().map(str::to_owned)),
                 person: person(actor_category, entry.by.as_deref()).map(str::to_owned),
-                text: note(entry, written, language),
-                payload: words.say(payload(entry, marks, written), written),
-                data: words.say(data, written),
+                text: note(entry, written),
+                payload: payload(entry, marks, written),
+                data,
                 unknown,
                 transition: TransitionRecord::of(history.id, number, entry, written),
                 fact: A::__internal(|| serde_json::to_value(&entry.fact).unwrap_or_default()),
             });
         }
-        let problem = error.as_ref().map(|_| language.text(Phrase::NewestMayBeMissing).to_owned());
+        let problem = error.as_ref().map(|_| NEWEST_MAY_BE_MISSING.to_owned());
         View::new(Self {
             id: history.id,
             total,
@@ -173,6 +169,9 @@ impl<A: Audience> Timeline<A> {
         })
     }
 }
+
+const NEWEST_MAY_BE_MISSING: &str =
+    "the machine cannot be read, so newer entries may be missing; `verify` reports the reason";
 
 /// Facts about a part of a history that its entries do not contain.
 pub(crate) struct Part {
@@ -186,29 +185,6 @@ pub(crate) struct Part {
     pub(crate) calls: Option<StateCalls>,
     /// Why the machine itself cannot be read.
     pub(crate) error: Option<String>,
-}
-
-/// The texts of the library in the data of executions.
-struct Words {
-    language: Language,
-    /// The machine is a gate that was answered: its result is the library's.
-    of_gate: bool,
-}
-
-impl Words {
-    /// The data with these texts in the language. Words of tools and of people stay as they are.
-    fn say<A: Audience>(&self, fields: Fields<A>, written: Option<&Definition>) -> Fields<A> {
-        let is_execution = written.is_some_and(|known| known.name == execution::DEFINITION.name);
-        if self.language == Language::English || !is_execution {
-            return fields;
-        }
-        fields.in_words(|name, text| match name {
-            "reason" | "error" => Some(self.language.stored(text).into_owned()),
-            "result" if self.of_gate => Some(self.language.stored(text).into_owned()),
-            "prompt" => Some(self.language.stored_question(text)),
-            _ => None,
-        })
-    }
 }
 
 /// The payload that the actor provided.

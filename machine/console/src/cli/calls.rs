@@ -3,10 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::Color;
-use machine::{
-    contract::CallStage,
-    view::{CallView, Phrase},
-};
+use machine::{contract::CallStage, view::CallView};
 
 use super::{
     table::{Table, cell, colored},
@@ -19,16 +16,8 @@ pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64, shown: &mu
     if calls.is_empty() {
         return;
     }
-    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Calls));
-    let columns = [
-        Phrase::ColumnCall,
-        Phrase::ColumnState,
-        Phrase::ColumnSince,
-        Phrase::ColumnAbout,
-        Phrase::ColumnMore,
-        Phrase::ColumnExecution,
-    ];
-    let mut table = Table::new(terminal, &columns);
+    let _ = writeln!(shown, "\n{}", terminal.title("Calls"));
+    let mut table = Table::new(terminal, &["Call", "State", "Since", "About", "More", "Execution"]);
     for call in calls {
         let color = match call.stage {
             CallStage::InDoubt => Some(Color::Red),
@@ -37,10 +26,10 @@ pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64, shown: &mu
         };
         table.row([
             cell(format!("{} {}", call.name, call.position)),
-            colored(terminal, terminal.text(call.stage.phrase()), color),
-            cell(call.since.map_or_else(String::new, |at| relative(at, now, terminal.language))),
+            colored(terminal, &call.stage.to_string(), color),
+            cell(call.since.map_or_else(String::new, |at| relative(at, now))),
             cell(&call.summary),
-            cell(more_of_call(terminal, call, now)),
+            cell(more_of_call(call, now)),
             cell(call.execution.map(|id| id.to_string()).unwrap_or_default()),
         ]);
     }
@@ -48,27 +37,26 @@ pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64, shown: &mu
 }
 
 /// Why a call waits, and what waits for it.
-fn more_of_call(terminal: Terminal, call: &CallView, now: i64) -> String {
-    let time = |at| relative(at, now, terminal.language);
+fn more_of_call(call: &CallView, now: i64) -> String {
+    let time = |at| relative(at, now);
     let mut more = Vec::new();
     if !call.is_current {
-        more.push(terminal.text(Phrase::CallLeft).to_owned());
+        more.push("of a state that was left".to_owned());
     }
     if let Some(gate) = &call.gate {
-        more.push(terminal.say(Phrase::WaitsForGate, &[("gate", gate)]));
+        more.push(format!("a person, who answers its gate {gate}"));
     }
-    let until = call.answer_by.map(|at| terminal.say(Phrase::UntilTime, &[("time", &time(at))]));
-    more.extend(until);
+    more.extend(call.answer_by.map(|at| format!("until {}", time(at))));
     if let Some(by) = &call.behind {
-        more.push(terminal.say(Phrase::WaitsForKey, &[("execution", by)]));
+        more.push(format!("waits until {by}, which has its key, has ended"));
     }
     if call.is_overdue {
-        more.push(terminal.text(Phrase::Overdue).to_owned());
+        more.push("overdue".to_owned());
     } else if let Some(at) = call.wait_until {
-        more.push(terminal.say(Phrase::MachineWaitsUntil, &[("time", &time(at))]));
+        more.push(format!("the machine waits for it until {}", time(at)));
     }
     if call.is_waited_for {
-        more.push(terminal.text(Phrase::MovesWait).to_owned());
+        more.push("moves out of the state wait for it".to_owned());
     }
     more.extend(call.error.clone());
     more.join(", ")

@@ -61,7 +61,7 @@ impl Context {
         self
     }
 
-    /// The language of the sentences in views; by default English.
+    /// The language of summaries, questions and the prompt; by default English. All other texts are English.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
@@ -167,7 +167,7 @@ impl Context {
     }
 
     pub(super) fn terminal(&self) -> Terminal {
-        Terminal::new(self.color, self.language)
+        Terminal::new(self.color)
     }
 }
 

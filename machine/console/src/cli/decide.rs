@@ -11,7 +11,6 @@ use machine::{
     effects::StateError,
     observe::NextStep,
     operate::{self, Decided},
-    view::Phrase,
 };
 
 /// `approve`: what some gates ask for may run, once.
@@ -51,8 +50,7 @@ impl Approve {
                 None => terminal::question(&gate.question_in(context.language)),
             };
             if let Some(caution) = Box::pin(observer.caution(&gate)).await? {
-                let name = context.language.text(Phrase::FieldCaution);
-                text = format!("{text}\n{name}: {}", terminal::question(&caution));
+                text = format!("{text}\ncaution: {}", terminal::question(&caution));
             }
             texts.push(format!("{}\n{text}", gate.id()));
             let digest = whole.map(|whole| whole.digest).or_else(|| gate.digest_if_whole());

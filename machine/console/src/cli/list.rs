@@ -1,7 +1,4 @@
-use std::{
-    collections::BTreeSet,
-    fmt::{Display, Write},
-};
+use std::{collections::BTreeSet, fmt::Write};
 
 use comfy_table::Color;
 use serde::Serialize;
@@ -29,7 +26,7 @@ use machine::{
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
     text::OneLine,
-    view::{Phrase, View},
+    view::View,
 };
 
 /// `list`: what needs attention first, then the other machines.
@@ -181,31 +178,30 @@ impl List {
         let others = machines(terminal, now, &short, others);
         let mut shown = String::new();
         if !concerns.is_empty() {
-            let _ = write!(shown, "{}\n{attention}", terminal.title(Phrase::NeedsAttention));
+            let _ = write!(shown, "{}\n{attention}", terminal.title("Needs attention"));
             if found.attention.as_ref().is_some_and(|it| it.truncated) {
-                let _ = writeln!(shown, "{}", terminal.text(Phrase::MoreConcerns));
+                let _ = writeln!(shown, "There are more; raise --limit to see them.");
             }
         } else if self.attention_only {
-            let _ = writeln!(shown, "{}", terminal.text(Phrase::NothingNeedsAttention));
+            let _ = writeln!(shown, "Nothing needs attention.");
         }
         if !others.is_empty() {
             if !shown.is_empty() {
                 shown.push('\n');
             }
-            let _ = write!(shown, "{}\n{others}", terminal.title(Phrase::Machines));
+            let _ = write!(shown, "{}\n{others}", terminal.title("Machines"));
         }
         for error in &found.unreadable {
             let error = OneLine(error);
-            let _ =
-                writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+            let _ = writeln!(shown, "unreadable: {error}");
         }
         if let Some(next) = &found.next {
             let order = if self.order == Order::Oldest { "--order=oldest " } else { "" };
             let options = format!("{order}--after={next}");
-            let _ = writeln!(shown, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
+            let _ = writeln!(shown, "There are more; for the next page, pass {options}");
         }
         if shown.is_empty() {
-            let _ = writeln!(shown, "{}", terminal.text(Phrase::NoMachine));
+            let _ = writeln!(shown, "No machine matches.");
         }
         Ok(shown)
     }
@@ -228,13 +224,7 @@ fn attention<A: Sees>(
     short: &Short,
     concerns: &[Concern<A>],
 ) -> String {
-    let columns = [
-        Phrase::ColumnId,
-        Phrase::ColumnReason,
-        Phrase::ColumnSince,
-        Phrase::ColumnNext,
-        Phrase::ColumnAbout,
-    ];
+    let columns = ["Id", "Reason", "Since", "Next", "About"];
     let terminal = context.terminal();
     let mut table = Table::new(terminal, &columns);
     for concern in concerns {
@@ -243,14 +233,10 @@ fn attention<A: Sees>(
         let steps: Vec<_> = steps.collect();
         table.row([
             cell(concern.id.map_or_else(|| "-".to_owned(), |id| short.of(id))),
-            colored(terminal, terminal.text(concern.reason.phrase()), color(concern.reason)),
-            cell(
-                concern
-                    .since
-                    .map_or_else(|| "-".to_owned(), |at| relative(at, now, terminal.language)),
-            ),
+            colored(terminal, &concern.reason.to_string(), color(concern.reason)),
+            cell(concern.since.map_or_else(|| "-".to_owned(), |at| relative(at, now))),
             lines(&steps),
-            cell(about(terminal, concern, now)),
+            cell(about(concern, now)),
         ]);
     }
     table.text()
@@ -274,21 +260,13 @@ fn machines<'a, A: Sees>(
     short: &Short,
     machines: impl Iterator<Item = &'a View<Overview<A>>>,
 ) -> String {
-    let columns = [
-        Phrase::ColumnId,
-        Phrase::ColumnKind,
-        Phrase::ColumnState,
-        Phrase::ColumnSince,
-        Phrase::ColumnSession,
-        Phrase::ColumnAbout,
-    ];
-    let mut table = Table::new(terminal, &columns);
+    let mut table = Table::new(terminal, &["Id", "Kind", "State", "Since", "Session", "About"]);
     for machine in machines {
         table.row([
             cell(short.of(machine.id)),
             cell(&machine.machine),
             state(terminal, &machine.label, machine.calls.as_ref()),
-            cell(relative(machine.entered_at, now, terminal.language)),
+            cell(relative(machine.entered_at, now)),
             cell(machine.session.as_deref().unwrap_or_default()),
             cell(&machine.summary),
         ]);
@@ -297,13 +275,13 @@ fn machines<'a, A: Sees>(
 }
 
 /// The summary of a concern, with the error where the audience sees it.
-fn about<A: Sees>(terminal: Terminal, concern: &Concern<A>, now: i64) -> String {
+fn about<A: Sees>(concern: &Concern<A>, now: i64) -> String {
     let error = A::internal::<Option<String>>(&concern.error).and_then(Option::as_deref);
     let reference = A::internal::<Option<String>>(&concern.reference).and_then(Option::as_ref);
     let mut about = concern.summary.clone();
     match (error, &concern.trouble) {
         (error, Some(trouble)) => {
-            let _ = write!(about, ": {}", failed(terminal, trouble, error, now));
+            let _ = write!(about, ": {}", failed(trouble, error, now));
         }
         (Some(error), None) => {
             let _ = write!(about, ": {error}");
@@ -320,60 +298,55 @@ fn about<A: Sees>(terminal: Terminal, concern: &Concern<A>, now: i64) -> String 
         let _ = write!(about, "; its service accepted it as {reference}");
     }
     if let Some(call) = &concern.open_call {
-        let process = [("pid", &call.process.pid as &dyn Display), ("host", &call.process.host)];
-        let process = terminal.say(Phrase::Process, &process);
+        let process = &call.process;
         let state = match call.cut_off_at {
             Some(at) => {
-                let time = relative(at, now, terminal.language);
-                terminal.say(Phrase::CutOffIn, &[("time", &time), ("process", &process)])
+                let time = relative(at, now);
+                format!("cut off {time} in {process}: restart it, then answer; or override")
             }
-            None => terminal.say(Phrase::MayRunIn, &[("process", &process)]),
+            None => format!(
+                "may still be running in {process}: wait, or restart it, then answer; or override"
+            ),
         };
         let _ = write!(about, "; {state}");
     }
     match &concern.answered_with {
         Some(trigger) => {
-            let values: [(_, &dyn Display); 2] = [("about", &about), ("trigger", trigger)];
-            terminal.say(Phrase::AnsweredWithNote, &values)
+            format!("{about} (answered with `{trigger}`, which is not applied yet)")
         }
         None => about,
     }
 }
 
 /// A failure with its attempts and times. The error may repeat data, so only some audiences see it.
-pub(super) fn failed(
-    terminal: Terminal,
-    trouble: &Trouble,
-    error: Option<&str>,
-    now: i64,
-) -> String {
+pub(super) fn failed(trouble: &Trouble, error: Option<&str>, now: i64) -> String {
     let mut shown = trouble.reason.clone();
-    let time = |at| relative(at, now, terminal.language);
+    let time = |at| relative(at, now);
     match trouble.attempts {
         0 => {}
         1 => {
-            let _ = write!(shown, "; {}", terminal.text(Phrase::OneAttempt));
+            let _ = write!(shown, "; 1 attempt");
         }
         count => {
-            let _ = write!(shown, "; {}", terminal.say(Phrase::Attempts, &[("count", &count)]));
+            let _ = write!(shown, "; {count} attempts");
         }
     }
     if let Some(at) = trouble.at {
-        let _ = write!(shown, ", {}", terminal.say(Phrase::TheLast, &[("time", &time(at))]));
+        let _ = write!(shown, ", last {}", time(at));
     }
     if trouble.set_aside {
-        let _ = write!(shown, "; {}", terminal.text(Phrase::SetAside));
+        let _ = write!(shown, "; set aside");
     } else if let Some(at) = trouble.retry_at {
         // No worker has tried it since, so perhaps none runs.
         let due = if at <= now {
-            terminal.say(Phrase::DueSince, &[("time", &local(at))])
+            format!("next attempt due since {}", local(at))
         } else {
-            terminal.say(Phrase::TriedAgain, &[("time", &time(at))])
+            format!("retries {}", time(at))
         };
         let _ = write!(shown, "; {due}");
     }
     match error {
         Some(error) => format!("{shown}: {error}"),
-        None => format!("{shown}; {}", terminal.text(Phrase::InternalShowsError)),
+        None => format!("{shown}; --audience internal shows the error"),
     }
 }

@@ -11,7 +11,7 @@ use super::{
     time::local,
 };
 use crate::page::split;
-use machine::{Id, text::OneLine, view::Phrase};
+use machine::{Id, text::OneLine};
 
 /// The number of ids that a row has; JSON has all.
 const NAMED: usize = 3;
@@ -38,17 +38,10 @@ impl Operations {
         let ids = operations.iter().flat_map(|it| &it.machines).copied();
         let short = ids::short(&store, ids).await?;
         let terminal = context.terminal();
-        let columns = [
-            Phrase::ColumnNumber,
-            Phrase::ColumnAt,
-            Phrase::ColumnBy,
-            Phrase::ColumnVia,
-            Phrase::ColumnWhat,
-            Phrase::ColumnMachines,
-            Phrase::ColumnDetail,
-            Phrase::ColumnOutcome,
-        ];
-        let mut table = Table::new(terminal, &columns);
+        let mut table = Table::new(
+            terminal,
+            &["No.", "At", "By", "Via", "What", "Machines", "Detail", "Outcome"],
+        );
         for it in &operations {
             table.row([
                 cell(it.number.to_string()),
@@ -58,26 +51,25 @@ impl Operations {
                 cell(&it.operation),
                 cell(machines(&short, &it.machines)),
                 cell(&it.detail),
-                cell(it.outcome.as_deref().unwrap_or(terminal.text(Phrase::StillRuns))),
+                cell(it.outcome.as_deref().unwrap_or("running or interrupted")),
             ]);
         }
         let mut text = if !table.is_empty() {
             table.text()
         } else if self.after.is_some() {
-            format!("{}\n", terminal.text(Phrase::NoMoreOperations))
+            "No operations after this one.\n".to_owned()
         } else {
-            format!("{}\n", terminal.text(Phrase::NoOperations))
+            "No operations yet from the command line or over HTTP.\n".to_owned()
         };
         for error in &unreadable {
             // Writing into a string cannot fail.
             let error = OneLine(error);
-            let _ =
-                writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+            let _ = writeln!(text, "unreadable: {error}");
         }
         let next = page.next.map(|next| next.to_string());
         if let Some(next) = &next {
             let options = format!("--after={next}");
-            let _ = writeln!(text, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
+            let _ = writeln!(text, "There are more; for the next page, pass {options}");
         }
         let document = json!({ "operations": operations, "unreadable": unreadable, "next": next });
         Output::new(document, text).print(self.format)

@@ -21,7 +21,7 @@ pub(super) struct Program {
     /// The file with the key of the digests: 32 bytes, or 64 hexadecimal digits.
     #[arg(long, global = true, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// The language of messages: `en` or `zh`.
+    /// The language of summaries, questions and the prompt: `en` or `zh`.
     #[arg(long, global = true, value_name = "LANGUAGE", default_value = "en")]
     lang: Language,
     /// Colours of the output.

@@ -10,7 +10,7 @@ use super::{
     output::{Format, Output, document},
     sees::Sees,
     table::{Table, cell, colored, label},
-    terminal::Terminal,
+    terminal::{Terminal, field},
     time::{local, relative},
     watch::Watch,
 };
@@ -20,7 +20,7 @@ use machine::{
     observe::{ChildView, Detail, MessageView, OpenChild},
     store::Delivery,
     text::OneLine,
-    view::{ExecutionSnapshot, Fields, Phrase, Snapshot},
+    view::{ExecutionSnapshot, Fields, Snapshot},
 };
 
 /// `show`: one machine, why it waits, and the next steps.
@@ -54,83 +54,78 @@ impl Show {
 
 /// The lines at the top, each with a name.
 struct Lines {
-    terminal: Terminal,
     now: i64,
     shown: String,
 }
 
 impl Lines {
-    fn line(&mut self, name: Phrase, value: impl AsRef<str>) {
-        self.shown.push_str(&self.terminal.field(name, OneLine(value.as_ref())));
+    fn line(&mut self, name: &str, value: impl AsRef<str>) {
+        self.shown.push_str(&field(name, OneLine(value.as_ref())));
     }
 
-    fn optional(&mut self, name: Phrase, value: Option<impl AsRef<str>>) {
+    fn optional(&mut self, name: &str, value: Option<impl AsRef<str>>) {
         if let Some(value) = value {
             self.line(name, value);
         }
     }
 
-    fn time(&mut self, name: Phrase, at: i64) {
+    fn time(&mut self, name: &str, at: i64) {
         let text = self.moment(at);
         self.line(name, text);
     }
 
     /// A time, and how long ago it is.
     fn moment(&self, at: i64) -> String {
-        format!("{} ({})", local(at), relative(at, self.now, self.terminal.language))
-    }
-
-    fn by(&self, name: &str) -> String {
-        self.terminal.say(Phrase::By, &[("name", &name)])
+        format!("{} ({})", local(at), relative(at, self.now))
     }
 }
 
 fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
     let terminal = context.terminal();
     let (machine, execution) = (&detail.machine, detail.execution.as_ref());
-    let mut lines = Lines { terminal, now, shown: String::new() };
-    lines.line(Phrase::FieldId, machine.id.to_string());
-    lines.line(Phrase::FieldKind, &machine.machine);
+    let mut lines = Lines { now, shown: String::new() };
+    lines.line("id", machine.id.to_string());
+    lines.line("kind", &machine.machine);
     if let Some(execution) = execution {
-        lines.line(Phrase::FieldState, execution.label.as_str());
-        lines.line(Phrase::FieldAbout, &execution.action_summary);
+        lines.line("state", execution.label.as_str());
+        lines.line("about", &execution.action_summary);
     } else {
         let calls = detail.calls.as_ref();
-        lines.line(Phrase::FieldState, calls.map_or(&machine.label, |calls| &calls.label));
+        lines.line("state", calls.map_or(&machine.label, |calls| &calls.label));
     }
-    lines.time(Phrase::FieldCreated, machine.created_at);
-    lines.time(Phrase::FieldSince, machine.entered_at);
+    lines.time("created", machine.created_at);
+    lines.time("since", machine.entered_at);
     if let Some(at) = machine.due_at {
-        lines.time(Phrase::FieldDue, at);
+        lines.time("due", at);
     }
-    lines.optional(Phrase::FieldSession, machine.session.as_ref());
+    lines.optional("session", machine.session.as_ref());
     if let Some(execution) = execution {
         about(&mut lines, execution);
     }
     restricted(&mut lines, machine, execution);
     if let Some(trouble) = &detail.trouble {
         let error = A::internal::<Option<String>>(&detail.error).and_then(Option::as_deref);
-        lines.line(Phrase::FieldFailed, failed(terminal, trouble, error, now));
+        lines.line("failed", failed(trouble, error, now));
     }
     waits(&mut lines, detail);
-    lines.optional(Phrase::FieldStale, detail.stale.as_ref());
+    lines.optional("stale", detail.stale.as_ref());
     let caution = detail.caution.as_ref().map(|caution| caution.replace('\n', " "));
-    lines.optional(Phrase::FieldCaution, caution);
-    lines.optional(Phrase::FieldParent, detail.parent.map(|id| id.to_string()));
+    lines.optional("caution", caution);
+    lines.optional("parent", detail.parent.map(|id| id.to_string()));
     if let Some(trigger) = &detail.answered_with {
-        let answered = terminal.say(Phrase::AnsweredWith, &[("trigger", trigger)]);
-        lines.line(Phrase::FieldAnswered, answered);
+        let with = format!("with `{trigger}`, which its program has not applied yet");
+        lines.line("answered", with);
     }
     let mut shown = lines.shown;
     let of_gate = detail.gate.as_ref().map(|gate| &gate.question);
     if let Some(question) = execution.and_then(|it| it.question.as_ref()).or(of_gate) {
         // It was made from the action, and what cannot be seen is escaped in it.
-        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Question));
+        let _ = writeln!(shown, "\n{}", terminal.title("Question"));
         let _ = writeln!(shown, "{}", super::terminal::question(question));
     }
     if execution.is_none() {
-        fields(terminal, Phrase::Context, &machine.context, &mut shown);
-        fields(terminal, Phrase::State, &machine.state, &mut shown);
+        fields(terminal, "Context", &machine.context, &mut shown);
+        fields(terminal, "State", &machine.state, &mut shown);
     }
     messages(terminal, &detail.messages, now, &mut shown);
     calls(terminal, &detail.call_list, now, &mut shown);
@@ -139,7 +134,7 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
     let of_children = of_children.flat_map(|open| &open.next);
     let mut next = detail.next.iter().chain(of_children).peekable();
     if next.peek().is_some() {
-        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::NextSteps));
+        let _ = writeln!(shown, "\n{}", terminal.title("Next"));
     }
     for step in next {
         let _ = writeln!(shown, "  {}", context.line(step));
@@ -149,23 +144,21 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
 
 /// The lines that only executions have.
 fn about<A: Sees>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
-    let terminal = lines.terminal;
     if execution.irreversible {
-        lines.line(Phrase::FieldIrreversible, terminal.text(Phrase::CannotBeTakenBack));
+        lines.line("irreversible", "it cannot be undone");
     }
     if execution.human_confirmed {
-        let name = execution.approved_by.as_deref().unwrap_or(terminal.text(Phrase::APerson));
-        let by = lines.by(name);
-        lines.line(Phrase::FieldApproved, by);
+        let name = execution.approved_by.as_deref().unwrap_or("a person");
+        lines.line("approved", format!("by {name}"));
     }
-    let answered = execution.answered_by.as_deref().map(|name| lines.by(name));
-    lines.optional(Phrase::FieldAnswered, answered);
+    let answered = execution.answered_by.as_deref().map(|name| format!("by {name}"));
+    lines.optional("answered", answered);
     if execution.acknowledged {
-        lines.line(Phrase::FieldAcknowledged, terminal.text(Phrase::Acknowledged));
+        lines.line("acknowledged", "a person acknowledged the contradiction");
     }
-    lines.optional(Phrase::FieldResult, execution.result.as_ref());
-    lines.optional(Phrase::FieldError, execution.error_message.as_ref());
-    lines.optional(Phrase::FieldRefusal, execution.refusal.as_ref().map(ToString::to_string));
+    lines.optional("result", execution.result.as_ref());
+    lines.optional("error", execution.error_message.as_ref());
+    lines.optional("refusal", execution.refusal.as_ref().map(ToString::to_string));
 }
 
 /// The lines that only some audiences see.
@@ -175,53 +168,48 @@ fn restricted<A: Sees>(
     execution: Option<&ExecutionSnapshot<A>>,
 ) {
     let actor = A::diagnostic::<Option<String>>(&machine.last_actor);
-    lines.optional(Phrase::FieldLastActor, actor.and_then(Option::as_ref));
+    lines.optional("last_actor", actor.and_then(Option::as_ref));
     if let Some(execution) = execution {
         let key = A::diagnostic::<Option<String>>(&execution.idempotency_key);
-        lines.optional(Phrase::FieldKey, key.and_then(Option::as_ref));
+        lines.optional("idempotency_key", key.and_then(Option::as_ref));
         let timeout = A::diagnostic::<Option<f64>>(&execution.timeout_seconds).copied().flatten();
-        lines.optional(Phrase::FieldTimeout, timeout.map(|seconds| format!("{seconds:?}")));
+        lines.optional("timeout_seconds", timeout.map(|seconds| format!("{seconds:?}")));
         let reference = A::internal::<Option<String>>(&execution.reference);
-        lines.optional(Phrase::FieldReference, reference.and_then(Option::as_ref));
+        lines.optional("reference", reference.and_then(Option::as_ref));
         let object = |object: &Map<String, Value>| Value::Object(object.clone()).to_string();
         let action = A::internal::<Map<String, Value>>(&execution.action_detail);
-        lines.optional(Phrase::FieldAction, action.map(object));
+        lines.optional("action_detail", action.map(object));
         let metadata = A::internal::<Map<String, Value>>(&execution.metadata);
-        lines.optional(Phrase::FieldMetadata, metadata.map(object));
+        lines.optional("metadata", metadata.map(object));
     }
     let number = |number: &u64| number.to_string();
-    lines.optional(Phrase::FieldEpoch, A::diagnostic::<u64>(&machine.epoch).map(number));
-    lines.optional(Phrase::FieldVersion, A::diagnostic::<u64>(&machine.version).map(number));
+    lines.optional("epoch", A::diagnostic::<u64>(&machine.epoch).map(number));
+    lines.optional("version", A::diagnostic::<u64>(&machine.version).map(number));
 }
 
 /// The lines about waiting, without the question.
 fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
-    let terminal = lines.terminal;
     let mut children = detail.children.iter();
     let open = children.find_map(|child| Some((child.id, child.open.as_ref()?)));
     match (&detail.missing, open) {
         (None, Some((id, open))) if !detail.machine.is_terminal => {
-            let about = format!("{}, {}", open.summary, open.label);
-            let values: [(_, &dyn Display); 2] = [("child", &id), ("about", &about)];
-            lines.line(Phrase::FieldWaitsFor, terminal.say(Phrase::WaitsForChild, &values));
+            let (about, label) = (&open.summary, &open.label);
+            lines.line("waits for", format!("its child {id}: {about}, {label}"));
         }
-        (missing, _) => lines.optional(Phrase::FieldWaitsFor, missing.as_ref()),
+        (missing, _) => lines.optional("waits for", missing.as_ref()),
     }
-    lines.optional(Phrase::FieldLate, detail.late.as_ref());
+    lines.optional("late", detail.late.as_ref());
     if let Some(execution) = detail.execution.as_ref().filter(|it| it.waits_for_service) {
-        let service = match execution.answer_by {
-            Some(at) => terminal.say(Phrase::WaitsForServiceUntil, &[("time", &lines.moment(at))]),
-            None => terminal.text(Phrase::WaitsForService).to_owned(),
-        };
-        lines.line(Phrase::FieldWaitsFor, service);
+        let due = execution.answer_by.map(|at| format!("; due {}", lines.moment(at)));
+        let service = "the report of its service, which has accepted it";
+        lines.line("waits for", format!("{service}{}", due.unwrap_or_default()));
     }
     if let Some(gate) = &detail.gate {
-        let gate = terminal.say(Phrase::WaitsForGate, &[("gate", &gate.id)]);
-        lines.line(Phrase::FieldWaitsFor, gate);
+        lines.line("waits for", format!("a person, who answers its gate {}", gate.id));
     }
 }
 
-fn fields<A: Sees>(terminal: Terminal, title: Phrase, fields: &Fields<A>, shown: &mut String) {
+fn fields<A: Sees>(terminal: Terminal, title: &str, fields: &Fields<A>, shown: &mut String) {
     if fields.is_empty() {
         return;
     }
@@ -235,15 +223,8 @@ fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
     if children.is_empty() {
         return;
     }
-    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Children));
-    let columns = [
-        Phrase::ColumnId,
-        Phrase::ColumnKind,
-        Phrase::ColumnState,
-        Phrase::ColumnAbout,
-        Phrase::ColumnWaitsFor,
-    ];
-    let mut table = Table::new(terminal, &columns);
+    let _ = writeln!(shown, "\n{}", terminal.title("Children"));
+    let mut table = Table::new(terminal, &["Id", "Kind", "State", "About", "Waits for"]);
     for child in children {
         let open = child.open.as_ref();
         table.row([
@@ -251,17 +232,17 @@ fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
             cell(&child.machine),
             label(terminal, open.map_or(&child.status, |open| &open.label)),
             cell(open.map_or("", |open| &open.summary)),
-            cell(open.map(|open| waits_for(terminal, open)).unwrap_or_default()),
+            cell(open.map(waits_for).unwrap_or_default()),
         ]);
     }
     shown.push_str(&table.text());
 }
 
 /// The reason why a child waits.
-fn waits_for(terminal: Terminal, open: &OpenChild) -> String {
+fn waits_for(open: &OpenChild) -> String {
     match (&open.missing, &open.gate, &open.question) {
         (Some(missing), ..) => missing.clone(),
-        (None, Some(gate), _) => terminal.say(Phrase::WaitsForGate, &[("gate", gate)]),
+        (None, Some(gate), _) => format!("a person, who answers its gate {gate}"),
         (None, None, Some(question)) => question.clone(),
         (None, None, None) => String::new(),
     }
@@ -276,42 +257,34 @@ fn messages<A: Sees>(
     if messages.is_empty() {
         return;
     }
-    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Messages));
-    let columns = [
-        Phrase::ColumnStatus,
-        Phrase::ColumnSent,
-        Phrase::ColumnAttempts,
-        Phrase::ColumnTrigger,
-        Phrase::ColumnCorrelation,
-        Phrase::ColumnMore,
-    ];
-    let mut table = Table::new(terminal, &columns);
+    let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
+    let mut table =
+        Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
     for message in messages {
-        let (words, color) = status(terminal, message);
-        let sent = message.sent_at.map(|at| relative(at, now, terminal.language));
+        let (words, color) = status(message);
+        let sent = message.sent_at.map(|at| relative(at, now));
         table.row([
             colored(terminal, words, color),
             cell(sent.unwrap_or_default()),
             cell(message.attempts.map(|count| count.to_string()).unwrap_or_default()),
             cell(message.trigger.as_deref().unwrap_or_default()),
             cell(message.correlation.as_deref().unwrap_or_default()),
-            cell(more(terminal, message)),
+            cell(more(message)),
         ]);
     }
     shown.push_str(&table.text());
 }
 
-fn status<A: Sees>(terminal: Terminal, message: &MessageView<A>) -> (&'static str, Option<Color>) {
-    let (phrase, color) = match message.status {
-        _ if has_moved(message) => (Phrase::MessageNotApplied, None),
-        None => return ("", None),
-        Some(Delivery::Queued) => (Phrase::Queued, None),
-        Some(Delivery::Handled) => (Phrase::Handled, None),
-        Some(Delivery::SetAside) => (Phrase::SetAside, Some(Color::Magenta)),
+fn status<A: Sees>(message: &MessageView<A>) -> (&'static str, Option<Color>) {
+    match message.status {
+        _ if has_moved(message) => ("not applied", None),
+        None => ("", None),
+        Some(Delivery::Queued) => ("queued", None),
+        Some(Delivery::Handled) => ("handled", None),
+        Some(Delivery::SetAside) => ("set aside", Some(Color::Magenta)),
         // A later version may have other states.
-        Some(_) => return ("replaced", None),
-    };
-    (terminal.text(phrase), color)
+        Some(_) => ("replaced", None),
+    }
 }
 
 fn has_moved<A: Sees>(message: &MessageView<A>) -> bool {
@@ -319,18 +292,18 @@ fn has_moved<A: Sees>(message: &MessageView<A>) -> bool {
 }
 
 /// The last column of a message.
-fn more<A: Sees>(terminal: Terminal, message: &MessageView<A>) -> String {
+fn more<A: Sees>(message: &MessageView<A>) -> String {
     let actor = A::diagnostic::<Option<String>>(&message.actor).and_then(Option::as_ref);
     let name = A::diagnostic::<Option<String>>(&message.actor_name).and_then(Option::as_ref);
     let error = A::internal::<Option<String>>(&message.error).and_then(Option::as_ref);
     let body = A::internal::<Value>(&message.body).filter(|body| !body.is_null()).map(plain);
     let mut more = Vec::new();
     if has_moved(message) {
-        more.push(terminal.text(Phrase::MovedOn).to_owned());
+        more.push("the machine had moved on".to_owned());
     }
     more.extend(message.waits_for.clone());
     if let (Some(person), None) = (&message.person, name) {
-        more.push(terminal.say(Phrase::By, &[("name", person)]));
+        more.push(format!("by {person}"));
     }
     let fields: [(&str, Option<&dyn Display>); 5] = [
         ("unreadable", message.unreadable.as_ref().map(|it| it as _)),
@@ -343,7 +316,7 @@ fn more<A: Sees>(terminal: Terminal, message: &MessageView<A>) -> String {
         more.extend(value.map(|value| format!("{name}: {value}")));
     }
     if let (Some(reason), None) = (&message.reason, error) {
-        more.push(format!("{reason}; {}", terminal.text(Phrase::InternalShowsError)));
+        more.push(format!("{reason}; --audience internal shows the error"));
     }
     more.join(", ")
 }

@@ -3,11 +3,7 @@ use comfy_table::{
 };
 
 use super::terminal::Terminal;
-use machine::{
-    contract::CallStage,
-    text::OneLine,
-    view::{Phrase, StateCalls},
-};
+use machine::{contract::CallStage, text::OneLine, view::StateCalls};
 
 /// A table for people. On a terminal it fits the width; elsewhere each row is one line.
 #[derive(Debug)]
@@ -20,7 +16,7 @@ const STYLE: TableStyle = TableStyle::new()
     .content_lines(ContentLineStyle::none().junction('│'));
 
 impl Table {
-    pub(super) fn new(terminal: Terminal, columns: &[Phrase]) -> Self {
+    pub(super) fn new(terminal: Terminal, columns: &[&str]) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE);
         table.set_content_arrangement(if terminal.is_terminal {
@@ -34,7 +30,7 @@ impl Table {
             table.force_no_tty();
         }
         let names = columns.iter().map(|name| {
-            let name = Cell::new(terminal.text(*name));
+            let name = Cell::new(name);
             if terminal.is_colored { name.add_attribute(Attribute::Bold) } else { name }
         });
         table.set_header(names);

@@ -8,10 +8,7 @@ use clap::ColorChoice;
 use unicode_width::UnicodeWidthChar;
 
 use super::Error;
-use machine::{
-    text::OneLine,
-    view::{Language, Phrase},
-};
+use machine::text::OneLine;
 
 /// Where a person, or a program, reads and answers.
 #[derive(Debug, Clone, Copy)]
@@ -20,11 +17,10 @@ pub(super) struct Terminal {
     pub(super) is_colored: bool,
     /// Output goes to a terminal, so it should fit its width.
     pub(super) is_terminal: bool,
-    pub(super) language: Language,
 }
 
 impl Terminal {
-    pub(super) fn new(color: ColorChoice, language: Language) -> Self {
+    pub(super) fn new(color: ColorChoice) -> Self {
         let stdout = io::stdout();
         let is_colored = match color {
             ColorChoice::Always => true,
@@ -33,7 +29,7 @@ impl Terminal {
                 anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
             }
         };
-        Self { is_colored, is_terminal: stdout.is_terminal(), language }
+        Self { is_colored, is_terminal: stdout.is_terminal() }
     }
 
     /// Empties the screen, if there is one.
@@ -48,27 +44,14 @@ impl Terminal {
         if self.is_colored { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 
-    pub(super) fn title(self, phrase: Phrase) -> String {
-        self.paint(Style::new().bold(), self.text(phrase))
+    pub(super) fn title(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
     }
+}
 
-    /// A text in the language of the terminal.
-    pub(super) fn text(self, phrase: Phrase) -> &'static str {
-        self.language.text(phrase)
-    }
-
-    /// The same with its values.
-    pub(super) fn say(self, phrase: Phrase, values: &[(&str, &dyn fmt::Display)]) -> String {
-        self.language.say(phrase, values)
-    }
-
-    /// `name   value`, with the names in a column.
-    pub(super) fn field(self, name: Phrase, value: impl fmt::Display) -> String {
-        const COLUMN: usize = 12;
-        let name = self.text(name);
-        let width: usize = name.chars().filter_map(UnicodeWidthChar::width).sum();
-        format!("{name}{} {value}\n", " ".repeat(COLUMN.saturating_sub(width)))
-    }
+/// `name   value`, with the names in a column.
+pub(super) fn field(name: &str, value: impl fmt::Display) -> String {
+    format!("{name:12} {value}\n")
 }
 
 /// Writes to the standard output.

@@ -8,7 +8,7 @@ use super::{
     sees::Sees,
     show::plain,
     table::{Table, cell, label},
-    terminal::Terminal,
+    terminal::{Terminal, field},
     time::{local, relative},
     watch::Watch,
 };
@@ -21,7 +21,7 @@ use machine::{
     operate::has_session,
     store::Store,
     text::OneLine,
-    view::{ExecutionSnapshot, ExecutionTimeline, Phrase, TimelineEvent, TransitionRecord},
+    view::{ExecutionSnapshot, ExecutionTimeline, TimelineEvent, TransitionRecord},
 };
 
 /// `timeline`: the history of one machine, or the executions of a session.
@@ -69,7 +69,7 @@ impl Timeline {
             let timeline = context.observer(store).timeline::<A>(id).await?;
             let mut text = format!("{id}\n{}", events(context.terminal(), &timeline.events));
             if let Some(calls) = &timeline.calls {
-                text.push_str(&context.terminal().field(Phrase::FieldState, OneLine(&calls.label)));
+                text.push_str(&field("state", OneLine(&calls.label)));
             }
             let error = A::internal::<Option<String>>(&timeline.error).and_then(Option::as_ref);
             if let Some(problem) = error.or(timeline.problem.as_ref()) {
@@ -94,34 +94,31 @@ impl Timeline {
 }
 
 fn session_text<A: Sees>(terminal: Terminal, now: i64, timeline: &ExecutionTimeline<A>) -> String {
-    let mut shown = terminal.say(
-        Phrase::SessionLine,
-        &[
-            ("session", &OneLine(&timeline.session_id)),
-            ("total", &timeline.total_contracts),
-            ("ended", &timeline.terminal_contracts),
-            ("open", &timeline.active_contracts),
-        ],
+    let mut shown = format!(
+        "{}: {} executions, {} ended, {} not ended\n",
+        OneLine(&timeline.session_id),
+        timeline.total_contracts,
+        timeline.terminal_contracts,
+        timeline.active_contracts
     );
-    shown.push('\n');
     if timeline.unreadable > 0 {
-        let more = terminal.say(Phrase::MoreUnreadable, &[("count", &timeline.unreadable)]);
-        let _ = writeln!(shown, "{more}");
+        let count = timeline.unreadable;
+        let _ = writeln!(shown, "{count} more cannot be read; `list --session` lists them");
     }
     shown.push_str(&executions(terminal, now, &timeline.contracts));
     let transitions = transitions(terminal, &timeline.transitions);
     if !transitions.is_empty() {
-        let _ = write!(shown, "\n{}\n{transitions}", terminal.title(Phrase::Transitions));
+        let _ = write!(shown, "\n{}\n{transitions}", terminal.title("Transitions"));
     }
     for attempts in &timeline.attempts {
         let ids: Vec<_> = attempts.iter().map(ToString::to_string).collect();
         let ids = ids.join(", ");
-        let _ = writeln!(shown, "{}", terminal.say(Phrase::SameAction, &[("ids", &ids)]));
+        let _ = writeln!(shown, "attempts at the same action: {ids}");
     }
     // People see only their number.
     for error in A::internal::<Vec<String>>(&timeline.errors).into_iter().flatten() {
         let error = OneLine(error);
-        let _ = writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+        let _ = writeln!(shown, "unreadable: {error}");
     }
     shown
 }
@@ -131,24 +128,16 @@ fn executions<A: Sees>(
     now: i64,
     executions: &[ExecutionSnapshot<A>],
 ) -> String {
-    let columns = [
-        Phrase::ColumnId,
-        Phrase::ColumnState,
-        Phrase::ColumnSince,
-        Phrase::ColumnTook,
-        Phrase::ColumnAbout,
-        Phrase::ColumnOutcome,
-    ];
-    let mut table = Table::new(terminal, &columns);
+    let mut table = Table::new(terminal, &["Id", "State", "Since", "Took", "About", "Outcome"]);
     for execution in executions {
         let (created, entered) = (execution.created_at, execution.entered_at);
-        let took = length(entered.saturating_sub(created).max(0).unsigned_abs(), terminal.language);
+        let took = length(entered.saturating_sub(created).max(0).unsigned_abs());
         let outcome = [&execution.result, &execution.error_message];
         let outcome = outcome.map(|text| text.as_deref().unwrap_or_default()).concat();
         table.row([
             cell(execution.execution_id.to_string()),
             label(terminal, execution.label.as_str()),
-            cell(relative(entered, now, terminal.language)),
+            cell(relative(entered, now)),
             cell(if execution.is_terminal { &took } else { "" }),
             cell(&execution.action_summary),
             cell(outcome),
@@ -158,9 +147,7 @@ fn executions<A: Sees>(
 }
 
 fn transitions<A: Sees>(terminal: Terminal, transitions: &[TransitionRecord<A>]) -> String {
-    let columns =
-        [Phrase::ColumnAt, Phrase::ColumnExecution, Phrase::ColumnTransition, Phrase::ColumnBy];
-    let mut table = Table::new(terminal, &columns);
+    let mut table = Table::new(terminal, &["At", "Execution", "Transition", "By"]);
     for step in transitions {
         let transition = format!("{} → {} ({})", step.from_status, step.to_status, step.trigger);
         let kind = A::diagnostic::<Option<Text>>(&step.actor).and_then(Option::as_deref);
@@ -170,15 +157,14 @@ fn transitions<A: Sees>(terminal: Terminal, transitions: &[TransitionRecord<A>])
             cell(local(step.timestamp)),
             cell(step.execution_id.to_string()),
             cell(transition),
-            cell(who(terminal, step.actor_category, kind, name)),
+            cell(who(step.actor_category, kind, name)),
         ]);
     }
     if table.is_empty() { String::new() } else { table.text() }
 }
 
 fn events<A: Sees>(terminal: Terminal, events: &[TimelineEvent<A>]) -> String {
-    let columns = [Phrase::ColumnAt, Phrase::ColumnBy, Phrase::ColumnWhat, Phrase::ColumnWith];
-    let mut table = Table::new(terminal, &columns);
+    let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
     for event in events {
         let payload = event.payload.iter();
         let mut with: Vec<_> =
@@ -190,7 +176,7 @@ fn events<A: Sees>(terminal: Terminal, events: &[TimelineEvent<A>]) -> String {
         let name = name.or(event.person.as_deref());
         table.row([
             cell(local(event.at)),
-            cell(who(terminal, event.actor_category, kind, name)),
+            cell(who(event.actor_category, kind, name)),
             cell(&event.text),
             cell(with.join(", ")),
         ]);
@@ -199,14 +185,14 @@ fn events<A: Sees>(terminal: Terminal, events: &[TimelineEvent<A>]) -> String {
 }
 
 /// The category of an actor, with its kind and its name where the audience sees them.
-fn who(terminal: Terminal, category: Category, kind: Option<&str>, name: Option<&str>) -> String {
-    let words = terminal.text(match category {
-        Category::Agent => Phrase::Agent,
-        Category::Tool => Phrase::ToolCategory,
-        Category::Human => Phrase::Human,
+fn who(category: Category, kind: Option<&str>, name: Option<&str>) -> String {
+    let words = match category {
+        Category::Agent => "agent",
+        Category::Tool => "tool",
+        Category::Human => "human",
         // It is the category of every unknown kind, too.
-        _ => Phrase::System,
-    });
+        _ => "system",
+    };
     let words = [Some(words), kind, name].into_iter().flatten();
     words.collect::<Vec<_>>().join(" ")
 }

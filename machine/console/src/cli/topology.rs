@@ -8,13 +8,13 @@ use super::{
     Context, Error, Exit,
     output::{Format, Output, document},
     table::{Table, cell},
-    terminal::Terminal,
+    terminal::{Terminal, field},
 };
 use machine::{
     definition::{Definition, Stays},
     store::Store,
     text::{OneLine, is_invisible, shortened},
-    view::{self, Phrase},
+    view,
 };
 
 /// `topology`: the states and moves of a kind of machine, under its newest definition in the file.
@@ -93,16 +93,7 @@ fn kinds(
     newest: &BTreeMap<String, Arc<Definition>>,
     broken: &[String],
 ) -> Output {
-    let mut table = Table::new(
-        terminal,
-        &[
-            Phrase::ColumnKind,
-            Phrase::ColumnVersion,
-            Phrase::ColumnStates,
-            Phrase::ColumnMoves,
-            Phrase::ColumnAbout,
-        ],
-    );
+    let mut table = Table::new(terminal, &["Kind", "Version", "States", "Moves", "About"]);
     let mut kinds: Vec<Value> = Vec::new();
     for definition in newest.values() {
         let about = definition.docs.trim().lines().next().unwrap_or_default().to_owned();
@@ -122,28 +113,19 @@ fn kinds(
         }));
     }
     let mut text = match (table.is_empty(), broken) {
-        (true, []) => format!("{}\n", terminal.text(Phrase::NoMachineStored)),
+        (true, []) => "No machine has been stored in this file.\n".to_owned(),
         (true, _) => String::new(),
         (false, _) => table.text(),
     };
     for reason in broken {
         let error = OneLine(reason);
-        let _ = writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+        let _ = writeln!(text, "unreadable: {error}");
     }
     Output::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
 }
 
 fn table(terminal: Terminal, topology: &view::Topology) -> String {
-    let mut table = Table::new(
-        terminal,
-        &[
-            Phrase::ColumnFrom,
-            Phrase::ColumnTrigger,
-            Phrase::ColumnTo,
-            Phrase::ColumnFor,
-            Phrase::ColumnWhen,
-        ],
-    );
+    let mut table = Table::new(terminal, &["From", "Trigger", "To", "For", "When"]);
     let label = |name: &str| {
         let node = topology.nodes.iter().find(|node| node.status == name);
         node.map_or_else(|| name.to_owned(), |node| node.label.clone())
@@ -154,55 +136,43 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
             cell(label(&edge.from_status)),
             cell(&edge.trigger),
             cell(label(&edge.to_status)),
-            cell(if actors.is_empty() { terminal.text(Phrase::ByAnyone) } else { &actors }),
-            cell(when(terminal, edge)),
+            cell(if actors.is_empty() { "anyone" } else { &actors }),
+            cell(when(edge)),
         ]);
     }
     let list = |names: &[String]| {
         let labels: Vec<_> = names.iter().map(|name| OneLine(&label(name)).to_string()).collect();
-        if labels.is_empty() {
-            terminal.text(Phrase::Nothing).to_owned()
-        } else {
-            labels.join(", ")
-        }
+        if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }
     };
     let mut shown = table.text();
     shown.push_str(&calls(terminal, topology));
     shown.push('\n');
     let initial = label(&topology.initial_status);
-    shown.push_str(&terminal.field(Phrase::FieldInitial, OneLine(&initial)));
-    shown.push_str(&terminal.field(Phrase::FieldTerminal, list(&topology.terminal_statuses)));
-    shown.push_str(&terminal.field(Phrase::FieldWaitsIn, list(&topology.resumable_statuses)));
+    shown.push_str(&field("initial", OneLine(&initial)));
+    shown.push_str(&field("terminal", list(&topology.terminal_statuses)));
+    shown.push_str(&field("waits in", list(&topology.resumable_statuses)));
     for problem in &topology.problems {
-        shown.push_str(&terminal.field(Phrase::FieldProblem, OneLine(problem)));
+        shown.push_str(&field("problem", OneLine(problem)));
     }
     shown
 }
 
 /// The condition and the deadline of a move, and whether it stays in its state or leaves calls under way.
-fn when(terminal: Terminal, edge: &view::TopologyEdge) -> String {
+fn when(edge: &view::TopologyEdge) -> String {
     let after = edge.after.as_ref().map(|after| format!("after = {after}"));
     let stays = match edge.stays {
         Stays::Never => None,
-        Stays::Always => Some(terminal.text(Phrase::Stays)),
-        Stays::ByBranch => Some(terminal.text(Phrase::MayStay)),
+        Stays::Always => Some("stays"),
+        Stays::ByBranch => Some("may stay"),
     };
-    let detaches = edge.detaches.then(|| terminal.text(Phrase::Detaches));
+    let detaches = edge.detaches.then_some("detaches its calls");
     let parts = [edge.when.as_deref(), after.as_deref(), stays, detaches];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The calls that states make; empty without any.
 fn calls(terminal: Terminal, topology: &view::Topology) -> String {
-    let columns = [
-        Phrase::ColumnState,
-        Phrase::ColumnCall,
-        Phrase::ColumnTool,
-        Phrase::ColumnApproval,
-        Phrase::ColumnOutcome,
-        Phrase::ColumnMore,
-    ];
-    let mut table = Table::new(terminal, &columns);
+    let mut table = Table::new(terminal, &["State", "Call", "Tool", "Approval", "Outcome", "More"]);
     for node in &topology.nodes {
         let Some(calls) = &node.calls else { continue };
         let outcomes = [("done", &calls.done), ("failed", &calls.failed), ("each", &calls.each)];
@@ -215,10 +185,10 @@ fn calls(terminal: Terminal, topology: &view::Topology) -> String {
             .into_iter()
             .filter_map(|(name, time)| Some(format!("{name} = {}", time.as_ref()?)));
         let flags = [
-            calls.irreversible.then_some(Phrase::CannotBeTakenBack),
-            calls.unattended.then_some(Phrase::Unattended),
+            calls.irreversible.then_some("it cannot be undone"),
+            calls.unattended.then_some("unattended"),
         ];
-        let flags = flags.into_iter().flatten().map(|phrase| terminal.text(phrase).to_owned());
+        let flags = flags.into_iter().flatten().map(str::to_owned);
         table.row([
             cell(&node.label),
             cell(&calls.label),
@@ -231,7 +201,7 @@ fn calls(terminal: Terminal, topology: &view::Topology) -> String {
     if table.is_empty() {
         return String::new();
     }
-    format!("\n{}\n{}", terminal.title(Phrase::Calls), table.text())
+    format!("\n{}\n{}", terminal.title("Calls"), table.text())
 }
 
 /// Several lines; what else cannot be seen is escaped.

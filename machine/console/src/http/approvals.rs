@@ -12,6 +12,7 @@ use super::{
     json::Json,
     problem::Problem,
     state::Shared,
+    withhold::SIGN_IN,
 };
 use machine::{
     Id,
@@ -22,7 +23,7 @@ use machine::{
     operate::Decided,
     store::{self, Cursor, LoadError},
     stored::VerifyError,
-    view::{Phrase, View},
+    view::View,
 };
 
 /// Which part.
@@ -88,7 +89,7 @@ read! {
             error => error.into(),
         })?;
         if caller.role == Role::Local {
-            return Err(Problem::unauthorized(http.language.text(Phrase::SignInForArguments)));
+            return Err(Problem::unauthorized(SIGN_IN));
         }
         gate.whole_question_in(http.language).map(Json).ok_or_else(|| {
             Problem::refused(

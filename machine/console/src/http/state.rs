@@ -73,7 +73,7 @@ impl Http {
         self
     }
 
-    /// The language of the sentences in views; by default English.
+    /// The language of summaries, questions, results and reasons; by default English. All other texts are English.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.observer = self.observer.language(language);

@@ -8,10 +8,11 @@ use axum::{
 use serde_json::Value;
 
 use super::problem::Problem;
-use machine::{
-    contract::without_arguments,
-    view::{Language, Phrase},
-};
+use machine::{contract::without_arguments, view::Language};
+
+/// How a caller without a token can see the arguments.
+pub(super) const SIGN_IN: &str =
+    "The arguments are shown only to callers with a token: sign in or send one.";
 
 /// The response with the first line of each question, and with how to see the rest. Every text of the document is
 /// looked at, so that no route can forget it.
@@ -42,8 +43,7 @@ fn cut(value: &mut Value, language: Language) -> bool {
     match value {
         Value::String(text) => match without_arguments(text, language) {
             Some(first) => {
-                let how = language.text(Phrase::SignInForArguments);
-                let lines = [first, how].into_iter().filter(|line| !line.is_empty());
+                let lines = [first, SIGN_IN].into_iter().filter(|line| !line.is_empty());
                 *text = lines.collect::<Vec<_>>().join("\n");
                 true
             }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{clock::Millis, language::Phrase};
+use crate::clock::Millis;
 
 /// Why a machine, or a message to it, got no further. It says nothing that the text of an error may repeat, so
 /// it is for every audience.
@@ -54,28 +54,20 @@ impl Cause {
     }
 }
 
-impl Cause {
-    /// In words.
-    #[must_use]
-    pub const fn phrase(self) -> Phrase {
-        match self {
-            Self::Failed => Phrase::CauseFailed,
-            Self::Panicked => Phrase::CausePanicked,
-            Self::TimedOut => Phrase::CauseTimedOut,
-            Self::NoAnswer => Phrase::CauseNoAnswer,
-            Self::NotWritten => Phrase::CauseNotWritten,
-            Self::Unreadable => Phrase::CauseUnreadable,
-            Self::SelfSends => Phrase::CauseSelfSends,
-            Self::NotTaken => Phrase::CauseNotTaken,
-            Self::NotValid => Phrase::CauseNotValid,
-            Self::Ended => Phrase::CauseEnded,
-        }
-    }
-}
-
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.phrase().english())
+        f.pad(match self {
+            Self::Failed => "the program returned an error",
+            Self::Panicked => "the program panicked",
+            Self::TimedOut => "the handler took too long",
+            Self::NoAnswer => "the attempts ended without an answer, for example in a crash",
+            Self::NotWritten => "the transition cannot be written",
+            Self::Unreadable => "the machine cannot be read",
+            Self::SelfSends => "the handler only sends messages to its own machine",
+            Self::NotTaken => "the machine does not take it yet",
+            Self::NotValid => "it can never be accepted",
+            Self::Ended => "the machine has ended",
+        })
     }
 }
 
