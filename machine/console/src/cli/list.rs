@@ -7,18 +7,14 @@ use super::{
     Context, Error, Exit,
     ids::{self, Short},
     limit::limit,
-    output::{Format, Output, document},
+    output::{Output, document},
     sees::Sees,
     table::{Table, cell, colored, lines, state},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::{
-    audience::{Audience, for_audience},
-    page::split,
-    stage::Stage,
-};
+use crate::{audience::for_audience, page::split, stage::Stage};
 use machine::{
     Id,
     contract::{CallStage, Release},
@@ -62,13 +58,8 @@ pub struct List {
     /// The position after which the page starts, as the previous page prints it.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     after: Option<Cursor>,
-    /// The audience.
-    #[arg(long, value_enum, default_value_t)]
-    audience: Audience,
     #[command(flatten)]
     watch: Watch,
-    #[command(flatten)]
-    format: Format,
 }
 
 /// A [`Release`] as an option.
@@ -105,15 +96,15 @@ impl List {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let answer = async || self.answer(context, &store).await;
-        self.watch.show(context, &store, self.format, answer).await
+        self.watch.show(context, &store, answer).await
     }
 
     async fn answer(&self, context: &Context, store: &Store) -> Result<Output, Error> {
         let observer = context.observer(store);
         let selection = self.selection(&observer).await?;
-        for_audience!(self.audience, A => {
+        for_audience!(self.watch.audience, A => {
             let found = self.find::<A>(&observer, &selection).await?;
-            let text = if self.format.json {
+            let text = if self.watch.format.json {
                 String::new()
             } else {
                 self.text(context, store, &found).await?

@@ -10,7 +10,7 @@ use std::{
 use futures_channel::oneshot;
 use tokio::net::TcpListener;
 
-use super::{Context, Error, Exit, terminal};
+use super::{Context, Error, Exit, stop::Stop, terminal};
 use crate::http::{Access, Http, serve};
 use machine::{
     actor::Human,
@@ -162,34 +162,17 @@ fn served(
                 "cannot listen on {listen}: {error}; choose another address with `--listen`"
             ))
         })?;
-        let stopped = signal()?;
+        let stop = Stop::new();
+        let stopped = async move {
+            let stopped = stop.listen();
+            if !stop.is_set() {
+                stopped.await;
+            }
+        };
         // The receiver waits for it.
         let _ = started.send(listener.local_addr()?);
         serve(listener, http, stopped).await.map_err(|error| Error::refused(error.to_string()))
     })
-}
-
-/// Completes when Ctrl-C or SIGTERM comes. Shells start a program in the background with Ctrl-C ignored, and
-/// it must end well all the same.
-#[cfg(unix)]
-fn signal() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-/// Completes when Ctrl-C comes.
-#[cfg(not(unix))]
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere a signal may be unavailable")]
-fn signal() -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// With the token of one line: a role, a name, which may have spaces, and the token.

@@ -7,14 +7,14 @@ use super::{
     calls::calls,
     ids,
     list::failed,
-    output::{Format, Output, document},
+    output::{Output, document},
     sees::Sees,
     table::{Table, cell, colored, label},
     terminal::{Terminal, field},
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, for_audience};
+use crate::audience::for_audience;
 use comfy_table::Color;
 use machine::{
     observe::{ChildView, Detail, MessageView, OpenChild},
@@ -28,13 +28,8 @@ use machine::{
 pub struct Show {
     /// The id of the machine, or its last digits, at least 8.
     id: String,
-    /// The audience.
-    #[arg(long, value_enum, default_value_t)]
-    audience: Audience,
     #[command(flatten)]
     watch: Watch,
-    #[command(flatten)]
-    format: Format,
 }
 
 impl Show {
@@ -43,12 +38,12 @@ impl Show {
         let id = ids::find(&store, &self.id).await?;
         let observer = context.observer(&store);
         let answer = async || {
-            for_audience!(self.audience, A => {
+            for_audience!(self.watch.audience, A => {
                 let detail = observer.detail::<A>(id).await?;
                 Ok(Output::new(document(&detail)?, text(context, store.now(), &detail)))
             })
         };
-        self.watch.show(context, &store, self.format, answer).await
+        self.watch.show(context, &store, answer).await
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Context, Error, Exit, ids,
-    output::{Format, Output, document},
+    output::{Output, document},
     sees::Sees,
     show::plain,
     table::{Table, cell, label},
@@ -12,7 +12,7 @@ use super::{
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, for_audience};
+use crate::audience::for_audience;
 use machine::{
     Id,
     actor::Category,
@@ -33,13 +33,8 @@ pub struct Timeline {
     /// The executions of this session, with their transitions.
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// The audience.
-    #[arg(long, value_enum, default_value_t)]
-    audience: Audience,
     #[command(flatten)]
     watch: Watch,
-    #[command(flatten)]
-    format: Format,
 }
 
 impl Timeline {
@@ -61,11 +56,11 @@ impl Timeline {
                 self.of_session(context, &store, session.as_deref().unwrap_or_default()).await
             }
         };
-        self.watch.show(context, &store, self.format, answer).await
+        self.watch.show(context, &store, answer).await
     }
 
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
-        for_audience!(self.audience, A => {
+        for_audience!(self.watch.audience, A => {
             let timeline = context.observer(store).timeline::<A>(id).await?;
             let mut text = format!("{id}\n{}", events(context.terminal(), &timeline.events));
             if let Some(calls) = &timeline.calls {
@@ -85,7 +80,7 @@ impl Timeline {
         store: &Store,
         session: &str,
     ) -> Result<Output, Error> {
-        for_audience!(self.audience, A => {
+        for_audience!(self.watch.audience, A => {
             let timeline = context.observer(store).session::<A>(session).await?;
             let text = session_text(context.terminal(), store.now(), &timeline);
             Ok(Output::new(document(&timeline)?, text))

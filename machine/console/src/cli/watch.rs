@@ -8,6 +8,7 @@ use super::{
     output::{Format, Output},
     stop::Stop,
 };
+use crate::audience::Audience;
 use machine::store::Store;
 
 /// Commits within this time are shown together.
@@ -16,11 +17,17 @@ const SHORTEST: Duration = Duration::from_millis(100);
 /// The time after which times on a screen, such as `3 min ago`, are updated.
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// For whom a view is shown, how often, and in which format.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Watch {
+    /// The audience.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) audience: Audience,
     /// Show it again after each commit of any process, until Ctrl-C.
     #[arg(long)]
     pub(super) watch: bool,
+    #[command(flatten)]
+    pub(super) format: Format,
 }
 
 impl Watch {
@@ -29,9 +36,9 @@ impl Watch {
         self,
         context: &Context,
         store: &Store,
-        format: Format,
         answer: impl AsyncFn() -> Result<Output, Error>,
     ) -> Result<Exit, Error> {
+        let format = self.format;
         if !self.watch {
             return answer().await?.print(format);
         }
