@@ -14,7 +14,7 @@ export function pathOf(initial, transitions) {
     last: null,
     states: [initial],
   };
-  for (const { from_status: from, to_status: to, trigger, stays } of transitions) {
+  for (const { from, to, trigger, stays } of transitions) {
     const key = edge(from, to);
     const one = path.edges.get(key) ?? { count: 0, triggers: new Map() };
     one.count += 1;

@@ -23,6 +23,7 @@ const asked = (subject) => question(subject.question || subject.summary);
 const of = (id) => `api/machines/${encodeURIComponent(id)}`;
 const about = ({ id, summary }) =>
   h("p", { key: "about" }, h("strong", null, summary || "Machine"), " ", h("code", { class: "data" }, id));
+const how = (text) => h("p", { key: "how" }, text);
 
 const FOUND = { true: "applied", false: "not-applied" };
 /** An event is for the state that the person has seen, and for no later one. */
@@ -230,9 +231,7 @@ export const FORMS = {
     title: "Acknowledge this contradiction?",
     body: [
       about(subject),
-      h(
-        "p",
-        { key: "how" },
+      how(
         "It is recorded as not done, and a receipt says that it took effect. Once acknowledged, it needs no attention until another receipt arrives.",
       ),
     ],
@@ -244,9 +243,7 @@ export const FORMS = {
     title: "Retry this action?",
     body: [
       about(subject),
-      h(
-        "p",
-        { key: "how" },
+      how(
         "A retry is a new attempt at the same action with the same idempotency key. It counts as approved by you, and a worker runs it.",
       ),
     ],
@@ -259,7 +256,7 @@ export const FORMS = {
     body: [
       about(subject),
       dataOf(subject),
-      h("p", { key: "how" }, "It ends as CANCELLED where its rules allow that. What has taken effect stays."),
+      how("It ends as CANCELLED where its rules allow that. What has taken effect stays."),
       text("reason", "Reason (optional)", { maxlength: 2000 }),
     ],
     yes: "Cancel the machine",
@@ -287,11 +284,7 @@ export const FORMS = {
     title: "Let workers retry this?",
     body: [
       about(subject),
-      h(
-        "p",
-        { key: "how" },
-        "Workers have stopped retrying it. They start again, counting attempts from zero.",
-      ),
+      how("Workers have stopped retrying it. They start again, counting attempts from zero."),
       (subject.setAside ?? []).map((one) =>
         h(
           "label",
@@ -310,9 +303,7 @@ export const FORMS = {
     title: `Send “${step.trigger}”?`,
     body: [
       about(subject),
-      h(
-        "p",
-        { key: "how" },
+      how(
         "The event is stored. The program of this machine applies it, or sets it aside if its rules refuse it.",
       ),
       dataOf(subject),

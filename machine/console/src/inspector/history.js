@@ -71,16 +71,7 @@ export class History {
       this.events.push(event);
       if (event.transition) {
         const { from_status: from, to_status: to, trigger, stays } = event.transition;
-        this.moves.push({
-          number: event.number,
-          at: event.at,
-          from,
-          to,
-          trigger,
-          stays,
-          from_status: from,
-          to_status: to,
-        });
+        this.moves.push({ number: event.number, at: event.at, from, to, trigger, stays });
       }
     }
     return page.next !== null && page.next !== undefined;

@@ -24,23 +24,26 @@ export function labelsOf({ definition, machine: one }) {
   );
 }
 
-function kindsOf(definition) {
-  const nodes = new Map((definition?.topology.nodes ?? []).map((node) => [node.status, node]));
-  return (status) =>
-    nodes.get(status)?.is_terminal ? "end" : nodes.get(status)?.is_stable ? "wait" : "work";
+/** The labels and the kinds of states. Without a definition, only the state that `machine` is in is known. */
+function statesOf(definition, machine) {
+  const nodes = new Map((definition?.topology.nodes ?? [machine]).map((node) => [node?.status, node]));
+  return {
+    labelOf: (status) => nodes.get(status)?.label ?? status,
+    kindOf: (status) => (nodes.get(status)?.is_terminal ? "end" : nodes.get(status)?.is_stable ? "wait" : "work"),
+  };
 }
 
 /** The state that the loaded part of a history begins in. */
 export const initialOf = (history, definition, status) =>
   history.moves[0]?.from ?? (history.first === 0 ? definition?.topology.initial_status : null) ?? status;
 
-export function lanesOf(data, labels) {
+export function lanesOf(data) {
   const { history, definition, machine: one, attempts, offspring } = data;
   const stays = staysOf(
     history.events[0]?.at ?? one.created_at,
     initialOf(history, definition, one.status),
     history.moves,
-    { labelOf: (status) => labels.get(status) ?? status, kindOf: kindsOf(definition) },
+    statesOf(definition, one),
   );
   const main = { id: one.id, label: nameOf(data), stays, isMain: true };
   const group = attempts
@@ -65,7 +68,6 @@ export async function findAttempts(data, audience) {
 
 /** One lane for each execution of a session. */
 export function executionLanes(session, definition) {
-  const labels = new Map((definition?.topology.nodes ?? []).map((node) => [node.status, node.label]));
   const moves = new Map();
   for (const one of session.transitions) {
     if (!moves.has(one.execution_id)) moves.set(one.execution_id, []);
@@ -79,7 +81,7 @@ export function executionLanes(session, definition) {
       one.created_at,
       definition?.topology.initial_status ?? "pending",
       moves.get(one.execution_id) ?? [],
-      { labelOf: (status) => labels.get(status) ?? status, kindOf: kindsOf(definition) },
+      statesOf(definition),
     ),
   }));
 }
@@ -97,7 +99,6 @@ export async function findOffspring(data, before, audience) {
         history.load(() => {}),
       ]);
       const definition = await definitionOf(shown.definition).catch(() => null);
-      const labels = labelsOf({ definition, machine: shown.machine });
       return {
         id: child.id,
         status: child.status,
@@ -106,7 +107,7 @@ export async function findOffspring(data, before, audience) {
           shown.machine.created_at,
           initialOf(history, definition, child.status),
           history.moves,
-          { labelOf: (status) => labels.get(status) ?? status, kindOf: kindsOf(definition) },
+          statesOf(definition, shown.machine),
         ),
       };
     }),

@@ -223,7 +223,7 @@ function historyPart(page, data, step) {
     initialOf(history, definition, one.status),
     history.moves.filter((move) => move.number <= step),
   );
-  const lanes = lanesOf(data, labels);
+  const lanes = lanesOf(data);
   const name = nameOf(data);
   return h(
     "section",
