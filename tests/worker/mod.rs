@@ -20,6 +20,7 @@ mod fairness;
 mod handlers;
 mod identity;
 mod in_time;
+mod inbox_limit;
 mod invoked;
 mod leave;
 mod messages;

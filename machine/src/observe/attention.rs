@@ -31,13 +31,15 @@ pub enum ConcernReason {
     Overdue,
     /// It failed when a worker last tried it, and is tried again.
     Failing,
+    /// More than 1,000 messages are queued for it; with 10,000, it gets no more from programs and people.
+    ManyMessages,
     /// It waits for a person.
     WaitsForPerson,
 }
 
 impl ConcernReason {
     /// Every reason.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Contradicted,
         Self::InDoubt,
         Self::Unreadable,
@@ -45,6 +47,7 @@ impl ConcernReason {
         Self::NoWorker,
         Self::Overdue,
         Self::Failing,
+        Self::ManyMessages,
         Self::WaitsForPerson,
     ];
 }
@@ -59,6 +62,7 @@ impl fmt::Display for ConcernReason {
             Self::NoWorker => "no worker",
             Self::Overdue => "overdue",
             Self::Failing => "failing",
+            Self::ManyMessages => "many messages",
             Self::WaitsForPerson => "waits for a person",
         })
     }
@@ -147,7 +151,7 @@ pub struct Concern<A: Audience = Human> {
     /// The failure, if a worker failed.
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls that the deadline waits
-    /// for; for a gate, why it can no
+    /// for; for an inbox, the number of its messages; for a gate, why it can no
     /// longer be approved, or what to know before, which has the arguments of a call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.

@@ -20,7 +20,8 @@ const PAGE: usize = 256;
 
 impl Observer {
     /// The machines that a query selects and that need attention, most urgent first. At most as many as
-    /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
+    /// the query's limit that wait for a person, as many that are overdue, and as many that have many messages, are named;
+    /// whatever is
     /// contradicted and not acknowledged, in doubt, set aside or failing always is, and so is what cannot be read,
     /// because it may match the query. There are no pages: the place and the order of the query are
     /// ignored.
@@ -47,6 +48,7 @@ impl Observer {
         }
         self.overdue(&mut found, &query).await?;
         self.failing(&mut found, &query, failing).await?;
+        self.crowded(&mut found, &query).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
         Ok(View::new(Attention { concerns: found.concerns, truncated: found.truncated }))

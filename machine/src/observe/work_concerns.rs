@@ -6,7 +6,7 @@ use super::{Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::C
 use crate::view::Audience;
 use crate::{
     id::Id,
-    store::{Failing, LoadError, Query},
+    store::{Failing, LoadError, Query, backend::Schedules, inbox::limits::MAX_QUEUED},
 };
 
 impl Observer {
@@ -67,6 +67,31 @@ impl Observer {
             if let Some(mut concern) = self.concern::<A>(ConcernReason::NoWorker, id, found).await?
             {
                 concern.missing = undriven.remove(&id);
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+
+    /// Machines with many queued messages.
+    pub(super) async fn crowded<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let limit = query.page_limit();
+        let crowded = self.store.inner.backend.schedules(Schedules::Crowded(limit)).await?;
+        found.truncated |= crowded.len() >= limit;
+        let queued: BTreeMap<Id, u32> =
+            crowded.into_iter().map(|(id, work)| (id, work.queued)).collect();
+        for id in self.store.selected(query, queued.keys().copied().collect()).await? {
+            let concern = self.concern::<A>(ConcernReason::ManyMessages, id, found).await?;
+            if let Some(mut concern) = concern {
+                concern.cause = Some(format!(
+                    "{} messages are queued; with {MAX_QUEUED}, it gets no more from programs and people: find \
+                     out why it does not take them",
+                    queued[&id]
+                ));
                 found.add(concern);
             }
         }

@@ -20,6 +20,7 @@ const REASONS = {
   no_worker: ["NO_WORKER", "It is ready, but no live worker can continue it."],
   overdue: ["OVERDUE", "It has not happened in time"],
   failing: ["FAILING", "It failed and is retried automatically."],
+  many_messages: ["MANY_MESSAGES", "Many messages wait for it"],
   waits_for_person: ["WAITS_FOR_A_PERSON", "It continues when a person answers."],
 };
 

@@ -112,7 +112,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If another
-    /// message has its correlation id, the batch fails with [`CommitError::OtherMessage`].
+    /// message has its correlation id, the batch fails with [`CommitError::OtherMessage`], and if the inbox is full, with
+    /// [`CommitError::InboxFull`].
     pub fn send(mut self, to: Id, message: &Message) -> Self {
         let (message, now) = (message.0.clone(), self.store.now());
         self.events.push((to, Event::Send { message, now }));

@@ -88,6 +88,7 @@ impl From<Rejected> for EffectError {
             Rejected::OtherMessage { id, correlation } => {
                 CommitError::OtherMessage { id, correlation }
             }
+            Rejected::InboxFull { id, queued } => CommitError::InboxFull { id, queued },
         })
     }
 }

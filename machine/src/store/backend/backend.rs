@@ -7,7 +7,7 @@ use super::{
     claim::Attempts,
     crew::WorkerRow,
     filter::Filter,
-    inbox::{CallLine, CallRow, Child, Messages, ReadyMachine, WorkRows},
+    inbox::{CallLine, CallRow, Child, Messages, ReadyMachine, Schedules, WorkRows},
     row::{Broken, FoundRow, Sequenced},
 };
 use crate::{
@@ -168,8 +168,8 @@ backend! {
     /// The messages that match, oldest first.
     fn messages(which: Messages) -> Vec<Result<Received, Broken>>;
 
-    /// The machines whose last attempt failed, oldest first, with their work.
-    fn failing() -> Vec<(Id, Schedule)>;
+    /// The machines that match, with their work.
+    fn schedules(which: Schedules) -> Vec<(Id, Schedule)>;
 
     /// The children of a machine, in the order in which they were created.
     fn children(parent: Id) -> Vec<Result<Child, Broken>>;

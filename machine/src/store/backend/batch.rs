@@ -12,7 +12,10 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        inbox::protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
+        inbox::{
+            limits::MAX_QUEUED,
+            protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
+        },
         operation::Logged,
         upkeep::pruning::Candidate,
     },
@@ -54,6 +57,17 @@ pub(crate) struct WriteBatch {
     pub(crate) now: Millis,
     /// The clock of the store, for what is ordered by the time of the transaction, which may come later.
     pub(crate) clock: Option<Arc<dyn Clock>>,
+    pub(crate) inbox_limit: InboxLimit,
+}
+
+/// With as many queued messages, an inbox takes no more from programs and people; only tests change it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InboxLimit(pub(crate) u32);
+
+impl Default for InboxLimit {
+    fn default() -> Self {
+        Self(MAX_QUEUED)
+    }
 }
 
 /// A condition on the moment of a write, which may come long after the checks before it.
@@ -144,6 +158,14 @@ impl WriteBatch {
         let effects = step(state, event);
         let effects =
             if self.log.is_empty() { effects } else { effects.and_then(Effects::of_person) };
+        let queued = state.work.as_ref().map_or(0, |work| work.queued);
+        if let (Event::Send { message, .. }, Ok(Effects { outcome: EventOutcome::Done, .. })) =
+            (event, &effects)
+            && queued >= self.inbox_limit.0
+            && !message.is_of_library()
+        {
+            return Err(Rejected::InboxFull { id, queued });
+        }
         effects.map_err(|refusal| match (event, refusal) {
             (Event::Send { message, .. }, EventRefusal::OtherMessage) => {
                 Rejected::OtherMessage { id, correlation: message.correlation.clone() }
@@ -289,6 +311,11 @@ pub(crate) enum Rejected {
     OtherMessage {
         id: Id,
         correlation: String,
+    },
+    /// The inbox of this machine has as many queued messages as it may.
+    InboxFull {
+        id: Id,
+        queued: u32,
     },
     /// A tool, or an action, that is known to be irreversible.
     EffectLowered {

@@ -47,6 +47,18 @@ pub(crate) enum Messages {
     All,
 }
 
+/// Which schedules to read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Schedules {
+    /// Of machines whose last attempt failed, oldest first.
+    Failing,
+    /// Of machines with more than [`MANY_QUEUED`](crate::store::inbox::limits::MANY_QUEUED) queued messages; at most this
+    /// many, most messages first.
+    Crowded(usize),
+    /// Of machines with another number of queued messages than their schedule has.
+    Miscounted,
+}
+
 /// A child of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -19,6 +19,9 @@ pub(crate) use {
     claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
     crew::{CrewChange, WorkerRow},
     filter::Filter,
-    inbox::{CallLine, CallRow, Kinship, Messages, MovedChild, NewChild, ReadyMachine, WorkRows},
+    inbox::{
+        CallLine, CallRow, Kinship, Messages, MovedChild, NewChild, ReadyMachine, Schedules,
+        WorkRows,
+    },
     row::{Broken, FoundRow, Row, Sequenced},
 };

@@ -56,6 +56,8 @@ defects! {
     ForgetsPruned => prune,
     /// Forgets how often a message was tried, and why it waits.
     ForgetsTries => inbox,
+    /// Forgets how many messages of a machine are queued.
+    ForgetsQueued => inbox_limit,
     /// Forgets how often a handler sent messages to its own machine.
     ForgetsSelfSends => lease,
     /// Deletes attempts that ended without an effect.
@@ -294,6 +296,7 @@ impl Defect {
         for state in data.works.states.values_mut() {
             match (self, &mut state.work) {
                 (Self::KeepsToken, Some(work)) => work.token = 1,
+                (Self::ForgetsQueued, Some(work)) => work.queued = 0,
                 (Self::ForgetsSelfSends, Some(work)) => work.self_sends = 0,
                 (Self::ForgetsTries, _) => {
                     for message in state.messages.values_mut() {

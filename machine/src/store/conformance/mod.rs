@@ -25,6 +25,7 @@ mod effect_kept;
 mod event;
 mod identity_kept;
 mod inbox;
+mod inbox_limit;
 mod key_applied;
 mod key_held;
 mod key_spaces;
@@ -77,7 +78,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 35] = suite![
+const SUITE: [(&str, Check); 36] = suite![
     acknowledged
     ready
     all_or_nothing
@@ -97,6 +98,7 @@ const SUITE: [(&str, Check); 35] = suite![
     effect_kept
     identity_kept
     inbox
+    inbox_limit
     key_applied
     key_held
     key_spaces

@@ -30,6 +30,16 @@ pub enum CommitError {
         id: Id,
         correlation: String,
     },
+    /// A message of the batch is for a machine that has as many queued messages as an inbox takes: 10,000.
+    #[error(
+        "the inbox of {id} is full: {queued} messages are queued; nothing was written; find out why the \
+         machine does not take them, for example with `show`, and send the message again when it has"
+    )]
+    InboxFull {
+        /// The machine that the message is for.
+        id: Id,
+        queued: u32,
+    },
     /// The machine is in a terminal state.
     #[error("{id} has ended, so it can have no more children; nothing was written")]
     Ended { id: Id },
@@ -212,6 +222,7 @@ impl CommitError {
             Self::Altered { .. } => "altered",
             Self::Unavailable(error) => error.class(),
             Self::OtherMessage { .. } => "other_message",
+            Self::InboxFull { .. } => "inbox_full",
             Self::AlreadyDone { .. } => "already_done",
             Self::KeyHeld { .. } => "key_held",
             Self::KeyReused { .. } => "key_reused",

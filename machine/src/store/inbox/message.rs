@@ -211,6 +211,11 @@ impl Outgoing {
         trigger(&self.body)
     }
 
+    /// Returns whether the library itself sends it.
+    pub(crate) fn is_of_library(&self) -> bool {
+        self.correlation.starts_with(RESERVED)
+    }
+
     /// Covers what must not change.
     pub(crate) fn seal(&self, key: &DigestKey, to: Id, sent_at: Millis) -> Digest {
         key.digest(&[

@@ -2,6 +2,7 @@
 
 pub(crate) mod crew;
 pub(crate) mod lease;
+pub(crate) mod limits;
 pub(crate) mod message;
 pub(crate) mod outcome;
 pub(crate) mod protocol;

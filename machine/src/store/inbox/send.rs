@@ -45,6 +45,13 @@ pub enum SendError {
          send it with another id"
     )]
     OtherMessage { id: Id, correlation: String },
+    /// The machine has as many queued messages as an inbox takes: 10,000. Nothing was written. What the library itself
+    /// sends, such as the outcomes of calls, is always taken.
+    #[error(
+        "the inbox of {id} is full: {queued} messages are queued; this one was not stored; find out why \
+         the machine does not take them, for example with `show`, and send it again when it has"
+    )]
+    InboxFull { id: Id, queued: u32 },
     /// The message to requeue is unknown.
     #[error("{id} has no message `{correlation}`; `inbox` lists its messages")]
     NoMessage { id: Id, correlation: String },
@@ -60,6 +67,7 @@ impl SendError {
             Self::NotFound { .. } => "not_found",
             Self::Ended { .. } => "ended",
             Self::OtherMessage { .. } => "other_message",
+            Self::InboxFull { .. } => "inbox_full",
             Self::NoMessage { .. } => "no_message",
             Self::Unavailable(error) => error.class(),
         }
@@ -89,8 +97,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SendError::OtherMessage`], [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::Unavailable`] if the storage
-    /// cannot do it now.
+    /// [`SendError::OtherMessage`], [`SendError::InboxFull`], [`SendError::NotFound`], [`SendError::Ended`], and
+    /// [`SendError::Unavailable`] if the storage cannot do it now.
     ///
     /// ```
     /// use machine::actor::Human;
@@ -130,7 +138,12 @@ impl Store {
             Err(SendError::Ended { .. }) => self.send_as(to, message, None).await,
             sent => sent,
         };
-        if let Err(error @ (SendError::Ended { .. } | SendError::OtherMessage { .. })) = &sent {
+        if let Err(
+            error @ (SendError::Ended { .. }
+            | SendError::OtherMessage { .. }
+            | SendError::InboxFull { .. }),
+        ) = &sent
+        {
             // The caller learns of the refusal in any case.
             let _ = self.operation(line(format!("refused: {error}"))).await;
         }
@@ -161,6 +174,7 @@ impl Store {
             Ok(Err(Rejected::OtherMessage { id, correlation })) => {
                 Err(SendError::OtherMessage { id, correlation })
             }
+            Ok(Err(Rejected::InboxFull { id, queued })) => Err(SendError::InboxFull { id, queued }),
             Ok(Err(_)) => Err(SendError::NotFound { id: to }),
             Err(error) => Err(error.into()),
         };

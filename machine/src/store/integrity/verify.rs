@@ -1,7 +1,7 @@
 use crate::{
     id::Id,
     store::{
-        backend::{FoundRow, Messages},
+        backend::{FoundRow, Messages, Schedules},
         error::LoadError,
         handle::Store,
         integrity::check::DeclaredKind,
@@ -104,6 +104,13 @@ impl Store {
         let opened = self.verify_chain(&mut report).await?;
         self.verify_attempts(opened, &mut report).await?;
         self.verify_operations(&mut report).await?;
+        for (id, work) in self.inner.backend.schedules(Schedules::Miscounted).await? {
+            let reason = format!(
+                "its inbox does not have {} queued messages, as its work says",
+                work.queued
+            );
+            report.add(Some(id), reason);
+        }
         for message in self.inner.backend.messages(Messages::All).await? {
             match message {
                 Ok(message) => self.verify_outcome(&message, &mut report).await?,

@@ -23,7 +23,7 @@ use super::{
     backend::{
         AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
         DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Rejected, Reply,
-        Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
+        Schedules, Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
     },
     inbox::{message::Received, protocol::Schedule},
     read::transitions::{Selected, Transitions},
@@ -196,8 +196,8 @@ impl Backend for Memory {
         self.answer(|data| data.received(&which).into_iter().map(Ok).collect())
     }
 
-    fn failing(&self) -> Reply<Vec<(Id, Schedule)>> {
-        self.answer(|data| data.failing())
+    fn schedules(&self, which: Schedules) -> Reply<Vec<(Id, Schedule)>> {
+        self.answer(|data| data.schedules(which))
     }
 
     fn children(&self, parent: Id) -> Reply<Vec<Result<Child, Broken>>> {

@@ -1,6 +1,6 @@
 //! Inboxes and leases. What happens to them is decided by [`step`]; this keeps the result.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use super::Tables;
 use crate::{
@@ -8,10 +8,11 @@ use crate::{
     id::Id,
     store::{
         backend::{
-            Child, CrewChange, FoundRow, Kinship, Messages, ReadyMachine, WorkRows, Write,
-            WriteBatch,
+            Child, CrewChange, FoundRow, Kinship, Messages, ReadyMachine, Schedules, WorkRows,
+            Write, WriteBatch,
         },
         inbox::{
+            limits::MANY_QUEUED,
             message::{Delivery, Outgoing, Queued, Received},
             protocol::{
                 Effects, Event, EventOutcome, InboxState, MessageState, MessageStatus, Schedule,
@@ -271,12 +272,23 @@ impl Tables {
         received.filter(wanted).take(limit).collect()
     }
 
-    pub(super) fn failing(&self) -> Vec<(Id, Schedule)> {
+    pub(super) fn schedules(&self, which: Schedules) -> Vec<(Id, Schedule)> {
         let works = self.machines.iter().filter_map(|stored| {
-            let id = stored.row.id;
-            Some((id, self.works.states.get(&id)?.work.as_ref()?))
+            let state = self.works.states.get(&stored.row.id)?;
+            let work = state.work.as_ref()?;
+            let is_wanted = match which {
+                Schedules::Failing => work.failed.is_some(),
+                Schedules::Crowded(_) => work.queued > MANY_QUEUED,
+                Schedules::Miscounted => work.queued != state.count_queued(),
+            };
+            is_wanted.then(|| (stored.row.id, work.clone()))
         });
-        works.filter(|(_, work)| work.failed.is_some()).map(|(id, it)| (id, it.clone())).collect()
+        let mut found: Vec<_> = works.collect();
+        if let Schedules::Crowded(limit) = which {
+            found.sort_by_key(|(_, work)| Reverse(work.queued));
+            found.truncate(limit);
+        }
+        found
     }
 
     /// A parent that was pruned is none.

@@ -2,6 +2,7 @@ use crate::{
     clock::Millis,
     id::Id,
     store::{
+        backend::Schedules,
         error::LoadError,
         handle::Store,
         inbox::protocol::{Cause, Schedule},
@@ -63,7 +64,7 @@ impl Store {
     /// # }).unwrap();
     /// ```
     pub async fn failing(&self) -> Result<Vec<Failing>, LoadError> {
-        let found = self.inner.backend.failing().await?;
+        let found = self.inner.backend.schedules(Schedules::Failing).await?;
         Ok(found.iter().filter_map(|(id, work)| Failing::of(*id, work)).collect())
     }
 

@@ -16,7 +16,7 @@ use crate::{
     id::Id,
     journal::DigestKey,
     store::{
-        backend::{Broken, FoundRow, Messages, ReadyMachine, WorkRows},
+        backend::{Broken, FoundRow, Messages, ReadyMachine, Schedules, WorkRows},
         inbox::{
             message::{Outgoing, Queued, Received, seal_of_status},
             protocol::{Cause, MessageState, MessageStatus, Schedule, Wake},
@@ -95,16 +95,36 @@ pub(super) fn lease_holders(connection: &Connection) -> rusqlite::Result<Vec<Str
         .all("SELECT DISTINCT worker FROM work WHERE worker IS NOT NULL", [], |row| row.get(0))
 }
 
-pub(super) fn failing(connection: &Connection) -> rusqlite::Result<Vec<(Id, Schedule)>> {
-    connection.all(
-        &format!(
-            "SELECT {WORK}, i.id FROM work w INDEXED BY work_failed
-             JOIN instance i ON i.no = w.instance WHERE w.error IS NOT NULL ORDER BY w.instance"
-        ),
-        [],
-        |row| Ok((Id::from_bytes(row.get("id")?), work_of(row)?)),
-    )
+pub(super) fn schedules(
+    connection: &Connection,
+    which: Schedules,
+) -> rusqlite::Result<Vec<(Id, Schedule)>> {
+    let limit = match which {
+        Schedules::Crowded(limit) => bounded(limit as u64),
+        _ => i64::MAX,
+    };
+    let which = match which {
+        Schedules::Failing => FAILING,
+        Schedules::Crowded(_) => CROWDED,
+        Schedules::Miscounted => MISCOUNTED,
+    };
+    connection.all(&format!("SELECT {WORK}, i.id FROM work w {which} LIMIT ?1"), [limit], |row| {
+        Ok((Id::from_bytes(row.get("id")?), work_of(row)?))
+    })
 }
+
+const FAILING: &str = "
+    INDEXED BY work_failed JOIN instance i ON i.no = w.instance
+    WHERE w.error IS NOT NULL ORDER BY w.instance";
+
+/// The number is that of the index.
+const CROWDED: &str = "
+    INDEXED BY work_queued JOIN instance i ON i.no = w.instance
+    WHERE w.queued > 1000 ORDER BY w.queued DESC";
+
+const MISCOUNTED: &str = "
+    JOIN instance i ON i.no = w.instance
+    WHERE w.queued <> (SELECT count(*) FROM message m WHERE m.instance = w.instance AND m.status = 0)";
 
 pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<WorkRows> {
     let found = row::of(&reader.connection, &mut reader.names, &[id])?.pop();
@@ -220,4 +240,20 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
         cause: cause.map(|cause| Cause::from_number(Some(cause))),
         ..Received::of(to, sent, sent_at, state)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CROWDED, FAILING, WORK};
+    use crate::store::{inbox::limits::MANY_QUEUED, sqlite::format::tests::plan};
+
+    #[test]
+    fn machines_that_need_attention_are_found_by_an_index() {
+        for (which, index) in [(FAILING, "work_failed"), (CROWDED, "work_queued")] {
+            let steps = plan(&format!("SELECT {WORK}, i.id FROM work w {which} LIMIT ?1"), &[&9]);
+            assert!(steps[0].contains(&format!(" w USING INDEX {index}")), "{steps:?}");
+            assert_eq!(steps[1..], ["SEARCH i USING INTEGER PRIMARY KEY (rowid=?)"]);
+        }
+        assert!(CROWDED.contains(&format!("w.queued > {MANY_QUEUED} ")));
+    }
 }

@@ -28,7 +28,7 @@ use crate::{
         backend::{
             AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
             DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Rejected,
-            Reply, Sequenced, WorkRows, WorkerRow, WriteBatch,
+            Reply, Schedules, Sequenced, WorkRows, WorkerRow, WriteBatch,
         },
         error::{OpenError, Unavailable},
         inbox::{message::Received, protocol::Schedule},
@@ -205,8 +205,8 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| ready::messages(reader.keyed(), &which))
     }
 
-    fn failing(&self) -> Reply<Vec<(Id, Schedule)>> {
-        self.readers.read(|reader| ready::failing(&reader.connection))
+    fn schedules(&self, which: Schedules) -> Reply<Vec<(Id, Schedule)>> {
+        self.readers.read(move |reader| ready::schedules(&reader.connection, which))
     }
 
     fn children(&self, parent: Id) -> Reply<Vec<Result<Child, Broken>>> {

@@ -185,8 +185,9 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
     connection.run(
         "INSERT INTO work
              (instance, driven, token, wake_at, set_at, news, attempts, set_aside, deadline_attempts,
-              deadline_set_aside)
-             SELECT i.no, ?2, 0, ?3, ?4, 0, 0, 0, 0, 0
+              deadline_set_aside, queued)
+             SELECT i.no, ?2, 0, ?3, ?4, 0, 0, 0, 0, 0,
+                 (SELECT count(*) FROM message m WHERE m.instance = i.no AND m.status = 0)
              FROM instance i JOIN definition d ON d.no = i.definition
              WHERE d.machine = ?1 AND i.ended = 0
              ON CONFLICT DO NOTHING",
@@ -199,7 +200,7 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
     deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures, set_at,
-    unseen_end, seen_end, others_at";
+    unseen_end, seen_end, others_at, queued";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Schedule>> {
     connection.find(&format!("SELECT {WORK} FROM work WHERE instance = ?1"), [no], work_of)
@@ -222,10 +223,11 @@ pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
         unseen_end: row.get(16)?,
         seen_end: row.get(17)?,
         others_at: row.get(18)?,
+        queued: count(row, 19)?,
     })
 }
 
-/// A number of attempts. One that makes no sense is the result of an edit, and counts as too many.
+/// A number of attempts or of messages. One that makes no sense is the result of an edit, and counts as too many.
 pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u32> {
     Ok(u32::try_from(row.get::<_, i64>(index)?).unwrap_or(u32::MAX))
 }
@@ -249,7 +251,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
              deadline_set_aside = ?11, self_sends = ?12, error = ?13, cause = ?14,
              failed_at = ?15, failures = ?16, set_at = ?17, unseen_end = ?18, seen_end = ?19,
-             others_at = ?20
+             others_at = ?20, queued = ?21
              WHERE instance = ?1",
         params![
             no,
@@ -272,6 +274,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             work.unseen_end,
             work.seen_end,
             work.others_at,
+            work.queued,
         ],
     )?;
     Ok(())
@@ -287,8 +290,10 @@ fn insert_work(
     connection.run(
         "INSERT INTO work
              (instance, driven, token, wake_at, set_at, news, attempts, set_aside, deadline_attempts,
-              deadline_set_aside)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+              deadline_set_aside, queued)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0,
+                 (SELECT count(*) FROM message WHERE instance = ?1 AND status = 0))
+             ON CONFLICT DO NOTHING",
         params![no, driven, integer(work.token)?, at, set_at, integer(work.revision)?],
     )?;
     Ok(())

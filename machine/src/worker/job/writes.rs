@@ -139,9 +139,14 @@ impl<H: Handler> Job<'_, H> {
                 self.reload().await
             }
             Err(error) => {
-                // A machine that has moved does not block this permanently.
-                let hopeless = matches!(failing.0, Attempted::Message(_))
-                    && !matches!(error, EffectError::Commit(CommitError::Conflict { .. }));
+                // A machine that has moved, or whose inbox is full, does not block this permanently.
+                let passes = matches!(
+                    error,
+                    EffectError::Commit(
+                        CommitError::Conflict { .. } | CommitError::InboxFull { .. }
+                    )
+                );
+                let hopeless = matches!(failing.0, Attempted::Message(_)) && !passes;
                 (self.on, self.attempt) = failing;
                 self.fail(Cause::NotWritten, error.class(), error.to_string(), hopeless).await
             }

@@ -90,6 +90,7 @@ async fn deliver(store: &Store, to: Id, message: &Message) -> bool {
             Err(
                 SendError::NotFound { .. }
                 | SendError::OtherMessage { .. }
+                | SendError::InboxFull { .. }
                 | SendError::NoMessage { .. },
             ) => return false,
             Err(SendError::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(20)).await,

@@ -1,4 +1,6 @@
-use super::{MessageState, Schedule};
+use std::collections::BTreeMap;
+
+use super::{InboxState, MessageState, MessageStatus, Schedule};
 
 /// The changes that an event makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,6 +70,32 @@ impl Effects {
 
     pub(super) fn outcome(outcome: EventOutcome) -> Self {
         Self { outcome, ..Self::default() }
+    }
+
+    /// Counts the messages that are queued with it, and those that no longer are.
+    pub(super) fn counted(mut self, state: &InboxState) -> Self {
+        let is_queued = |message: &MessageState| message.status == MessageStatus::Queued;
+        // The last change of a message counts.
+        let after: BTreeMap<_, _> =
+            self.messages.iter().map(|(name, message)| (name, is_queued(message))).collect();
+        let (mut added, mut settled) = (0, 0);
+        for (name, is_now) in after {
+            match (state.messages.get(name).is_some_and(is_queued), is_now) {
+                (false, true) => added += 1,
+                (true, false) => settled += 1,
+                _ => {}
+            }
+        }
+        if added == settled {
+            return self;
+        }
+        if let (WorkChange::Keep, Some(work)) = (&self.work, &state.work) {
+            self.work = WorkChange::Set(work.clone());
+        }
+        if let WorkChange::Set(work) = &mut self.work {
+            work.queued = work.queued.saturating_add(added).saturating_sub(settled);
+        }
+        self
     }
 
     /// Refuses an act of a person that would achieve nothing, because the same batch logs it as done.

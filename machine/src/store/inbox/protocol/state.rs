@@ -42,6 +42,8 @@ pub(crate) struct Schedule {
     pub(crate) unseen_end: Option<Millis>,
     /// When the first child ended before that, since the handler last returned.
     pub(crate) seen_end: Option<Millis>,
+    /// The number of queued messages.
+    pub(crate) queued: u32,
 }
 
 /// When a machine is due for a worker: once the clock shows `at`, or a time before `set_at`, because then it went back.
@@ -192,6 +194,12 @@ pub(crate) fn ended(before: Option<&Fault>) -> Fault {
 }
 
 impl InboxState {
+    /// The number of queued messages among those that are known.
+    pub(crate) fn count_queued(&self) -> u32 {
+        let queued = self.messages.values().filter(|it| it.status == MessageStatus::Queued);
+        u32::try_from(queued.count()).unwrap_or(u32::MAX)
+    }
+
     /// The state after these changes of messages, one after the other.
     pub(super) fn after(&self, messages: &[(String, MessageState)]) -> Self {
         let mut after = self.clone();

@@ -15,6 +15,10 @@ pub(crate) const MAX_SELF_SENDS: u32 = 100;
 /// Decides what an event changes. Everything that has to be decided about inboxes and leases is
 /// decided here.
 pub(crate) fn step(state: &InboxState, event: &Event) -> Result<Effects, EventRefusal> {
+    decide(state, event).map(|effects| effects.counted(state))
+}
+
+fn decide(state: &InboxState, event: &Event) -> Result<Effects, EventRefusal> {
     match event {
         Event::Drive { now } => Ok(drive(state, *now)),
         Event::Send { message, now } => send(state, message, *now),
@@ -97,7 +101,8 @@ fn drive(state: &InboxState, now: Millis) -> Effects {
     if state.ended || state.work.is_some() {
         return Effects::default();
     }
-    Effects::of(Schedule { wake: Some(Wake::ready(now)), ..Schedule::default() })
+    let (wake, queued) = (Some(Wake::ready(now)), state.count_queued());
+    Effects::of(Schedule { wake, queued, ..Schedule::default() })
 }
 
 fn send(state: &InboxState, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, EventRefusal> {

@@ -118,10 +118,11 @@ impl World {
         Some(effects.outcome)
     }
 
-    /// Errors decide nothing, and neither does how long ago something was due.
+    /// Errors decide nothing, and neither does how long ago something was due, nor a number that repeats what the
+    /// messages say.
     fn forget_texts(&mut self) {
         if let Some(work) = &mut self.state.work {
-            work.failed = None;
+            (work.failed, work.queued) = (None, 0);
             work.wake =
                 work.wake.map(|wake| if wake.is_due(NOW) { Wake::ready(NOW) } else { wake });
         }

@@ -1,0 +1,122 @@
+//! The queued messages of a machine are counted, and from a number on, only the library itself may send more.
+
+use super::{
+    Open, ensure,
+    event::{NOW, fail, moved, outgoing, send},
+    inbox::events,
+    sample::{Machine, batch},
+    subject::Subject,
+};
+use crate::{
+    id::Id,
+    store::{
+        backend::{Rejected, Schedules, WriteBatch},
+        inbox::{
+            message::Outgoing,
+            protocol::{Attempted, Event, Moved, Switch},
+        },
+    },
+};
+
+/// The limit here.
+const LIMIT: u32 = 3;
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let mut machine = Machine::job();
+    let id = machine.id();
+    // Before workers drive it, and with the machine.
+    store
+        .accepts(WriteBatch { events: vec![(id, send("a"))], ..batch([machine.create()]) })
+        .await?;
+    store.drives(&["job"]).await?;
+    has(&store, id, 1).await?;
+    let mut later = Machine::job();
+    let with = vec![(later.id(), send("a")), (later.id(), send("b"))];
+    store.accepts(WriteBatch { events: with, ..batch([later.create()]) }).await?;
+    has(&store, later.id(), 2).await?;
+    is_full(&store, id).await?;
+    is_counted(&store, &mut machine).await
+}
+
+async fn is_full(store: &Subject, id: Id) -> Result<(), String> {
+    let full = Rejected::InboxFull { id, queued: LIMIT };
+    // Those of one batch count.
+    let new = [send("b"), send("c"), send("d")];
+    store.rejects(limited(events(id, new.clone())), full.clone()).await?;
+    let [b, c, d] = new;
+    store.accepts(limited(events(id, [b, c]))).await?;
+    store.rejects(limited(events(id, [d])), full).await?;
+    // It has this one.
+    store.accepts(limited(events(id, [send("a")]))).await?;
+    has(store, id, LIMIT).await?;
+    store.accepts(limited(events(id, [of_library()]))).await?;
+    has(store, id, LIMIT + 1).await
+}
+
+/// Whatever settles a message, and whatever queues it again.
+async fn is_counted(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+    let id = machine.id();
+    let (token, _) = store.claims(id, Attempted::Message("a".to_owned())).await?;
+    let mut event = moved(token, Some("a"));
+    if let Event::Moved(Moved { refused, .. }) = &mut event {
+        refused.push(("b".to_owned(), "never".to_owned()));
+    }
+    store.accepts(WriteBatch { events: vec![(id, event)], ..batch([machine.update(1)]) }).await?;
+    has(store, id, 2).await?;
+    store.accepts(limited(events(id, [send("e")]))).await?;
+
+    let (token, revision) = store.claims(id, Attempted::Recheck).await?;
+    let messages = vec!["e".to_owned()];
+    store.apply_event(id, Event::Acknowledge { token, messages }).await?;
+    has(store, id, 2).await?;
+    let refused = vec![("c".to_owned(), "never".to_owned())];
+    let switch = Switch { token, revision, refused, max_attempts: 9, ..Switch::default() };
+    store.apply_event(id, Event::Switch(switch)).await?;
+    has(store, id, 1).await?;
+    let messages = vec!["b".to_owned(), "c".to_owned()];
+    store.apply_event(id, Event::Requeue { now: NOW, messages }).await?;
+    has(store, id, 3).await?;
+    store.apply_event(id, Event::HandBack { token, on: Attempted::Recheck, now: NOW }).await?;
+
+    let on = || Attempted::Message("c".to_owned());
+    for queued in [3, 2] {
+        let (token, _) = store.claims(id, on()).await?;
+        store.apply_event(id, fail(token, on(), "no")).await?;
+        has(store, id, queued).await?;
+    }
+    // A better one takes the place of what was set aside.
+    let better = Outgoing { body: "{}".to_owned(), ..outgoing("c") };
+    store.apply_event(id, Event::Send { message: better.into(), now: NOW }).await?;
+    has(store, id, 3).await?;
+    store.accepts(machine.end()).await?;
+    ensure!(store.work(id).await?.is_none(), "one that has ended has work");
+    let wrong = store.0.schedules(Schedules::Miscounted).await?;
+    ensure!(wrong.is_empty(), "{wrong:?} are counted wrong");
+    Ok(())
+}
+
+fn of_library() -> Event {
+    let correlation = "machine:outcome:1".to_owned();
+    Event::Send { message: Outgoing { correlation, ..outgoing("x") }.into(), now: NOW }
+}
+
+fn limited(mut batch: WriteBatch) -> WriteBatch {
+    batch.inbox_limit.0 = LIMIT;
+    batch
+}
+
+/// The machine has as many queued messages, and its schedule says so.
+async fn has(store: &Subject, id: Id, expected: u32) -> Result<(), String> {
+    let queued = store.queued(id).await?;
+    let counted = store.has_work(id).await?.queued;
+    ensure!(
+        queued.len() == expected as usize && counted == expected,
+        "{queued:?} are queued, and {counted} are counted, not {expected}"
+    );
+    let wrong = store.0.schedules(Schedules::Miscounted).await?;
+    ensure!(wrong.is_empty(), "{wrong:?} are counted wrong");
+    let many = store.0.schedules(Schedules::Crowded(9)).await?;
+    ensure!(many.is_empty(), "{many:?} are many messages");
+    Ok(())
+}
