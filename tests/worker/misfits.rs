@@ -5,7 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use machine::{store::OpenError, stored::Context, worker::WorkerError};
+use machine::{
+    observe::{Concern, ConcernReason, Observer},
+    store::OpenError,
+    stored::Context,
+    view::Internal,
+    worker::WorkerError,
+};
 
 use crate::worker::prelude::*;
 
@@ -77,7 +83,65 @@ async fn refused(store: &Store, worker: Worker) -> String {
     let found = worker.run_until_idle().await;
     assert_err!(found, WorkerError::Incompatible { check: found } if **found == check);
     assert_eq!(store.workers().await.unwrap(), []);
+    let listed = refusals(store).await.pop().unwrap();
+    contains(listed.error.as_deref().unwrap(), &["no machine was changed"]);
     check.to_string()
+}
+
+/// What needs attention because a worker refused to start.
+async fn refusals(store: &Store) -> Vec<Concern<Internal>> {
+    let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
+    let concerns = attention.concerns.iter().cloned();
+    concerns.filter(|it| it.reason == ConcernReason::WorkerNotStarted).collect()
+}
+
+/// However often its program is restarted, it is listed once.
+#[test]
+fn a_refusal_needs_attention_until_such_a_worker_starts_or_for_a_day() {
+    timed(async |store, hand| {
+        let stuck = first::Refund::new().stop("rain".to_owned(), graph_runner());
+        create(&store, stuck).await;
+        let second = || worker(&store).handler(rests::<second::AnyRefund>());
+        let third = || worker(&store).handler(rests::<third::AnyRefund>());
+        let count = async || refusals(&store).await.len();
+        // One that was there before does not start instead of it.
+        let other = third().start();
+        until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
+        for _ in 0..2 {
+            hand.pass(Duration::from_secs(1));
+            refused(&store, second()).await;
+        }
+        let listed = refusals(&store).await;
+        let [concern] = &listed[..] else { panic!("{listed:?}") };
+        assert_eq!((concern.id, &*concern.summary), (None, "worker of refund"));
+        contains(concern.cause.as_deref().unwrap(), &["cannot read what it is to drive"]);
+        assert_eq!(concern.since, Some(store.now()));
+        other.stop().await.unwrap();
+        assert_eq!(count().await, 1);
+
+        let unrelated = worker(&store).handler(rests::<first::AnyPayout>());
+        settle(unrelated).await;
+        assert_eq!(count().await, 1);
+        settle(third()).await;
+        assert_eq!(count().await, 0);
+
+        refused(&store, second()).await;
+        hand.pass(Duration::from_hours(24));
+        assert_eq!(count().await, 1);
+        hand.pass(Duration::from_millis(1));
+        assert_eq!(count().await, 0);
+    });
+}
+
+#[test]
+fn the_end_of_a_worker_that_refuses_can_be_awaited() {
+    each(async |store| {
+        let stuck = first::Refund::new().stop("rain".to_owned(), graph_runner());
+        create(&store, stuck).await;
+        let running = worker(&store).handler(rests::<second::AnyRefund>()).start();
+        tokio::time::timeout(STUCK, running.ended()).await.unwrap();
+        assert_err!(running.stop().await, WorkerError::Incompatible { .. });
+    });
 }
 
 #[track_caller]
@@ -229,6 +293,8 @@ async fn declared_tools_are_checked_when_a_file_is_opened() {
 
 #[cfg(unix)]
 mod process {
+    use rusqlite::{Connection, types::Value};
+
     use super::*;
     use crate::worker::process::{Process, orders, say};
 
@@ -265,6 +331,26 @@ mod process {
         ended
     }
 
+    /// The rows of all tables, apart from those of workers.
+    fn rows(file: &Path) -> String {
+        let raw = Connection::open(file).unwrap();
+        let all = |sql: &str| {
+            let mut select = raw.prepare(sql).unwrap();
+            let columns = select.column_count();
+            let row = |row: &rusqlite::Row<'_>| (0..columns).map(|it| row.get(it)).collect();
+            let rows = select.query_map([], row).unwrap();
+            rows.collect::<rusqlite::Result<Vec<Vec<Value>>>>().unwrap()
+        };
+        let tables =
+            all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'worker'");
+        let mut text = String::new();
+        for table in tables {
+            let [Value::Text(name)] = &table[..] else { panic!() };
+            text = format!("{text}{name}: {:?}\n", all(&format!("SELECT * FROM {name}")));
+        }
+        text
+    }
+
     /// It pays nothing, sets nothing aside, and changes nothing.
     #[tokio::test]
     async fn a_worker_that_does_not_fit_leaves_the_file_as_it_is() {
@@ -274,13 +360,13 @@ mod process {
         let id = create(&store, payout()).await;
         let transfer = plan::<Charge>(&store, charge(500)).await;
         store.close().await.unwrap();
-        let before = fs::read(&file).unwrap();
+        let before = rows(&file);
 
         let text = runs(folder.path(), false).unwrap_err();
         let context = format!("the context of {id} does not match");
-        contains(&text, &["it was not started, and nothing was changed", &context]);
+        contains(&text, &["it was not started, and no machine was changed", &context]);
         assert!(!bank.exists());
-        assert!(fs::read(&file).unwrap() == before, "the file was changed");
+        assert_eq!(rows(&file), before);
 
         // The program that wrote it continues to run.
         assert_eq!(runs(folder.path(), true), Ok(()));

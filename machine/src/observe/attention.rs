@@ -25,6 +25,8 @@ pub enum ConcernReason {
     Unreadable,
     /// Workers have set it, or a message to it, aside: they do not retry it.
     SetAside,
+    /// A worker refused to start. It is no machine.
+    WorkerNotStarted,
     /// It needs a handler or a tool that no live worker has, for a minute or longer.
     NoWorker,
     /// A deadline has passed, or a call has run longer than it may.
@@ -39,11 +41,12 @@ pub enum ConcernReason {
 
 impl ConcernReason {
     /// Every reason.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Contradicted,
         Self::InDoubt,
         Self::Unreadable,
         Self::SetAside,
+        Self::WorkerNotStarted,
         Self::NoWorker,
         Self::Overdue,
         Self::Failing,
@@ -59,6 +62,7 @@ impl fmt::Display for ConcernReason {
             Self::InDoubt => "in doubt",
             Self::Unreadable => "unreadable",
             Self::SetAside => "set aside",
+            Self::WorkerNotStarted => "worker not started",
             Self::NoWorker => "no worker",
             Self::Overdue => "overdue",
             Self::Failing => "failing",
@@ -118,7 +122,7 @@ impl Trouble {
     }
 }
 
-/// A machine that needs attention, as an audience may see it.
+/// A machine, or a worker, that needs attention, as an audience may see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
@@ -151,7 +155,7 @@ pub struct Concern<A: Audience = Human> {
     /// The failure, if a worker failed.
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls that the deadline waits
-    /// for; for an inbox, the number of its messages; for a gate, why it can no
+    /// for; for an inbox, the number of its messages; for a worker, its process, and why it refused to start; for a gate, why it can no
     /// longer be approved, or what to know before, which has the arguments of a call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
@@ -163,7 +167,7 @@ pub struct Concern<A: Audience = Human> {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
     /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
-    /// or since the call should have ended; for anything else, since it entered its state.
+    /// or since the call should have ended; for a worker, when it last refused; for anything else, since it entered its state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,
@@ -177,7 +181,7 @@ pub struct Concern<A: Audience = Human> {
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {
-    /// The machines.
+    /// The machines, and workers that refused to start.
     pub concerns: Vec<Concern<A>>,
     /// There are more that wait, or are overdue, than were asked for.
     pub truncated: bool,

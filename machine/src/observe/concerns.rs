@@ -23,7 +23,7 @@ impl Observer {
     /// the query's limit that wait for a person, as many that are overdue, and as many that have many messages, are named;
     /// whatever is
     /// contradicted and not acknowledged, in doubt, set aside or failing always is, and so is what cannot be read,
-    /// because it may match the query. There are no pages: the place and the order of the query are
+    /// because it may match the query, and a worker that refused to start. There are no pages: the place and the order of the query are
     /// ignored.
     ///
     /// # Errors
@@ -41,6 +41,7 @@ impl Observer {
         let failing = self.store.failing().await?;
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
         self.set_aside(&mut found, &query, aside).await?;
+        self.not_started(&mut found).await?;
         self.undriven(&mut found, &query).await?;
         // Any of them might match the query.
         for (id, error) in self.store.broken_rows().await? {

@@ -6,7 +6,12 @@ use super::{Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::C
 use crate::view::Audience;
 use crate::{
     id::Id,
-    store::{Failing, LoadError, Query, backend::Schedules, inbox::limits::MAX_QUEUED},
+    line::OneLine,
+    store::{
+        Failing, LoadError, Query,
+        backend::Schedules,
+        inbox::{crew::RefusedWorker, limits::MAX_QUEUED},
+    },
 };
 
 impl Observer {
@@ -48,6 +53,29 @@ impl Observer {
         }
         for (id, error) in set_aside.unreadable {
             found.add(Concern::unreadable(id, &error));
+        }
+        Ok(())
+    }
+
+    /// Workers that refused to start.
+    pub(super) async fn not_started<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+    ) -> Result<(), LoadError> {
+        for RefusedWorker { worker, why } in self.store.refused_workers().await? {
+            let kinds: Vec<_> = worker.kinds.iter().map(|kind| kind.machine.as_str()).collect();
+            let kinds = kinds.join(", ");
+            let summary = format!("worker of {}", OneLine(&kinds));
+            let cause = format!(
+                "the program in {} cannot read what it is to drive, or makes other keys for its tools: see its error",
+                worker.process
+            );
+            found.add(Concern {
+                cause: Some(cause),
+                error: A::__internal(|| Some(OneLine(&why).to_string())),
+                since: Some(worker.since),
+                ..Concern::new(ConcernReason::WorkerNotStarted, None, summary)
+            });
         }
         Ok(())
     }

@@ -43,16 +43,26 @@ impl Crew {
 
     /// Puts the machines of its kinds under workers, and announces the kinds that it drives.
     pub(super) async fn join(&mut self) -> Result<(), Unavailable> {
-        let joining = Joining {
+        // The row is written although the future is dropped.
+        self.may_be_listed = true;
+        self.store.join(&self.joining()).await
+    }
+
+    /// Says in the file why the worker does not start.
+    pub(super) async fn refuse(&self, why: String) {
+        if let Err(error) = self.store.refuse(&self.joining(), why).await {
+            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+        }
+    }
+
+    fn joining(&self) -> Joining<'_> {
+        Joining {
             id: self.id,
             kinds: self.kinds.clone(),
             senders: self.senders.clone(),
             tools: self.tools.iter().map(String::as_str).collect(),
             other_tools: self.other_tools,
-        };
-        // The row is written although the future is dropped.
-        self.may_be_listed = true;
-        self.store.join(&joining).await
+        }
     }
 
     pub(super) async fn leave(&mut self) {

@@ -9,7 +9,7 @@ use crate::{
 pub enum WorkerError {
     /// It cannot read machines, or arguments of calls, that it is to drive.
     #[error(
-        "this worker cannot read all machines of its kinds; it was not started, and nothing was changed\n{check}"
+        "this worker cannot read all machines of its kinds; it was not started, and no machine was changed\n{check}"
     )]
     Incompatible {
         /// The check that failed.
@@ -27,6 +27,15 @@ pub enum WorkerError {
 }
 
 impl WorkerError {
+    /// Returns whether it is the program that keeps the worker from starting, and not the storage.
+    pub(super) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Incompatible { .. } => true,
+            Self::Effect(error) => !matches!(error, EffectError::Commit(_)),
+            Self::Lock(_) | Self::Unavailable(_) => false,
+        }
+    }
+
     /// What it is, for `tracing`.
     pub(super) fn class(&self) -> &'static str {
         match self {

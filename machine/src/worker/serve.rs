@@ -95,6 +95,10 @@ impl Loop {
         if let Err(error) = self.join(&until).await {
             // What `start` returned may be looked at only when it is stopped.
             telemetry::NotStarted { error: error.class() }.emit();
+            if error.is_refusal() {
+                self.crew.leave().await;
+                self.crew.refuse(error.to_string()).await;
+            }
             return Err(error);
         }
         let shared = Arc::clone(&self.shared);

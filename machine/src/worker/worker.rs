@@ -21,7 +21,7 @@ use super::{
     settings::Settings,
     shared::{Hook, OnError, OnStop, Shared},
     tools::{AtRunTime, Runs, Tooled},
-    until::{Running, Stop, Until},
+    until::{Over, Running, Stop, Until},
 };
 use crate::{
     actor::{Actor, Actors, Senders},
@@ -368,17 +368,23 @@ impl Worker {
         Ok(check)
     }
 
-    /// Starts it as a task of the current tokio runtime.
+    /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`] completes, and the
+    /// refusal is listed under what needs attention, until such a worker has started, or for a day.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
     #[must_use = "dropping it leaves the worker running"]
     pub fn start(self) -> Running {
-        let stop = Arc::new(Stop::default());
-        let asked = Arc::clone(&stop);
-        let task = tokio::spawn(self.run(Until::Stopped(asked)));
-        Running { stop, task }
+        let (stop, over) = (Arc::new(Stop::default()), Arc::new(Stop::default()));
+        let run = self.run(Until::Stopped(Arc::clone(&stop)));
+        let guard = Over(Arc::clone(&over));
+        let task = tokio::spawn(async move {
+            let ended = run.await;
+            drop(guard);
+            ended
+        });
+        Running { stop, over, task }
     }
 
     /// Runs until this future completes. Then it takes no new work, and finishes its current work or

@@ -238,7 +238,9 @@ fn color(reason: ConcernReason) -> Option<Color> {
         ConcernReason::Contradicted | ConcernReason::InDoubt | ConcernReason::Unreadable => {
             Some(Color::Red)
         }
-        ConcernReason::SetAside | ConcernReason::Overdue => Some(Color::Magenta),
+        ConcernReason::SetAside | ConcernReason::WorkerNotStarted | ConcernReason::Overdue => {
+            Some(Color::Magenta)
+        }
         ConcernReason::WaitsForPerson => Some(Color::Yellow),
         _ => None,
     }

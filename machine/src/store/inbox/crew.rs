@@ -1,10 +1,11 @@
-//! The workers that are alive, and what each of them drives.
+//! The workers that are alive, what each of them drives, and those that refused to start.
 
 use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::Millis,
+    contract::bounded,
     definition::{Definition, Fingerprint},
     id::Id,
     process::{Liveness, Process},
@@ -56,6 +57,40 @@ impl LiveWorker {
     }
 }
 
+/// A worker that refused to start.
+#[derive(Debug, Clone)]
+pub(crate) struct RefusedWorker {
+    /// As it would have been.
+    pub(crate) worker: LiveWorker,
+    /// Why, in words that may repeat data.
+    pub(crate) why: String,
+}
+
+/// The time for which a refusal is listed: 24 h.
+const LISTED_FOR: Millis = 24 * 60 * 60 * 1000;
+
+impl RefusedWorker {
+    /// Returns whether it is recent, and no worker with its kinds and tools has started since.
+    fn holds(&self, alive: &[LiveWorker], now: Millis) -> bool {
+        let LiveWorker { since, kinds, tools, .. } = &self.worker;
+        let replaces = |it: &LiveWorker| {
+            it.since >= *since
+                && kinds.iter().all(|kind| it.drives(&kind.machine))
+                && tools.iter().all(|tool| it.tools.contains(tool))
+        };
+        now.saturating_sub(*since) <= LISTED_FOR && !alive.iter().any(replaces)
+    }
+}
+
+/// What the rows of workers say.
+#[derive(Debug, Default)]
+struct Crew {
+    alive: Vec<LiveWorker>,
+    refused: Vec<RefusedWorker>,
+    /// Rows to remove.
+    gone: Vec<Id>,
+}
+
 /// The capabilities of a worker, for its row.
 #[derive(Debug, Serialize, Deserialize)]
 struct WorkerBody {
@@ -65,11 +100,15 @@ struct WorkerBody {
     senders: Vec<String>,
     tools: Vec<String>,
     other_tools: bool,
+    /// Why it did not start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
 }
 
 impl WorkerBody {
-    fn read(registered: &WorkerRow) -> Option<LiveWorker> {
-        let Self { process, since, kinds, senders, tools, other_tools } =
+    /// A worker, and why it did not start.
+    fn read(registered: &WorkerRow) -> Option<(LiveWorker, Option<String>)> {
+        let Self { process, since, kinds, senders, tools, other_tools, refused } =
             serde_json::from_str(&registered.body).ok()?;
         let kinds = kinds.into_iter().filter_map(|(machine, fingerprint)| {
             let definition = u64::from_str_radix(&fingerprint, 16).ok()?;
@@ -77,7 +116,7 @@ impl WorkerBody {
         });
         let kinds = kinds.collect();
         let id = registered.id;
-        Some(LiveWorker { id, process, since, kinds, senders, tools, other_tools })
+        Some((LiveWorker { id, process, since, kinds, senders, tools, other_tools }, refused))
     }
 }
 
@@ -109,31 +148,49 @@ impl Store {
     /// # }).unwrap();
     /// ```
     pub async fn workers(&self) -> Result<Vec<LiveWorker>, LoadError> {
-        let (alive, _) = self.crew().await?;
-        // Rows that were edited by hand are skipped.
-        Ok(alive.iter().filter_map(WorkerBody::read).collect())
+        Ok(self.crew().await?.alive)
     }
 
-    /// The rows of workers that are alive, and of those that are not.
-    async fn crew(&self) -> Result<(Vec<WorkerRow>, Vec<WorkerRow>), Unavailable> {
-        let all = self.inner.backend.workers().await?;
-        if all.is_empty() {
-            return Ok((all, Vec::new()));
+    /// The workers that refused to start lately.
+    pub(crate) async fn refused_workers(&self) -> Result<Vec<RefusedWorker>, Unavailable> {
+        Ok(self.crew().await?.refused)
+    }
+
+    async fn crew(&self) -> Result<Crew, Unavailable> {
+        let (mut crew, mut joined) = (Crew::default(), Vec::new());
+        for row in self.inner.backend.workers().await? {
+            match WorkerBody::read(&row) {
+                Some((worker, Some(why))) => crew.refused.push(RefusedWorker { worker, why }),
+                read => joined.push((row, read.map(|(worker, _)| worker))),
+            }
         }
-        let worker = self.inner.worker.clone();
-        self.run(move || {
+        if !joined.is_empty() {
+            let lock = self.inner.worker.clone();
             // The lock is there before the row.
-            let is_alive = |row: &WorkerRow| {
-                row.name == worker.name()
-                    || matches!(worker.liveness_of_process(&row.name), Ok(Liveness::Alive))
+            let is_alive = move |row: &WorkerRow| {
+                row.name == lock.name()
+                    || matches!(lock.liveness_of_process(&row.name), Ok(Liveness::Alive))
             };
-            all.into_iter().partition(is_alive)
-        })
-        .await
+            let (alive, ended): (Vec<_>, Vec<_>) =
+                self.run(move || joined.into_iter().partition(|(row, _)| is_alive(row))).await?;
+            // Rows that were edited by hand are skipped.
+            crew.alive = alive.into_iter().filter_map(|(_, worker)| worker).collect();
+            crew.gone = ended.into_iter().map(|(row, _)| row.id).collect();
+        }
+        let now = self.now();
+        let (refused, over): (Vec<_>, Vec<_>) =
+            crew.refused.into_iter().partition(|it| it.holds(&crew.alive, now));
+        crew.refused = refused;
+        crew.gone.extend(over.iter().map(|it| it.worker.id));
+        Ok(crew)
     }
 
-    /// Makes every machine of these kinds, now and later, a matter of workers, and the worker known.
-    pub(crate) async fn join(&self, joining: &Joining<'_>) -> Result<(), Unavailable> {
+    /// The row of a worker that starts, or that refuses to.
+    fn worker_row(
+        &self,
+        joining: &Joining<'_>,
+        refused: Option<String>,
+    ) -> Result<WorkerRow, Unavailable> {
         let kinds = joining.kinds.iter();
         let kinds = kinds.map(|kind| (kind.name.to_string(), kind.fingerprint.to_string()));
         let body = WorkerBody {
@@ -143,10 +200,33 @@ impl Store {
             senders: joining.senders.iter().map(|&kind| kind.to_owned()).collect(),
             tools: joining.tools.iter().map(|&tool| tool.to_owned()).collect(),
             other_tools: joining.other_tools,
+            refused,
         };
         let body = serde_json::to_string(&body).map_err(Unavailable::other)?;
-        let name = self.worker_name().to_owned();
-        let registered = WorkerRow { id: joining.id, name, body };
+        Ok(WorkerRow { id: joining.id, name: self.worker_name().to_owned(), body })
+    }
+
+    /// Says in the file why a worker does not start.
+    pub(crate) async fn refuse(
+        &self,
+        joining: &Joining<'_>,
+        why: String,
+    ) -> Result<(), Unavailable> {
+        let mut row = self.worker_row(joining, Some(bounded(why)))?;
+        if let Some((new, _)) = WorkerBody::read(&row) {
+            // A program that is restarted again and again has one row.
+            let is_same =
+                |it: &&RefusedWorker| it.worker.kinds == new.kinds && it.worker.tools == new.tools;
+            let known = self.crew().await?.refused;
+            row.id = known.iter().find(is_same).map_or(row.id, |it| it.worker.id);
+        }
+        let batch = WriteBatch { crew: Some(CrewChange::Joins(row)), ..self.new_batch() };
+        self.inner.backend.apply(batch).await.map(drop)
+    }
+
+    /// Makes every machine of these kinds, now and later, a matter of workers, and the worker known.
+    pub(crate) async fn join(&self, joining: &Joining<'_>) -> Result<(), Unavailable> {
+        let registered = self.worker_row(joining, None)?;
         let batch = WriteBatch {
             drives: joining.kinds.iter().map(|kind| kind.name.to_string()).collect(),
             // Its definitions can be compared with those of the machines that wait for it.
@@ -175,12 +255,9 @@ impl Store {
         drop(self.leave(vec![worker]).now_or_never());
     }
 
-    /// Removes the rows of workers whose process has ended.
+    /// Removes the rows of workers whose process has ended, and of refusals that hold no more.
     pub(crate) async fn remove_ended_workers(&self) -> Result<(), Unavailable> {
-        let (_, ended) = self.crew().await?;
-        if ended.is_empty() {
-            return Ok(());
-        }
-        self.leave(ended.into_iter().map(|row| row.id).collect()).await
+        let gone = self.crew().await?.gone;
+        if gone.is_empty() { Ok(()) } else { self.leave(gone).await }
     }
 }
