@@ -32,6 +32,8 @@ pub(crate) enum Errand {
 #[derive(Debug, Clone)]
 pub(crate) enum Does {
     Opens,
+    /// Leaves it, and nothing else can move it.
+    Waits,
     /// Opens it when it is let go.
     Holds(Hold),
     Fails(String),
@@ -73,6 +75,7 @@ impl Handler for Clerk {
         let AnyErrand::Placed(errand) = errand else { return Ok(Next::Wait) };
         match &self.0 {
             Does::Opens => {}
+            Does::Waits => return Ok(Next::Wait),
             Does::Holds(hold) => hold.hold().await,
             Does::Fails(text) => return Err(text.clone().into()),
             Does::Rests => return Ok(Next::WaitFor(Duration::from_hours(1))),

@@ -64,6 +64,7 @@ pub(crate) fn everything(secret: &str) -> Vec<Report> {
         work::failures(&World::new(secret).await).await;
         work::cancelled(&World::new(secret).await).await;
         work::undriven(&World::new(secret).await).await;
+        work::stuck(&World::new(secret).await).await;
         work::not_started(&World::new(secret).await).await;
         work::stopped(&World::new(secret).await).await;
         work::cut_short(&World::new(secret).await).await;

@@ -49,6 +49,14 @@ pub(crate) async fn undriven(world: &World) {
     nothing.run_until_idle().await.unwrap();
 }
 
+/// A handler waits for nothing, and a later worker says so.
+pub(crate) async fn stuck(world: &World) {
+    world.errand().await;
+    world.worker(Does::Waits).run_until_idle().await.unwrap();
+    world.hand.advance(AN_HOUR);
+    world.worker(Does::Opens).run_until_idle().await.unwrap();
+}
+
 /// A worker that cannot start says so at once, and not only to the one who stops it.
 pub(crate) async fn not_started(world: &World) {
     world.store.close().await.unwrap();

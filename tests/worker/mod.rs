@@ -34,6 +34,7 @@ mod refused;
 mod schema;
 mod self_sends;
 mod stay;
+mod stuck;
 mod visits;
 
 #[cfg(unix)]

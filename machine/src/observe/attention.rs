@@ -29,6 +29,9 @@ pub enum ConcernReason {
     WorkerNotStarted,
     /// It needs a handler or a tool that no live worker has, for a minute or longer.
     NoWorker,
+    /// Nothing can move it, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
+    /// call or child, a deadline, a message, or a move for a person.
+    Stuck,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
     /// It failed when a worker last tried it, and is tried again.
@@ -41,13 +44,14 @@ pub enum ConcernReason {
 
 impl ConcernReason {
     /// Every reason.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Contradicted,
         Self::InDoubt,
         Self::Unreadable,
         Self::SetAside,
         Self::WorkerNotStarted,
         Self::NoWorker,
+        Self::Stuck,
         Self::Overdue,
         Self::Failing,
         Self::ManyMessages,
@@ -64,6 +68,7 @@ impl fmt::Display for ConcernReason {
             Self::SetAside => "set aside",
             Self::WorkerNotStarted => "worker not started",
             Self::NoWorker => "no worker",
+            Self::Stuck => "stuck",
             Self::Overdue => "overdue",
             Self::Failing => "failing",
             Self::ManyMessages => "many messages",
@@ -155,8 +160,9 @@ pub struct Concern<A: Audience = Human> {
     /// The failure, if a worker failed.
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls that the deadline waits
-    /// for; for an inbox, the number of its messages; for a worker, its process, and why it refused to start; for a gate, why it can no
-    /// longer be approved, or what to know before, which has the arguments of a call in doubt that it may repeat.
+    /// for; for what is stuck, the repair; for an inbox, the number of its messages; for a worker, its process, and why it
+    /// refused to start; for a gate, why it can no longer be approved, or what to know before, which has the arguments of a
+    /// call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]

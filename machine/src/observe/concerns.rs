@@ -20,11 +20,10 @@ const PAGE: usize = 256;
 
 impl Observer {
     /// The machines that a query selects and that need attention, most urgent first. At most as many as
-    /// the query's limit that wait for a person, as many that are overdue, and as many that have many messages, are named;
-    /// whatever is
-    /// contradicted and not acknowledged, in doubt, set aside or failing always is, and so is what cannot be read,
-    /// because it may match the query, and a worker that refused to start. There are no pages: the place and the order of the query are
-    /// ignored.
+    /// the query's limit that wait for a person, and as many that are overdue, are stuck, or have many messages, are named;
+    /// whatever is contradicted and not acknowledged, in doubt, set aside or failing always is. So are what cannot be read,
+    /// because it may match the query, and a worker that refused to start. There are no pages: the place and the order
+    /// of the query are ignored.
     ///
     /// # Errors
     ///
@@ -43,6 +42,7 @@ impl Observer {
         self.set_aside(&mut found, &query, aside).await?;
         self.not_started(&mut found).await?;
         self.undriven(&mut found, &query).await?;
+        self.stuck(&mut found, &query).await?;
         // Any of them might match the query.
         for (id, error) in self.store.broken_rows().await? {
             found.add(Concern::unreadable(id, &error));
@@ -273,12 +273,16 @@ pub(crate) fn waits_for_person(definition: &Definition, index: usize) -> bool {
     if state.stable && definition.name == execution::DEFINITION.name {
         return true;
     }
-    let for_person =
-        |edge: &Edge| edge.actors.iter().any(|kind| definition.category(kind) == Category::Human);
+    let for_person = |edge: &Edge| is_for_person(definition, edge);
     let by_itself = |edge: &Edge| edge.deadline.is_some() || edge.trigger == "cancel";
     definition.leaving(index).any(for_person)
         && (state.stable
             || definition.leaving(index).all(|edge| for_person(edge) || by_itself(edge)))
+}
+
+/// Returns whether a move names a kind of actors that are people.
+pub(crate) fn is_for_person(definition: &Definition, edge: &Edge) -> bool {
+    edge.actors.iter().any(|kind| definition.category(kind) == Category::Human)
 }
 
 #[cfg(test)]

@@ -15,8 +15,9 @@ use crate::{
     },
 };
 
-/// The time for which work may be ready before it is reported as undriven: workers start, and others end.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// The time for which work may be ready before it is reported as undriven, because workers start, and others end; and a
+/// machine may be stuck.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A machine that no live worker moves on.
 #[derive(Debug, Clone)]

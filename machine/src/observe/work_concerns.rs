@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::ConcernList};
+use super::{
+    Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::ConcernList,
+    undriven::PATIENCE,
+};
 use crate::view::Audience;
 use crate::{
     id::Id,
@@ -95,6 +98,25 @@ impl Observer {
             if let Some(mut concern) = self.concern::<A>(ConcernReason::NoWorker, id, found).await?
             {
                 concern.missing = undriven.remove(&id);
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+
+    /// Machines that nothing can move.
+    pub(super) async fn stuck<A: Audience>(
+        &self,
+        found: &mut ConcernList<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let limit = query.page_limit();
+        let stuck = self.store.stuck(PATIENCE, limit).await?;
+        found.truncated |= stuck.len() >= limit;
+        let ids = stuck.into_iter().map(|(id, _)| id).collect();
+        for id in self.store.selected(query, ids).await? {
+            if let Some(mut concern) = self.concern::<A>(ConcernReason::Stuck, id, found).await? {
+                concern.cause = Some(self.language.text(Phrase::CauseStuck).to_owned());
                 found.add(concern);
             }
         }

@@ -283,6 +283,12 @@ signals! {
         name: &'a str => NEEDED_NAME,
     }
 
+    /// For a minute or longer, nothing can move a machine whose handler waits. There is one event for each time.
+    event Stuck = "machine.worker.stuck", WORKER, WARN {
+        kind, id,
+        state: Option<&'static str> => STATE,
+    }
+
     /// The attempts at a machine were interrupted, so it runs in isolation.
     event Suspect = "machine.worker.suspect", WORKER, WARN { kind, id, attempt }
 

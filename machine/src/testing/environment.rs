@@ -113,16 +113,20 @@ impl TestEnvironment {
     }
 
     /// Runs the worker until nothing is ready: what waits for a message, for a deadline, or for another attempt, is
-    /// left. Time jumps while a call is in flight.
+    /// left. Time jumps while a call is in flight. Returns the machines that nothing can move: their handlers wait in states
+    /// that are not `#[stable]`, without an open call or child, a deadline, a message, or a move for a person.
     ///
     /// # Panics
     ///
     /// If the worker does not start, or is not idle after a day of virtual time. A handler that makes calls without end
     /// while no time passes is not noticed: the test does not end.
-    pub async fn run_until_idle(&self) {
+    pub async fn run_until_idle(&self) -> Vec<Id> {
         let run = tokio::time::timeout(NEVER_IDLE, self.worker().run_until_idle()).await;
         let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));
         run.unwrap_or_else(|error| panic!("the worker does not run: {error}"));
+        let stuck = self.store.stuck(Duration::ZERO, usize::MAX).await;
+        let stuck = stuck.unwrap_or_else(|error| panic!("{error}"));
+        stuck.into_iter().map(|(id, _)| id).collect()
     }
 
     /// Runs the worker until one machine has made a transition. Returns `false` if none can.
@@ -142,7 +146,8 @@ impl TestEnvironment {
         position().await != before
     }
 
-    /// The failed attempts of handlers, deadlines and messages so far, with their errors, oldest first.
+    /// The failed attempts of handlers, deadlines and messages so far, with their errors, oldest first; and the machines that
+    /// nothing could move for a minute.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()

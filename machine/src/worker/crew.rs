@@ -4,11 +4,20 @@ use std::collections::BTreeSet;
 
 use tracing::field::display;
 
+use super::{
+    FailedAttempt,
+    shared::{Hook, OnError},
+};
 use crate::{
+    clock::Millis,
     definition::Definition,
     id::Id,
-    observe::undriven::{Needs, Undriven},
-    store::{Store, Unavailable, inbox::crew::Joining},
+    observe::undriven::{Needs, PATIENCE, Undriven},
+    store::{
+        Cause, Store, Unavailable,
+        backend::FoundRow,
+        inbox::{crew::Joining, protocol::Attempted},
+    },
     telemetry,
 };
 
@@ -27,6 +36,8 @@ pub(super) struct Crew {
     may_be_listed: bool,
     /// The unmet needs that were reported.
     warned: BTreeSet<Needs>,
+    /// The machines that nothing can move and that were reported, each with the time since when.
+    stuck: BTreeSet<(Id, Millis)>,
 }
 
 impl Crew {
@@ -37,8 +48,17 @@ impl Crew {
         tools: Vec<String>,
         other_tools: bool,
     ) -> Self {
-        let (store, id, warned) = (store.clone(), Id::fresh(), BTreeSet::new());
-        Self { store, id, kinds, senders, tools, other_tools, may_be_listed: false, warned }
+        Self {
+            store: store.clone(),
+            id: Id::fresh(),
+            kinds,
+            senders,
+            tools,
+            other_tools,
+            may_be_listed: false,
+            warned: BTreeSet::new(),
+            stuck: BTreeSet::new(),
+        }
     }
 
     /// Puts the machines of its kinds under workers, and announces the kinds that it drives.
@@ -92,6 +112,47 @@ impl Crew {
         }
         // A need that is missing again later is reported again.
         self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
+    }
+
+    /// Reports the machines of its kinds that nothing can move, each once.
+    pub(super) async fn report_stuck(&mut self, on_error: Option<&OnError>) {
+        if let Err(error) = self.try_report_stuck(on_error).await {
+            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+        }
+    }
+
+    async fn try_report_stuck(&mut self, on_error: Option<&OnError>) -> Result<(), Unavailable> {
+        let stuck = self.store.stuck(PATIENCE, LOOKED_AT).await?;
+        self.stuck.retain(|known| stuck.contains(known));
+        for (id, at) in stuck {
+            if self.stuck.contains(&(id, at)) {
+                continue;
+            }
+            if let FoundRow::Row(row, _) = self.store.found(id).await?
+                && let Some(kind) = self.kinds.iter().copied().find(|it| it.name == row.machine)
+            {
+                let state = kind.state(&row.status).map(|state| &*kind.states[state].name);
+                let kind = kind.name();
+                telemetry::Stuck { kind, id: display(id), state }.emit();
+                if let Some(Hook(report)) = on_error {
+                    let (step, cause) = (Attempted::State.name(), Cause::Stuck);
+                    let error = &cause.to_string();
+                    let (attempt, set_aside) = (1, false);
+                    report(&FailedAttempt {
+                        id,
+                        kind,
+                        state,
+                        step,
+                        attempt,
+                        cause,
+                        error,
+                        set_aside,
+                    });
+                }
+            }
+            self.stuck.insert((id, at));
+        }
+        Ok(())
     }
 }
 

@@ -111,7 +111,8 @@ pub enum Next<M> {
     /// to its [`Task`]. Without a transition it is a failed attempt.
     Commit(M),
     /// Nothing to do until a message comes, a deadline is due, a child ends, or another writer changes
-    /// the machine.
+    /// the machine. If there is no open call or child, no deadline, no queued message and no move for a person, and the
+    /// state is not `#[stable]`, the machine needs attention after a minute.
     Wait,
     /// Like [`Wait`](Self::Wait), but at most for this time, and at least for 10 ms; then the handler is called again.
     WaitFor(Duration),

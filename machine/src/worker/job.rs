@@ -4,6 +4,7 @@ mod adopt;
 mod choice;
 mod moves;
 mod outcomes;
+mod stuck;
 mod writes;
 
 use std::{

@@ -160,6 +160,7 @@ impl Loop {
                 if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
                     cleaned_at = Some(store.uptime());
                     self.crew.look().await;
+                    self.crew.report_stuck(shared.on_error.as_ref()).await;
                     if let Err(error) = store.remove_lock_files().await {
                         let error = error.class();
                         telemetry::WorkerPostponed { operation: "clean", error }.emit();

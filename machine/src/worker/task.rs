@@ -207,6 +207,11 @@ impl Task {
         self.messages.iter().any(|(to, _)| *to == self.lease.id)
     }
 
+    /// Returns whether it creates machines that this one waits for.
+    pub(super) fn has_children(&self) -> bool {
+        !self.children.is_empty()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.created.is_empty() && self.children.is_empty() && self.messages.is_empty()
     }

@@ -298,7 +298,8 @@ impl Worker {
     }
 
     /// Sets a callback for failed attempts, such as one that writes them to the log of the program, also if they are
-    /// tried again. It is called once the failure is on disk, on the task of the machine, so it must not block.
+    /// tried again. It is called once the failure is on disk, on the task of the machine, so it must not block. It is also
+    /// called for a machine of its kinds that nothing can move, for a minute or longer.
     ///
     /// `tracing` has the same events without the text of the error, which may repeat data.
     ///

@@ -19,6 +19,7 @@ const REASONS = {
   set_aside: ["SET_ASIDE", "Workers do not retry it until a person requests it."],
   worker_not_started: ["WORKER_NOT_STARTED", "It refused to start"],
   no_worker: ["NO_WORKER", "It is ready, but no live worker can continue it."],
+  stuck: ["STUCK", "Nothing can move it"],
   overdue: ["OVERDUE", "It has not happened in time"],
   failing: ["FAILING", "It failed and is retried automatically."],
   many_messages: ["MANY_MESSAGES", "Many messages wait for it"],

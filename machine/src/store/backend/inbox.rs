@@ -55,6 +55,8 @@ pub(crate) enum Schedules {
     /// Of machines with more than [`MANY_QUEUED`](crate::store::inbox::limits::MANY_QUEUED) queued messages; at most this
     /// many, most messages first.
     Crowded(usize),
+    /// Of machines that nothing can move since this time or longer; at most this many, longest first.
+    Stuck(Millis, usize),
     /// Of machines with another number of queued messages than their schedule has.
     Miscounted,
 }

@@ -60,6 +60,8 @@ defects! {
     ForgetsQueued => inbox_limit,
     /// Forgets how often a handler sent messages to its own machine.
     ForgetsSelfSends => lease,
+    /// Forgets that nothing can move a machine.
+    ForgetsStuck => stuck,
     /// Deletes attempts that ended without an effect.
     FreesKeyOnDelete => attempts_stay,
     /// Deletes the attempts of machines that it prunes.
@@ -298,6 +300,7 @@ impl Defect {
                 (Self::KeepsToken, Some(work)) => work.token = 1,
                 (Self::ForgetsQueued, Some(work)) => work.queued = 0,
                 (Self::ForgetsSelfSends, Some(work)) => work.self_sends = 0,
+                (Self::ForgetsStuck, Some(work)) => work.stuck_at = None,
                 (Self::ForgetsTries, _) => {
                     for message in state.messages.values_mut() {
                         (message.attempts, message.fault) = (0, None);

@@ -42,6 +42,7 @@ mod ready;
 pub(in crate::store) mod sample;
 mod sent_at;
 mod sessions;
+mod stuck;
 mod subject;
 mod summary;
 mod token_rises;
@@ -78,7 +79,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 36] = suite![
+const SUITE: [(&str, Check); 37] = suite![
     acknowledged
     ready
     all_or_nothing
@@ -111,6 +112,7 @@ const SUITE: [(&str, Check); 36] = suite![
     queries
     sent_at
     sessions
+    stuck
     summary
     token_rises
     under_way

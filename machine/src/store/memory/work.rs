@@ -279,14 +279,22 @@ impl Tables {
             let is_wanted = match which {
                 Schedules::Failing => work.failed.is_some(),
                 Schedules::Crowded(_) => work.queued > MANY_QUEUED,
+                Schedules::Stuck(before, _) => work.stuck_at.is_some_and(|at| at <= before),
                 Schedules::Miscounted => work.queued != state.count_queued(),
             };
             is_wanted.then(|| (stored.row.id, work.clone()))
         });
         let mut found: Vec<_> = works.collect();
-        if let Schedules::Crowded(limit) = which {
-            found.sort_by_key(|(_, work)| Reverse(work.queued));
-            found.truncate(limit);
+        match which {
+            Schedules::Crowded(limit) => {
+                found.sort_by_key(|(_, work)| Reverse(work.queued));
+                found.truncate(limit);
+            }
+            Schedules::Stuck(_, limit) => {
+                found.sort_by_key(|(_, work)| work.stuck_at);
+                found.truncate(limit);
+            }
+            Schedules::Failing | Schedules::Miscounted => {}
         }
         found
     }

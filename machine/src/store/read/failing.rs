@@ -1,9 +1,11 @@
+use std::time::Duration;
+
 use crate::{
     clock::Millis,
     id::Id,
     store::{
         backend::Schedules,
-        error::LoadError,
+        error::{LoadError, Unavailable},
         handle::Store,
         inbox::protocol::{Cause, Schedule},
     },
@@ -66,6 +68,18 @@ impl Store {
     pub async fn failing(&self) -> Result<Vec<Failing>, LoadError> {
         let found = self.inner.backend.schedules(Schedules::Failing).await?;
         Ok(found.iter().filter_map(|(id, work)| Failing::of(*id, work)).collect())
+    }
+
+    /// The machines that nothing can move, for this time or longer, each with the time since when, longest first.
+    pub(crate) async fn stuck(
+        &self,
+        patience: Duration,
+        limit: usize,
+    ) -> Result<Vec<(Id, Millis)>, Unavailable> {
+        let patience = Millis::try_from(patience.as_millis()).unwrap_or(Millis::MAX);
+        let which = Schedules::Stuck(self.now().saturating_sub(patience), limit);
+        let found = self.inner.backend.schedules(which).await?;
+        Ok(found.into_iter().filter_map(|(id, work)| Some((id, work.stuck_at?))).collect())
     }
 
     /// The last failure of one machine.

@@ -8,7 +8,7 @@
 /// machine is due. Of one that is ready, both are the time since when it is. `unseen_end` is when the first child ended
 /// since the handler was last called, and `seen_end` when the first one ended before that, since the handler last returned.
 /// `others_at` is the time since when it has waited for another program; then `wake_at` is for all of them.
-/// `queued` is the number of queued messages of the machine.
+/// `queued` is the number of queued messages of the machine, and `stuck_at` the time since when nothing can move it.
 ///
 /// A row of `worker` is there while a worker runs, and while its process, which has the lock file of that
 /// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
@@ -167,7 +167,8 @@ pub(super) const FORMAT_14: &str = "
         unseen_end         INTEGER,
         seen_end           INTEGER,
         others_at          INTEGER,
-        queued             INTEGER NOT NULL
+        queued             INTEGER NOT NULL,
+        stuck_at           INTEGER
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
     CREATE INDEX work_set_at ON work (driven, set_at) WHERE set_at IS NOT NULL;
@@ -175,6 +176,7 @@ pub(super) const FORMAT_14: &str = "
     CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
     CREATE INDEX work_failed ON work (instance) WHERE error IS NOT NULL;
     CREATE INDEX work_queued ON work (queued) WHERE queued > 1000;
+    CREATE INDEX work_stuck ON work (stuck_at) WHERE stuck_at IS NOT NULL;
 
     CREATE TABLE message (
         no          INTEGER PRIMARY KEY,

@@ -100,15 +100,16 @@ pub(super) fn schedules(
     which: Schedules,
 ) -> rusqlite::Result<Vec<(Id, Schedule)>> {
     let limit = match which {
-        Schedules::Crowded(limit) => bounded(limit as u64),
-        _ => i64::MAX,
+        Schedules::Crowded(limit) | Schedules::Stuck(_, limit) => bounded(limit as u64),
+        Schedules::Failing | Schedules::Miscounted => i64::MAX,
     };
-    let which = match which {
-        Schedules::Failing => FAILING,
-        Schedules::Crowded(_) => CROWDED,
-        Schedules::Miscounted => MISCOUNTED,
+    let (which, values): (_, Vec<&dyn ToSql>) = match &which {
+        Schedules::Failing => (FAILING, Vec::new()),
+        Schedules::Crowded(_) => (CROWDED, vec![&limit]),
+        Schedules::Stuck(before, _) => (STUCK, vec![&limit, before]),
+        Schedules::Miscounted => (MISCOUNTED, Vec::new()),
     };
-    connection.all(&format!("SELECT {WORK}, i.id FROM work w {which} LIMIT ?1"), [limit], |row| {
+    connection.all(&format!("SELECT {WORK}, i.id FROM work w {which}"), &values[..], |row| {
         Ok((Id::from_bytes(row.get("id")?), work_of(row)?))
     })
 }
@@ -120,7 +121,11 @@ const FAILING: &str = "
 /// The number is that of the index.
 const CROWDED: &str = "
     INDEXED BY work_queued JOIN instance i ON i.no = w.instance
-    WHERE w.queued > 1000 ORDER BY w.queued DESC";
+    WHERE w.queued > 1000 ORDER BY w.queued DESC LIMIT ?1";
+
+const STUCK: &str = "
+    INDEXED BY work_stuck JOIN instance i ON i.no = w.instance
+    WHERE w.stuck_at <= ?2 ORDER BY w.stuck_at LIMIT ?1";
 
 const MISCOUNTED: &str = "
     JOIN instance i ON i.no = w.instance
@@ -244,13 +249,20 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CROWDED, FAILING, WORK};
+    use rusqlite::ToSql;
+
+    use super::{CROWDED, FAILING, STUCK, WORK};
     use crate::store::{inbox::limits::MANY_QUEUED, sqlite::format::tests::plan};
 
     #[test]
     fn machines_that_need_attention_are_found_by_an_index() {
-        for (which, index) in [(FAILING, "work_failed"), (CROWDED, "work_queued")] {
-            let steps = plan(&format!("SELECT {WORK}, i.id FROM work w {which} LIMIT ?1"), &[&9]);
+        let cases: [(_, _, &[&dyn ToSql]); 3] = [
+            (FAILING, "work_failed", &[]),
+            (CROWDED, "work_queued", &[&9]),
+            (STUCK, "work_stuck", &[&9, &9]),
+        ];
+        for (which, index, values) in cases {
+            let steps = plan(&format!("SELECT {WORK}, i.id FROM work w {which}"), values);
             assert!(steps[0].contains(&format!(" w USING INDEX {index}")), "{steps:?}");
             assert_eq!(steps[1..], ["SEARCH i USING INTEGER PRIMARY KEY (rowid=?)"]);
         }

@@ -288,6 +288,7 @@ impl<H: Handler> Job<'_, H> {
         let on = if is_handled { Attempted::State } else { self.on.clone() };
         // A deadline that waits for a call is tried when the call has ended.
         let due_at = self.due_at.filter(|_| !self.waits_on(&Attempted::Deadline));
+        let stuck = self.is_stuck(task.as_ref(), wake).await?;
         let refused = self.refused.clone();
         let event = Event::Wait(Wait {
             token: self.lease.token,
@@ -295,6 +296,7 @@ impl<H: Handler> Job<'_, H> {
             now,
             on,
             sends_itself: task.as_ref().is_some_and(Task::sends_itself),
+            stuck,
             wake,
             due_at,
             others_at,

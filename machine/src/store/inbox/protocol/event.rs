@@ -115,6 +115,8 @@ pub(crate) struct Wait {
     pub(crate) on: Attempted,
     /// The handler sends messages to its own machine, in the same batch.
     pub(crate) sends_itself: bool,
+    /// Nothing can move the machine, unless there is news.
+    pub(crate) stuck: bool,
     /// When the handler wants to run again.
     pub(crate) wake: Option<Wake>,
     /// When the next deadline of the machine is due.

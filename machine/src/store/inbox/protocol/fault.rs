@@ -31,9 +31,11 @@ pub enum Cause {
     NotValid = 8,
     /// The machine has ended before it took the message.
     Ended = 9,
+    /// The handler waits, and nothing can move the machine: no open call or child, no deadline, no message, and no person.
+    Stuck = 10,
 }
 
-const ALL: [Cause; 10] = [
+const ALL: [Cause; 11] = [
     Cause::Failed,
     Cause::Panicked,
     Cause::TimedOut,
@@ -44,6 +46,7 @@ const ALL: [Cause; 10] = [
     Cause::NotTaken,
     Cause::NotValid,
     Cause::Ended,
+    Cause::Stuck,
 ];
 
 impl Cause {
@@ -67,6 +70,10 @@ impl fmt::Display for Cause {
             Self::NotTaken => "the machine does not take it yet",
             Self::NotValid => "it can never be accepted",
             Self::Ended => "the machine has ended",
+            Self::Stuck => {
+                "the handler waits, and nothing can move the machine: it has no open call or child, no deadline, no \
+                 message, and no move for a person; return a transition, or make the state `#[stable]`"
+            }
         })
     }
 }

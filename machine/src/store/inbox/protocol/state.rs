@@ -44,6 +44,8 @@ pub(crate) struct Schedule {
     pub(crate) seen_end: Option<Millis>,
     /// The number of queued messages.
     pub(crate) queued: u32,
+    /// Since when nothing can move the machine, as far as the worker knew that let it wait.
+    pub(crate) stuck_at: Option<Millis>,
 }
 
 /// When a machine is due for a worker: once the clock shows `at`, or a time before `set_at`, because then it went back.

@@ -63,6 +63,8 @@ impl Schedule {
     /// Makes it due for a worker now, or makes its worker recheck it.
     fn wake(&mut self, now: Millis) {
         self.revision = self.revision.wrapping_add(1);
+        // No worker claims it before that.
+        self.stuck_at = None;
         if self.lease.is_none() {
             let ready = Wake::ready(now);
             self.wake = Some(self.wake.map_or(ready, |wake| wake.or(ready)));
@@ -282,8 +284,19 @@ impl Switch {
 
 impl Wait {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self { token, revision, now, on, sends_itself, wake, due_at, others_at, refused, kept } =
-            self;
+        let Self {
+            token,
+            revision,
+            now,
+            on,
+            sends_itself,
+            stuck,
+            wake,
+            due_at,
+            others_at,
+            refused,
+            kept,
+        } = self;
         let mut work = held(state, *token)?;
         let messages = looked_at(state, refused, kept);
         let mut outcome = EventOutcome::Done;
@@ -312,6 +325,7 @@ impl Wait {
         // News that came in the meantime must not wait for the next ring.
         work.free(if work.revision == *revision { wakes } else { Some(Wake::ready(*now)) });
         work.others_at = *others_at;
+        work.stuck_at = (*stuck && work.wake.is_none() && others_at.is_none()).then_some(*now);
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
 }

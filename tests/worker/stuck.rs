@@ -1,0 +1,156 @@
+//! Machines that nothing can move: the handler waits, and there is nothing to wait for.
+
+use std::collections::BTreeSet;
+
+use machine::{
+    observe::{ConcernReason, Observer},
+    store::Cause,
+    testing::TestEnvironment,
+    view::Internal,
+};
+
+use crate::worker::prelude::*;
+
+const A_MINUTE: Duration = Duration::from_mins(1);
+
+const TEXT: &str = "the handler waits, and nothing can move the machine: it has no open call or child, no \
+                    deadline, no message, and no move for a person; return a transition, or make the state \
+                    `#[stable]`";
+
+async fn stuck(store: &Store) -> BTreeSet<Id> {
+    let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
+    let stuck = attention.concerns.iter().filter(|it| it.reason == ConcernReason::Stuck);
+    let checked = stuck.inspect(|it| assert_eq!(it.cause.as_deref(), Some(TEXT)));
+    checked.map(|it| it.id.unwrap()).collect()
+}
+
+/// Of each state, something else can move it, apart from the first and the last.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Errand {
+    #[initial]
+    #[on(ask => Asked, by = GraphRunner)]
+    #[on(order => Ordered, by = GraphRunner)]
+    #[on(rest => Resting, by = GraphRunner)]
+    #[on(open => Open, by = GraphRunner)]
+    Placed,
+    #[on(answer => Done, by = Customer)]
+    Asked,
+    #[on(expire => Done, by = GraphRunner, after = Duration::from_hours(1))]
+    Ordered,
+    #[stable]
+    #[on(wake => Done, by = GraphRunner)]
+    Resting,
+    /// Anyone may close it, and so it is for nobody.
+    #[on(close => Done)]
+    Open,
+    #[terminal]
+    Done,
+}
+
+#[test]
+fn only_what_nothing_can_move_is_stuck() {
+    timed(async |store, hand| {
+        let runner = graph_runner();
+        let placed = create(&store, Errand::new()).await;
+        let open = create(&store, Errand::new().open(runner)).await;
+        let told = create(&store, Errand::new().open(runner)).await;
+        store.send(told, &tells(r#"{"trigger": "wake"}"#, "1")).await.unwrap();
+        create(&store, Errand::new().ask(runner)).await;
+        create(&store, Errand::new().order(runner)).await;
+        create(&store, Errand::new().rest(runner)).await;
+        settle(worker(&store).handler(rests::<AnyErrand>())).await;
+        hand.pass(A_MINUTE);
+        assert_eq!(stuck(&store).await, BTreeSet::from([placed, open]));
+    });
+}
+
+#[test]
+fn it_needs_attention_after_a_minute_and_until_there_is_news() {
+    timed(async |store, hand| {
+        let id = create(&store, Lamp::new()).await;
+        let rest = async || settle(worker(&store).handler(rests::<AnyLamp>())).await;
+        rest().await;
+        hand.pass(A_MINUTE - Duration::from_millis(1));
+        assert_eq!(stuck(&store).await, BTreeSet::new());
+        hand.pass(Duration::from_millis(1));
+        assert_eq!(stuck(&store).await, BTreeSet::from([id]));
+        // A later worker does not look at it for that.
+        rest().await;
+        assert_eq!(stuck(&store).await, BTreeSet::from([id]));
+        store.send(id, &tells(r#"{"trigger": "cancel"}"#, "1")).await.unwrap();
+        assert_eq!(stuck(&store).await, BTreeSet::new());
+        rest().await;
+        is(&store, id, "off").await;
+        hand.pass(A_MINUTE);
+        assert_eq!(stuck(&store).await, BTreeSet::new());
+    });
+}
+
+/// A machine that asks for a call and waits is not stuck before the call has ended.
+#[test]
+fn open_child_can_move_it() {
+    timed(async |store, hand| {
+        let (id, asked) = (create(&store, Lamp::new()).await, Count::default());
+        let asks = moves(move |_: AnyLamp, task| {
+            if asked.add() == 0 {
+                task.call(Planned::<Weigh>::new(weigh("salt")).unwrap());
+            }
+            Next::Wait
+        });
+        settle(worker(&store).handler(asks)).await;
+        // The handler is called again, and does not ask.
+        store.requeue(id, &[]).await.unwrap();
+        let rest = || worker(&store).handler(rests::<AnyLamp>());
+        settle(rest()).await;
+        hand.pass(A_MINUTE);
+        assert_eq!(stuck(&store).await, BTreeSet::new());
+        settle(rest().tool::<Weigh>(Service::default())).await;
+        hand.pass(A_MINUTE);
+        assert_eq!(stuck(&store).await, BTreeSet::from([id]));
+    });
+}
+
+#[test]
+fn program_is_told_once() {
+    timed(async |store, hand| {
+        let first = create(&store, Lamp::new()).await;
+        settle(worker(&store).handler(rests::<AnyLamp>())).await;
+        hand.pass(Duration::from_secs(90));
+        let second = create(&store, Lamp::new()).await;
+        settle(worker(&store).handler(rests::<AnyLamp>())).await;
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&told);
+        let worker = worker(&store).handler(rests::<AnyLamp>()).on_error(move |failed| {
+            assert_eq!((failed.kind, failed.state), ("lamp", Some("on")));
+            assert_eq!((failed.cause, failed.error), (Cause::Stuck, TEXT));
+            assert!(!failed.set_aside);
+            all.lock().unwrap().push(failed.id);
+        });
+        let running = worker.start();
+        let count = || told.lock().unwrap().len();
+        until("the first one is told", async || count() == 1).await;
+        until("the second one is told", async || {
+            hand.pass(A_MINUTE);
+            count() > 1
+        })
+        .await;
+        running.stop().await.unwrap();
+        assert_eq!(*told.lock().unwrap(), [first, second]);
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn test_environment_returns_it() {
+    let kit = TestEnvironment::new(|worker| worker.handler(rests::<AnyLamp>()));
+    assert_eq!(kit.run_until_idle().await, []);
+    let id = kit.create(Lamp::new()).await;
+    assert_eq!(kit.run_until_idle().await, [id]);
+    assert!(kit.failures().is_empty());
+    kit.advance(A_MINUTE).await;
+    assert_eq!(kit.run_until_idle().await, [id]);
+    let failures = kit.failures();
+    assert!(failures.len() == 1 && failures[0].ends_with(TEXT), "{failures:?}");
+    kit.send(id, &lamp::Event::Cancel, graph_runner()).await;
+    assert_eq!(kit.run_until_idle().await, []);
+}
