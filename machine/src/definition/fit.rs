@@ -1,4 +1,5 @@
 use super::{Definition, Edge};
+use crate::actor::Category;
 
 /// The answer to whether a machine takes a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,11 @@ impl Definition {
             edge.trigger == trigger || edge.was.iter().any(|was| was == trigger)
         };
         self.edges.iter().filter(is_named)
+    }
+
+    /// Returns whether a move names a kind of actors that are people.
+    pub(crate) fn is_for_person(&self, edge: &Edge) -> bool {
+        edge.actors.iter().any(|kind| self.category(kind) == Category::Human)
     }
 
     /// Checks whether a machine in a state takes a trigger from an actor of a kind. Everything that sends, takes or

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::view::{Audience, Label, Snapshot, View, audience::due};
 use crate::{
-    actor::Category,
     contract::{AnyExecution, Progress, execution},
     definition::{Definition, Edge},
     id::Id,
@@ -273,16 +272,11 @@ pub(crate) fn waits_for_person(definition: &Definition, index: usize) -> bool {
     if state.stable && definition.name == execution::DEFINITION.name {
         return true;
     }
-    let for_person = |edge: &Edge| is_for_person(definition, edge);
+    let for_person = |edge: &Edge| definition.is_for_person(edge);
     let by_itself = |edge: &Edge| edge.deadline.is_some() || edge.trigger == "cancel";
     definition.leaving(index).any(for_person)
         && (state.stable
             || definition.leaving(index).all(|edge| for_person(edge) || by_itself(edge)))
-}
-
-/// Returns whether a move names a kind of actors that are people.
-pub(crate) fn is_for_person(definition: &Definition, edge: &Edge) -> bool {
-    edge.actors.iter().any(|kind| definition.category(kind) == Category::Human)
 }
 
 #[cfg(test)]

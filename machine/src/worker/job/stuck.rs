@@ -2,7 +2,6 @@
 
 use super::{Handler, Job};
 use crate::{
-    observe::is_for_person,
     store::{Unavailable, inbox::protocol::Wake},
     stored::Restore,
     worker::Task,
@@ -28,8 +27,8 @@ impl<H: Handler> Job<'_, H> {
         let definition = <H::Machine as Restore>::DEFINITION;
         let state = self.state.and_then(|name| definition.state(name));
         let lasts = |state: usize| {
-            let person = definition.leaving(state).any(|edge| is_for_person(definition, edge));
-            definition.states[state].stable || person
+            definition.states[state].stable
+                || definition.leaving(state).any(|edge| definition.is_for_person(edge))
         };
         if state.is_none_or(lasts) {
             return Ok(false);
