@@ -109,7 +109,7 @@ fn a_refusal_needs_attention_until_such_a_worker_starts_or_for_a_day() {
         until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
         for _ in 0..2 {
             hand.pass(Duration::from_secs(1));
-            refused(&store, second()).await;
+            assert_err!(second().run_until_idle().await, WorkerError::Incompatible { .. });
         }
         let listed = refusals(&store).await;
         let [concern] = &listed[..] else { panic!("{listed:?}") };
