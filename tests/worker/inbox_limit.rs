@@ -53,7 +53,7 @@ async fn handler_that_sends_to_a_full_inbox_has_failed() {
     set_queued(&raw, 10_000);
     let id = ticket(&store).await;
     let sends = || {
-        moves(move |ticket, task| match ticket {
+        moves(move |ticket: AnyTicket, task| match ticket {
             AnyTicket::New(ticket) => {
                 task.send(full, tells(UNLOCK, "1"));
                 Next::to(ticket.open(graph_runner()))
