@@ -11,7 +11,7 @@ use crate::{
     id::Id,
     line::OneLine,
     store::{
-        Failing, LoadError, Query,
+        Cause, Failing, LoadError, Query,
         backend::Schedules,
         inbox::{crew::RefusedWorker, limits::MAX_QUEUED},
     },
@@ -116,7 +116,7 @@ impl Observer {
         let ids = stuck.into_iter().map(|(id, _)| id).collect();
         for id in self.store.selected(query, ids).await? {
             if let Some(mut concern) = self.concern::<A>(ConcernReason::Stuck, id, found).await? {
-                concern.cause = Some(self.language.text(Phrase::CauseStuck).to_owned());
+                concern.cause = Some(Cause::Stuck.to_string());
                 found.add(concern);
             }
         }

@@ -44,7 +44,7 @@
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_14: &str = "
+pub(super) const FORMAT_15: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -317,12 +317,12 @@ pub(super) const FORMAT_14: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_14;
+    use super::FORMAT_15;
 
     /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_14).unwrap();
+        connection.execute_batch(FORMAT_15).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()
