@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, ErrorKind, Write},
     os::unix::{fs::MetadataExt, process::CommandExt},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::Duration,
@@ -111,6 +111,12 @@ impl Process {
         self.stop();
     }
 
+    /// Stops the child as [`Process::freeze`] does, [`between_commits`] to this file.
+    pub fn freeze_between_commits(&mut self, file: &Path) {
+        assert_eq!(self.hear::<String>(), FREEZE);
+        between_commits(file, || self.stop());
+    }
+
     /// Stops the child with SIGSTOP, wherever it is.
     pub fn stop(&self) {
         kill_process(self.pid(), Signal::STOP).unwrap();
@@ -201,6 +207,17 @@ pub fn heard<T: DeserializeOwned>() -> T {
 pub fn freeze() {
     say(&FREEZE);
     wait();
+}
+
+/// Stops a process by `stop` while none of its threads, such as that of a heartbeat, is in a commit to this file: frozen, it
+/// would keep the lock of writers, and no other process could write.
+pub fn between_commits<T>(file: &Path, stop: impl FnOnce() -> T) -> T {
+    let raw = rusqlite::Connection::open(file).unwrap();
+    raw.busy_timeout(STUCK).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let stopped = stop();
+    raw.execute_batch("ROLLBACK").unwrap();
+    stopped
 }
 
 /// Ends this process with SIGKILL.

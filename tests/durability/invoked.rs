@@ -23,7 +23,7 @@ use machine_tests::{actors::ann, stores::close};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    process::{Process, die, freeze, orders},
+    process::{Process, between_commits, die, freeze, orders},
     support::{assert_file_intact, block_on, new_file},
 };
 
@@ -261,10 +261,15 @@ async fn disturbed(charges: &[u32], act: Act, point: &str, before: usize) -> boo
                 agree(&orders, true).await;
                 return false;
             }
-            process.stop();
+            let has_lock = point == "store-commit";
+            if has_lock {
+                process.stop();
+            } else {
+                between_commits(&orders.file, || process.stop());
+            }
             // Another one takes over, as far as it gets: within a commit it waits.
             let mut other = start(&again);
-            if point != "store-commit" {
+            if !has_lock {
                 assert!(other.ended().success());
                 agree(&orders, false).await;
             }

@@ -278,7 +278,7 @@ async fn pays_once(style: Style, ending: Ending) {
     match ending {
         Ending::Drop | Ending::Close | Ending::Stop => child.tell(&Command::Own),
         Ending::Freeze => {
-            child.freeze();
+            child.freeze_between_commits(&office.file());
             other_process().await;
             child.thaw();
         }

@@ -27,7 +27,7 @@ async fn pays_once(dedup: Dedup) {
     let office = Office::open(dedup).await;
     let id = office.planned(pay("bob").timeout_after(TIMEOUT)).await;
     let mut worker = office.follows(id, &[Step::Freeze, Step::Pay]);
-    worker.freeze();
+    worker.freeze_between_commits(&office.file());
 
     // This process declares it overdue. The outcome is unknown, and no person may decide that it did not take
     // effect: the worker would do it.
@@ -66,7 +66,7 @@ async fn pays_once(dedup: Dedup) {
 async fn overridden(office: &Office, script: &[Step]) -> (Id, Process, Execution<Failed>) {
     let id = office.planned(pay("bob")).await;
     let mut worker = office.follows(id, script);
-    worker.freeze();
+    worker.freeze_between_commits(&office.file());
     let doubt = office.fenced(id).await;
     let failed = office.store.override_not_applied(doubt, "the customer waits", ann()).await;
     let view = office.view(id).await;
@@ -176,7 +176,7 @@ async fn a_worker_that_froze_before_its_call_does_not_call() {
     let office = Office::open(Dedup::Nothing).await;
     let id = office.planned(pay("bob")).await;
     let mut frozen = office.start("freezes_and_pays", id, Teller::pays(&office.bank));
-    frozen.freeze();
+    frozen.freeze_between_commits(&office.file());
     let _ = office.fenced(id).await;
     frozen.thaw();
     let Report::Late(Evidence::NotApplied(reason)) = frozen.hear() else { panic!("it was called") };

@@ -95,7 +95,7 @@ async fn an_override_races_with_the_receipt() {
         let id = office.planned(contract()).await;
         let other = office.planned(contract()).await;
         let mut worker = office.follows(id, &[Step::Pay, Step::Freeze]);
-        worker.freeze();
+        worker.freeze_between_commits(&office.file());
         assert_eq!(office.recovered().await.len(), 0, "it is alive, and not overdue");
         let doubt = office.fenced(id).await;
         worker.thaw();

@@ -14,6 +14,7 @@ use machine::{
     stored::History,
     view::{ConsequenceView, Label},
 };
+use machine_tests::process::between_commits;
 use mailin::{Response, response};
 use tempfile::TempDir;
 
@@ -38,13 +39,14 @@ impl World {
 
     pub fn with(policy: impl Fn(Step<'_>) -> Response + Send + Sync + 'static) -> Self {
         let folder = TempDir::new().unwrap();
+        let file = folder.path().join("agent.db");
         let to_freeze = Arc::new(Mutex::new(None));
         let process = Arc::clone(&to_freeze);
         let server = SmtpServer::start(&folder.path().join("mails"), move |step| {
             if matches!(step, Step::Stored(_))
                 && let Some(process) = process.lock().unwrap().take()
             {
-                signal(process, "STOP");
+                between_commits(&file, || signal(process, "STOP"));
             }
             policy(step)
         })

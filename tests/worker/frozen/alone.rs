@@ -28,7 +28,7 @@ async fn begins_again(act: Act) {
     let usual = office.orders("A");
     let lease = if act == Act::FreezeAndHang { LEASE } else { usual.lease };
     let mut a = Orders { act, lease, ..usual }.start();
-    a.process.freeze();
+    a.process.freeze_between_commits(&office.file);
     if act == Act::FreezeAndHang {
         lease_has_ended(&office).await;
     }
@@ -70,7 +70,7 @@ async fn an_expired_lease_belongs_to_its_holder_until_a_takeover() {
     let office = signed().await;
     let frozen = Orders { act: Act::Freeze, clock_stands_still: true, ..office.orders("A") };
     let mut a = frozen.start();
-    a.process.freeze();
+    a.process.freeze_between_commits(&office.file);
     a.process.thaw();
     office.wait_until(letter::Status::Filed).await;
     let report = a.stop();

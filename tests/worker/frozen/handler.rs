@@ -14,7 +14,7 @@ async fn taken_over(act: Act, knows: bool) {
     let office = signed().await;
     let frozen = Orders { act, clock_stands_still: !knows, ..office.orders("A") };
     let mut a = frozen.start();
-    a.process.freeze();
+    a.process.freeze_between_commits(&office.file);
     let b = Orders { is_later: true, ..office.orders("B") }.start();
     office.wait_until(letter::Status::Filed).await;
     let other = b.stop();
@@ -49,9 +49,9 @@ async fn fenced(act: Act, of_b: Act) {
     let office = signed().await;
     let frozen = |name: &str, act| Orders { act, clock_stands_still: true, ..office.orders(name) };
     let mut a = frozen("A", act).start();
-    a.process.freeze();
+    a.process.freeze_between_commits(&office.file);
     let mut b = Orders { is_later: true, ..frozen("B", of_b) }.start();
-    b.process.freeze();
+    b.process.freeze_between_commits(&office.file);
     let before = office.everything().await;
 
     let report = thaw(a);

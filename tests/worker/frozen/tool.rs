@@ -31,7 +31,7 @@ impl Payment {
         let id = create(&office.store, Execution::new(payment)).await;
         let teller = Teller::new(&bank, script);
         let mut a = office.pays("A", teller).start();
-        a.process.freeze();
+        a.process.freeze_between_commits(&office.file);
         Self { office, bank, id, a }
     }
 

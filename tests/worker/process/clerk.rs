@@ -25,9 +25,6 @@ use crate::{
     process::{Process, freeze, orders, say, wait},
 };
 
-/// Longer than a write of the store takes.
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// The time that passes while a process is frozen: more than a lease.
 const FROZEN: Duration = Duration::from_hours(2);
 
@@ -202,9 +199,6 @@ fn token(file: &Path) -> u64 {
 
 /// A place where this process is frozen. Nothing of the runtime runs meanwhile.
 pub(super) fn freeze_here() {
-    // Work that the runtime has begun, such as a heartbeat, is not cut off: the lock on the file would stay
-    // until the process is thawed.
-    std::thread::sleep(PAUSE);
     freeze();
     pass();
 }
