@@ -47,4 +47,41 @@ enum Other {
     Done { found: Vec<Result<String, CallError>> },
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(files.size, idempotent, receipt = u64, refusal = u16)]
+struct Size {
+    path: String,
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Measure {
+    #[initial]
+    #[invoke(size, done = measured, failed = refused)]
+    // M0139: a refusal is no receipt.
+    #[on(measured(why: u16) => Measured)]
+    #[on(refused(error) => Refused)]
+    Measuring { size: Size },
+
+    #[terminal]
+    Measured { why: u16 },
+
+    #[terminal]
+    Refused { error: CallError<u16> },
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Another {
+    #[initial]
+    #[invoke(reads: [Read], each = one, done = all)]
+    // M0139: the calls are those of another tool.
+    #[on(one(outcome: Outcome<Size>, index: usize) => Self)]
+    #[on(all(found) => Done)]
+    Reading { reads: Calls },
+
+    #[terminal]
+    Done { found: Vec<Outcome<Read>> },
+}
+
 fn main() {}
