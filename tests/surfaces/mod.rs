@@ -9,6 +9,7 @@ mod printed;
 mod repeated;
 mod rollback;
 mod views;
+mod waits;
 
 pub(crate) use acts::situations;
 pub(crate) use cli::{Ran, bare};

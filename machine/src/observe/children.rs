@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{NextStep, Observer, Overview};
+use super::{NextStep, Observer, Overview, undriven::Need};
 use crate::view::Human;
 use crate::{
     contract::{AnyExecution, Release, execution},
@@ -71,7 +71,8 @@ impl Observer {
         let opened = async {
             let observed = self.store.observed_one(id).await?;
             let next = self.next(id).await?;
-            let missing = self.store.undriven_one(id).await?.map(|needs| needs.to_string());
+            let need = self.store.need_of(id).await?;
+            let missing = need.as_ref().and_then(Need::unmet).map(ToString::to_string);
             if observed.definition.name != execution::DEFINITION.name {
                 let now = self.store.now();
                 let one = Overview::<Human>::of_subject(&observed.subject(&self.own), None, now);

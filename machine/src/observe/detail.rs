@@ -1,7 +1,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ChildView, NextStep, Observer, Trouble, aside, calls::MachineCalls};
+use super::{
+    ChildView, NextStep, Observer, Trouble, Waiting, aside, calls::MachineCalls, undriven::Need,
+};
 use crate::view::{
     Audience, CallView, ExecutionSnapshot, Human, Snapshot, StateCalls, View,
     audience::{due, is_hidden},
@@ -25,6 +27,8 @@ pub struct Detail<A: Audience = Human> {
     pub machine: Snapshot<A>,
     /// The machine as an execution, if it is one.
     pub execution: Option<ExecutionSnapshot<A>>,
+    /// The nearest cause why it has not moved on; `None` if it has ended.
+    pub waits_for: Option<Waiting>,
     /// The gate that it waits behind, while that can be answered.
     pub gate: Option<WaitsBehind>,
     /// Why its gate, or it as a gate, can no longer be approved.
@@ -155,8 +159,8 @@ impl Observer {
         let is_due = observed.due_at().is_some_and(|due_at| due_at <= self.store.now());
         let is_queued = |message: &Received| message.status == Delivery::Queued;
         let has_news = is_due || inbox.iter().flatten().any(is_queued);
-        let missing = if has_news || children.iter().all(|child| child.has_ended) {
-            self.store.undriven_one(id).await?
+        let need = if has_news || children.iter().all(|child| child.has_ended) {
+            self.store.need_of(id).await?
         } else {
             None
         };
@@ -165,9 +169,11 @@ impl Observer {
         let messages = inbox.map(|message| MessageView::of(message, &observed, &calls)).collect();
         let late = calls.late_deadline(&observed, self.store.now());
         let next = self.next(id).await?;
-        Ok(View::new(Detail {
+        let missing = need.as_ref().and_then(Need::unmet);
+        let mut detail: Detail<A> = Detail {
             machine: machine.into_inner(),
             execution: execution.map(View::into_inner),
+            waits_for: None,
             gate,
             stale: standing.stale,
             caution: standing.caution,
@@ -183,7 +189,9 @@ impl Observer {
             children: self.children_of(children).await?,
             next,
             definition,
-        }))
+        };
+        detail.waits_for = detail.waiting(need.as_ref());
+        Ok(View::new(detail))
     }
 }
 

@@ -24,6 +24,7 @@ mod subject;
 mod suspects;
 pub(crate) mod undriven;
 mod upkeep;
+mod waiting;
 mod work_concerns;
 
 pub use approval::Approval;
@@ -37,3 +38,4 @@ pub use next::NextStep;
 pub use observer::Observer;
 pub use overview::Overview;
 pub use upkeep::Commits;
+pub use waiting::{Waiting, WaitingFor};

@@ -27,7 +27,22 @@ pub(crate) struct Undriven {
     pub(crate) needs: Needs,
 }
 
-/// A capability that the live workers lack.
+/// What a machine needs of a worker for its next move.
+#[derive(Debug)]
+pub(crate) struct Need {
+    needs: Needs,
+    /// A live worker has it; `None` in a store that no worker has ever driven.
+    pub(crate) is_met: Option<bool>,
+}
+
+impl Need {
+    /// What no live worker has.
+    pub(crate) fn unmet(&self) -> Option<&Needs> {
+        (self.is_met == Some(false)).then_some(&self.needs)
+    }
+}
+
+/// A capability of workers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
     /// A handler for machines of this kind.
@@ -71,12 +86,21 @@ struct LiveWorkers {
     definitions: Vec<Arc<Definition>>,
 }
 
+impl LiveWorkers {
+    fn meet(&self, needs: &Needs) -> bool {
+        self.live.iter().any(|worker| match needs {
+            Needs::Handler(machine) => worker.drives(machine),
+            Needs::Tool(tool) => worker.runs(tool),
+        })
+    }
+}
+
 impl Store {
-    /// The capability that the live workers lack for one machine now.
-    pub(crate) async fn undriven_one(&self, id: Id) -> Result<Option<Needs>, LoadError> {
-        let Some((crew, _)) = self.crew_of_all().await? else { return Ok(None) };
-        let undriven = self.lacks(id, self.now(), &crew).await?;
-        Ok(undriven.map(|undriven| undriven.needs))
+    /// What a machine needs of a worker now, if it is for a worker to move it on.
+    pub(crate) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
+        let Some((_, needs)) = self.needs(id, self.now()).await? else { return Ok(None) };
+        let is_met = self.crew_of_all().await?.map(|(crew, _)| crew.meet(&needs));
+        Ok(Some(Need { needs, is_met }))
     }
 
     /// The live workers, and the kinds that workers have driven. `None` if there never was a worker.
@@ -115,9 +139,10 @@ impl Store {
         let mut found = BTreeMap::new();
         for id in ready {
             if !found.contains_key(&id)
-                && let Some(undriven) = self.lacks(id, before, &crew).await?
+                && let Some((machine, needs)) = self.needs(id, before).await?
+                && !crew.meet(&needs)
             {
-                found.insert(id, undriven);
+                found.insert(id, Undriven { id, machine, needs });
             }
         }
         Ok(found.into_values().collect())
@@ -146,13 +171,8 @@ impl Store {
         Ok(())
     }
 
-    /// The capability that the live workers lack for one machine, if it is for a worker to move it on.
-    async fn lacks(
-        &self,
-        id: Id,
-        before: Millis,
-        crew: &LiveWorkers,
-    ) -> Result<Option<Undriven>, LoadError> {
+    /// The kind of a machine, and what it needs of a worker, if it is for a worker to move it on.
+    async fn needs(&self, id: Id, before: Millis) -> Result<Option<(String, Needs)>, LoadError> {
         let observed = LoadError::readable(self.observed_one(id).await)?;
         // An unreadable machine is a separate concern.
         let Some(observed) = observed else { return Ok(None) };
@@ -167,7 +187,7 @@ impl Store {
         let machine = observed.definition.name.to_string();
         let needs = if observed.definition.name == execution::DEFINITION.name {
             match LoadError::readable(self.execution_of(observed).await)? {
-                Some(execution) => self.lacks_tool(&execution, crew).await?,
+                Some(execution) => self.needs_tool(&execution).await,
                 None => None,
             }
         } else {
@@ -176,17 +196,12 @@ impl Store {
             let lasts =
                 observed.waits() || waits_for_person(&observed.definition, observed.state().0);
             let rests = lasts && queued.is_empty() && !is_due;
-            let is_driven = crew.live.iter().any(|worker| worker.drives(&machine));
-            (!rests && !is_driven).then(|| Needs::Handler(machine.clone()))
+            (!rests).then(|| Needs::Handler(machine.clone()))
         };
-        Ok(needs.map(|needs| Undriven { id, machine, needs }))
+        Ok(needs.map(|needs| (machine, needs)))
     }
 
-    async fn lacks_tool(
-        &self,
-        execution: &AnyExecution,
-        crew: &LiveWorkers,
-    ) -> Result<Option<Needs>, LoadError> {
+    async fn needs_tool(&self, execution: &AnyExecution) -> Option<Needs> {
         let is_ready = match execution {
             AnyExecution::Pending(_) => Release::of(execution) != Some(Release::Deferred),
             AnyExecution::Running(running) => {
@@ -194,7 +209,6 @@ impl Store {
             }
             _ => false,
         };
-        let tool = execution.context().action().tool_name().filter(|_| is_ready);
-        Ok(tool.filter(|tool| !crew.live.iter().any(|worker| worker.runs(tool))).map(Needs::Tool))
+        execution.context().action().tool_name().filter(|_| is_ready).map(Needs::Tool)
     }
 }

@@ -184,24 +184,11 @@ fn restricted<A: Sees>(
 
 /// The lines about waiting, without the question.
 fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
-    let mut children = detail.children.iter();
-    let open = children.find_map(|child| Some((child.id, child.open.as_ref()?)));
-    match (&detail.missing, open) {
-        (None, Some((id, open))) if !detail.machine.is_terminal => {
-            let (about, label) = (&open.summary, &open.label);
-            lines.line("waits for", format!("its child {id}: {about}, {label}"));
-        }
-        (missing, _) => lines.optional("waits for", missing.as_ref()),
+    if let Some(waiting) = &detail.waits_for {
+        let due = waiting.until.map(|at| format!("; due {}", lines.moment(at)));
+        lines.line("waits for", format!("{}{}", waiting.text, due.unwrap_or_default()));
     }
     lines.optional("late", detail.late.as_ref());
-    if let Some(execution) = detail.execution.as_ref().filter(|it| it.waits_for_service) {
-        let due = execution.answer_by.map(|at| format!("; due {}", lines.moment(at)));
-        let service = "the report of its service, which has accepted it";
-        lines.line("waits for", format!("{service}{}", due.unwrap_or_default()));
-    }
-    if let Some(gate) = &detail.gate {
-        lines.line("waits for", format!("a person, who answers its gate {}", gate.id));
-    }
 }
 
 fn fields<A: Sees>(terminal: Terminal, title: &str, fields: &Fields<A>, shown: &mut String) {

@@ -127,8 +127,7 @@ const stagesOf = ({ stages }) =>
   stages.map(({ stage, count: number }) => `${number} ${words(stage)}`).join(", ");
 
 function whyOf(data) {
-  const { machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble } = data;
-  const open = children.filter((child) => !child.has_ended).length;
+  const { machine: one, execution, gate, answered_with: answer, messages, missing, trouble } = data;
   if (execution?.label === "IN_DOUBT")
     return "It waits because the outcome of the call is unknown. It is not repeated until the outcome is known.";
   if (execution?.label === "CONTRADICTED")
@@ -149,11 +148,11 @@ function whyOf(data) {
   if (typeof answer === "string")
     return `It was answered with “${answer}”. Its program has not applied that yet.`;
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
-  if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
-  if (one.is_stable && one.due_at !== null)
+  const { cause, text } = data.waits_for;
+  if (cause === "deadline" || (cause === "person" && one.due_at !== null))
     return "It waits for one of the moves below; when its deadline passes, the deadline's move is made.";
-  if (one.is_stable) return "It waits, without a deadline, for one of the moves below.";
-  return "It is at work: a worker makes the next move.";
+  if (cause === "person") return "It waits, without a deadline, for one of the moves below.";
+  return `It waits for ${text}.`;
 }
 
 /** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */
