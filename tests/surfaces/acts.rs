@@ -1,6 +1,6 @@
 //! The acts of people: in each situation one is done, or it is refused and nothing changes. Both surfaces do the same.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use machine::{
     Id,
@@ -69,7 +69,7 @@ expired      | approve              | refused: {id} has expired and can no longe
 expired      | decline              | refused: {id} has expired and can no longer be answered; ask again
 expired      | cancel               | CANCELLED
 expired      | acknowledge          | refused: a gate makes no call; instead: `cancel {id} --as NAME`
-orphan       | approve              | refused: `cancel {id}` ends it; ask again
+orphan       | approve              | refused: `cancel {id} --as NAME` ends it; ask again
 orphan       | decline              | refused: {id} cannot be answered: no machine
 orphan       | cancel               | CANCELLED
 orphan       | acknowledge          | refused: a gate makes no call
@@ -450,6 +450,24 @@ impl Place {
             404 => Err(Why::Missing(detail())),
             _ => panic!("{answer:?}"),
         }
+    }
+
+    /// The refusals of the acts of the table, on the command line, by situation.
+    pub(super) async fn refusals(&self) -> BTreeMap<&'static str, String> {
+        let mut refusals: BTreeMap<_, String> = BTreeMap::new();
+        for (number, [situation, acts, _]) in (0..).zip(rows(TABLE)) {
+            let made = self.make(situation, number).await;
+            for act in acts.split(", ") {
+                let [_, command, _] = found(act);
+                let command = made.fill(command);
+                let words: Vec<_> = command.split_whitespace().chain(["--as", "ann"]).collect();
+                let ran = self.run(&words);
+                if ran.code != 0 {
+                    refusals.entry(situation).or_default().push_str(&ran.err);
+                }
+            }
+        }
+        refusals
     }
 
     /// The gate with the digest of its question, as the page of a person has it.

@@ -82,6 +82,19 @@ async fn every_command_runs_as_it_is_printed() {
     assert_eq!(verbs.into_iter().collect::<Vec<_>>().join(" "), offered);
 }
 
+/// For each situation and each command, one of those that its refusals name.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_of_a_refusal_runs_as_it_is_printed() {
+    let place = Place::new().await;
+    let mut verbs = BTreeSet::new();
+    for refusals in place.refusals().await.into_values() {
+        run_all(&place, &refusals, &mut verbs);
+    }
+    for verb in ["approve", "cancel", "confirm", "fence", "requeue", "send", "show"] {
+        assert!(verbs.contains(verb), "{verb}: {verbs:?}");
+    }
+}
+
 #[tokio::test]
 async fn commands_have_the_key_file_that_was_given() {
     let place = Place::with(&OpenOptions::new().key([7; 32])).await;

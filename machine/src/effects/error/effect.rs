@@ -100,7 +100,7 @@ pub enum EffectError {
         found: String,
     },
     /// The gate asks for something else than what waits behind it.
-    #[error("{id} cannot be answered: {reason}; `cancel {id}` ends it; ask again")]
+    #[error("{id} cannot be answered: {reason}; `cancel {id} --as NAME` ends it; ask again")]
     GateChanged {
         id: Id,
         /// A description of the change.
@@ -108,8 +108,8 @@ pub enum EffectError {
     },
     /// Another execution has done what the gate asks for.
     #[error(
-        "{id} can no longer be approved: {done}; `cancel {id}` ends it; to repeat it on purpose, plan the \
-         action with an `occurrence`"
+        "{id} can no longer be approved: {done}; `cancel {id} --as NAME` ends it; to repeat it on purpose, plan \
+         the action with an `occurrence`"
     )]
     GateDone {
         id: Id,
