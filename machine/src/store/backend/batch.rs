@@ -206,6 +206,11 @@ impl WriteBatch {
     pub(crate) fn leaves(&self, id: Id) -> bool {
         self.writes.iter().any(|write| write.row.id == id && write.left.is_some())
     }
+
+    /// Checks whether it lets go of this call: its parent leaves the state that made it, also with `detach`.
+    pub(crate) fn lets_go(&self, call: Id) -> bool {
+        self.moved_children.iter().any(|moved| moved.child == call && moved.position.is_none())
+    }
 }
 
 /// The part of a batch that writes one machine.

@@ -8,7 +8,7 @@ use super::{
     sample::{Machine, batch},
     subject::Subject,
 };
-use crate::store::backend::{NewChild, Rejected, Write, WriteBatch};
+use crate::store::backend::{MovedChild, NewChild, Rejected, Write, WriteBatch};
 
 /// Since when a machine is in its second visit.
 const SECOND: u64 = 3;
@@ -65,7 +65,25 @@ async fn ends_of_children(store: &Subject) -> Result<(), String> {
     store.accepts(parent.update(1)).await?;
     noted(store, parent.id(), Some(NOW)).await?;
     store.accepts(leaves(parent.update(1), 1)).await?;
-    noted(store, parent.id(), None).await
+    noted(store, parent.id(), None).await?;
+    withdrawn(store).await
+}
+
+/// A call that ends because its parent leaves the state is no end of a child in the next one, also with `detach`.
+async fn withdrawn(store: &Subject) -> Result<(), String> {
+    let mut parent = Machine::job();
+    store.accepts(parent.create()).await?;
+    let id = parent.id();
+    let mut call = add(store, &parent, Machine::execution(), (Some(SECOND), Some(0))).await?;
+    let let_go = MovedChild { child: call.id(), parent: id, since: SECOND, position: None };
+    let moved_children = vec![let_go];
+    let writes = [parent.update(1), call.end()];
+    store.accepts(WriteBatch { moved_children, ..batch(writes) }).await?;
+    noted(store, id, None).await?;
+    // One that was let go and ends later may be what the next state waits for.
+    let mut call = add(store, &parent, Machine::execution(), (Some(SECOND), None)).await?;
+    store.accepts([parent.update(1), call.end()]).await?;
+    noted(store, id, Some(NOW)).await
 }
 
 /// Adds a child to a machine, with this version and place.

@@ -104,7 +104,8 @@ impl Tables {
         for (write, leaves_children) in batch.writes.iter().zip(leave_children) {
             let id = write.row.id;
             let child = self.works.parents.get(&id).copied();
-            let parent_leaves = child.is_some_and(|child| batch.leaves(child.parent));
+            let parent_leaves =
+                batch.lets_go(id) || child.is_some_and(|child| batch.leaves(child.parent));
             let how = (batch.is_by_holder(id), *leaves_children, parent_leaves);
             for (to, event) in caused(write, child.as_ref(), how, now) {
                 for id in self.recipients(write, to) {

@@ -144,7 +144,7 @@ pub(super) fn apply_alone<'a>(
         lines.add(no, definition, line);
     }
     let sent = if consequences {
-        work::after(db, (no, write), &[], (false, false), batch.time(batch.now))?
+        work::after(db, (no, write), &[], (false, false, false), batch.time(batch.now))?
     } else {
         Vec::new()
     };
@@ -220,7 +220,8 @@ pub(super) fn apply<'a>(
         let left = written.iter().filter(|(_, write, _)| write.left.is_some());
         let left: Vec<i64> = left.map(|(no, ..)| *no).collect();
         for (no, write, leaves_children) in written {
-            let how = (batch.is_by_holder(write.row.id), leaves_children);
+            let id = write.row.id;
+            let how = (batch.is_by_holder(id), leaves_children, batch.lets_go(id));
             sent.extend(work::after(db, (no, write), &left, how, batch.time(batch.now))?);
         }
     }

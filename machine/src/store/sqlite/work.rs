@@ -53,18 +53,19 @@ pub(super) fn drives(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Writes the consequences of the write of a machine; returns the messages that are new. `left`: the machines that the
-/// batch moves out of their states.
+/// batch moves out of their states. `is_let_go`: it is a call that the batch lets go.
 pub(super) fn after(
     db: Keyed<'_>,
     (no, write): (i64, &Write),
     left: &[i64],
-    (by_holder, leaves_children): (bool, bool),
+    (by_holder, leaves_children, is_let_go): (bool, bool, bool),
     now: Millis,
 ) -> rusqlite::Result<Vec<(Id, EventOutcome)>> {
     let id = write.row.id;
     let parent = if write.row.ended { child::parent_of(db, (no, id))? } else { None };
     let call = parent.as_ref().and_then(|parent| parent.call);
-    let parent_leaves = parent.as_ref().is_some_and(|it| left.contains(&it.recipient.no));
+    let parent_leaves =
+        is_let_go || parent.as_ref().is_some_and(|it| left.contains(&it.recipient.no));
     let how = (by_holder, leaves_children, parent_leaves);
     let mut sent = Vec::new();
     for (to, event) in caused(write, call.as_ref(), how, now) {

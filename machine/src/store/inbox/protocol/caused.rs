@@ -27,7 +27,8 @@ pub(crate) enum To {
 /// The events that the write of a machine causes, in this order. A backend finds the machines; an event that
 /// [`step`](super::step) refuses changes nothing. `child`: the relation of a machine that has ended to its parent, with
 /// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease. `leaves_children`:
-/// the write leaves a visit with children. `parent_leaves`: the batch also moves the parent out of its state.
+/// the write leaves a visit with children. `parent_leaves`: the batch also moves the parent out of its state, or lets go of
+/// the call that ends.
 ///
 /// A machine may be written again after it has ended. Its messages have the same correlation ids then, so that each is
 /// sent once.
