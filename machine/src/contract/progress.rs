@@ -104,6 +104,11 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Progress {
+    /// A person declined it.
+    pub(crate) fn is_declined(&self) -> bool {
+        matches!(self.closed, Some(Closing::Declined { .. }))
+    }
+
     /// The progress of an execution, including unstored entries.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Self {

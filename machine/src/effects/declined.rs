@@ -1,13 +1,31 @@
 //! Actions that a person declined.
 
 use crate::{
-    contract::{ApprovalRequest, Contract, Decision, Progress},
+    contract::{AnyExecution, ApprovalRequest, Contract, Decision, Progress},
     effects::error::EffectError,
     id::Id,
-    store::{backend::Condition, error::LoadError, handle::Store, read::query::Query},
+    journal::Digest,
+    store::{
+        backend::Condition,
+        error::{LoadError, Unavailable},
+        handle::Store,
+        read::query::Query,
+    },
 };
 
 impl Store {
+    /// The action of an irreversible call that ended because a person declined it. `None` for any other one, and for one
+    /// that cannot be read.
+    pub(crate) async fn declined_action(&self, call: Id) -> Result<Option<Digest>, Unavailable> {
+        let call = LoadError::readable(Box::pin(self.load::<AnyExecution>(call)).await)?;
+        let declined = call.filter(|call| {
+            let contract = call.context();
+            let has_key = contract.is_irreversible() && contract.idempotency_key().is_some();
+            has_key && Progress::of(call).is_declined()
+        });
+        Ok(declined.map(|call| call.context().action().digest()))
+    }
+
     /// Refuses an irreversible action that no person approved, if the newest answer of a person to a
     /// question about it was no. A new question, or a person who retries it, is an approval. Returns the
     /// condition that no other answer comes before the execution begins.

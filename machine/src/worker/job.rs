@@ -79,7 +79,7 @@ struct Job<'a, H: Handler> {
     members: HashSet<Id>,
     /// When the machine has waited long enough for the next of its calls.
     overdue_at: Option<Millis>,
-    /// Calls of earlier entries that took effect, and whose outcome was not taken.
+    /// Calls of earlier entries that took effect, or that a person declined, and whose outcome was not taken.
     untaken: HashSet<Id>,
     /// Outcomes of earlier entries that nothing depends on.
     stale: Vec<String>,

@@ -54,7 +54,7 @@ pub(super) enum Act {
     SetAside(usize),
     Requeue(usize),
     Approve(usize),
-    /// A person declines, or the gate expires.
+    /// A person declines. A gate that expires is like a request that is lost.
     Decline(usize),
     /// A worker takes the key and gives the permit.
     Begin(usize),

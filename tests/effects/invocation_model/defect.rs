@@ -39,6 +39,8 @@ pub(super) enum Defect {
     EachWaits,
     /// What is withdrawn leaves its gate open.
     LeavesGateOpen,
+    /// A person is asked about what they declined before the machine learned it.
+    AsksAgain,
     /// A call begins while another one has its key.
     IgnoresKey,
 }

@@ -15,11 +15,14 @@
 //! 2. Such a call has another digest: the outcome is `Differs`, at once. It must not wait for that call: its gate could
 //!    be declined in the meantime, and the machine would say "not" while the other call is in doubt.
 //! 3. Another call has applied the key: `AlreadyDone` if its digest is the same, otherwise `Differs`. Nobody is asked.
-//! 4. Otherwise a call is created. If another one holds the key, of another machine or of this entry, it waits, and ends
+//! 4. A person declined the newest call of this machine with the same key and digest, and the machine has not taken the
+//!    outcome: the member joins it, so that nobody is asked again.
+//! 5. Otherwise a call is created. If another one holds the key, of another machine or of this entry, it waits, and ends
 //!    by rule 3 or begins. So the second of two equal members begins only if the first one was not applied.
 //!
-//! What has ended without effect is never joined: the new entry tries again. An idempotent call has no key, and is never
-//! joined. A call that is joined has begun, so a new entry asks nobody to approve it; `within` begins again.
+//! What else has ended without effect is never joined: the new entry tries again. An idempotent call has no key, and is
+//! never joined. A call that is joined has begun or was declined, so a new entry asks nobody to approve it; `within`
+//! begins again.
 //!
 //! Joining writes to the machine only: which execution is which member. What was read may change before the commit. It
 //! needs no condition but the version of the machine.
@@ -41,7 +44,7 @@
 //!   is looked up when the message is taken, because an entry may join a call after its message was sent.
 //! - The state takes only messages of the current entry. Others stay in the inbox, and are shown: an entry may still join
 //!   their calls. The commit of an entry acknowledges those of calls that have ended, that it does not join, and that are
-//!   not under way. Without a transition, a worker acknowledges none: an entry that was read before would wait for ever.
+//!   neither under way nor declined. Without a transition, a worker acknowledges none: an entry that was read before would wait for ever.
 //! - A transition on an outcome leaves its own call behind, and no other. So on one outcome of a set (`each`) it stays, or
 //!   leaves with `detach`; anything else is an error in the table. To wait for the other members would be a deadlock: two
 //!   receipts wait for each other. When all outcomes are there (`done`), it leaves.

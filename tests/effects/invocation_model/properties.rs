@@ -18,6 +18,8 @@ pub(super) const KEPT: &str = "a receipt that its machine has not seen is not ma
 pub(super) const NAMES: &str =
     "AlreadyDone names a call of the same amount, and Differs of another";
 pub(super) const FRESH: &str = "an idempotent call answers only the entry that made it";
+pub(super) const ASKS_ONCE: &str =
+    "nobody is asked again about what they declined, until the machine knows it";
 pub(super) const GATES: &str = "a gate is open only for a call that waits for it";
 
 impl Model for Scenario {
@@ -64,6 +66,7 @@ pub(super) fn all() -> Vec<Property<Scenario>> {
         never!(TAKEN_ONCE, TakenTwice),
         never!(NAMES, Misnamed),
         never!(FRESH, OldAnswer),
+        never!(ASKS_ONCE, AskedAgain),
         Property::always(KEPT, |scenario: &Scenario, world: &World| {
             let is_kept = |call: &Call| {
                 call.stage != Stage::Ended(Outcome::Receipt) || !call.taken || call.is_known
@@ -125,6 +128,7 @@ pub(super) fn possible() -> Vec<Property<Scenario>> {
         joined!("an entry has joined a call that has begun", Stage::Begun),
         joined!("an entry has joined a call in doubt", Stage::InDoubt),
         joined!("an entry has joined a receipt", Stage::Ended(Outcome::Receipt)),
+        joined!("an entry has joined what was declined", Stage::Ended(Outcome::NotApproved)),
         joined!(
             "a call that an entry joins was refused before the entry was written",
             Stage::Ended(Outcome::NotApplied)

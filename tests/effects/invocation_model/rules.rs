@@ -40,6 +40,12 @@ impl Call {
     pub(super) fn is_under_way(&self, scenario: &Scenario) -> bool {
         self.hold(scenario) != Hold::Free && !self.taken && !self.overridden
     }
+
+    /// A person declined it, and its machine does not know.
+    fn is_declined(&self, scenario: &Scenario) -> bool {
+        let is_declined = self.stage == Stage::Ended(Outcome::NotApproved);
+        is_declined && !self.taken && !scenario.is_idempotent()
+    }
 }
 
 impl World {
@@ -84,7 +90,28 @@ impl World {
                 return Gets::Ended(Outcome::Differs(own));
             }
         }
-        self.done(scenario, amount).map_or(Gets::New, Gets::Ended)
+        let done = self.done(scenario, amount).map(Gets::Ended);
+        let declined = self.declined(scenario, (machine, amount), before);
+        let declined = declined.filter(|_| !is(Defect::AsksAgain)).map(Gets::Joined);
+        done.or(declined).unwrap_or(Gets::New)
+    }
+
+    /// The newest call of this machine with the key, if a person declined it and the machine does not know.
+    pub(super) fn declined(
+        &self,
+        scenario: &Scenario,
+        (machine, amount): (usize, Amount),
+        before: &[Gets],
+    ) -> Option<usize> {
+        let is_one_key = |call: &Call| {
+            call.machine == machine
+                && call.stage != Stage::Withdrawn
+                && scenario.have_one_key(call.amount, amount)
+        };
+        let mut own = (0..self.calls.len()).rev().filter(|at| is_one_key(&self.calls[*at]));
+        let newest = own.find(|at| !before.contains(&Gets::Joined(*at)))?;
+        let call = &self.calls[newest];
+        (call.amount == amount && call.is_declined(scenario)).then_some(newest)
     }
 
     /// The outcome of a call whose key was applied by another one.
@@ -169,8 +196,9 @@ impl World {
     pub(super) fn is_stale(&self, scenario: &Scenario, at: usize) -> bool {
         let call = &self.calls[at];
         let is_member = self.machines[call.machine].open_calls().any(|open| open == at);
-        let is_kept =
-            call.is_under_way(scenario) || scenario.defect == Some(Defect::TakesOldOutcome);
+        let is_kept = call.is_under_way(scenario)
+            || call.is_declined(scenario)
+            || scenario.defect == Some(Defect::TakesOldOutcome);
         matches!(call.stage, Stage::Ended(_)) && !is_member && !is_kept
     }
 

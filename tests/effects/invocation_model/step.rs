@@ -129,7 +129,12 @@ impl World {
         (its.place, its.set, its.by_detach, its.plan) = (Place::Paying, plan.set, false, None);
         its.entry += 1;
         let entry = its.entry;
-        for (&amount, gets) in scenario.sets[plan.set].iter().zip(plan.gets) {
+        let members = scenario.sets[plan.set].iter().zip(plan.gets.clone());
+        for (place, (&amount, gets)) in members.enumerate() {
+            let declined = self.declined(scenario, (machine, amount), &plan.gets[..place]);
+            if plan.approve && gets == Gets::New && declined.is_some() {
+                self.fault = self.fault.or(Some(Fault::AskedAgain));
+            }
             let call = match gets {
                 Gets::Joined(call) => {
                     self.calls[call].is_known = false;

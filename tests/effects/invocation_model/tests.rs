@@ -99,7 +99,7 @@ fn the_rules_hold_in_every_order() {
 }
 
 /// Each defect, the scenario that must show it, and the promise that it breaks.
-const TWINS: [(Defect, &str, &str); 21] = [
+const TWINS: [(Defect, &str, &str); 22] = [
     (Defect::NoJoin, "one machine", properties::TRUE_NOT),
     (Defect::NoWait, "one machine", properties::TRUE_NOT),
     (Defect::EndsOverDetached, "one machine", properties::TRUE_NOT),
@@ -120,6 +120,7 @@ const TWINS: [(Defect, &str, &str); 21] = [
     (Defect::EachLeavesFreely, "sets that leave", properties::TRUE_NOT),
     (Defect::EachWaits, "two keys that leave", properties::ENDS),
     (Defect::LeavesGateOpen, "gates", properties::GATES),
+    (Defect::AsksAgain, "gates", properties::ASKS_ONCE),
     (Defect::IgnoresKey, "two machines", properties::ONCE),
 ];
 

@@ -118,7 +118,7 @@ pub(super) enum Outcome {
     Receipt,
     /// The bank refused it, or a person says that it was not paid.
     NotApplied,
-    /// A person declined it at the gate, or the gate expired.
+    /// A person declined it at the gate.
     NotApproved,
     AlreadyDone(usize),
     Differs(usize),
@@ -143,6 +143,8 @@ pub(super) enum Fault {
     Misnamed,
     /// The answer of an idempotent call of an earlier entry was taken.
     OldAnswer,
+    /// A person was asked about what they had declined, and the machine did not know.
+    AskedAgain,
 }
 
 impl Place {

@@ -2,6 +2,7 @@
 
 mod adopted;
 mod begun;
+mod declined;
 mod half_done;
 mod handled;
 mod kept;

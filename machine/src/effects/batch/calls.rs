@@ -12,7 +12,7 @@ use crate::{
     id::Id,
     journal::{Digest, Fact},
     store::{
-        backend::{Attempts, MovedChild, NewChild},
+        backend::{Attempts, CallRow, MovedChild, NewChild},
         error::{CommitError, LoadError},
         handle::Store,
         inbox::{message::Message, outcome::OutcomePlace, protocol::Event},
@@ -195,28 +195,41 @@ impl Store {
         let Ok(attempts) = attempts.into_iter().collect::<Result<Vec<_>, _>>() else {
             return Ok(Place::New);
         };
+        let own = self.same_calls(entry, &key).await?;
+        let is_joined = |call| joined.iter().any(|it| it.child == call);
         let (by, is_applied) = match key_state(&attempts, CONTRACTS, id) {
-            KeyState::Free => return Ok(Place::New),
-            KeyState::Held { by } => (by, false),
-            KeyState::Applied { by } => (by, true),
+            KeyState::Free => (None, false),
+            KeyState::Held { by } => (Some(by), false),
+            KeyState::Applied { by } => (Some(by), true),
         };
-        let holder = self.holder(by).await?;
-        let is_same = holder.is_none_or(|of| of == action);
-        if self.is_under_way(entry, by, &key).await? {
-            let is_joined = joined.iter().any(|it| it.child == by);
-            match (is_same, is_joined) {
-                (false, _) => return Ok(Place::Answered(CallError::Differs { by })),
-                (true, false) => return Ok(Place::Joins(by)),
-                // An equal call of the set has it.
-                (true, true) => {}
+        if let Some(by) = by {
+            let holder = self.holder(by).await?;
+            let is_same = holder.is_none_or(|of| of == action);
+            // A call of an earlier entry, whose outcome the machine has not taken.
+            if own.iter().any(|it| it.id == by && !it.is_taken()) {
+                match (is_same, is_joined(by)) {
+                    (false, _) => return Ok(Place::Answered(CallError::Differs { by })),
+                    (true, false) => return Ok(Place::Joins(by)),
+                    // An equal call of the set has it.
+                    (true, true) => {}
+                }
+            }
+            match (is_applied, is_same) {
+                (true, true) => return Ok(Place::Answered(CallError::AlreadyDone { by })),
+                (true, false) => return Ok(Place::Answered(CallError::Differs { by })),
+                // It waits until the other one has ended.
+                (false, _) => {}
             }
         }
-        Ok(match (is_applied, is_same) {
-            (true, true) => Place::Answered(CallError::AlreadyDone { by }),
-            (true, false) => Place::Answered(CallError::Differs { by }),
-            // It waits until the other one has ended.
-            (false, _) => Place::New,
-        })
+        // The machine does not know that a person declined it: nobody is asked again.
+        let newest = own.iter().rfind(|it| !is_joined(it.id));
+        let unknown = newest.filter(|it| it.has_ended && !it.is_taken());
+        if let Some(call) = unknown
+            && self.declined_action(call.id).await? == Some(action)
+        {
+            return Ok(Place::Joins(call.id));
+        }
+        Ok(Place::New)
     }
 
     /// The digest of the action of an execution; `None` if that cannot be read.
@@ -228,18 +241,17 @@ impl Store {
         }
     }
 
-    /// Returns whether this is a call of an earlier entry of the machine whose outcome the machine has not taken.
-    async fn is_under_way(
+    /// The calls with this key that earlier entries of the machine have made, oldest first.
+    async fn same_calls(
         &self,
         entry: &Entry,
-        call: Id,
         key: &IdempotencyKey,
-    ) -> Result<bool, EffectError> {
+    ) -> Result<Vec<CallRow>, EffectError> {
         if entry.is_new {
-            return Ok(false);
+            return Ok(Vec::new());
         }
         let own = self.inner.backend.same_call(entry.machine, key.to_string()).await?;
-        Ok(own.iter().flatten().any(|it| it.id == call && !it.is_taken()))
+        Ok(own.into_iter().flatten().collect())
     }
 }
 

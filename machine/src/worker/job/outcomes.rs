@@ -147,7 +147,11 @@ impl<H: Handler> Job<'_, H> {
             let has_key = |it: &Result<KeyAttempt, _>| {
                 it.as_ref().map_or(true, |it| matches!(it.hold, Hold::Held | Hold::Applied))
             };
-            if attempts.last().is_some_and(has_key) {
+            let is_kept = match attempts.last() {
+                Some(newest) => has_key(newest),
+                None => self.shared.store.declined_action(id).await?.is_some(),
+            };
+            if is_kept {
                 self.untaken.insert(id);
             }
         }
@@ -195,7 +199,7 @@ impl<H: Handler> Job<'_, H> {
         let is_current = match OutcomePlace::of(&message.correlation) {
             Some(OutcomePlace::Execution(id)) if self.untaken.contains(&id) => {
                 return OutcomeFit::Later(format!(
-                    "the call {id} took effect after its state was left; its outcome waits until the state is entered again"
+                    "the call {id} ended after its state was left; its outcome waits until the state is entered again"
                 ));
             }
             Some(OutcomePlace::Execution(id)) => self.members.contains(&id),
