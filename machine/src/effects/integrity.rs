@@ -75,7 +75,8 @@ impl Store {
 
     /// Deletes machines that have ended, with their contexts, journals, messages and leases, in small
     /// commits. Each is verified before; one that fails is kept and reported. Kept are also a gate or a parent of a machine
-    /// that has not ended, a descendant of one, an execution whose call is unanswered or that is
+    /// that has not ended, a descendant of one (apart from calls of its earlier visits, once it has taken their outcome, which
+    /// goes with them, or has let them go), an execution whose call is unanswered or that is
     /// [contradicted](Prune::contradicted), the newest machine, and the machine with the newest journal entry.
     ///
     /// Keys stay protected: attempts are never deleted, so the action of a pruned execution is not done

@@ -11,6 +11,7 @@ mod orders;
 mod overdue;
 mod patient;
 mod permutations;
+mod pruned;
 mod refusals;
 mod refused;
 mod run_time;

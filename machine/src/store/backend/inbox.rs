@@ -148,6 +148,15 @@ pub(crate) struct MovedChild {
     pub(crate) position: Option<u32>,
 }
 
+impl Kinship {
+    /// Returns whether a call that has ended is over for its parent, which came into its state with the entry of this
+    /// number: an earlier entry made it, and the parent has let it go or taken its outcome. Then it can be pruned while
+    /// its parent lives.
+    pub(crate) fn is_over(&self, entered: u64, is_taken: bool) -> bool {
+        self.since <= entered && (self.position.is_none() || is_taken)
+    }
+}
+
 impl NewChild {
     /// The relation to a parent that is in this version after the batch.
     pub(crate) fn kinship(&self, version: u64) -> Kinship {

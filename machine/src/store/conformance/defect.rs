@@ -116,6 +116,8 @@ defects! {
     MovesStrangers => moved_children,
     /// Moves a child although its write yields.
     MovesYielding => under_way,
+    /// Prunes calls whose outcome their machine has not taken.
+    PrunesUntaken => prune,
     Reorders => order,
     ReusesToken => token_rises,
     ReversesReady => ready,
@@ -165,6 +167,15 @@ impl Defect {
                 batch.writes.retain(|write| {
                     let id = write.row.id;
                     !yielding.contains(&id) || write.expected == version(id)
+                });
+            }
+            Self::PrunesUntaken if !batch.prune.is_empty() => {
+                memory.tamper(|data| {
+                    let inboxes = data.works.states.values_mut();
+                    let messages = inboxes.flat_map(|inbox| &mut inbox.messages);
+                    for (_, message) in messages.filter(|(name, _)| name.contains(":outcome:")) {
+                        message.status = MessageStatus::Handled;
+                    }
                 });
             }
             Self::MovesStrangers => {

@@ -4,7 +4,7 @@
 use super::{
     Open, ensure,
     event::send,
-    sample::{Machine, batch},
+    sample::{Machine, SINCE, batch},
     settings,
     subject::Subject,
 };
@@ -12,6 +12,7 @@ use crate::{
     journal::Digest,
     store::{
         backend::{FoundRow, NewChild, Rejected, WriteBatch},
+        inbox::outcome::outcome_of,
         upkeep::pruning::{Candidate, Link},
     },
     stored::Hold,
@@ -21,8 +22,9 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     deletes(open).await?;
     keeps(open).await?;
     keeps_families(open, None).await?;
-    // A call is kept as every child is: until its parent, which takes its outcome, has ended.
-    keeps_families(open, Some(0)).await
+    // A machine that is no call is kept, whatever its place.
+    keeps_families(open, Some(0)).await?;
+    forgets_calls(&Subject::open(open)).await
 }
 
 /// A pruned machine leaves only its digests and its attempts.
@@ -148,6 +150,59 @@ async fn keeps_families(open: &Open<'_>, position: Option<u32>) -> Result<(), St
         ensure!(children.is_empty(), "children of a missing machine: {children:?}");
     }
     Ok(())
+}
+
+/// A call goes before its machine, once that has left the state and waits for it no longer.
+async fn forgets_calls(store: &Subject) -> Result<(), String> {
+    store.drives(&["job"]).await?;
+    let [mut parent, mut child] = [(); 2].map(|()| Machine::job());
+    let [mut taken, mut untaken, mut dropped, mut lives] =
+        [(); 4].map(|()| Machine::execution().with_key("k"));
+    store.accepts(parent.create()).await?;
+    let id = parent.id();
+    let children = vec![
+        taken.call_of(id, 0),
+        untaken.call_of(id, 1),
+        dropped.child_of(id),
+        lives.call_of(id, 2),
+        child.child_of(id),
+    ];
+    let calls = [&mut taken, &mut untaken, &mut dropped, &mut lives, &mut child];
+    let creates = calls.map(Machine::create);
+    store.accepts(WriteBatch { children, ..batch(creates) }).await?;
+    store.accepts(taken.update(1).takes("k")).await?;
+    store.accepts(taken.end().turns("k", Hold::Applied)).await?;
+    for machine in [&mut untaken, &mut dropped, &mut child] {
+        store.accepts(machine.end()).await?;
+    }
+    store.takes(&mut parent, &taken).await?;
+    let attempts = store.attempts_at("k").await?;
+    store.accepts(Machine::job().create()).await?;
+
+    let all = || [&taken, &untaken, &dropped, &lives, &child].map(of).to_vec();
+    enters(store, &mut parent, SINCE - 1).await?;
+    prunes(store, all(), &[None; 5]).await?;
+    enters(store, &mut parent, SINCE).await?;
+    prunes(store, all(), &[Some(3), None, Some(2), None, None]).await?;
+    store.agrees(&parent).await?;
+    let inbox: Vec<_> = store.inbox(id).await?.into_iter().map(|it| it.correlation).collect();
+    ensure!(inbox == [outcome_of(untaken.id())], "the inbox has {inbox:?}");
+    let left: Vec<_> = store.children(id).await?.iter().map(|child| child.id).collect();
+    ensure!(left == [untaken.id(), lives.id(), child.id()], "the children are {left:?}");
+    // The key is still taken.
+    let now = store.attempts_at("k").await?;
+    ensure!(now == attempts, "the attempts were {attempts:#?}, and are {now:#?}");
+    let mut again = Machine::execution().with_key("k");
+    let done = Rejected::AlreadyDone { id: again.id(), by: taken.id() };
+    store.rejects(again.create().takes("k"), done).await
+}
+
+/// A machine comes into a state with the entry of this number.
+async fn enters(store: &Subject, machine: &mut Machine, entry: u64) -> Result<(), String> {
+    let mut write = machine.update(1);
+    write.row.summary = format!(r#"{{"entered":{entry}}}"#);
+    machine.row.summary.clone_from(&write.row.summary);
+    store.accepts(write).await.map(drop)
 }
 
 fn of(machine: &Machine) -> Candidate {

@@ -1,5 +1,5 @@
 use crate::store::{
-    backend::FoundRow,
+    backend::{FoundRow, Messages},
     error::LoadError,
     handle::Store,
     inbox::message::{Delivery, Received},
@@ -18,8 +18,13 @@ impl Store {
         if !matches!(message.status, Delivery::Queued | Delivery::Handled) {
             return Ok(());
         }
-        let (call_row, parent) = (self.found(call).await?, self.inner.backend.parent(call).await?);
-        // The machine is read last: once it has ended, its calls can be pruned, and so can the machine.
+        // What is read last decides: pruning deletes a call, its relation to its parent, and its outcome together.
+        let (parent, call_row) = (self.inner.backend.parent(call).await?, self.found(call).await?);
+        let again = Messages::One(to, message.correlation.clone());
+        if self.inner.backend.messages(again).await?.is_empty() {
+            return Ok(());
+        }
+        // Once the machine has ended, it can be pruned, too.
         let lives = match self.found(to).await? {
             FoundRow::Row(row, _) => !row.ended,
             FoundRow::Missing(_) => return Ok(()),

@@ -13,6 +13,7 @@ use crate::{
         handle::Store,
         inbox::outcome::{OutcomePlace, outcome_of},
         integrity::check::DeclaredKind,
+        read::load::summary_of,
         write::under_way::COMPLETED,
     },
     stored::{KnownDefinitions, OutcomeReader},
@@ -77,7 +78,7 @@ impl Store {
         // One that cannot be read is reported with the machine.
         let calls: Vec<CallRow> = calls.into_iter().flatten().collect();
         if by != taken.machine
-            && let Some(wrong) = self.wrong_call(taken.machine, by).await?
+            && let Some(wrong) = self.wrong_call(taken, by).await?
         {
             return Ok(Some(wrong));
         }
@@ -109,14 +110,16 @@ impl Store {
     }
 
     /// Why an execution is not a call of the machine that has ended.
-    async fn wrong_call(&self, machine: Id, call: Id) -> Result<Difference, LoadError> {
-        let backend = &self.inner.backend;
+    async fn wrong_call(&self, taken: &Taken<'_>, call: Id) -> Result<Difference, LoadError> {
+        let (machine, backend) = (taken.machine, &self.inner.backend);
         let message = Messages::One(machine, outcome_of(call));
-        let (message, found) = (backend.messages(message).await?.pop(), self.found(call).await?);
-        let parent = backend.parent(call).await?;
+        let (message, parent) =
+            (backend.messages(message).await?.pop(), backend.parent(call).await?);
+        // The call is read last: pruning deletes all three together.
+        let found = self.found(call).await?;
         Ok(match (found, parent) {
-            (FoundRow::Missing(_), _) if self.lives(machine).await? => {
-                Some(format!("{call} is missing"))
+            (FoundRow::Missing(_), _) => {
+                self.keeps_calls(taken).await?.then(|| format!("{call} is missing"))
             }
             (FoundRow::Row(_, _), Ok(parent)) if parent != Some(machine) => {
                 Some(format!("{call} is not a call of this machine"))
@@ -128,10 +131,13 @@ impl Store {
         })
     }
 
-    /// Returns whether a machine has not ended: then its calls are not pruned.
-    async fn lives(&self, machine: Id) -> Result<bool, LoadError> {
-        Ok(match self.found(machine).await? {
-            FoundRow::Row(row, _) => !row.ended,
+    /// Returns whether a machine is still in the state in which it took an outcome: then the calls are not pruned.
+    async fn keeps_calls(&self, taken: &Taken<'_>) -> Result<bool, LoadError> {
+        Ok(match self.found(taken.machine).await? {
+            FoundRow::Row(row, _) => {
+                let has_moved = summary_of(&row).is_ok_and(|it| it.entered != taken.entered);
+                !row.ended && !has_moved
+            }
             FoundRow::Missing(_) => false,
             FoundRow::Broken(_) => true,
         })
@@ -179,7 +185,7 @@ impl Store {
         let Some(message) = self.inner.backend.messages(place).await?.pop() else {
             // It may have been the outcome of a call that was pruned.
             let is_pruned =
-                claims.is_whole && !claim.is_overdue() && !self.lives(taken.machine).await?;
+                claims.is_whole && !claim.is_overdue() && !self.keeps_calls(taken).await?;
             return Ok((!is_pruned).then(|| format!("call {position} of the state has no outcome")));
         };
         let Ok(message) = message else { return Ok(None) };

@@ -35,8 +35,7 @@ impl Tables {
     /// Checks whether a machine has the calls that a filter asks for.
     pub(super) fn has_calls(&self, row: &Row, filter: &Filter) -> bool {
         let Some(wanted) = &filter.calls else { return true };
-        let entered = member(&row.summary, "/entered").as_u64().unwrap_or_default();
-        self.calls(row.id, entered + 1)
+        self.calls(row.id, entered(row) + 1)
             .iter()
             .filter_map(|call| self.live_call(call.id))
             .any(|state| wanted.contains(&state))
@@ -91,6 +90,11 @@ impl Tables {
         let inbox = self.works.states.get(&parent)?;
         inbox.messages.get(&outcome_of(call)).map(|message| message.status.into())
     }
+}
+
+/// The number of the entry that came into the state of a machine.
+pub(super) fn entered(row: &Row) -> u64 {
+    member(&row.summary, "/entered").as_u64().unwrap_or_default()
 }
 
 /// A member of a summary.

@@ -1,9 +1,13 @@
 use std::collections::BTreeSet;
 
-use super::{MachineRow, Tables};
+use super::{MachineRow, Tables, calls::entered};
 use crate::{
     id::Id,
-    store::upkeep::pruning::{Candidate, Link, PrunedLine},
+    store::{
+        inbox::{message::Delivery, outcome::outcome_of},
+        upkeep::pruning::{Candidate, Link, PrunedLine},
+        write::under_way::CALLS,
+    },
 };
 
 impl Tables {
@@ -32,9 +36,32 @@ impl Tables {
         let mut attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
         !is_newest
             && !is_awaited
-            && !self.ancestors(id).iter().any(is_alive)
+            && (!self.ancestors(id).iter().any(is_alive) || self.is_over(stored))
             && !self.descendants(id).iter().any(is_alive)
             && !attempts.any(|attempt| attempt.worker.is_some())
+    }
+
+    /// Returns whether a machine that has ended is a call, and over for its parent.
+    fn is_over(&self, call: &MachineRow) -> bool {
+        let id = call.row.id;
+        let kinship = self.works.parents.get(&id).filter(|_| call.row.machine == CALLS);
+        let parent = kinship.and_then(|kinship| Some((kinship, self.find(kinship.parent)?)));
+        parent.is_some_and(|(kinship, parent)| {
+            let is_taken = self.outcome(parent.row.id, id) == Some(Delivery::Handled);
+            kinship.is_over(entered(&parent.row), is_taken)
+        })
+    }
+
+    /// Forgets the outcome of a call that its parent has taken.
+    fn forget_outcome(&mut self, call: Id) {
+        let Some(parent) = self.works.parents.get(&call).map(|it| it.parent) else { return };
+        if self.outcome(parent, call) == Some(Delivery::Handled) {
+            let correlation = outcome_of(call);
+            self.works.messages.retain(|it| !it.is(parent, &correlation));
+            if let Some(inbox) = self.works.states.get_mut(&parent) {
+                inbox.messages.remove(&correlation);
+            }
+        }
     }
 
     fn ancestors(&self, id: Id) -> BTreeSet<Id> {
@@ -57,6 +84,7 @@ impl Tables {
     }
 
     fn remove(&mut self, id: Id) {
+        self.forget_outcome(id);
         let attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
         let tokens: BTreeSet<u64> = attempts.map(|attempt| attempt.token).collect();
         for entry in self.entries.iter().filter(|entry| entry.id == Some(id)) {

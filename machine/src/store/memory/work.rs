@@ -51,6 +51,11 @@ impl Delivered {
         self.message.actor == <crate::actor::Call as crate::actor::Actor>::KIND
     }
 
+    /// It is the message to a machine with this correlation id.
+    pub(super) fn is(&self, to: Id, correlation: &str) -> bool {
+        self.to == to && self.message.correlation == correlation
+    }
+
     /// Returns its state; `of_machine` has the newest message of each correlation id.
     fn state(&self, of_machine: Option<&InboxState>) -> MessageState {
         let newest = of_machine.and_then(|it| it.messages.get(&self.message.correlation));
@@ -171,7 +176,7 @@ impl Tables {
         let known = self.works.states.get(&id).and_then(|it| it.messages.get(correlation));
         let known = known.cloned().unwrap_or_default();
         let mut newest = self.works.messages.iter_mut().rev();
-        if let Some(it) = newest.find(|it| it.to == id && it.message.correlation == correlation) {
+        if let Some(it) = newest.find(|it| it.is(id, correlation)) {
             it.replaced = Some(MessageState { status: MessageStatus::Replaced, ..known });
         }
     }

@@ -5,9 +5,10 @@ use rusqlite::{ToSql, params};
 use super::{
     attempts,
     cached::{Cached, Keyed},
-    child::kinship,
+    child::{self, kinship},
     journal::bounded,
     ready,
+    select::ENTERED,
     value::{Column, Columns},
 };
 use crate::{
@@ -53,6 +54,12 @@ const UNTAKEN: [&str; 2] = [
     "SELECT m.name FROM instance p CROSS JOIN message m INDEXED BY message_set_aside
      ON m.instance = p.no AND m.status = 2 WHERE p.id = ?1 AND m.actor = ?2",
 ];
+
+/// The number of the entry that came into the state of a machine, if another one is a call.
+const ENTERED_OF: &str = "
+    SELECT CAST({ENTERED} AS INTEGER)
+    FROM instance i CROSS JOIN instance x CROSS JOIN definition d ON d.no = x.definition
+    WHERE i.id = ?1 AND x.id = ?2 AND d.machine = ?3";
 
 pub(super) fn calls(
     db: Keyed<'_>,
@@ -152,6 +159,20 @@ pub(super) fn has_taken(db: Keyed<'_>, parent: Id, call: Id) -> rusqlite::Result
     Ok(found.map(|found| found.is_ok_and(|received| received.status == Delivery::Handled)))
 }
 
+/// Returns whether a machine that has ended is a call, and over for its parent. An edit of the file frees none.
+pub(super) fn is_over(db: Keyed<'_>, id: Id) -> rusqlite::Result<bool> {
+    let Ok(Some(kinship)) = child::find(db, id)? else { return Ok(false) };
+    let parameters = params![kinship.parent.bytes(), id.bytes(), CALLS];
+    let entered: Option<i64> = db.find(&entered_of(), parameters, |row| row.get(0))?;
+    let Some(entered) = entered.and_then(|it| u64::try_from(it).ok()) else { return Ok(false) };
+    let is_taken = has_taken(db, kinship.parent, id)?.unwrap_or_default();
+    Ok(kinship.is_over(entered, is_taken))
+}
+
+fn entered_of() -> String {
+    ENTERED_OF.replace("{ENTERED}", ENTERED)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +197,11 @@ mod tests {
             let expected: &[&str] = if sql == LIVE { &["SCAN d"] } else { &[] };
             assert_eq!(whole, expected, "{sql}: {steps:#?}");
         }
+    }
+
+    #[test]
+    fn the_entry_of_a_parent_is_found_by_its_id() {
+        let steps = plan(&entered_of(), &[&"parent", &"call", &"kind"]);
+        assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{steps:#?}");
     }
 }

@@ -249,7 +249,8 @@ pub(super) const FORMAT_15: &str = "
     BEGIN SELECT RAISE(ABORT, 'the digests of pruned entries are kept'); END;
     CREATE TRIGGER message_is_kept BEFORE DELETE ON message
     WHEN EXISTS (SELECT 1 FROM instance WHERE no = OLD.instance)
-    BEGIN SELECT RAISE(ABORT, 'messages are deleted only with their machine'); END;
+        AND (OLD.actor <> 'call' OR OLD.status <> 1)
+    BEGIN SELECT RAISE(ABORT, 'a message is deleted only with its machine, or with its call'); END;
     CREATE TRIGGER message_keeps_its_body
     BEFORE UPDATE OF no, instance, correlation, actor, name, trigger, body, sent_at, seal ON message
     BEGIN SELECT RAISE(ABORT, 'a message keeps its body'); END;

@@ -1,19 +1,22 @@
 //! Deletes machines that have ended, and keeps the data that the chain over the journal covers.
 
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{ToSql, params};
 
 use super::{
     attempts,
     cached::{Cached, Keyed},
+    call,
     fail::fail_point,
     journal,
     readers::ReadConnection,
     value::{Cell, Column, Columns, integer},
 };
 use crate::{
+    actor::{Actor, Call},
     journal::{Digest, DigestKey},
     store::{
         backend::Broken,
+        inbox::{outcome::outcome_of, protocol::MessageStatus},
         upkeep::pruning::{Candidate, Link, PrunedLine},
     },
 };
@@ -21,26 +24,36 @@ use crate::{
 /// Prunes what may be pruned; returns the number of entries of each, `None` if it is still needed.
 pub(super) fn run(db: Keyed<'_>, prune: &[Candidate]) -> rusqlite::Result<Vec<Option<u64>>> {
     let one = |candidate: &Candidate| {
-        let Some(no) = prunable(&db, *candidate)? else { return Ok(None) };
+        let Some(no) = prunable(db, *candidate)? else { return Ok(None) };
         let opened = attempts::tokens(&db, no, candidate.id)?;
+        // Nothing compares a transition with what is gone.
+        db.run(
+            "DELETE FROM message WHERE instance = (SELECT parent FROM child WHERE child = ?1)
+                 AND correlation = ?2 AND status = ?3 AND actor = ?4",
+            params![no, outcome_of(candidate.id), MessageStatus::Handled as i64, Call::KIND],
+        )?;
         remove(db, no, &opened).map(Some)
     };
     prune.iter().map(one).collect()
 }
 
+/// One of its ancestors has not ended.
+const ANCESTORS: &str = "
+    WITH RECURSIVE family (no) AS (
+         SELECT parent FROM child WHERE child = ?1
+         UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
+     SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0";
+
 /// Each finds something that still needs a machine. `?1` is its number, `?2` its id, and `?3` its key. The indexes are
 /// named because SQLite would read all machines instead, for a join with so few of them.
 const NEEDS: [&str; 5] = [
+    // Unless it is a call that is over.
+    ANCESTORS,
     // It is the newest machine, or has the newest journal entry.
     "SELECT 1 WHERE ?1 = (SELECT max(no) FROM instance)
          OR ?1 = (SELECT instance FROM journal ORDER BY seq DESC LIMIT 1)",
     // A machine waits for it.
     "SELECT 1 FROM instance INDEXED BY instance_behind WHERE behind = ?2 AND ended = 0",
-    // One of its ancestors has not ended.
-    "WITH RECURSIVE family (no) AS (
-         SELECT parent FROM child WHERE child = ?1
-         UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
-     SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
     // One of its descendants has not ended.
     "WITH RECURSIVE family (no) AS (
          SELECT child FROM child WHERE parent = ?1
@@ -52,20 +65,21 @@ const NEEDS: [&str; 5] = [
 ];
 
 /// The number of a machine that has ended, is as it was found, and that nothing needs.
-fn prunable(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Option<i64>> {
+fn prunable(db: Keyed<'_>, candidate: Candidate) -> rusqlite::Result<Option<i64>> {
     let id = candidate.id.bytes();
-    let found = connection.find(
+    let found = db.find(
         "SELECT no, key FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1",
         params![id, integer(candidate.version)?],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let Some((no, key)): Option<(i64, Option<String>)> = found else { return Ok(None) };
     for need in NEEDS {
-        let mut select = connection.prepare_cached(need)?;
+        let mut select = db.prepare_cached(need)?;
         let parameters: [&dyn ToSql; 3] = [&no, id, &key];
         // A statement has the parameters up to the last one that it names.
         let used = select.parameter_count();
-        if select.exists(&parameters[..used])? {
+        let is_needed = select.exists(&parameters[..used])?;
+        if is_needed && !(need == ANCESTORS && call::is_over(db, candidate.id)?) {
             return Ok(None);
         }
     }

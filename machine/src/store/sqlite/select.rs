@@ -23,6 +23,10 @@ const ENDS: &str = "
         FROM ended WHERE ended.status IS NOT NULL)
     SELECT status FROM ended WHERE status IS NOT NULL";
 
+/// The number of the entry that came into the state of the machine `i`.
+pub(super) const ENTERED: &str = "
+    COALESCE(CASE WHEN json_valid(i.summary) THEN json_extract(i.summary, '$.entered') END, 0)";
+
 /// Rows that one index has in the order of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Range {
@@ -253,8 +257,7 @@ fn calls(wanted: &[CallState]) -> (String, Vec<Value>) {
         "EXISTS (
             SELECT 1 FROM child k INDEXED BY child_call CROSS JOIN instance x ON x.no = k.child
             WHERE k.parent = i.no AND k.position IS NOT NULL AND x.ended = 0
-            AND k.since = 1 + COALESCE(
-                CASE WHEN json_valid(i.summary) THEN json_extract(i.summary, '$.entered') END, 0)
+            AND k.since = 1 + {ENTERED}
             AND (x.status, CASE WHEN x.behind IS NULL THEN 0 ELSE COALESCE(
                      (SELECT g.status FROM instance g WHERE g.id = x.behind), '') END, {})
                 IN (VALUES {places}))",
