@@ -94,10 +94,14 @@ impl Store {
                 Some(call) if call.has_ended && !claim.is_overdue() => {
                     self.differs(taken, claims.reader, claim, call.id).await?
                 }
-                None if !claims.is_whole && by != taken.machine => {
-                    let is_pruned = matches!(self.found(by).await?, FoundRow::Missing(_));
-                    (!is_pruned).then(|| format!("{by} is a call of another entry"))
-                }
+                None if !claims.is_whole && by != taken.machine => match self.found(by).await? {
+                    // It was pruned, unless another call has its place.
+                    FoundRow::Missing(_) => {
+                        let is_other = calls.iter().any(|it| it.position == claim.place);
+                        is_other.then(|| format!("its inbox has no outcome of {by}"))
+                    }
+                    _ => Some(format!("{by} is a call of another entry")),
+                },
                 _ => self.differs_from_answer(taken, claims, claim).await?,
             };
             if wrong.is_some() {
