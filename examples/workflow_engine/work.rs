@@ -63,9 +63,7 @@ impl Work {
 
     /// The calls of the task, oldest first; the engine has made those of earlier tasks, too.
     pub async fn calls(&self, task: &mut Task) -> Result<Vec<TaskCall>, OwnCallsError> {
-        let (session, mut calls) = (self.session(), task.calls().all().await?);
-        calls.retain(|call: &TaskCall| call.contract().session_id() == Some(&session));
-        Ok(calls)
+        task.calls::<ToolCall>().of_session(self.session()).await
     }
 
     /// Without a plan.

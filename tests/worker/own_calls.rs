@@ -66,6 +66,9 @@ fn a_handler_sees_the_calls_of_its_state() {
                 let state = errand.status().to_string();
                 assert_eq!(task.calls::<Action>().all().await?.len(), all.len());
                 assert!(task.calls::<Weigh>().all().await?.is_empty());
+                let of_session = task.calls::<Charge>().of_session(task.id().to_string()).await?;
+                assert_eq!(lines(&of_session), lines(&all));
+                assert!(task.calls::<Charge>().of_session("another").await?.is_empty());
                 assert!(all.iter().all(|it| it.ended_at().is_some() == it.outcome().is_some()));
                 assert!(all.iter().filter_map(OwnCall::ended_at).is_sorted());
                 sees.lock().unwrap().push((state, lines(&own), lines(&all)));

@@ -8,7 +8,7 @@ use crate::{
     },
     future::BoxFuture,
     id::Id,
-    store::{LoadError, Store},
+    store::{LoadError, Query, Store},
 };
 
 /// Reads the calls of a machine. See [`Task::calls`](super::Task::calls).
@@ -16,29 +16,69 @@ use crate::{
 pub struct OwnCalls<T> {
     store: Store,
     machine: Id,
-    /// The entry with which the machine came into its state; `None` for calls of its whole life.
-    entered: Option<u64>,
+    which: Which,
     tool: PhantomData<fn() -> T>,
+}
+
+/// The calls of a machine to read.
+#[derive(Debug)]
+enum Which {
+    /// Those of the entry with this number.
+    OfEntry(u64),
+    OfSession(String),
+    OfLife,
 }
 
 impl<T: Callable> OwnCalls<T> {
     pub(super) fn new(store: Store, machine: Id, entered: u64) -> Self {
-        Self { store, machine, entered: Some(entered), tool: PhantomData }
+        Self { store, machine, which: Which::OfEntry(entered), tool: PhantomData }
     }
 
-    /// Those of the whole life of the machine.
+    /// Those of this session, oldest first, of the whole life of the machine. An invocation says with `session = text` what its
+    /// calls belong to. Calls of other sessions are not read.
+    #[must_use = "it is read when it is awaited"]
+    pub fn of_session(self, session: impl Into<String>) -> Self {
+        Self { which: Which::OfSession(session.into()), ..self }
+    }
+
+    /// Those of the whole life of the machine, oldest first, apart from those that were [pruned](Store::prune). All of them
+    /// are read.
     #[must_use = "it is read when it is awaited"]
     pub fn all(self) -> Self {
-        Self { entered: None, ..self }
+        Self { which: Which::OfLife, ..self }
+    }
+
+    async fn ids(&self) -> Result<Vec<Id>, LoadError> {
+        let backend = &self.store.inner.backend;
+        let session = match &self.which {
+            Which::OfEntry(entered) => {
+                let calls = backend.calls(self.machine, entered + 1).await?;
+                return calls.into_iter().map(|call| Ok(call?.id)).collect();
+            }
+            Which::OfLife => {
+                let children = self.store.children(self.machine).await?.into_iter();
+                let calls = children.filter(|it| it.machine == execution::DEFINITION.name);
+                return Ok(calls.map(|it| it.id).collect());
+            }
+            Which::OfSession(session) => session.as_str(),
+        };
+        let query = Query::new().machine(execution::DEFINITION.name.as_ref()).session(session);
+        let (mut ids, mut next) = (Vec::new(), Some(query));
+        while let Some(query) = next {
+            let page = self.store.list(&query).await?;
+            for line in page.items {
+                let id = line?.id;
+                if backend.parent(id).await?? == Some(self.machine) {
+                    ids.push(id);
+                }
+            }
+            next = page.next.map(|next| query.after(next));
+        }
+        Ok(ids)
     }
 
     async fn read(self) -> Result<Vec<OwnCall<T>>, OwnCallsError> {
-        let children = self.store.children(self.machine).await?;
-        let is_asked_for = |since| self.entered.is_none_or(|entered| since > entered);
-        let calls = children
-            .into_iter()
-            .filter(|it| it.machine == execution::DEFINITION.name && is_asked_for(it.since));
-        let ids: Vec<Id> = calls.map(|it| it.id).collect();
+        let ids = self.ids().await?;
         let mut calls = Vec::with_capacity(ids.len());
         for execution in self.store.executions(ids).await? {
             calls.extend(OwnCall::of(execution?)?);

@@ -123,9 +123,9 @@ impl Task {
         self.messages.push((to, message));
     }
 
-    /// The calls of this tool that the machine has made with its newest entry into its state, oldest first.
-    /// [`all`](OwnCalls::all) gives those of its whole life. For [`Action`](crate::contract::Action), the calls of all
-    /// tools.
+    /// The calls of this tool that the machine has made with its newest entry into its state, in the order of their places.
+    /// [`of_session`](OwnCalls::of_session) gives those of a session, and [`all`](OwnCalls::all) those of its whole life. For
+    /// [`Action`](crate::contract::Action), the calls of all tools.
     #[must_use = "it is read when it is awaited"]
     pub fn calls<T: Callable>(&self) -> OwnCalls<T> {
         OwnCalls::new(self.store.clone(), self.id(), self.entered)
