@@ -9,17 +9,19 @@ use futures_channel::oneshot;
 use futures_util::FutureExt;
 
 use super::{
+    defects::Defect,
     mail,
     process::Process,
     shared::{End, Fate, Shared},
 };
 use crate::{
+    clock::Millis,
     id::Id,
     store::{
-        Unavailable,
+        Delivery, Unavailable,
         backend::{
-            AppliedBatch, Backend, DefinitionRows, Delegate, DoorbellFn, Rejected, Reply, WorkRows,
-            WriteBatch,
+            AppliedBatch, Backend, Broken, CallRow, DefinitionRows, Delegate, DoorbellFn,
+            ReadyMachine, Rejected, Reply, WorkRows, WriteBatch,
         },
     },
 };
@@ -169,8 +171,57 @@ impl Delegate for Faulty {
         })
     }
 
+    /// Machines that are due at one time come in the order in which they were created: the ids of calls have no order that
+    /// is the same in each run.
+    fn ready(
+        &self,
+        kinds: Vec<String>,
+        limit: usize,
+        now: Millis,
+        ended: Vec<String>,
+    ) -> Reply<Vec<ReadyMachine>> {
+        let shared = Arc::clone(&self.shared);
+        self.ask(move |inner| {
+            let ready = inner.ready(kinds, limit, now, ended);
+            Box::pin(async move {
+                let mut ready = ready.await?;
+                for of_one_time in ready.chunk_by_mut(|one, other| one.wake == other.wake) {
+                    of_one_time.sort_by_key(|it| shared.ledger().number(it.id));
+                }
+                Ok::<_, Unavailable>(ready)
+            })
+        })
+    }
+
+    fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
+        let is_spoiled = self.shared.defect == Some(Defect::TakesOldOutcome);
+        self.ask(move |inner| {
+            let of_entry = |since| inner.calls(parent, since).now_or_never()?.ok();
+            let mut calls = inner.calls(parent, since);
+            if is_spoiled && of_entry(since).is_some_and(|it| !it.is_empty()) {
+                let mut old: Vec<_> = (1..since).filter_map(of_entry).flatten().collect();
+                old.retain(|it| it.as_ref().is_ok_and(|it| it.outcome == Some(Delivery::Queued)));
+                calls = Box::pin(async move {
+                    old.extend(calls.await?);
+                    Ok::<_, Unavailable>(old)
+                });
+            }
+            calls
+        })
+    }
+
+    fn same_call(&self, parent: Id, key: String) -> Reply<Vec<Result<CallRow, Broken>>> {
+        if self.shared.defect == Some(Defect::NeverJoins) {
+            return self.read(Box::pin(ready(Ok(Vec::new()))));
+        }
+        self.ask(move |inner| inner.same_call(parent, key))
+    }
+
     fn task(&self, id: Id) -> Reply<WorkRows> {
         let mut task = self.shared.memory.task(id).now_or_never();
+        if let Some(Ok(task)) = &task {
+            self.shared.note_read(&self.process, task);
+        }
         if let (Some(Ok(task)), Some(defect)) = (&mut task, self.shared.defect) {
             let is_holder = self.shared.ledger().is_holder(&self.process, id);
             defect.spoil_task(task, is_holder);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     machines::{BY_HANDLER, LEGS, POST, leg, trip},
     shared::{Shared, WENT_BACK},
+    tours::tour,
     world::BY_HAND,
 };
 use crate::{
@@ -16,23 +17,29 @@ use crate::{
 };
 
 /// A move in a history.
-struct Move {
+pub(super) struct Move {
+    /// The number of its entry.
+    pub(super) number: u64,
     from: String,
-    to: String,
-    trigger: String,
+    pub(super) to: String,
+    pub(super) trigger: String,
     item: u64,
+    /// The name of its actor.
+    pub(super) by: String,
+    /// The call that had done before what a call was for.
+    pub(super) done_by: Option<String>,
     /// When the deadline was due that it fired.
     due_at: Option<Millis>,
 }
 
 /// The machines of a schedule, as they are stored.
-struct End<'a> {
-    shared: &'a Shared,
-    store: Store,
-    machines: Vec<(Id, String, Vec<Move>)>,
-    /// The place of the last line of each machine in the journal of the store.
-    ended_at: BTreeMap<Id, usize>,
-    found: Vec<String>,
+pub(super) struct End<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) store: Store,
+    pub(super) machines: Vec<(Id, String, Vec<Move>)>,
+    /// The places of the lines of each machine in the journal of the store.
+    pub(super) places: BTreeMap<Id, Vec<usize>>,
+    pub(super) found: Vec<String>,
 }
 
 pub(super) async fn at_the_end(shared: &Shared) {
@@ -42,7 +49,7 @@ pub(super) async fn at_the_end(shared: &Shared) {
         ledger.machines.iter().map(|it| (it.id, it.kind.clone(), it.ended)).collect()
     };
     let mut end =
-        End { shared, store, machines: Vec::new(), ended_at: BTreeMap::new(), found: Vec::new() };
+        End { shared, store, machines: Vec::new(), places: BTreeMap::new(), found: Vec::new() };
     for (number, (_, kind, ended)) in known.iter().enumerate() {
         if !ended {
             end.found.push(format!("m{number}, a {kind}, is not at its end"));
@@ -59,6 +66,9 @@ pub(super) async fn at_the_end(shared: &Shared) {
         if let Err(error) = end.legs(number).await {
             end.found.push(format!("the legs of m{number} cannot be read: {error}"));
         }
+        if let Err(error) = end.calls(number).await {
+            end.found.push(format!("the calls of m{number} cannot be read: {error}"));
+        }
     }
     shared.ledger().violations.append(&mut end.found);
 }
@@ -72,7 +82,9 @@ impl End<'_> {
         }
         let entries = self.shared.memory.entries(0, usize::MAX).await?;
         for (place, entry) in entries.iter().enumerate() {
-            self.ended_at.extend(entry.id.map(|id| (id, place)));
+            if let Some(id) = entry.id {
+                self.places.entry(id).or_default().push(place);
+            }
         }
         for problem in self.store.verify_all(|_| ()).await?.problems {
             self.found.push(format!("verification: {}", problem.reason));
@@ -152,8 +164,9 @@ impl End<'_> {
     fn in_time(&mut self, number: usize, inbox: &[Received]) {
         let ledger = self.shared.ledger();
         let (_, kind, moves) = &self.machines[number];
-        let definition =
-            [&trip::DEFINITION, &leg::DEFINITION].into_iter().find(|it| *kind == it.name);
+        let definition = [&trip::DEFINITION, &leg::DEFINITION, &tour::DEFINITION]
+            .into_iter()
+            .find(|it| *kind == it.name);
         // Where the clock went back, times do not say what came first.
         let Some(definition) = definition.filter(|_| !ledger.counts.contains_key(WENT_BACK)) else {
             return;
@@ -201,8 +214,8 @@ impl End<'_> {
             self.found.push(format!("m{number} has {count} legs"));
         }
         // The last move of a trip that joins is not the join, so its end is later than that.
-        let ended_at = self.ended_at.get(id);
-        if joined && legs.iter().any(|leg| self.ended_at.get(&leg.id) > ended_at) {
+        let ended_at = |id: &Id| self.places.get(id)?.last();
+        if joined && legs.iter().any(|leg| ended_at(&leg.id) > ended_at(id)) {
             self.found.push(format!("m{number} ended before its legs"));
         }
         let early = legs.iter().any(|leg| leg.status == "cancelled") && joined;
@@ -229,7 +242,10 @@ fn move_of(entry: &Entry, running: &[Due]) -> Option<Move> {
     let item = payload.get("item").and_then(serde_json::Value::as_u64).unwrap_or(0);
     let due_at = running.iter().find(|due| due.trigger == *trigger).and_then(|due| due.due_at);
     let (from, to, trigger) = (from.to_string(), to.to_string(), trigger.to_string());
-    Some(Move { from, to, trigger, item, due_at })
+    let by = entry.by.as_deref().unwrap_or_default().to_owned();
+    let done_by = payload.get("why").and_then(|why| why["already_done"]["by"].as_str());
+    let (number, done_by) = (entry.number, done_by.map(str::to_owned));
+    Some(Move { number, from, to, trigger, item, by, done_by, due_at })
 }
 
 fn item_of(message: &Received) -> Option<u64> {

@@ -1,12 +1,14 @@
 use std::sync::Arc;
 
+use super::tours::tour;
 use crate::{
     clock::Millis,
     id::Id,
     store::{
-        backend::{WorkRows, WriteBatch},
-        inbox::protocol::{
-            AfterMove, Attempted, Claim, Event, Fail, Moved, Schedule, Switch, Wait,
+        backend::{Condition, FoundRow, WorkRows, WriteBatch},
+        inbox::{
+            outcome::OutcomePlace,
+            protocol::{AfterMove, Attempted, Claim, Event, Fail, Moved, Schedule, Switch, Wait},
         },
     },
 };
@@ -28,6 +30,16 @@ pub(super) enum Defect {
     DeadlineFirst,
     /// A service promises that nothing of a call runs once its future and its guards are gone, while its client does.
     ClaimsConfined,
+    /// A machine that takes the outcome of a call leaves no mark that it did.
+    ForgetsTaken,
+    /// A state that is entered again knows nothing of its calls that are under way.
+    NeverJoins,
+    /// A machine that joins a call does not look whether its outcome is there.
+    JoinsAsleep,
+    /// A state takes an outcome that an earlier visit has left.
+    TakesOldOutcome,
+    /// A call begins although a deadline of its machine is due.
+    BeginsFirst,
 }
 
 impl Defect {
@@ -39,6 +51,8 @@ impl Defect {
     ) -> Option<WriteBatch> {
         let current = |id: Id| stored(id).map_or(0, |work| work.token);
         let mut before = None;
+        let mut asleep = Vec::new();
+        let joins = batch.moved_children.iter().any(|it| it.position.is_some());
         for (id, event) in &mut batch.events {
             match (self, event) {
                 (Self::RescueByTime, Event::Claim(Claim { token, .. })) => *token = current(*id),
@@ -64,6 +78,25 @@ impl Defect {
                     let first = WriteBatch::new(batch.commit_id.wrapping_add(1), batch.now);
                     before = Some(WriteBatch { events: vec![(*id, event)], ..first });
                 }
+                (Self::ForgetsTaken, Event::Moved(Moved { handled, .. })) => {
+                    let place = handled.as_deref().and_then(OutcomePlace::of);
+                    if matches!(place, Some(OutcomePlace::Execution(_))) {
+                        *handled = None;
+                        let is_kept =
+                            |it: &Condition| !matches!(it, Condition::NoCallUnderWay { .. });
+                        batch.conditions.retain(is_kept);
+                    }
+                }
+                (Self::JoinsAsleep, Event::Moved(moved))
+                    if joins && matches!(moved.next, AfterMove::Yield { .. }) =>
+                {
+                    moved.next = AfterMove::Go(Attempted::Recheck);
+                    let (token, revision, now) = (moved.token, moved.revision, batch.now);
+                    let write = batch.writes.iter().find(|write| write.row.id == *id);
+                    let due_at = write.and_then(|write| write.row.due_at);
+                    let wait = Wait { token, revision, now, due_at, ..Wait::default() };
+                    asleep.push((*id, Event::Wait(wait)));
+                }
                 (Self::ForgetsRevision, Event::Wait(Wait { revision, .. })) => {
                     *revision = stored(*id).map_or(0, |work| work.revision);
                 }
@@ -74,11 +107,18 @@ impl Defect {
                 _ => {}
             }
         }
+        batch.events.extend(asleep);
         before
     }
 
     /// Applies the defect to the token and the messages that workers see.
-    pub(super) fn spoil_task(self, (_, work, messages): &mut WorkRows, is_holder: bool) {
+    pub(super) fn spoil_task(self, (found, work, messages): &mut WorkRows, is_holder: bool) {
+        if let (Self::BeginsFirst, FoundRow::Row(row, _), Some(work)) = (self, found, &mut *work)
+            && row.machine == tour::DEFINITION.name
+        {
+            // As if a worker had tried what is due.
+            (work.lease, work.wake) = (None, None);
+        }
         if self == Self::DeadlineFirst {
             for message in messages.iter_mut() {
                 message.sent_at = Millis::MAX;

@@ -1,14 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{defects::token_of, process::Process};
+use super::{defects::token_of, process::Process, shared::WENT_BACK};
 use crate::{
     id::Id,
     store::{
-        backend::{AppliedBatch, Rejected, WriteBatch},
+        backend::{AppliedBatch, Rejected, Write, WriteBatch},
         inbox::protocol::{
             Attempted, Claim, Event, EventOutcome, EventRefusal, Fail, Moved, Switch, Wait,
         },
     },
+    stored::Hold,
 };
 
 /// The simulation's knowledge of a schedule: each batch that the store was asked to write, with the
@@ -25,6 +26,16 @@ pub(super) struct Ledger {
     pub(super) confirmed: BTreeSet<(usize, String)>,
     /// The messages that a person requeued, by machine and correlation id.
     pub(super) requeued: BTreeSet<(usize, String)>,
+    /// The whole questions that a person approves, by their calls.
+    pub(super) shown: BTreeMap<Id, String>,
+    /// The machines that made calls by entering a state, by their calls.
+    parents: BTreeMap<Id, Id>,
+    /// When a process last read of a machine that no deadline has to fire.
+    free: BTreeMap<(usize, Id), usize>,
+    /// When a process last claimed a machine.
+    claimed: BTreeMap<(usize, Id), usize>,
+    /// The number of these reads and claims.
+    steps: usize,
     pub(super) counts: BTreeMap<&'static str, usize>,
     /// The violations of invariants.
     pub(super) violations: Vec<String>,
@@ -61,6 +72,16 @@ impl Ledger {
 
     pub(super) fn all_ended(&self) -> bool {
         self.machines.iter().all(|machine| machine.ended)
+    }
+
+    pub(super) fn has_ended(&self, id: Id) -> bool {
+        self.number(id).is_some_and(|number| self.machines[number].ended)
+    }
+
+    /// A process has read of this machine that no deadline has to fire.
+    pub(super) fn read_free(&mut self, process: &Process, id: Id) {
+        self.steps += 1;
+        self.free.insert((process.number, id), self.steps);
     }
 
     pub(super) fn is_holder(&self, process: &Process, id: Id) -> bool {
@@ -110,6 +131,11 @@ impl Ledger {
                 return Vec::new();
             }
         };
+        let of_states = batch.children.iter().filter(|it| it.position.is_some());
+        self.parents.extend(of_states.map(|it| (it.child, it.parent)));
+        if batch.moved_children.iter().any(|it| it.position.is_some()) {
+            self.count("calls that were joined");
+        }
         let mut new = Vec::new();
         for write in &batch.writes {
             let (id, kind, ended) = (write.row.id, write.row.machine.clone(), write.row.ended);
@@ -119,11 +145,13 @@ impl Ledger {
                 self.machines.push(Known { id, kind, ended, token: 0, holder: 0 });
             } else if let Some(number) = self.number(id) {
                 self.machines[number].ended = ended;
-                match write.row.status.as_str() {
-                    "done" => self.count("trips that joined their legs"),
-                    "cancelled" => self.count("legs that were cancelled"),
+                match (write.row.machine.as_str(), write.row.status.as_str()) {
+                    ("trip", "done") => self.count("trips that joined their legs"),
+                    ("leg", "cancelled") => self.count("legs that were cancelled"),
+                    ("execution", "cancelled") => self.count("calls and questions withdrawn"),
                     _ => {}
                 }
+                self.begins(process, write);
                 // A call is written under its permit.
                 let has_permit = write.row.machine == "execution";
                 if process.is_worker && !has_permit && !batch.is_by_holder(id) {
@@ -139,6 +167,20 @@ impl Ledger {
             self.happened(process, *id, event, *outcome);
         }
         new
+    }
+
+    /// If a call of a state begins, its process has looked at the machine since it claimed the call, and no deadline was due.
+    fn begins(&mut self, process: &Process, write: &Write) {
+        let id = write.row.id;
+        let begins = write.attempt.as_ref().is_some_and(|it| it.opens && it.hold == Hold::Held);
+        let Some(parent) = self.parents.get(&id).copied().filter(|_| begins) else { return };
+        let free = self.free.get(&(process.number, parent));
+        let claimed = self.claimed.get(&(process.number, id));
+        // Where the clock went back, what was due is not due any more.
+        if claimed > free && !self.counts.contains_key(WENT_BACK) {
+            let number = self.number(parent).unwrap_or_default();
+            self.violations.push(format!("a call began before a due deadline of m{number}"));
+        }
     }
 
     /// A machine would take this message, but no worker wakes for it before something else happens to the machine.
@@ -192,6 +234,10 @@ impl Ledger {
             Event::Fail(_) => self.count("failures"),
             Event::HandBack { .. } => self.count("states handed back"),
             _ => {}
+        }
+        if let Event::Claim(_) = event {
+            self.steps += 1;
+            self.claimed.insert((process.number, id), self.steps);
         }
         let machine = &mut self.machines[number];
         if let Event::Claim(Claim { token, .. }) = event {

@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use super::{
     machines::{leg, trip},
     shared::Shared,
+    tours::tour,
 };
 use crate::{
     actor::Human,
@@ -39,6 +40,17 @@ pub(super) fn write_to(shared: &Arc<Shared>, number: usize) {
             }
         } else if kind == "leg" && random.permille(500) {
             letters.push((event(&leg::Event::Arrive { item: 30 }), random.millis(0..1800)));
+        }
+        if kind == "tour" {
+            for item in 50..50 + random.below(3) {
+                letters.push((event(&tour::Event::Pause { item }), random.millis(100..2500)));
+            }
+            for item in 60..60 + random.below(3) {
+                letters.push((event(&tour::Event::Resume { item }), random.millis(500..4500)));
+            }
+            if random.permille(500) {
+                letters.push((event(&tour::Event::Again { item: 70 }), random.millis(0..4000)));
+            }
         }
         if kind != "execution" && random.permille(100) {
             let nonsense = ["{}", "[1", r#"{"trigger": "fly"}"#, r#"{"trigger": "close"}"#];

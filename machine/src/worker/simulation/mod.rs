@@ -1,5 +1,6 @@
 //! A seeded simulation of workers: 4 of them drive machines of one store in virtual time, while they
-//! crash, freeze, all stop at once, lose answers and rings, and while messages come early, late, twice or never.
+//! crash, freeze, all stop at once, lose answers and rings, and while messages come early, late, twice or never, and people
+//! pause machines whose calls are under way.
 //!
 //! `MACHINE_SCHEDULES=100000` sets the number of schedules, `MACHINE_SEED=7` runs one of them.
 
@@ -13,6 +14,8 @@ mod payments;
 mod process;
 mod shared;
 mod time;
+mod tours;
+mod visits;
 mod world;
 
 use std::{
@@ -100,6 +103,8 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
     // A simulation in which nothing goes wrong shows nothing.
     for what in [
         shared::WENT_BACK,
+        "calls and questions withdrawn",
+        "calls that were joined",
         "commits that were recognized",
         "conflicts",
         "crashes",
@@ -114,7 +119,9 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
         "messages handled",
         "payments",
         "payments after the process",
+        "payments declined",
         "payments retried",
+        "receipts left by a pause",
         "requeued",
         "states handed back",
         "stops",
@@ -149,7 +156,7 @@ fn is_caught(defect: Defect, by: &str) {
 }
 
 /// Each defect, and what must be found because of it.
-const DEFECTS: [(Defect, &str); 7] = [
+const DEFECTS: [(Defect, &str); 12] = [
     (Defect::NoTokenCheck, "with token"),
     (Defect::RescueByTime, "with token"),
     (Defect::AcknowledgesEarly, "and its history has"),
@@ -158,6 +165,11 @@ const DEFECTS: [(Defect, &str); 7] = [
     (Defect::DeadlineFirst, "was in time"),
     // The effect of a call comes after its future, and the service says that it cannot.
     (Defect::ClaimsConfined, "was paid 2 times"),
+    (Defect::ForgetsTaken, "took the outcome of one call again"),
+    (Defect::NeverJoins, "has not taken its receipt"),
+    (Defect::JoinsAsleep, "sleeps, and its state takes"),
+    (Defect::TakesOldOutcome, "took the outcome of another visit"),
+    (Defect::BeginsFirst, "before a due deadline"),
 ];
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{process::Process, shared::Shared};
+use super::{process::Process, shared::Shared, tours};
 use crate::{
     actor::{Actors, Human},
     contract::{
@@ -22,9 +22,9 @@ use crate::{
 };
 
 /// Pays one order.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Pay {
-    order: u64,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Pay {
+    pub(super) order: u64,
 }
 
 impl Tool for Pay {
@@ -81,6 +81,7 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
 
     async fn perform(&self, call: &Call<Pay>) -> Answer {
         let order = call.arguments().order;
+        tours::receive(&self.shared, call);
         let (ending, time, is_guarded) = self.shared.payment();
         if let Ending::Refuses = ending {
             return Err(NoReceipt::not_applied("closed on sundays"));
@@ -157,21 +158,7 @@ pub(super) async fn order(shared: Arc<Shared>, order: u64, after: Duration) {
             }
             Ok(waiting @ AnyExecution::Waiting(_)) => {
                 let Ok(doubt) = InDoubt::narrow(waiting) else { continue };
-                let found = shared.bank.has(order);
-                if found {
-                    drop(store.confirm_applied(doubt, "found by ann", &by).await);
-                } else if let Err(refused) =
-                    store.confirm_not_applied(doubt, "not found", &by).await
-                {
-                    match refused.reason {
-                        EffectError::WorkerAlive { .. } | EffectError::CutOff { .. } => {
-                            shared.ledger().count("denials of what may be running");
-                        }
-                        _ => shared.ledger().count("other denials that were refused"),
-                    }
-                } else {
-                    shared.ledger().count("denials that counted");
-                }
+                Box::pin(settle(&shared, &store, doubt, order, &by)).await;
             }
             // A worker has it, or the store was busy.
             _ => {}
@@ -183,6 +170,24 @@ pub(super) async fn order(shared: Arc<Shared>, order: u64, after: Duration) {
         shared.ledger().violations.push(text);
     }
     shared.open.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// A person says how a payment in doubt ended: it was made if the bank has it.
+pub(super) async fn settle(shared: &Shared, store: &Store, doubt: InDoubt, order: u64, by: &Human) {
+    if shared.bank.has(order) {
+        drop(store.confirm_applied(doubt, "found by ann", by).await);
+        return;
+    }
+    let counted = match store.confirm_not_applied(doubt, "not found", by).await {
+        Ok(_) => "denials that counted",
+        Err(refused) => match refused.reason {
+            EffectError::WorkerAlive { .. } | EffectError::CutOff { .. } => {
+                "denials of what may be running"
+            }
+            _ => "other denials that were refused",
+        },
+    };
+    shared.ledger().count(counted);
 }
 
 async fn plan(store: &Store, order: u64) -> Option<Id> {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep_until};
 
@@ -18,14 +19,16 @@ use super::{
     payments::{Bank, Ending},
     process::Process,
     time::VirtualClock,
+    tours::tour,
 };
 use crate::{
+    clock::Clock,
     id::Id,
     store::{
-        OpenOptions, Store,
-        backend::{Backend, FoundRow},
+        Cause, OpenOptions, Store,
+        backend::{Backend, FoundRow, Row, WorkRows},
         conformance::random::Random,
-        inbox::protocol::Schedule,
+        inbox::{message::Queued, outcome::outcome_of, protocol::Schedule},
     },
 };
 
@@ -259,19 +262,48 @@ impl Shared {
         self.memory.task(id).now_or_never()?.ok()?.1
     }
 
+    /// A process has read these rows of a machine.
+    pub(super) fn note_read(&self, process: &Process, (found, work, _): &WorkRows) {
+        let FoundRow::Row(row, _) = found else { return };
+        let now = self.clock.now();
+        let may_wait = |work: &Schedule| work.deadline.set_aside || work.rests(now);
+        let is_due = row.due_at.is_some_and(|at| at <= now);
+        if !is_due || work.as_ref().is_none_or(may_wait) {
+            self.ledger().read_free(process, row.id);
+        }
+    }
+
     /// A message that the state of a machine takes, although no worker will wake for the machine.
     pub(super) fn forgotten(&self, id: Id) -> Option<String> {
         let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
-        work.filter(|work| {
-            work.lease.is_none() && work.wake.is_none() && work.others_at.is_none()
-        })?;
+        let work = work.filter(|work| work.lease.is_none() && work.others_at.is_none())?;
         let FoundRow::Row(row, _) = found else { return None };
-        let definition = [&trip::DEFINITION, &leg::DEFINITION];
+        if work.rests(self.clock.now())
+            && let Some(outcome) = self.outcome(&row, &messages)
+        {
+            return Some(outcome);
+        }
+        if work.wake.is_some() {
+            return None;
+        }
+        let definition = [&trip::DEFINITION, &leg::DEFINITION, &tour::DEFINITION];
         let definition = definition.into_iter().find(|it| row.machine == it.name)?;
         let state = definition.state(&row.status)?;
         let takes =
             |trigger: &String| definition.moves(state).any(|legal| legal.trigger() == *trigger);
         let taken = messages.into_iter().find(|it| it.trigger.as_ref().is_some_and(takes));
         taken.map(|message| message.correlation)
+    }
+
+    /// An outcome of a call of the current state among these messages, at which no attempt has failed.
+    fn outcome(&self, row: &Row, messages: &[Queued]) -> Option<String> {
+        let summary: Value = serde_json::from_str(&row.summary).ok()?;
+        let since = summary["entered"].as_u64().unwrap_or_default() + 1;
+        let calls = self.memory.calls(row.id, since).now_or_never()?.ok()?;
+        let mut outcomes = calls.into_iter().flatten().map(|call| outcome_of(call.id));
+        // Another state may have left it in the inbox.
+        let is_untried =
+            |it: &Queued| it.fault.as_ref().is_none_or(|it| it.cause == Cause::NotTaken);
+        outcomes.find(|it| messages.iter().any(|one| one.correlation == *it && is_untried(one)))
     }
 }

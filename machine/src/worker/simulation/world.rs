@@ -13,6 +13,7 @@ use super::{
     machines::{AnyTrip, Legs, Site, Trip, Trips},
     payments::{self, Service},
     shared::Shared,
+    tours::{self, AnyTour},
 };
 use crate::{
     actor::{Actors, Human},
@@ -84,6 +85,12 @@ async fn schedule(shared: &Arc<Shared>, seed: u64) {
         let after = shared.random().millis(0..3000);
         tokio::spawn(payments::order(Arc::clone(shared), number, after));
     }
+    let tours = shared.random().below(3);
+    for number in 0..tours {
+        shared.open.fetch_add(1, Ordering::AcqRel);
+        let after = shared.random().millis(0..1500);
+        tokio::spawn(tours::travel(Arc::clone(shared), number, after));
+    }
     tokio::time::sleep(STORM).await;
     shared.calm();
     let person = shared.plain();
@@ -127,7 +134,8 @@ async fn work(shared: Arc<Shared>) {
         };
         let worker = Worker::new(&store, Actors::issue("worker").expect("a name"))
             .handler(Trips(site()))
-            .handler(Legs(site()));
+            .handler(Legs(site()))
+            .machine::<AnyTour>();
         let (of, by) = (Arc::clone(&shared), Arc::clone(&process));
         let worker = if shared.defect == Some(Defect::ClaimsConfined) {
             worker.tool(Service::<true> { shared: of, process: by })
