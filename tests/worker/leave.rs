@@ -66,7 +66,7 @@ async fn pauses(store: &Store, id: Id) {
 }
 
 /// Everything that was committed, in order.
-async fn committed(store: &Store) -> Vec<(Id, Entry)> {
+pub(crate) async fn committed(store: &Store) -> Vec<(Id, Entry)> {
     let end = store.position().await.unwrap();
     let mut entries = store.subscribe(None).await.unwrap();
     let mut all = Vec::new();

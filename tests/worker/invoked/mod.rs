@@ -17,3 +17,5 @@ mod refused;
 mod run_time;
 mod sets;
 mod table;
+#[cfg(unix)]
+mod walks;
