@@ -185,8 +185,11 @@ impl Delegate for Faulty {
             let ready = inner.ready(kinds, limit, now, ended);
             Box::pin(async move {
                 let mut ready = ready.await?;
-                for of_one_time in ready.chunk_by_mut(|one, other| one.wake == other.wake) {
-                    of_one_time.sort_by_key(|it| shared.ledger().number(it.id));
+                let have_one_time = |one: &ReadyMachine, other: &ReadyMachine| {
+                    one.wake.at == other.wake.at || one.wake.set_at == other.wake.set_at
+                };
+                for of_one_time in ready.chunk_by_mut(have_one_time) {
+                    of_one_time.sort_by_key(|it| (it.wake.at, shared.ledger().number(it.id)));
                 }
                 Ok::<_, Unavailable>(ready)
             })
