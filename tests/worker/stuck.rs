@@ -87,25 +87,18 @@ fn it_needs_attention_after_a_minute_and_until_there_is_news() {
     });
 }
 
-/// A machine that asks for a call and waits is not stuck before the call has ended.
+/// A machine that waits for a child is not stuck before the child has ended.
 #[test]
 fn open_child_can_move_it() {
     timed(async |store, hand| {
-        let (id, asked) = (create(&store, Lamp::new()).await, Count::default());
-        let asks = moves(move |_: AnyLamp, task| {
-            if asked.add() == 0 {
-                task.call(Planned::<Weigh>::new(weigh("salt")).unwrap());
-            }
-            Next::Wait
-        });
-        settle(worker(&store).handler(asks)).await;
-        // The handler is called again, and does not ask.
-        store.requeue(id, &[]).await.unwrap();
-        let rest = || worker(&store).handler(rests::<AnyLamp>());
-        settle(rest()).await;
+        let (id, mut child) = (create(&store, Lamp::new()).await, Lamp::new());
+        store.batch().create_child(id, &mut child).write().await.unwrap();
+        let rest = async || settle(worker(&store).handler(rests::<AnyLamp>())).await;
+        rest().await;
         hand.pass(A_MINUTE);
-        assert_eq!(stuck(&store).await, BTreeSet::new());
-        settle(rest().tool::<Weigh>(Service::default())).await;
+        assert_eq!(stuck(&store).await, BTreeSet::from([child.id()]));
+        store.commit(&mut child.cancel(graph_runner())).await.unwrap();
+        rest().await;
         hand.pass(A_MINUTE);
         assert_eq!(stuck(&store).await, BTreeSet::from([id]));
     });
