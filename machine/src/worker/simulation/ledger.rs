@@ -169,7 +169,7 @@ impl Ledger {
         new
     }
 
-    /// If a call of a state begins, its process has looked at the machine since it claimed the call, and no deadline was due.
+    /// A call of a state begins only if its process has read of the machine since its claim that no deadline has to fire.
     fn begins(&mut self, process: &Process, write: &Write) {
         let id = write.row.id;
         let begins = write.attempt.as_ref().is_some_and(|it| it.opens && it.hold == Hold::Held);
