@@ -4,8 +4,8 @@ use crate::{
     actor::ToolNode,
     actor::who::who,
     contract::{
-        Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Execution, Owner,
-        Permit, Planned, Token, append, execution::Running, fork,
+        Attempt, CallFact, CallHandle, CallRecord, Callable, CallbackToken, Contract, Execution,
+        Owner, Permit, Planned, Token, append, execution::Running, fork,
     },
     effects::{
         change::{Fork, ForkChange, finished},
@@ -35,6 +35,7 @@ impl Store {
     ///
     /// The planned execution, unchanged, with [`EffectError::Deferred`], [`EffectError::NeverRuns`],
     /// [`EffectError::NotApproved`] and [`EffectError::ApprovalExpired`] if its gate does not allow it;
+    /// [`EffectError::StateLeft`] if it is a call of a state that its machine has left;
     /// [`EffectError::Declined`] if a person declined the action, and no one has approved it since;
     /// [`EffectError::Contract`] if the call would run with other arguments than those that are stored;
     /// [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this program makes other keys
@@ -78,14 +79,14 @@ pub struct Begin<'a, T: Callable> {
     fork: Fork<Planned<T>, Begun<T>>,
     by: &'a ToolNode,
     gate: Option<GateState>,
-    condition: Option<Condition>,
+    conditions: Vec<Condition>,
 }
 
 impl<'a, T: Callable> Begin<'a, T> {
     /// Will start this execution.
     #[must_use]
     pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
-        Self { fork: Fork::new(planned), by, gate: None, condition: None }
+        Self { fork: Fork::new(planned), by, gate: None, conditions: Vec::new() }
     }
 
     /// The running execution and its permit, if the batch was written.
@@ -108,12 +109,13 @@ impl<'a, T: Callable> Begin<'a, T> {
     ) -> Result<Begun<T>, EffectError> {
         let planned = self.fork.before.execution();
         let (id, contract) = (planned.id(), planned.context());
+        self.conditions = state_not_left(id, id, contract).into_iter().collect();
         if planned.journal().version() == 0 {
             return Err(EffectError::Commit(CommitError::NeverStored { id }));
         }
         if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
             store.check_attempts(id, key).await?;
-            self.condition = store.not_declined(id, contract).await?;
+            self.conditions.extend(store.not_declined(id, contract).await?);
             store.trust_identity::<T>(contract).await?;
         }
         let approved_by = match contract.behind() {
@@ -175,8 +177,8 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
         self.gate.clone()
     }
 
-    fn condition(&self) -> Option<Condition> {
-        self.condition.clone()
+    fn conditions(&self) -> Vec<Condition> {
+        self.conditions.clone()
     }
 
     /// The entry of the permit has this sequence number.
@@ -192,6 +194,11 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
             permit.handle().record().prove();
         }
     }
+}
+
+/// The condition that the state that made a call was not left, for the write of this machine; `None` if a program made it.
+pub(crate) fn state_not_left(by: Id, call: Id, contract: &Contract) -> Option<Condition> {
+    contract.invoked().map(|origin| Condition::StateNotLeft { by, call, parent: origin.id })
 }
 
 impl Store {

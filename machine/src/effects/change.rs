@@ -38,9 +38,9 @@ pub(crate) trait ForkChange: Send {
         None
     }
 
-    /// The condition that must hold when it is written.
-    fn condition(&self) -> Option<Condition> {
-        None
+    /// The conditions that must hold when it is written.
+    fn conditions(&self) -> Vec<Condition> {
+        Vec::new()
     }
 
     /// The copy is on disk; its last entry has this sequence number.

@@ -8,6 +8,7 @@ use crate::{
     },
     effects::{
         act::Act,
+        begin::state_not_left,
         change::{Fork, ForkChange},
         error::EffectError,
     },
@@ -15,7 +16,7 @@ use crate::{
     id::Id,
     journal::Digest,
     language::Language,
-    store::{error::CommitError, handle::Store},
+    store::{backend::Condition, error::CommitError, handle::Store},
     stored::Durable,
     telemetry,
 };
@@ -38,6 +39,7 @@ pub struct Decide {
     fork: Fork<Gate, AnsweredGate>,
     answer: GateAnswer,
     by: Human,
+    condition: Option<Condition>,
 }
 
 #[derive(Debug)]
@@ -52,14 +54,17 @@ impl Decide {
     /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question).
     #[must_use]
     pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
-        Self { fork: Fork::new(gate), answer: GateAnswer::Approve(shown), by: by.clone() }
+        Self::new(gate, GateAnswer::Approve(shown), by)
     }
 
     /// Will decline, for this reason.
     #[must_use]
     pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
-        let answer = GateAnswer::Decline(crate::contract::bounded(reason.to_owned()));
-        Self { fork: Fork::new(gate), answer, by: by.clone() }
+        Self::new(gate, GateAnswer::Decline(crate::contract::bounded(reason.to_owned())), by)
+    }
+
+    fn new(gate: Gate, answer: GateAnswer, by: &Human) -> Self {
+        Self { fork: Fork::new(gate), answer, by: by.clone(), condition: None }
     }
 
     /// The recorded answer, if the batch was written.
@@ -72,7 +77,7 @@ impl Decide {
         self.fork.finish().map(|decided| decided.decision)
     }
 
-    async fn record(&self, store: &Store) -> Result<AnsweredGate, EffectError> {
+    async fn record(&mut self, store: &Store) -> Result<AnsweredGate, EffectError> {
         let gate = &self.fork.before;
         let (id, now) = (gate.id(), store.now());
         if gate.execution().journal().version() == 0 {
@@ -81,7 +86,7 @@ impl Decide {
         if let Some(at) = gate.expires_at().filter(|at| *at <= now) {
             return Err(EffectError::GateExpired { id, at });
         }
-        store.is_unchanged(gate, &self.answer).await?;
+        self.condition = store.is_unchanged(gate, &self.answer).await?;
         telemetry::Resuming {
             kind: execution::DEFINITION.name(),
             id: display(id),
@@ -138,6 +143,10 @@ impl ForkChange for Decide {
         Some(Act::new(&self.by, operation, &[self.fork.before.id()], reason))
     }
 
+    fn conditions(&self) -> Vec<Condition> {
+        self.condition.iter().cloned().collect()
+    }
+
     fn committed(&mut self, _: &Store, _: u64) {
         self.fork.committed();
     }
@@ -165,20 +174,24 @@ impl ForkChange for Decide {
 }
 
 impl Store {
-    /// Refuses an answer that the gate cannot have.
-    async fn is_unchanged(&self, gate: &Gate, answer: &GateAnswer) -> Result<(), EffectError> {
+    /// Refuses an answer that the gate cannot have. Returns what must hold when it is written.
+    async fn is_unchanged(
+        &self,
+        gate: &Gate,
+        answer: &GateAnswer,
+    ) -> Result<Option<Condition>, EffectError> {
         match answer {
             GateAnswer::Approve(shown) => {
                 let (behind, _) = self.approvable(gate).await?;
                 let whole = behind.context().wording(Extent::Whole);
                 let whole = WholeQuestion::new(&whole, Language::English);
                 if whole.digest == *shown {
-                    Ok(())
+                    Ok(state_not_left(gate.id(), behind.id(), behind.context()))
                 } else {
                     Err(EffectError::NotShown { id: gate.id() })
                 }
             }
-            GateAnswer::Decline(_) => self.behind(gate).await.map(drop),
+            GateAnswer::Decline(_) => self.behind(gate).await.map(|_| None),
         }
     }
 }

@@ -123,7 +123,8 @@ impl Store {
     ///
     /// The unchanged gate, with [`EffectError::AlreadyDecided`] if another person answered first, with
     /// that person's name; [`EffectError::GateExpired`]; [`EffectError::GateChanged`] if the action behind it is not
-    /// the one that it asks for; [`EffectError::GateDone`] if another execution has done that; [`EffectError::NotShown`] if the digest is that of another text.
+    /// the one that it asks for; [`EffectError::GateDone`] if another execution has done that; [`EffectError::StateLeft`] if it is
+    /// a call of a state that its machine has left; [`EffectError::NotShown`] if the digest is that of another text.
     pub async fn approve(
         &self,
         gate: Gate,

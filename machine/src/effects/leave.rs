@@ -1,7 +1,7 @@
 //! A move out of a state ends the visit: its calls that have not begun end with their gates, and its child machines are
 //! asked to cancel. A move with `detach` leaves child machines as they are.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     actor::{Actor, Anyone, Category, Human},
@@ -65,8 +65,8 @@ impl WaitsFor {
 
 impl Left {
     /// The moves that are not written yet, as one; `None` if they leave nothing. Only the first one leaves a visit that is
-    /// stored.
-    pub(crate) fn of(machine: &dyn Durable) -> Option<Self> {
+    /// stored. The state may have made its calls by another version of the table: `known` are those that were read.
+    pub(crate) fn of(machine: &dyn Durable, known: &[Arc<Definition>]) -> Option<Self> {
         let (definition, journal) = (machine.definition(), machine.journal());
         // An execution has no calls; its own rules say what its gate does.
         if journal.stored().version == 0 || definition.name == execution::DEFINITION.name {
@@ -82,7 +82,8 @@ impl Left {
         let last = moves.next_back().map_or(first, |(_, last)| last);
         let stored = journal.stored();
         let calls = definition.states.iter().any(|state| state.invocation.is_some());
-        let invokes = calls && first.source().is_some_and(|state| state.invocation.is_some());
+        let invokes = calls && first.source().is_some_and(|state| state.invocation.is_some())
+            || known.iter().any(|other| first.leaves_calls_of(other));
         let ends = definition.states[machine.state_index()].terminal;
         let entered = stored.summary.entered + 1;
         let visit = match (first.detaches(), ends) {
@@ -119,7 +120,10 @@ impl Left {
             is_retried: stored.commit_id.is_some(),
             visit,
             since: invokes.then_some(entered),
-            waits: WaitsFor::of((invokes, first.detaches()), (calls && ends, last.detaches())),
+            waits: WaitsFor::of(
+                (invokes, first.detaches()),
+                ((calls || invokes) && ends, last.detaches()),
+            ),
         })
     }
 }
@@ -136,6 +140,15 @@ struct Step<'a> {
 impl Step<'_> {
     fn source(&self) -> Option<&'static StateDef> {
         self.definition.states.iter().find(|state| state.name == self.from)
+    }
+
+    /// Returns whether its state makes calls by this version of the table.
+    fn leaves_calls_of(&self, other: &Definition) -> bool {
+        let Self { definition, from, .. } = *self;
+        let is_source = |state: usize| other.successor(state, definition) == definition.state(from);
+        let mut states = other.states.iter().enumerate();
+        other.name == definition.name
+            && states.any(|(index, state)| state.invocation.is_some() && is_source(index))
     }
 
     /// Returns whether the table lets it leave calls that are under way.

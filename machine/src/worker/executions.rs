@@ -103,6 +103,12 @@ impl Executions {
                     let cause = ended_by(&gates.load(gate).await?);
                     Ok(self.close(pending, &format!("{by} declined it at {gate}"), cause))
                 }
+                // A program that does not know the call has moved its machine.
+                EffectError::StateLeft { parent, .. } => {
+                    let cause = Closing::cancelled(who(&self.actors.tool_node));
+                    let reason = format!("{parent} has left the state that made the call");
+                    Ok(self.close(pending, &reason, cause))
+                }
                 // Its attempt may give the key back.
                 EffectError::Commit(CommitError::KeyHeld { .. }) => Ok(Next::WaitFor(LOOK_AGAIN)),
                 // Another caller has begun or ended it: check again.

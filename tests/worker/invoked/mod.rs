@@ -14,6 +14,7 @@ mod permutations;
 mod pruned;
 mod refusals;
 mod refused;
+mod removed;
 mod run_time;
 mod sets;
 mod table;

@@ -185,7 +185,9 @@ impl<'a> Batch<'a> {
 
     async fn try_write(&mut self) -> Result<Vec<EventOutcome>, EffectError> {
         let store = self.store;
-        let left: Vec<_> = self.items.iter_mut().filter_map(|it| Left::of(it.machine())).collect();
+        let known = store.inner.definitions.known();
+        let left = self.items.iter_mut().filter_map(|it| Left::of(it.machine(), &known));
+        let left: Vec<_> = left.collect();
         let (size, count) = (self.items.len() as u64, self.events.len() as u64);
         let span = telemetry::Commit { size, events: count }.span();
         let mut tries = 0;

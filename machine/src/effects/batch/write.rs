@@ -76,7 +76,7 @@ impl Batch<'_> {
         let BatchConsequences { ended, conditions: mut required, yielding, let_go } =
             store.consequences(left, &mut prepared, commit_id).await?;
         required.extend(conditions.iter().cloned());
-        required.extend(items.iter().filter_map(|item| item.change()?.condition()));
+        required.extend(items.iter().filter_map(|it| Some(it.change()?.conditions())).flatten());
         let gates: Vec<_> = items.iter().map(|item| item.change()?.gate()).collect();
         for (position, ready) in prepared.iter().enumerate() {
             // The machines that were added come after those of the items.

@@ -32,6 +32,7 @@ impl EffectError {
             Self::Commit(error) => error.class(),
             Self::Deferred { .. } => "deferred",
             Self::NeverRuns { .. } => "never_runs",
+            Self::StateLeft { .. } => "state_left",
             Self::NotApproved { .. } => "not_approved",
             Self::Declined { .. } => "declined",
             Self::ApprovalExpired { .. } => "approval_expired",

@@ -57,6 +57,15 @@ pub enum EffectError {
         /// The terminal status of the gate.
         status: Status,
     },
+    /// The machine has left the state that made the call, so the call never runs. Of an approval, `id` is the gate.
+    #[error(
+        "{parent} has left the state that made the call, so it never runs; nothing was written; `cancel {id}` ends it"
+    )]
+    StateLeft {
+        id: Id,
+        /// The machine.
+        parent: Id,
+    },
     /// A person declined the action, and it was not approved since.
     #[error(
         "{by} declined the action of {id} at {gate}, and no person has approved it since; ask a person \

@@ -68,6 +68,7 @@ impl From<Rejected> for EffectError {
             Rejected::Late { by: id, machine: gate, at } => {
                 return Self::ApprovalExpired { id, gate, at };
             }
+            Rejected::StateLeft { id, parent } => return Self::StateLeft { id, parent },
             Rejected::Unmet { by: id, machine } => CommitError::Unmet { id, machine },
             Rejected::EffectLowered { id, what } => return Self::EffectLowered { id, what },
             Rejected::IdentityChanged { id, tool, identity } => {

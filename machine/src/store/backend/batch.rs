@@ -84,6 +84,9 @@ pub(crate) enum Condition {
     /// that took effect. With `since`, only those of that entry count, as [`Child::since`](super::inbox::Child::since). The
     /// exceptions do not count.
     NoCallUnderWay { parent: Id, since: Option<u64>, except: Vec<Id> },
+    /// The state that made this call was not left: the parent has neither ended nor entered a state since. `by` is the
+    /// machine whose write needs that.
+    StateNotLeft { by: Id, call: Id, parent: Id },
     /// After the batch, this retry is the only open attempt, and the newest one.
     OnlyAttempt { id: Id, attempts: OtherAttempts },
 }
@@ -278,6 +281,11 @@ pub(crate) enum Rejected {
     UnderWay {
         id: Id,
         call: Id,
+    },
+    /// The parent has left the state that made a call.
+    StateLeft {
+        id: Id,
+        parent: Id,
     },
     /// Another attempt is open or newer, or was done.
     OtherAttempt {

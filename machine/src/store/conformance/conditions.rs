@@ -11,7 +11,9 @@ use super::{
 use crate::{
     clock::{Clock, Millis},
     id::Id,
-    store::backend::{Condition, OtherAttempts, Rejected, WriteBatch},
+    store::backend::{
+        Condition, MovedChild, NewChild, OtherAttempts, Rejected, Row, Write, WriteBatch,
+    },
     stored::Requirement,
 };
 
@@ -79,7 +81,57 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.accepts(WriteBatch { conditions: after, ..batch(writes) }).await?;
     store.agrees(&job).await?;
     store.agrees(&other).await?;
+    state_not_left(&store).await?;
     only_attempt(&store).await
+}
+
+/// A call is of the newest entry of its parent.
+async fn state_not_left(store: &Subject) -> Result<(), String> {
+    let (mut parent, mut it, mut child) = (Machine::job(), Machine::execution(), Machine::job());
+    let (id, call, unknown) = (parent.id(), it.id(), Id::fresh());
+    let children = vec![
+        NewChild { since: Some(1), ..it.call_of(id, 0) },
+        NewChild { since: Some(1), ..child.child_of(id) },
+    ];
+    let creates = [parent.create(), it.create(), child.create()];
+    store.accepts(WriteBatch { children, ..batch(creates) }).await?;
+    let needs = |call: Id, parent: Id, write: Write| {
+        let conditions = vec![Condition::StateNotLeft { by: call, call, parent }];
+        WriteBatch { conditions, ..batch([write]) }
+    };
+    store.accepts(needs(call, id, it.update(1))).await?;
+
+    // A machine that is no call, and calls of other machines.
+    for (of, parent) in [(child.id(), id), (unknown, id), (call, child.id()), (call, unknown)] {
+        let refused = needs(of, parent, it.clone().update(1));
+        store.rejects(refused, Rejected::StateLeft { id: of, parent }).await?;
+    }
+
+    // The parent stays in its state, and then enters another one.
+    store.accepts(parent.update(1)).await?;
+    store.accepts(needs(call, id, it.update(1))).await?;
+    store.accepts(second_entry(parent.update(1))).await?;
+    let left = Rejected::StateLeft { id: call, parent: id };
+    store.rejects(needs(call, id, it.clone().update(1)), left.clone()).await?;
+
+    // That takes the call over, lets it go, and ends.
+    let moved = |position| WriteBatch {
+        moved_children: vec![MovedChild { child: call, parent: id, since: 3, position }],
+        ..batch([])
+    };
+    store.accepts(moved(Some(0))).await?;
+    store.accepts(needs(call, id, it.update(1))).await?;
+    store.accepts(moved(None)).await?;
+    store.rejects(needs(call, id, it.clone().update(1)), left.clone()).await?;
+    store.accepts(moved(Some(0))).await?;
+    store.accepts(second_entry(parent.end())).await?;
+    store.rejects(needs(call, id, it.clone().update(1)), left).await
+}
+
+/// This write is of a machine that has entered its state with the entry of number 2.
+fn second_entry(write: Write) -> Write {
+    let summary = String::from(r#"{"entered":2}"#);
+    Write { row: Row { summary, ..write.row }, ..write }
 }
 
 /// Another attempt excludes a retry while it is open, if it took effect, and if it failed later.

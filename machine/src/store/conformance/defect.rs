@@ -84,6 +84,8 @@ defects! {
     IgnoresEntry => calls,
     /// A call that is an exception keeps its machine, too.
     IgnoresExceptions => under_way,
+    /// Begins calls of a state that was left.
+    IgnoresLeft => conditions,
     IgnoresSessionCursor => sessions,
     /// Treats all keys as keys of contracts.
     IgnoresSpace => key_spaces,
@@ -188,6 +190,9 @@ impl Defect {
             }
             Self::IgnoresAttempts => {
                 batch.conditions.retain(|it| !matches!(it, Condition::OnlyAttempt { .. }));
+            }
+            Self::IgnoresLeft => {
+                batch.conditions.retain(|it| !matches!(it, Condition::StateNotLeft { .. }));
             }
             _ => {}
         }

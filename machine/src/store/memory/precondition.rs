@@ -1,6 +1,6 @@
 use std::ops::RangeInclusive;
 
-use super::Tables;
+use super::{Tables, calls::entered};
 use crate::{
     id::Id,
     journal::Digest,
@@ -50,6 +50,11 @@ impl Lookup for Tables {
 
     fn has_ended(&self, id: Id) -> Result<Option<bool>, Rejected> {
         Ok(self.find(id).map(|stored| stored.row.ended))
+    }
+
+    fn entered(&self, id: Id) -> Result<Option<u64>, Rejected> {
+        let found = self.find(id).filter(|stored| !stored.row.ended);
+        Ok(found.map(|stored| entered(&stored.row)))
     }
 
     fn kinship(&self, child: Id) -> Result<Option<Kinship>, Rejected> {

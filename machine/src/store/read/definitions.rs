@@ -40,7 +40,7 @@ impl DefinitionCache {
         backend: &dyn Backend,
         wanted: &[Fingerprint],
     ) -> Result<Arc<Vec<Arc<Definition>>>, Unavailable> {
-        let known = self.known().all;
+        let known = self.known();
         let has =
             |wanted: &Fingerprint| known.iter().any(|definition| definition.fingerprint == *wanted);
         if wanted.iter().all(has) {
@@ -56,7 +56,7 @@ impl DefinitionCache {
         backend: &dyn Backend,
     ) -> Result<Arc<Vec<Arc<Definition>>>, Unavailable> {
         let newest = backend.newest_definition().await?;
-        let known = self.known();
+        let known = self.cached();
         if known.newest == Some(newest) {
             return Ok(known.all);
         }
@@ -77,7 +77,12 @@ impl DefinitionCache {
         Ok(all)
     }
 
-    fn known(&self) -> CachedDefinitions {
+    /// Those that were read so far.
+    pub(crate) fn known(&self) -> Arc<Vec<Arc<Definition>>> {
+        self.cached().all
+    }
+
+    fn cached(&self) -> CachedDefinitions {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -36,6 +36,9 @@ pub(crate) trait Lookup {
 
     fn has_ended(&self, id: Id) -> Result<Option<bool>, Self::Error>;
 
+    /// The number of the entry with which a machine came into its state; `None` after it has ended.
+    fn entered(&self, id: Id) -> Result<Option<u64>, Self::Error>;
+
     /// The relation of a machine to its parent, if this library made it a child.
     fn kinship(&self, child: Id) -> Result<Option<Kinship>, Self::Error>;
 
@@ -216,6 +219,15 @@ impl WriteBatch {
                     Some(call) => Err(Rejected::UnderWay { id: *parent, call }.into()),
                     None => Ok(()),
                 };
+            }
+            Condition::StateNotLeft { by: id, call, parent } => {
+                let kinship = stored.kinship(*call)?.filter(|it| it.parent == *parent);
+                let since = kinship.filter(|it| it.position.is_some()).map(|it| it.since);
+                let entered = stored.entered(*parent)?.map(|entered| entered.saturating_add(1));
+                if since.is_some() && since == entered {
+                    return Ok(());
+                }
+                return Err(Rejected::StateLeft { id: *id, parent: *parent }.into());
             }
             Condition::OnlyAttempt { id, attempts } => {
                 return match self.other_attempt(stored, *id, attempts)? {

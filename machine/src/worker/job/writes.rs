@@ -161,7 +161,7 @@ impl<H: Handler> Job<'_, H> {
         if is_over || has_outcomes || self.shared.is_stopping() {
             return protocol::AfterMove::Yield { now: self.shared.store.now() };
         }
-        let left = self.machine.as_ref().and_then(|machine| Left::of(machine));
+        let left = self.machine.as_ref().and_then(|machine| Left::of(machine, &[]));
         if left.is_some_and(|left| left.visit.is_some()) {
             // The handler of the next state does not wait for children that ended before.
             (self.work.unseen_end, self.work.seen_end) = (None, None);

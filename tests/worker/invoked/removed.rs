@@ -1,0 +1,155 @@
+//! A program whose table makes no call for a state moves a machine that another program gave one: the call does not begin
+//! afterwards.
+
+use machine::{effects::EffectError, store::CommitError};
+
+use crate::worker::prelude::*;
+
+/// Its state makes no call.
+mod silent {
+    use crate::worker::prelude::*;
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(place => Paying, by = Human)]
+        Cart,
+        #[stable]
+        #[on(cancel => Cancelled, by = Human)]
+        Paying,
+        #[terminal]
+        Cancelled,
+    }
+}
+
+/// Its state makes one that a person approves.
+mod asking {
+    use crate::worker::prelude::*;
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(place => Paying, by = Human)]
+        Cart,
+        #[invoke(charge: Charge = Charge { cents: 3 }, approve, adopt)]
+        #[on(cancel => Cancelled, by = Human)]
+        Paying,
+        #[terminal]
+        Cancelled,
+    }
+}
+
+/// Its state makes one that nobody approves.
+mod charging {
+    use crate::worker::prelude::*;
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(place => Paying, by = Human)]
+        Cart,
+        #[invoke(charge: Charge = Charge { cents: 3 }, adopt)]
+        #[on(cancel => Cancelled, by = Human)]
+        Paying,
+        #[terminal]
+        Cancelled,
+    }
+}
+
+/// The call of an order.
+async fn call_of(store: &Store, order: Id) -> Id {
+    store.children(order).await.unwrap().remove(0).id
+}
+
+async fn gate_of(store: &Store, call: Id) -> Id {
+    let call: AnyExecution = store.load(call).await.unwrap();
+    call.context().behind().unwrap()
+}
+
+/// An order that is PAYING, its call, and the gate of that.
+async fn asked(store: &Store) -> (Id, Id, Id) {
+    let mut cart = asking::Order::new();
+    store.create(&mut cart).await.unwrap();
+    let mut paying = cart.place(ann());
+    store.commit(&mut paying).await.unwrap();
+    let call = call_of(store, paying.id()).await;
+    (paying.id(), call, gate_of(store, call).await)
+}
+
+/// The commit of a program that does not know the call.
+async fn cancel(store: &Store, order: Id) -> Result<(), CommitError> {
+    let order: silent::AnyOrder = store.load(order).await.unwrap();
+    let silent::AnyOrder::Paying(paying) = order else { panic!("it is paying") };
+    store.commit(&mut paying.cancel(ann())).await
+}
+
+#[test]
+fn a_newer_program_ends_the_call_that_it_does_not_make() {
+    each(async |store| {
+        let (order, call, gate) = asked(&store).await;
+        cancel(&store, order).await.unwrap();
+        for ended in [order, call, gate] {
+            is(&store, ended, "cancelled").await;
+        }
+    });
+}
+
+#[test]
+fn a_newer_program_waits_for_the_call_that_it_does_not_make() {
+    each(async |store| {
+        let (order, call, gate) = asked(&store).await;
+        let gate = store.gate(gate).await.unwrap();
+        drop(machine_tests::approve(&store, gate, ann()).await.unwrap());
+        settle(worker(&store).tool::<Charge>(Service::unknown())).await;
+        assert_err!(cancel(&store, order).await, CommitError::UnderWay { call: by, .. } if *by == call);
+        is(&store, order, "paying").await;
+    });
+}
+
+/// An order of an older program that has not seen that a newer one made its call, and cancelled it since. The call waits.
+async fn left_unseen(
+    folder: &tempfile::TempDir,
+    newer: impl FnOnce(Worker) -> Worker,
+) -> (Store, Id) {
+    let file = folder.path().join("agent.db");
+    let (ours, theirs) = (Store::sqlite(&file).await.unwrap(), Store::sqlite(&file).await.unwrap());
+    let mut cart = silent::Order::new();
+    ours.create(&mut cart).await.unwrap();
+    let mut paying = cart.place(ann());
+    ours.commit(&mut paying).await.unwrap();
+    settle(newer(worker(&theirs))).await;
+    let call = call_of(&ours, paying.id()).await;
+    ours.commit(&mut paying.cancel(ann())).await.unwrap();
+    is(&ours, call, "pending").await;
+    (ours, call)
+}
+
+#[tokio::test]
+async fn a_call_whose_state_was_left_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = |worker: Worker| worker.handler(rests::<charging::AnyOrder>());
+    let (store, call) = left_unseen(&folder, newer).await;
+    let planned = store.planned::<Charge>(call).await.unwrap();
+    let refused = store.begin(planned, tool_node()).await.map_err(|refused| refused.reason);
+    assert_err!(refused, EffectError::StateLeft { id, .. } if *id == call);
+    let bank = Service::default();
+    settle(worker(&store).tool::<Charge>(bank.clone())).await;
+    is(&store, call, "cancelled").await;
+    assert_eq!(bank.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_call_whose_state_was_left_cannot_be_approved() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = |worker: Worker| worker.handler(rests::<asking::AnyOrder>());
+    let (store, call) = left_unseen(&folder, newer).await;
+    let gate = store.gate(gate_of(&store, call).await).await.unwrap();
+    let refused = machine_tests::approve(&store, gate, ann()).await.unwrap_err();
+    let EffectError::StateLeft { id, .. } = refused.reason else { panic!("{}", refused.reason) };
+    assert_eq!(id, refused.machine.id());
+    drop(store.withdraw(refused.machine, "left", graph_runner()).await.unwrap());
+    is(&store, call, "cancelled").await;
+}
