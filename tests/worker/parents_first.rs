@@ -249,3 +249,26 @@ fn an_order_that_no_worker_drives_holds_no_call() {
         is(&store, id, "paying").await;
     });
 }
+
+/// A worker that cannot read its parent has not tried what is due.
+#[tokio::test]
+async fn a_call_waits_for_a_parent_that_cannot_be_read() {
+    for pauses in [false, true] {
+        let (folder, hand) = (tempfile::tempdir().unwrap(), Hand::default());
+        let file = folder.path().join("agent.db");
+        let store = OpenOptions::new().clock(hand.clone()).sqlite(&file).await.unwrap();
+        let ((id, call), bank) = (order(&store).await, Service::default());
+        let sql = "UPDATE instance SET seal = zeroblob(32) WHERE no = (SELECT parent FROM child)";
+        assert_eq!(rusqlite::Connection::open(&file).unwrap().execute(sql, []).unwrap(), 1);
+        if pauses {
+            store.send(id, &says(PAUSE, "pause")).await.unwrap();
+        } else {
+            hand.pass(DUE);
+        }
+        settle(worker(&store).handler(rests::<AnyOrder>())).await;
+        assert_eq!(store.set_aside().await.unwrap().machines.len(), 1);
+        settle(bank_alone(&store, &bank)).await;
+        is(&store, call, "pending").await;
+        assert_eq!(bank.calls(), 0);
+    }
+}

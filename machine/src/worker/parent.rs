@@ -4,7 +4,7 @@ use crate::{
     actor::Category,
     contract::{Execution, execution::Pending},
     definition::Fit,
-    store::{LoadError, Store, backend::FoundRow},
+    store::{Cause, LoadError, Store, backend::FoundRow},
 };
 
 /// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
@@ -21,8 +21,9 @@ pub(super) async fn comes_first(
     let Some(work) = work else { return Ok(false) };
     let now = store.now();
     // A worker that lets the machine wait has tried what is due and what is queued, apart from a deadline whose attempt has
-    // failed, or that comes after a handler whose attempt has failed.
-    let rests = work.rests(now);
+    // failed, or that comes after a handler whose attempt has failed. One that could not read the machine has tried nothing.
+    let is_unread = work.failed.as_ref().is_some_and(|it| it.fault.cause == Cause::Unreadable);
+    let rests = work.rests(now) && !is_unread;
     // One that was set aside fires only after a person has requeued the machine.
     let due_at = row.due_at.filter(|at| *at <= now && !work.deadline.set_aside);
     if due_at.is_some_and(|at| !rests || !work.may_fire(now) || work.holds(at)) {
