@@ -148,6 +148,21 @@ fn a_message_that_a_guard_refuses_holds_a_call_until_it_is_tried() {
     });
 }
 
+/// It stays tried while the parent is busy with something else.
+#[test]
+fn a_message_that_was_refused_holds_no_call_while_the_parent_is_due() {
+    timed(async |store, hand| {
+        let ((id, call), bank) = (order(&store).await, Service::default());
+        hand.pass(LOOK_AGAIN);
+        store.send(id, &says(ENTER, "enter")).await.unwrap();
+        settle(worker(&store).handler(rests::<AnyOrder>())).await;
+        store.send(id, &tells(NOTE, "note")).await.unwrap();
+        settle(bank_alone(&store, &bank)).await;
+        is(&store, call, "completed").await;
+        assert_eq!(bank.calls(), 1);
+    });
+}
+
 /// Also if the message, or another one, waits for another program.
 #[test]
 fn a_message_for_another_program_holds_a_call_until_it_is_tried() {

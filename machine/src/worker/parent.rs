@@ -4,7 +4,7 @@ use crate::{
     actor::Category,
     contract::{Execution, execution::Pending},
     definition::Fit,
-    store::{Cause, LoadError, Store, backend::FoundRow},
+    store::{Cause, LoadError, Store, backend::FoundRow, inbox::message::Queued},
 };
 
 /// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
@@ -36,7 +36,13 @@ pub(super) async fn comes_first(
     let written = definitions.iter().find(|it| it.fingerprint == row.definition);
     let Some(definition) = written else { return Ok(false) };
     let state = definition.state(&row.status);
-    Ok(messages.iter().filter(|message| message.intact).any(|message| {
+    // Of a message that was sent later than the newest entry, the refusal is by the current state.
+    let is_refused = |message: &Queued| {
+        let is_not_taken = message.fault.as_ref().is_some_and(|it| it.cause == Cause::NotTaken);
+        is_not_taken && message.sent_at > row.updated_at
+    };
+    let mut untried = messages.iter().filter(|it| it.intact && !is_refused(it));
+    Ok(untried.any(|message| {
         let by = &message.actor;
         let trigger = message.trigger.as_deref();
         definition.category(by) == Category::Human
