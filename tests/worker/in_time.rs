@@ -396,6 +396,27 @@ fn the_end_of_a_child_concerns_no_later_state() {
     }
 }
 
+/// Nor does a child of an earlier state that ends after the move.
+#[test]
+fn the_late_end_of_a_child_concerns_no_later_state() {
+    timed(async |store, hand| {
+        let calls = Count::default();
+        let run = async || settle(worker(&store).handler(shelves(&calls))).await;
+        run().await;
+        let id = create(&store, Offer::new()).await;
+        let mut lamp = Lamp::new();
+        store.batch().create_child(id, &mut lamp).write().await.unwrap();
+        let AnyOffer::Open(open) = store.load(id).await.unwrap() else { panic!() };
+        store.commit(&mut open.shelve(ann())).await.unwrap();
+        hand.advance(1);
+        store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
+        hand.advance(DUE + HOUR);
+        run().await;
+        is(&store, id, "expired").await;
+        assert_eq!(calls.get(), 0);
+    });
+}
+
 /// The handler still comes before the deadline.
 #[test]
 fn a_move_that_stays_does_not_hide_the_end_of_a_child() {

@@ -11,9 +11,7 @@ use super::{
 use crate::{
     clock::{Clock, Millis},
     id::Id,
-    store::backend::{
-        Condition, MovedChild, NewChild, OtherAttempts, Rejected, Row, Write, WriteBatch,
-    },
+    store::backend::{Condition, MovedChild, NewChild, OtherAttempts, Rejected, Write, WriteBatch},
     stored::Requirement,
 };
 
@@ -110,7 +108,7 @@ async fn state_not_left(store: &Subject) -> Result<(), String> {
     // The parent stays in its state, and then enters another one.
     store.accepts(parent.update(1)).await?;
     store.accepts(needs(call, id, it.update(1))).await?;
-    store.accepts(second_entry(parent.update(1))).await?;
+    store.accepts(parent.update(1).enters(2)).await?;
     let left = Rejected::StateLeft { id: call, parent: id };
     store.rejects(needs(call, id, it.clone().update(1)), left.clone()).await?;
 
@@ -124,14 +122,8 @@ async fn state_not_left(store: &Subject) -> Result<(), String> {
     store.accepts(moved(None)).await?;
     store.rejects(needs(call, id, it.clone().update(1)), left.clone()).await?;
     store.accepts(moved(Some(0))).await?;
-    store.accepts(second_entry(parent.end())).await?;
+    store.accepts(parent.end().enters(2)).await?;
     store.rejects(needs(call, id, it.clone().update(1)), left).await
-}
-
-/// This write is of a machine that has entered its state with the entry of number 2.
-fn second_entry(write: Write) -> Write {
-    let summary = String::from(r#"{"entered":2}"#);
-    Write { row: Row { summary, ..write.row }, ..write }
 }
 
 /// Another attempt excludes a retry while it is open, if it took effect, and if it failed later.

@@ -262,6 +262,12 @@ impl Write {
         self
     }
 
+    /// The machine has entered its state with the entry of this number.
+    pub(in crate::store) fn enters(mut self, number: u64) -> Self {
+        self.row.summary = format!("{{\"entered\":{number}}}");
+        self
+    }
+
     /// Changes the newest attempt.
     pub(in crate::store) fn turns(mut self, key: &str, hold: Hold) -> Self {
         self.attempt = Some(change(self.space(), key, hold, false));

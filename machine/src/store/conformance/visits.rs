@@ -64,8 +64,14 @@ async fn ends_of_children(store: &Subject) -> Result<(), String> {
     store.accepts(child.end()).await?;
     store.accepts(parent.update(1)).await?;
     noted(store, parent.id(), Some(NOW)).await?;
-    store.accepts(leaves(parent.update(1), 1)).await?;
+    let mut late = add(store, &parent, Machine::job(), (None, None)).await?;
+    store.accepts(leaves(parent.update(1), 1).enters(2)).await?;
     noted(store, parent.id(), None).await?;
+    store.accepts(late.end()).await?;
+    noted(store, parent.id(), None).await?;
+    let mut next = add(store, &parent, Machine::job(), (None, None)).await?;
+    store.accepts(next.end()).await?;
+    noted(store, parent.id(), Some(NOW)).await?;
     withdrawn(store).await
 }
 

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
-use super::Tables;
+use super::{Tables, calls::entered};
 use crate::{
     clock::{Clock, Millis},
     id::Id,
@@ -111,8 +111,12 @@ impl Tables {
             let child = self.works.parents.get(&id).copied();
             let parent_leaves =
                 batch.lets_go(id) || child.is_some_and(|child| batch.leaves(child.parent));
-            let how = (batch.is_by_holder(id), *leaves_children, parent_leaves);
-            for (to, event) in caused(write, child.as_ref(), how, now) {
+            let is_of_visit = child.is_some_and(|child| {
+                self.find(child.parent).is_some_and(|parent| child.since > entered(&parent.row))
+            });
+            let by = (batch.is_by_holder(id), *leaves_children);
+            let of_parent = (parent_leaves, is_of_visit);
+            for (to, event) in caused(write, child.as_ref(), by, of_parent, now) {
                 for id in self.recipients(write, to) {
                     // Only machines of kinds that workers drive have work.
                     if !matches!(event, Event::Drive { .. })

@@ -1,6 +1,6 @@
 //! The rows of children.
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, sync::LazyLock};
 
 use rusqlite::{params, types::ValueRef};
 
@@ -125,17 +125,30 @@ pub(super) struct Parent {
     pub(super) recipient: Recipient,
     /// The place of the machine in an invocation of the parent.
     pub(super) call: Option<Kinship>,
+    /// The machine was added in the visit in which the parent is.
+    pub(super) is_of_visit: bool,
 }
 
-/// The parent of a machine. One that is no call costs one search.
+/// The number of the entry with which a machine came into its state.
+pub(super) const ENTERED: &str =
+    "COALESCE(CASE WHEN json_valid(summary) THEN json_extract(summary, '$.entered') END, 0)";
+
+/// The parent of a machine, by its number.
+static PARENT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT c.since, c.position, c.seal, c.parent, c.since > {ENTERED}
+         FROM child c CROSS JOIN instance p ON p.no = c.parent WHERE c.child = ?1"
+    )
+});
+
+/// The parent of a machine. Without one, this costs one search.
 pub(super) fn parent_of(db: Keyed<'_>, (no, id): (i64, Id)) -> rusqlite::Result<Option<Parent>> {
-    let mut select =
-        db.prepare_cached("SELECT since, position, seal, parent FROM child WHERE child = ?1")?;
+    let mut select = db.prepare_cached(&PARENT)?;
     let mut rows = select.query([no])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let is_call = row.get_ref(1)? != ValueRef::Null;
     let mut recipient = Recipient { no: row.get(3)?, id, ended: false };
-    let mut call = None;
+    let (mut call, is_of_visit) = (None, row.get(4)?);
     if is_call {
         let parent =
             db.find("SELECT id, ended FROM instance WHERE no = ?1", [recipient.no], |row| {
@@ -146,7 +159,7 @@ pub(super) fn parent_of(db: Keyed<'_>, (no, id): (i64, Id)) -> rusqlite::Result<
         // An edit of the file sends no outcome.
         call = kinship(Columns(row), db.key, (id, recipient.id)).unwrap_or_default();
     }
-    Ok(Some(Parent { recipient, call }))
+    Ok(Some(Parent { recipient, call, is_of_visit }))
 }
 
 /// The relation of a machine to its parent.

@@ -121,10 +121,10 @@ impl Lookup for Keyed<'_> {
     }
 
     fn entered(&self, id: Id) -> Result<Option<u64>, CheckFailure> {
-        let sql = "SELECT CAST(COALESCE(
-                CASE WHEN json_valid(summary) THEN json_extract(summary, '$.entered') END, 0) AS INTEGER)
-             FROM instance WHERE id = ?1 AND ended = 0";
-        let entered = self.find(sql, [id.bytes()], |row| row.get::<_, i64>(0))?;
+        let entered = child::ENTERED;
+        let sql =
+            format!("SELECT CAST({entered} AS INTEGER) FROM instance WHERE id = ?1 AND ended = 0");
+        let entered = self.find(&sql, [id.bytes()], |row| row.get::<_, i64>(0))?;
         // A negative one is the result of an edit.
         Ok(entered.map(|entered| u64::try_from(entered).unwrap_or(u64::MAX)))
     }

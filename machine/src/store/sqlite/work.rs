@@ -66,9 +66,10 @@ pub(super) fn after(
     let call = parent.as_ref().and_then(|parent| parent.call);
     let parent_leaves =
         is_let_go || parent.as_ref().is_some_and(|it| left.contains(&it.recipient.no));
-    let how = (by_holder, leaves_children, parent_leaves);
+    let by = (by_holder, leaves_children);
+    let of_parent = (parent_leaves, parent.as_ref().is_some_and(|it| it.is_of_visit));
     let mut sent = Vec::new();
-    for (to, event) in caused(write, call.as_ref(), how, now) {
+    for (to, event) in caused(write, call.as_ref(), by, of_parent, now) {
         let recipients = match (&event, to, &parent) {
             (Event::Drive { now }, ..) => {
                 drive_new(&db, no, &write.row.machine, *now)?;

@@ -28,14 +28,16 @@ pub(crate) enum To {
 /// [`step`](super::step) refuses changes nothing. `child`: the relation of a machine that has ended to its parent, with
 /// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease. `leaves_children`:
 /// the write leaves a visit with children. `parent_leaves`: the batch also moves the parent out of its state, or lets go of
-/// the call that ends.
+/// the call that ends. `is_of_visit`: the child was added in the visit
+/// in which the parent is after the batch.
 ///
 /// A machine may be written again after it has ended. Its messages have the same correlation ids then, so that each is
 /// sent once.
 pub(crate) fn caused(
     write: &Write,
     child: Option<&Kinship>,
-    (by_holder, leaves_children, parent_leaves): (bool, bool, bool),
+    (by_holder, leaves_children): (bool, bool),
+    (parent_leaves, is_of_visit): (bool, bool),
     now: Millis,
 ) -> Vec<(To, Event)> {
     let id: Id = write.row.id;
@@ -44,8 +46,9 @@ pub(crate) fn caused(
         let since = write.left.unwrap_or_default();
         let notify = Event::Notify { moved: false, now };
         let outcome = child.and_then(|kinship| Message::outcome(id, kinship));
-        // The handler of the next state does not wait for what the move has ended.
-        let ended = (!parent_leaves).then_some(Event::ChildEnded { now });
+        // The handler of the next state does not wait for what the move has ended, nor for what ends after it.
+        let ended = if is_of_visit { Event::ChildEnded { now } } else { notify.clone() };
+        let ended = (!parent_leaves).then_some(ended);
         let told = outcome.map(send).or(ended);
         let told = told.map(|event| (To::Parent, event));
         let others = [
