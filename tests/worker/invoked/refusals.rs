@@ -50,7 +50,7 @@ enum Bill {
     #[on(pause => Paused, by = Human, detach)]
     #[on(again => Paying, by = Human)]
     Paying { charge: Charge },
-    #[invoke(parts: [Charge] = charges(&parts), done = all)]
+    #[invoke(parts: [Charge] = charges(&parts), session = session_of(&parts), done = all)]
     #[on(all(outcomes) => Settled)]
     Splitting { parts: Vec<u32> },
     #[on(pay(charge) => Paying, by = Human)]
@@ -72,6 +72,10 @@ fn charges(parts: &[u32]) -> Vec<Charge> {
         Charge { invoice: *part, cents: 100 }
     };
     parts.iter().map(charge).collect()
+}
+
+fn session_of(parts: &[u32]) -> String {
+    if parts.contains(&14) { "s".repeat(257) } else { "bills".to_owned() }
 }
 
 fn shop(bank: &TestTool<Charge>) -> TestEnvironment {
@@ -137,6 +141,13 @@ async fn a_set_has_256_calls_at_most() {
     let mut most = Bill::new().split((100..356).collect(), &shop.person("ann"));
     shop.store().create(&mut most).await.unwrap();
     assert_eq!(shop.store().children(most.id()).await.unwrap().len(), 256);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_too_long_names_the_option() {
+    let reason = not_invoked(&shop(&bank()), vec![1, 14]).await;
+    let why = "the id of its session has 257 bytes, more than 256; use a shorter one";
+    assert_eq!(reason, format!("option `session`: {why}"));
 }
 
 /// Of two equal members one is made; the other waits for it, and is not made again.

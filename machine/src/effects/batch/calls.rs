@@ -18,7 +18,7 @@ use crate::{
         inbox::{message::Message, outcome::OutcomePlace, protocol::Event},
         write::attempt::{CONTRACTS, KeyState, key_state},
     },
-    stored::{Durable, Entered, EnteredCall, NewCall},
+    stored::{Durable, Entered, EnteredCall, NewCall, check_session},
 };
 
 /// The largest number of calls that one entry makes.
@@ -99,10 +99,17 @@ fn calls_of(machine: &dyn Durable, state: &str) -> Result<Entered, CommitError> 
     let failed = |reason| CommitError::NotInvoked { id, state: state.to_owned(), reason };
     let entered = catch_unwind(AssertUnwindSafe(|| machine.__entered()))
         .map_err(|panic| failed(format!("their expression panicked: {}", panic_text(&*panic))))?;
-    match entered.calls.as_ref().map_or(0, Vec::len) {
-        ..=MAX_CALLS => Ok(entered),
-        count => Err(failed(format!("there are {count} of them, the limit is {MAX_CALLS}"))),
+    let calls = entered.calls.as_deref().unwrap_or_default();
+    if calls.len() > MAX_CALLS {
+        let count = calls.len();
+        return Err(failed(format!("there are {count} of them, the limit is {MAX_CALLS}")));
     }
+    for call in calls.iter().filter_map(|made| made.call.as_ref().ok()) {
+        let contract = call.execution.__rules().__any().downcast_ref::<Contract>();
+        let checked = contract.and_then(Contract::session_id).map_or(Ok(()), check_session);
+        checked.map_err(|breach| failed(format!("option `session`: {breach}")))?;
+    }
+    Ok(entered)
 }
 
 /// Returns whether the state of this name makes calls.
