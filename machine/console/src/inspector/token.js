@@ -1,14 +1,10 @@
-// The token of the person. It comes from a form or from a link, and is in the memory of the page; only while the
-// page is loaded again, it is in the storage of its tab. A new tab asks the tabs that are open.
+// The token of the person. It comes from a form or from a link, and is only in the memory of the page: the storage of
+// a tab is written to the files of the browser. A page that is loaded asks the tabs that are open.
 
 const NAME = `machine ${new URL("../", location.href).pathname}`;
 const TABS = new BroadcastChannel(NAME);
 /** The time that other tabs have to answer. */
 const ASK_MS = 200;
-
-/** The token of this tab before it was loaded again. */
-const left = sessionStorage.getItem(NAME);
-sessionStorage.removeItem(NAME);
 
 let kept = null;
 let answered = null;
@@ -48,10 +44,8 @@ export function takeToken() {
   return given;
 }
 
-/** Signs in again after the page was loaded again, or as another tab is. */
+/** Signs in as another tab is. */
 export async function resume() {
-  kept = left;
-  if (kept) return;
   kept = await new Promise((done) => {
     answered = done;
     TABS.postMessage({ ask: true });
@@ -59,7 +53,3 @@ export async function resume() {
   });
   answered = null;
 }
-
-addEventListener("pagehide", () => kept && sessionStorage.setItem(NAME, kept));
-// The page was kept as it was, with its token.
-addEventListener("pageshow", (event) => event.persisted && sessionStorage.removeItem(NAME));
