@@ -16,6 +16,9 @@ impl Store {
     /// and without taking its key. If its gate still waits for an answer, the same commit withdraws the
     /// gate, because there is nothing left to approve.
     ///
+    /// A message with the trigger `cancel` does not do this: the table of executions takes it once the execution has begun, so
+    /// one that is sent before waits until then.
+    ///
     /// # Errors
     ///
     /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was begun in the meantime.

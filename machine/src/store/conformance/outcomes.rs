@@ -29,7 +29,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     to_ended(&Subject::open(open)).await
 }
 
-/// A parent with a child that a handler made, and with calls at the places from 0 on.
+/// A parent with a child without a place, and with calls at the places from 0 on.
 async fn family<const N: usize>(
     store: &Subject,
 ) -> Result<(Machine, Machine, [Machine; N]), String> {

@@ -37,8 +37,8 @@
 /// ends with a colon and 64 hexadecimal digits; what is before them is the tool.
 ///
 /// `since` and `position` of a child are its place in the invocation of a state: the number of entries of its parent
-/// with the one that entered the state, and its index. A child that a handler made has no `position`; it costs no
-/// entry in the index of calls, and its `since` is the version of its parent when it was added.
+/// with the one that entered the state, and its index. A child machine, and a call that was let go, have no `position`;
+/// they cost no entry in the index of calls. `since` of a child machine is the version of its parent when it was added.
 ///
 /// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
 ///

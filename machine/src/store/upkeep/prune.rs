@@ -46,7 +46,7 @@ enum Age {
 
 impl Prune {
     /// Machines that ended before this time (milliseconds since the Unix epoch): their last journal entry
-    /// is older. Entries have the time of the system clock.
+    /// is older, by the clock of the store.
     #[must_use]
     pub fn ended_before(at: Millis) -> Self {
         Self::of(Age::Before(at))
