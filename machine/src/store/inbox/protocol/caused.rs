@@ -28,8 +28,7 @@ pub(crate) enum To {
 /// [`step`](super::step) refuses changes nothing. `child`: the relation of a machine that has ended to its parent, with
 /// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease. `leaves_children`:
 /// the write leaves a visit with children. `parent_leaves`: the batch also moves the parent out of its state, or lets go of
-/// the call that ends. `is_of_visit`: the child was added in the visit
-/// in which the parent is after the batch.
+/// the call that ends. `is_of_visit`: the child was added in the visit in which the parent is after the batch.
 ///
 /// A machine may be written again after it has ended. Its messages have the same correlation ids then, so that each is
 /// sent once.
