@@ -70,7 +70,8 @@ impl Crew {
 
     /// Says in the file why the worker does not start.
     pub(super) async fn refuse(&self, why: String) {
-        if let Err(error) = self.store.refuse(&self.joining(), why).await {
+        if let Err(error) = self.store.refuse(&self.joining(), crate::contract::bounded(why)).await
+        {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
     }

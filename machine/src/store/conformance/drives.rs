@@ -67,7 +67,9 @@ async fn are_driven(
     ensure!(found == expected, "{found:?} are ready, not {expected:?}");
     for machine in driven {
         let work = store.has_work(machine.id()).await?;
-        let new = Schedule { wake: Some(Wake::ready(NOW)), ..Schedule::default() };
+        // It keeps what was sent before.
+        let queued = work.queued;
+        let new = Schedule { wake: Some(Wake::ready(NOW)), queued, ..Schedule::default() };
         ensure!(work == new, "a machine begins with {work:#?}");
     }
     for machine in others {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::Millis,
-    contract::bounded,
     definition::{Definition, Fingerprint},
     id::Id,
     process::{Liveness, Process},
@@ -212,7 +211,7 @@ impl Store {
         joining: &Joining<'_>,
         why: String,
     ) -> Result<(), Unavailable> {
-        let mut row = self.worker_row(joining, Some(bounded(why)))?;
+        let mut row = self.worker_row(joining, Some(why))?;
         if let Some((new, _)) = WorkerBody::read(&row) {
             // A program that is restarted again and again has one row.
             let is_same =

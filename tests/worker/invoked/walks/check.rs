@@ -17,6 +17,8 @@ struct Known {
     stage: u64,
     gate: Id,
     stands: Stands,
+    /// It ended without a call; on that way it passes RUNNING.
+    is_closed: bool,
     is_taken: bool,
 }
 
@@ -27,6 +29,8 @@ enum Stands {
     Begun,
     /// It has not paid, which an entry does not know that was read before.
     NotPaid,
+    /// A person declined it, or its question has expired.
+    Unapproved,
     /// No later entry joins it.
     Gone,
 }
@@ -60,6 +64,7 @@ pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> usize {
             stage: contract.action().arguments().unwrap()["stage"].as_u64().unwrap(),
             gate: contract.behind().unwrap(),
             stands: Stands::Pending,
+            is_closed: matches!(call, AnyExecution::Cancelled(_)),
             is_taken: false,
         };
         calls.insert(call.id(), known);
@@ -107,7 +112,8 @@ impl Told {
         }
         let stage = self.visit.stage + u64::from(["ride", "skip"].contains(&trigger));
         let is_joined = |known: &Known| {
-            let stands = [Stands::Begun, Stands::NotPaid].contains(&known.stands);
+            let stands =
+                [Stands::Begun, Stands::NotPaid, Stands::Unapproved].contains(&known.stands);
             known.stage == stage && stands && !known.is_taken
         };
         let joined = self.calls.iter().filter(|(_, known)| is_joined(known));
@@ -137,14 +143,19 @@ impl Told {
     fn other_moves(&mut self, id: Id, (from, to): (&str, &str), entry: &Entry) {
         let visit = &self.visit;
         if let Some(known) = self.calls.get_mut(&id) {
-            if (from, to) == ("pending", "running") {
+            if (from, to) == ("pending", "running") && !known.is_closed {
                 assert_eq!(known.entry, visit.entry, "{id} begins after its visit");
                 let is_due = |due: &Due| due.due_at.is_some_and(|at| at <= entry.at);
                 assert!(!visit.due.iter().any(is_due), "{id} begins, and a deadline is due");
                 known.stands = Stands::Begun;
             } else if ["failed", "cancelled"].contains(&to) {
-                let has_begun = known.stands == Stands::Begun;
-                known.stands = if has_begun { Stands::NotPaid } else { Stands::Gone };
+                // A move that leaves the state comes before the calls that it withdraws.
+                let is_withdrawn = known.entry != visit.entry;
+                known.stands = match known.stands {
+                    Stands::Begun => Stands::NotPaid,
+                    _ if is_withdrawn => Stands::Gone,
+                    _ => Stands::Unapproved,
+                };
             }
         } else if to == "completed" {
             let known = self.calls.values().find(|known| known.gate == id).unwrap();
