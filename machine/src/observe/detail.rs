@@ -178,7 +178,7 @@ impl Observer {
             stale: standing.stale,
             caution: standing.caution,
             answered_with,
-            missing: missing.map(|needs| needs.to_string()),
+            missing: missing.map(ToString::to_string),
             trouble: failing.as_ref().map(Trouble::of),
             error: A::__internal(|| failing.map(|failing| failing.error)),
             calls: calls.state,

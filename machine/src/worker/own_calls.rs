@@ -24,43 +24,43 @@ pub struct OwnCalls<T> {
 #[derive(Debug)]
 enum Which {
     /// Those of the entry with this number.
-    OfEntry(u64),
-    OfSession(String),
-    OfLife,
+    Entry(u64),
+    Session(String),
+    Life,
 }
 
 impl<T: Callable> OwnCalls<T> {
     pub(super) fn new(store: Store, machine: Id, entered: u64) -> Self {
-        Self { store, machine, which: Which::OfEntry(entered), tool: PhantomData }
+        Self { store, machine, which: Which::Entry(entered), tool: PhantomData }
     }
 
     /// Those of this session, oldest first, of the whole life of the machine. An invocation says with `session = text` what its
     /// calls belong to. Calls of other sessions are not read.
     #[must_use = "it is read when it is awaited"]
     pub fn of_session(self, session: impl Into<String>) -> Self {
-        Self { which: Which::OfSession(session.into()), ..self }
+        Self { which: Which::Session(session.into()), ..self }
     }
 
     /// Those of the whole life of the machine, oldest first, apart from those that were [pruned](Store::prune). All of them
     /// are read.
     #[must_use = "it is read when it is awaited"]
     pub fn all(self) -> Self {
-        Self { which: Which::OfLife, ..self }
+        Self { which: Which::Life, ..self }
     }
 
     async fn ids(&self) -> Result<Vec<Id>, LoadError> {
         let backend = &self.store.inner.backend;
         let session = match &self.which {
-            Which::OfEntry(entered) => {
+            Which::Entry(entered) => {
                 let calls = backend.calls(self.machine, entered + 1).await?;
                 return calls.into_iter().map(|call| Ok(call?.id)).collect();
             }
-            Which::OfLife => {
+            Which::Life => {
                 let children = self.store.children(self.machine).await?.into_iter();
                 let calls = children.filter(|it| it.machine == execution::DEFINITION.name);
                 return Ok(calls.map(|it| it.id).collect());
             }
-            Which::OfSession(session) => session.as_str(),
+            Which::Session(session) => session.as_str(),
         };
         let query = Query::new().machine(execution::DEFINITION.name.as_ref()).session(session);
         let (mut ids, mut next) = (Vec::new(), Some(query));

@@ -13,7 +13,7 @@ impl World {
         match act {
             Act::Enter { machine, set, approve } => {
                 let gets = self.gets(scenario, machine, set);
-                self.enter(scenario, machine, Plan { set, approve, gets });
+                self.enter(scenario, machine, &Plan { set, approve, gets });
             }
             Act::Plan { machine, set, approve } => {
                 let gets = self.gets(scenario, machine, set);
@@ -21,7 +21,7 @@ impl World {
             }
             Act::EnterAsPlanned(machine) => {
                 if let Some(plan) = self.machines[machine].plan.take() {
-                    self.enter(scenario, machine, plan);
+                    self.enter(scenario, machine, &plan);
                 }
             }
             Act::EnterAgain { machine, set, detach } => {
@@ -30,7 +30,7 @@ impl World {
                 let gets = left.gets(scenario, machine, set);
                 if detach || self.may_enter_again(scenario, machine, &gets) {
                     *self = left;
-                    self.enter(scenario, machine, Plan { set, approve: false, gets });
+                    self.enter(scenario, machine, &Plan { set, approve: false, gets });
                 }
             }
             Act::Pause(machine) => self.leave(scenario, machine, Place::Paused, true),
@@ -124,12 +124,12 @@ impl World {
         (call.stage, call.ended_in) = (Stage::Ended(outcome), entry);
     }
 
-    fn enter(&mut self, scenario: &Scenario, machine: usize, plan: Plan) {
+    fn enter(&mut self, scenario: &Scenario, machine: usize, plan: &Plan) {
         let its = &mut self.machines[machine];
         (its.place, its.set, its.by_detach, its.plan) = (Place::Paying, plan.set, false, None);
         its.entry += 1;
         let entry = its.entry;
-        let members = scenario.sets[plan.set].iter().zip(plan.gets.clone());
+        let members = scenario.sets[plan.set].iter().zip(plan.gets.iter().copied());
         for (place, (&amount, gets)) in members.enumerate() {
             let declined = self.declined(scenario, (machine, amount), &plan.gets[..place]);
             if plan.approve && gets == Gets::New && declined.is_some() {

@@ -46,7 +46,7 @@ impl Timeline {
         };
         if let Some(session) = &self.session
             // One that is watched may be about to begin.
-            && !self.watch.watch
+            && !self.watch.repeat
         {
             has_session(&context.observer(&store), session).await?;
         }

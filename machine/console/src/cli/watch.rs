@@ -24,8 +24,8 @@ pub(super) struct Watch {
     #[arg(long, value_enum, default_value_t)]
     pub(super) audience: Audience,
     /// Show it again after each commit of any process, until Ctrl-C.
-    #[arg(long)]
-    pub(super) watch: bool,
+    #[arg(long = "watch")]
+    pub(super) repeat: bool,
     #[command(flatten)]
     pub(super) format: Format,
 }
@@ -39,7 +39,7 @@ impl Watch {
         answer: impl AsyncFn() -> Result<Output, Error>,
     ) -> Result<Exit, Error> {
         let format = self.format;
-        if !self.watch {
+        if !self.repeat {
             return answer().await?.print(format);
         }
         let (stop, commits, terminal) =

@@ -37,6 +37,12 @@ fn first_of(messages: Vec<String>) -> (Option<String>, Vec<String>) {
     (messages.next(), messages.collect())
 }
 
+/// Whether the reason of the error goes away: a machine has moved, or its inbox is full.
+const fn passes(error: &EffectError) -> bool {
+    use CommitError::{Conflict, InboxFull};
+    matches!(error, EffectError::Commit(Conflict { .. } | InboxFull { .. }))
+}
+
 impl<H: Handler> Job<'_, H> {
     /// Writes a transition, with everything that belongs to it. It takes these messages, of which the first one caused it.
     pub(super) async fn commit(
@@ -139,14 +145,7 @@ impl<H: Handler> Job<'_, H> {
                 self.reload().await
             }
             Err(error) => {
-                // A machine that has moved, or whose inbox is full, does not block this permanently.
-                let passes = matches!(
-                    error,
-                    EffectError::Commit(
-                        CommitError::Conflict { .. } | CommitError::InboxFull { .. }
-                    )
-                );
-                let hopeless = matches!(failing.0, Attempted::Message(_)) && !passes;
+                let hopeless = matches!(failing.0, Attempted::Message(_)) && !passes(&error);
                 (self.on, self.attempt) = failing;
                 self.fail(Cause::NotWritten, error.class(), error.to_string(), hopeless).await
             }
