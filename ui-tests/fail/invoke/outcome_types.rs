@@ -59,12 +59,12 @@ enum Measure {
     #[initial]
     #[invoke(size, done = measured, failed = refused)]
     // M0139: a refusal is no receipt.
-    #[on(measured(why: u16) => Measured)]
+    #[on(measured(width: u16) => Measured)]
     #[on(refused(error) => Refused)]
     Measuring { size: Size },
 
     #[terminal]
-    Measured { why: u16 },
+    Measured,
 
     #[terminal]
     Refused { error: CallError<u16> },
