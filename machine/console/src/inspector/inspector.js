@@ -418,7 +418,7 @@ function askToSignIn(why) {
       h(
         "p",
         { class: "note", key: "where" },
-        "The token is kept while a tab of this page is open, and is not kept when the only one is loaded again. ",
+        "The token is kept until the last tab of this page is closed. ",
         h("code", null, "machine serve FILE.db --as NAME"),
         " prints a link that signs in.",
       ),
@@ -438,7 +438,7 @@ function askToSignIn(why) {
 
 function askForToken(problem) {
   live.stop();
-  // It was refused: no tab that asks gets it.
+  // It was refused: a page that is loaded again does not send it again.
   setToken(null);
   const onsubmit = (event) => {
     event.preventDefault();

@@ -1,10 +1,14 @@
-// The token of the person. It comes from a form or from a link, and is only in the memory of the page: the storage of
-// a tab is written to the files of the browser. A page that is loaded asks the tabs that are open.
+// The token of the person. It comes from a form or from a link, and is in the memory of the page; only while the
+// page is loaded again, it is in the storage of its tab. A new tab asks the tabs that are open.
 
 const NAME = `machine ${new URL("../", location.href).pathname}`;
 const TABS = new BroadcastChannel(NAME);
 /** The time that other tabs have to answer. */
 const ASK_MS = 200;
+
+/** The token of this tab before it was loaded again. */
+const left = sessionStorage.getItem(NAME);
+sessionStorage.removeItem(NAME);
 
 let kept = null;
 let answered = null;
@@ -44,8 +48,10 @@ export function takeToken() {
   return given;
 }
 
-/** Signs in as another tab is. */
+/** Signs in again after the page was loaded again, or as another tab is. */
 export async function resume() {
+  kept = left;
+  if (kept) return;
   kept = await new Promise((done) => {
     answered = done;
     TABS.postMessage({ ask: true });
@@ -53,3 +59,7 @@ export async function resume() {
   });
   answered = null;
 }
+
+addEventListener("pagehide", () => kept && sessionStorage.setItem(NAME, kept));
+// The page was kept as it was, with its token.
+addEventListener("pageshow", (event) => event.persisted && sessionStorage.removeItem(NAME));
