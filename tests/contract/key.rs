@@ -98,6 +98,10 @@ pub(super) fn changed(value: &Value) -> Vec<Value> {
             all
         }
         Value::String(text) => vec![format!("{text} ").into(), Value::Null],
+        Value::Number(number) => {
+            let other = i32::from(number.as_f64() == Some(0.0));
+            vec![Value::Array(vec![value.clone()]), number.to_string().into(), other.into()]
+        }
         scalar => vec![Value::Array(vec![scalar.clone()]), scalar.to_string().into()],
     }
 }

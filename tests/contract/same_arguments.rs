@@ -10,7 +10,10 @@ use proptest::{prelude::*, sample::Index};
 use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::key::{changed, objects, values, written};
+use super::{
+    key::{changed, objects, values, written},
+    oracle::Differences,
+};
 
 thread_local! {
     /// What the tool of the newer program reads, in turn.
@@ -330,5 +333,33 @@ proptest! {
         prop_assert_eq!(refused.is_ok(), reworded(&arguments) == reworded(other), "{} {}", stored, read);
         let is_addition = !matches!(refused, Err(InvalidContract::OtherArguments { .. }));
         prop_assert_eq!(idempotent(&stored, &[&read]).is_ok(), is_addition, "{} {}", stored, read);
+    }
+
+    /// The verdict, and the place that it names, are those of another comparison.
+    #[test]
+    fn the_verdict_is_that_of_the_oracle(
+        arguments in objects(values()),
+        other in objects(values()),
+        chosen in any::<(Index, Index)>(),
+    ) {
+        let stored = Value::from(arguments);
+        let once = chosen.0.get(&changed(&stored)).clone();
+        let twice = chosen.1.get(&changed(&once)).clone();
+        for read in [reworded(&twice), once, twice, other.into()] {
+            let texts = (stored.to_string(), read.to_string());
+            let [stored, read] = [&texts.0, &texts.1].map(|text| serde_json::from_str(text).unwrap());
+            let found = Differences::between(&stored, &read, &[]);
+            for is_irreversible in [false, true] {
+                let verdict = if is_irreversible { irreversible } else { idempotent };
+                let verdict = verdict(&texts.0, &[&texts.1]).map_err(|error| error.to_string());
+                match found.refusal(is_irreversible, &[]) {
+                    None => prop_assert_eq!(verdict, Ok(()), "{} {}", stored, read),
+                    Some(refusal) => {
+                        let names_it = verdict.as_ref().is_err_and(|it| it.contains(&refusal));
+                        prop_assert!(names_it, "{} {}: {:?}, {}", stored, read, verdict, refusal);
+                    }
+                }
+            }
+        }
     }
 }
