@@ -51,3 +51,5 @@ mod process;
 mod stopped;
 #[cfg(unix)]
 mod suspects;
+#[cfg(unix)]
+mod versions;
