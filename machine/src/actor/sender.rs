@@ -48,11 +48,6 @@ impl Senders {
         }
     }
 
-    /// The kinds.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = &'static str> {
-        self.0.keys().copied()
-    }
-
     /// The sender of this kind and name.
     pub(crate) fn get(&self, kind: &str, name: Option<&str>) -> Option<Sender> {
         let (kind, type_id) = self.0.get_key_value(kind)?;

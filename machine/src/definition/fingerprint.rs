@@ -74,7 +74,7 @@ impl Fingerprint {
         self.0
     }
 
-    #[cfg(feature = "store")]
+    #[cfg(feature = "sqlite")]
     pub(crate) const fn from_u64(number: u64) -> Self {
         Self(number)
     }

@@ -66,9 +66,7 @@ impl Observer {
         found: &mut ConcernList<A>,
     ) -> Result<(), LoadError> {
         for RefusedWorker { worker, why } in self.store.refused_workers().await? {
-            let kinds: Vec<_> = worker.kinds.iter().map(|kind| kind.machine.as_str()).collect();
-            let kinds = kinds.join(", ");
-            let summary = format!("worker of {}", OneLine(&kinds));
+            let summary = format!("worker of {}", OneLine(&worker.kinds.join(", ")));
             let cause = format!(
                 "the program in {} cannot read what it is to drive, or makes other keys for its tools: see its error",
                 worker.process

@@ -31,7 +31,7 @@ pub use error::OpenError;
 pub use error::{CommitError, LoadError, Unavailable};
 pub use handle::Store;
 pub use inbox::{
-    crew::{DrivenKind, LiveWorker},
+    crew::LiveWorker,
     message::{Delivery, InvalidMessage, Message, Received},
     protocol::Cause,
     send::{SendError, Sent, SetAside},

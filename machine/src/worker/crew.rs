@@ -29,7 +29,6 @@ pub(super) struct Crew {
     store: Store,
     id: Id,
     kinds: Vec<&'static Definition>,
-    senders: Vec<&'static str>,
     tools: Vec<String>,
     other_tools: bool,
     /// Its row may be there.
@@ -44,7 +43,6 @@ impl Crew {
     pub(super) fn new(
         store: &Store,
         kinds: Vec<&'static Definition>,
-        senders: Vec<&'static str>,
         tools: Vec<String>,
         other_tools: bool,
     ) -> Self {
@@ -52,7 +50,6 @@ impl Crew {
             store: store.clone(),
             id: Id::fresh(),
             kinds,
-            senders,
             tools,
             other_tools,
             may_be_listed: false,
@@ -80,7 +77,6 @@ impl Crew {
         Joining {
             id: self.id,
             kinds: self.kinds.clone(),
-            senders: self.senders.clone(),
             tools: self.tools.iter().map(String::as_str).collect(),
             other_tools: self.other_tools,
         }

@@ -444,9 +444,8 @@ impl Worker {
             left: Mutex::default(),
         });
         let names = kinds.keys().map(|&name| name.to_owned()).collect();
-        let known = shared.senders.kinds().collect();
         let definitions = kinds.values().map(|kind| kind.definition()).collect();
-        let crew = Crew::new(&shared.store, definitions, known, tool_names, other_tools);
+        let crew = Crew::new(&shared.store, definitions, tool_names, other_tools);
         Loop {
             shared,
             kinds,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::Millis,
-    definition::{Definition, Fingerprint},
+    definition::Definition,
     id::Id,
     process::{Liveness, Process},
     store::{
@@ -26,29 +26,17 @@ pub struct LiveWorker {
     pub process: Process,
     /// When it started (milliseconds since the Unix epoch, by the clock of the store).
     pub since: Millis,
-    /// The kinds of machines that it has handlers for.
-    pub kinds: Vec<DrivenKind>,
-    /// The kinds of actors whose messages it applies; see `Worker::sender`.
-    pub senders: Vec<String>,
+    /// The names of the machines that it has handlers for, such as `order`.
+    pub kinds: Vec<String>,
     /// The names of its tools, such as `email.send`.
     pub tools: Vec<String>,
     /// It also runs tools that are known at run time only.
     pub other_tools: bool,
 }
 
-/// A kind of machines that a worker drives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DrivenKind {
-    /// The definition's name, such as `order`.
-    pub machine: String,
-    /// The definition of the worker's program.
-    pub definition: Fingerprint,
-}
-
 impl LiveWorker {
     pub(crate) fn drives(&self, machine: &str) -> bool {
-        self.kinds.iter().any(|kind| kind.machine == machine)
+        self.kinds.iter().any(|kind| kind == machine)
     }
 
     pub(crate) fn runs(&self, tool: &str) -> bool {
@@ -74,7 +62,7 @@ impl RefusedWorker {
         let LiveWorker { since, kinds, tools, .. } = &self.worker;
         let replaces = |it: &LiveWorker| {
             it.since >= *since
-                && kinds.iter().all(|kind| it.drives(&kind.machine))
+                && kinds.iter().all(|kind| it.drives(kind))
                 && tools.iter().all(|tool| it.tools.contains(tool))
         };
         now.saturating_sub(*since) <= LISTED_FOR && !alive.iter().any(replaces)
@@ -95,8 +83,7 @@ struct Crew {
 struct WorkerBody {
     process: Process,
     since: Millis,
-    kinds: Vec<(String, String)>,
-    senders: Vec<String>,
+    kinds: Vec<String>,
     tools: Vec<String>,
     other_tools: bool,
     /// Why it did not start.
@@ -107,15 +94,10 @@ struct WorkerBody {
 impl WorkerBody {
     /// A worker, and why it did not start.
     fn read(registered: &WorkerRow) -> Option<(LiveWorker, Option<String>)> {
-        let Self { process, since, kinds, senders, tools, other_tools, refused } =
+        let Self { process, since, kinds, tools, other_tools, refused } =
             serde_json::from_str(&registered.body).ok()?;
-        let kinds = kinds.into_iter().filter_map(|(machine, fingerprint)| {
-            let definition = u64::from_str_radix(&fingerprint, 16).ok()?;
-            Some(DrivenKind { machine, definition: Fingerprint::from_u64(definition) })
-        });
-        let kinds = kinds.collect();
         let id = registered.id;
-        Some((LiveWorker { id, process, since, kinds, senders, tools, other_tools }, refused))
+        Some((LiveWorker { id, process, since, kinds, tools, other_tools }, refused))
     }
 }
 
@@ -124,7 +106,6 @@ impl WorkerBody {
 pub(crate) struct Joining<'a> {
     pub(crate) id: Id,
     pub(crate) kinds: Vec<&'static Definition>,
-    pub(crate) senders: Vec<&'static str>,
     pub(crate) tools: Vec<&'a str>,
     pub(crate) other_tools: bool,
 }
@@ -190,13 +171,10 @@ impl Store {
         joining: &Joining<'_>,
         refused: Option<String>,
     ) -> Result<WorkerRow, Unavailable> {
-        let kinds = joining.kinds.iter();
-        let kinds = kinds.map(|kind| (kind.name.to_string(), kind.fingerprint.to_string()));
         let body = WorkerBody {
             process: host::process().clone(),
             since: self.now(),
-            kinds: kinds.collect(),
-            senders: joining.senders.iter().map(|&kind| kind.to_owned()).collect(),
+            kinds: joining.kinds.iter().map(|kind| kind.name.to_string()).collect(),
             tools: joining.tools.iter().map(|&tool| tool.to_owned()).collect(),
             other_tools: joining.other_tools,
             refused,
