@@ -40,15 +40,15 @@ impl Observer {
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
         self.set_aside(&mut found, &query, aside).await?;
         self.not_started(&mut found).await?;
-        self.undriven(&mut found, &query).await?;
-        self.stuck(&mut found, &query).await?;
+        self.not_moving(ConcernReason::NoWorker, &mut found, &query).await?;
+        self.not_moving(ConcernReason::Stuck, &mut found, &query).await?;
         // Any of them might match the query.
         for (id, error) in self.store.broken_rows().await? {
             found.add(Concern::unreadable(id, &error));
         }
         self.overdue(&mut found, &query).await?;
         self.failing(&mut found, &query, failing).await?;
-        self.crowded(&mut found, &query).await?;
+        self.not_moving(ConcernReason::ManyMessages, &mut found, &query).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
         Ok(View::new(Attention { concerns: found.concerns, truncated: found.truncated }))

@@ -81,65 +81,35 @@ impl Observer {
         Ok(())
     }
 
-    /// Machines that no live worker moves on.
-    pub(super) async fn undriven<A: Audience>(
+    /// Machines that no live worker moves on, that nothing can move, or that have many queued messages.
+    pub(super) async fn not_moving<A: Audience>(
         &self,
+        reason: ConcernReason,
         found: &mut ConcernList<A>,
         query: &Query,
     ) -> Result<(), LoadError> {
         let limit = query.page_limit();
-        let undriven = self.store.undriven(limit).await?;
-        found.truncated |= undriven.len() >= limit;
-        let mut undriven: BTreeMap<Id, String> =
-            undriven.into_iter().map(|it| (it.id, it.needs.to_string())).collect();
-        for id in self.store.selected(query, undriven.keys().copied().collect()).await? {
-            if let Some(mut concern) = self.concern::<A>(ConcernReason::NoWorker, id, found).await?
-            {
-                concern.missing = undriven.remove(&id);
-                found.add(concern);
+        let mut machines: BTreeMap<Id, String> = match reason {
+            ConcernReason::NoWorker => {
+                let undriven = self.store.undriven(limit).await?.into_iter();
+                undriven.map(|it| (it.id, it.needs.to_string())).collect()
             }
-        }
-        Ok(())
-    }
-
-    /// Machines that nothing can move.
-    pub(super) async fn stuck<A: Audience>(
-        &self,
-        found: &mut ConcernList<A>,
-        query: &Query,
-    ) -> Result<(), LoadError> {
-        let limit = query.page_limit();
-        let stuck = self.store.stuck(PATIENCE, limit).await?;
-        found.truncated |= stuck.len() >= limit;
-        let ids = stuck.into_iter().map(|(id, _)| id).collect();
-        for id in self.store.selected(query, ids).await? {
-            if let Some(mut concern) = self.concern::<A>(ConcernReason::Stuck, id, found).await? {
-                concern.cause = Some(Cause::Stuck.to_string());
-                found.add(concern);
+            ConcernReason::Stuck => {
+                let stuck = self.store.stuck(PATIENCE, limit).await?.into_iter();
+                stuck.map(|(id, _)| (id, Cause::Stuck.to_string())).collect()
             }
-        }
-        Ok(())
-    }
-
-    /// Machines with many queued messages.
-    pub(super) async fn crowded<A: Audience>(
-        &self,
-        found: &mut ConcernList<A>,
-        query: &Query,
-    ) -> Result<(), LoadError> {
-        let limit = query.page_limit();
-        let crowded = self.store.inner.backend.schedules(Schedules::Crowded(limit)).await?;
-        found.truncated |= crowded.len() >= limit;
-        let queued: BTreeMap<Id, u32> =
-            crowded.into_iter().map(|(id, work)| (id, work.queued)).collect();
-        for id in self.store.selected(query, queued.keys().copied().collect()).await? {
-            let concern = self.concern::<A>(ConcernReason::ManyMessages, id, found).await?;
-            if let Some(mut concern) = concern {
-                concern.cause = Some(format!(
-                    "{} messages are queued; with {MAX_QUEUED}, it gets no more from programs and people: find \
-                     out why it does not take them",
-                    queued[&id]
-                ));
+            _ => {
+                let crowded = self.store.inner.backend.schedules(Schedules::Crowded(limit)).await?;
+                crowded.into_iter().map(|(id, work)| (id, many_messages(work.queued))).collect()
+            }
+        };
+        found.truncated |= machines.len() >= limit;
+        for id in self.store.selected(query, machines.keys().copied().collect()).await? {
+            let Some(text) = machines.remove(&id) else { continue };
+            if let Some(mut concern) = self.concern::<A>(reason, id, found).await? {
+                let is_missing = reason == ConcernReason::NoWorker;
+                let field = if is_missing { &mut concern.missing } else { &mut concern.cause };
+                *field = Some(text);
                 found.add(concern);
             }
         }
@@ -165,4 +135,11 @@ impl Observer {
         }
         Ok(())
     }
+}
+
+fn many_messages(queued: u32) -> String {
+    format!(
+        "{queued} messages are queued; with {MAX_QUEUED}, it gets no more from programs and people: find out why it \
+         does not take them"
+    )
 }
