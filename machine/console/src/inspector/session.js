@@ -25,8 +25,6 @@ import { badge, count, exact, length, sessionName, since } from "./text.js";
 
 /** The number of executions that are drawn and listed at once. */
 const AT_ONCE = 50;
-/** Names that are no part of a path: a browser takes them out of an address, however they are written. */
-const NO_PATH = ["", ".", ".."];
 const NAMES = ["Newest", "Older"];
 
 export const sessions = {
@@ -59,7 +57,8 @@ export const session = {
   title: (data) => (data ? sessionName(data.session_id) : "Session"),
 
   async load({ id, audience, params }) {
-    if (NO_PATH.includes(id)) return machinesOf(id, { audience, params });
+    // An address cannot have an empty part.
+    if (id === "") return machinesOf(id, { audience, params });
     try {
       const [timeline, topology] = await Promise.all([
         get(`api/execution/${encodeURIComponent(id)}/timeline`, { audience }),
@@ -149,7 +148,7 @@ function machineList(page, { session_id: id, machines, unreadable: errors, next 
   return [
     crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
     h("h1", { tabindex: "-1", class: "data" }, sessionName(id)),
-    NO_PATH.includes(id)
+    id === ""
       ? h(
           "p",
           { class: "warning" },
