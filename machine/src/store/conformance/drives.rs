@@ -30,13 +30,14 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     // One that comes in the same batch is not missed, nor counted twice.
     let drives = vec!["job".to_owned(), "job".to_owned()];
     store.accepts(WriteBatch { drives, ..batch([together.create()]) }).await?;
-    are_driven(&store, &[&old, &together], &[&ended, &other]).await?;
+    are_driven(&store, &[(&old, 1), (&together, 0)], &[&ended, &other]).await?;
 
     store.accepts(later.create()).await?;
     let mut ends = stillborn.create();
     ends.row.ended = true;
     store.accepts(ends).await?;
-    are_driven(&store, &[&old, &together, &later], &[&ended, &other, &stillborn]).await?;
+    let driven = [(&old, 1), (&together, 0), (&later, 0)];
+    are_driven(&store, &driven, &[&ended, &other, &stillborn]).await?;
 
     // Driven again, by another process: what is known stays.
     store.parks(old.id(), Some(Wake::by_clock(NOW + 7))).await?;
@@ -54,21 +55,20 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// These are ready, and new; the others are not.
+/// These are ready, and new, with these numbers of queued messages; the others are not.
 async fn are_driven(
     store: &Subject,
-    driven: &[&Machine],
+    driven: &[(&Machine, u32)],
     others: &[&Machine],
 ) -> Result<(), String> {
     let mut found = ids(store, "job").await?;
     found.sort();
-    let mut expected: Vec<_> = driven.iter().map(|machine| machine.id()).collect();
+    let mut expected: Vec<_> = driven.iter().map(|(machine, _)| machine.id()).collect();
     expected.sort();
     ensure!(found == expected, "{found:?} are ready, not {expected:?}");
-    for machine in driven {
+    for &(machine, queued) in driven {
         let work = store.has_work(machine.id()).await?;
         // It keeps what was sent before.
-        let queued = work.queued;
         let new = Schedule { wake: Some(Wake::ready(NOW)), queued, ..Schedule::default() };
         ensure!(work == new, "a machine begins with {work:#?}");
     }
