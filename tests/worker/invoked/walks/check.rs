@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use machine::{
-    contract::CallError,
+    contract::{CallError, Progress},
     journal::{Due, Entry, Fact},
 };
 
@@ -19,6 +19,7 @@ struct Known {
     stands: Stands,
     /// It ended without a call; on that way it passes RUNNING.
     is_closed: bool,
+    is_declined: bool,
     is_taken: bool,
 }
 
@@ -29,8 +30,8 @@ enum Stands {
     Begun,
     /// It has not paid, which an entry does not know that was read before.
     NotPaid,
-    /// A person declined it, or its question has expired.
-    Unapproved,
+    /// A person declined it.
+    Declined,
     /// No later entry joins it.
     Gone,
 }
@@ -59,12 +60,15 @@ pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> usize {
     for call in store.children(tour).await.unwrap() {
         let call: AnyExecution = store.load(call.id).await.unwrap();
         let contract = call.context();
+        let gate = contract.behind().unwrap();
+        let asked: AnyExecution = store.load(gate).await.unwrap();
         let known = Known {
             entry: contract.invoked().unwrap().entry,
             stage: contract.action().arguments().unwrap()["stage"].as_u64().unwrap(),
-            gate: contract.behind().unwrap(),
+            gate,
             stands: Stands::Pending,
             is_closed: matches!(call, AnyExecution::Cancelled(_)),
+            is_declined: Progress::of(&asked).decision().is_some_and(|it| !it.approved),
             is_taken: false,
         };
         calls.insert(call.id(), known);
@@ -112,8 +116,7 @@ impl Told {
         }
         let stage = self.visit.stage + u64::from(["ride", "skip"].contains(&trigger));
         let is_joined = |known: &Known| {
-            let stands =
-                [Stands::Begun, Stands::NotPaid, Stands::Unapproved].contains(&known.stands);
+            let stands = [Stands::Begun, Stands::NotPaid, Stands::Declined].contains(&known.stands);
             known.stage == stage && stands && !known.is_taken
         };
         let joined = self.calls.iter().filter(|(_, known)| is_joined(known));
@@ -153,8 +156,8 @@ impl Told {
                 let is_withdrawn = known.entry != visit.entry;
                 known.stands = match known.stands {
                     Stands::Begun => Stands::NotPaid,
-                    _ if is_withdrawn => Stands::Gone,
-                    _ => Stands::Unapproved,
+                    _ if known.is_declined && !is_withdrawn => Stands::Declined,
+                    _ => Stands::Gone,
                 };
             }
         } else if to == "completed" {
