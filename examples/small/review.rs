@@ -15,6 +15,7 @@ enum Review {
     #[on(written(text) => Reading)]
     #[on(unwritten(why) => Failed)]
     Writing { topic: String, remarks: Vec<String> },
+    /// Only a person leaves it, so it is a question: an answer is for the draft that the person has read.
     #[on(accept => Accepted, by = Human)]
     #[on(send_back(remark: String) => if remarks.len() + 1 < ROUNDS {
         Writing(remarks = and(remarks, remark))

@@ -30,6 +30,7 @@ mod others;
 mod own_calls;
 mod parents_first;
 pub(crate) mod prelude;
+mod questions;
 mod refused;
 mod schema;
 mod self_sends;

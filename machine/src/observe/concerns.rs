@@ -9,7 +9,7 @@ use super::{
 use crate::view::{Audience, Label, Snapshot, View, audience::due};
 use crate::{
     contract::{AnyExecution, Progress, execution},
-    definition::{Definition, Edge},
+    definition::Definition,
     id::Id,
     store::{LoadError, Query},
 };
@@ -129,7 +129,7 @@ impl Observer {
         Ok(())
     }
 
-    /// Machines in a state that waits, and that a person can move; and executions that ask one.
+    /// Machines whose state is a question to a person; and executions that ask one.
     async fn waiting<A: Audience>(
         &self,
         found: &mut ConcernList<A>,
@@ -241,7 +241,7 @@ impl Observer {
         let answered_with = self.answered_with(&observed).await?;
         let next = match answered_with {
             Some(_) => vec![NextStep::Show { id }],
-            None => next_of_machine(&snapshot),
+            None => next_of_machine(&observed, &snapshot),
         };
         let shown = calls.as_ref().map_or(&snapshot.label, |calls| &calls.label).clone();
         let summary = format!("{} {shown} {}", snapshot.machine, snapshot.data());
@@ -261,22 +261,13 @@ impl Observer {
     }
 }
 
-/// Checks for a state in which a machine waits for a person: one that a person can move it out of, if the state
-/// may last forever or nothing but a person, a deadline or the end of its parent moves it; and an execution
-/// that asks a person.
-pub(crate) fn waits_for_person(definition: &Definition, index: usize) -> bool {
-    let state = &definition.states[index];
-    if state.terminal {
-        return false;
-    }
-    if state.stable && definition.name == execution::DEFINITION.name {
-        return true;
-    }
-    let for_person = |edge: &Edge| definition.is_for_person(edge);
-    let by_itself = |edge: &Edge| edge.deadline.is_some() || edge.trigger == "cancel";
-    definition.leaving(index).any(for_person)
-        && (state.stable
-            || definition.leaving(index).all(|edge| for_person(edge) || by_itself(edge)))
+/// Checks for a state in which a machine waits for a person: a question with a move whose `by` names people; and an
+/// execution that asks a person.
+fn waits_for_person(definition: &Definition, state: usize) -> bool {
+    let is_execution = definition.name == execution::DEFINITION.name;
+    let mut leaving = definition.leaving(state);
+    definition.is_question(state)
+        && (is_execution || leaving.any(|edge| definition.is_for_person(edge)))
 }
 
 #[cfg(test)]

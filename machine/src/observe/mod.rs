@@ -30,7 +30,6 @@ mod work_concerns;
 pub use approval::Approval;
 pub use attention::{Attention, Concern, ConcernReason, OpenCall, Trouble};
 pub use children::{ChildView, OpenChild};
-pub(crate) use concerns::waits_for_person;
 pub use consequences::Consequences;
 pub use detail::{Detail, MessageView, WaitsBehind};
 pub(crate) use misfit::misfit;

@@ -68,8 +68,8 @@ pub enum NextStep {
         trigger: String,
         /// The payload that it takes.
         payload: Vec<PayloadItem>,
-        /// For a machine that waits: the number of its transitions, so that the answer is for the question
-        /// that was shown.
+        /// For a machine whose state is a question, which is `#[stable]` or left by people only: the number of its
+        /// transitions, so that the answer is for the question that was shown.
         #[serde(skip_serializing_if = "Option::is_none")]
         seen: Option<u64>,
     },

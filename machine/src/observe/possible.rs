@@ -42,7 +42,7 @@ impl Observer {
         }
         let snapshot =
             Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
-        Ok(next_of_machine(&snapshot))
+        Ok(next_of_machine(observed, &snapshot))
     }
 
     /// The trigger of the answer to a machine that its program has not applied yet.
@@ -113,7 +113,10 @@ impl Observer {
 }
 
 /// The actions that a person can take on a machine of any kind: its moves that are for people.
-pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextStep> {
+pub(super) fn next_of_machine<A: Audience>(
+    observed: &Observed,
+    snapshot: &Snapshot<A>,
+) -> Vec<NextStep> {
     let id = snapshot.id;
     let moves = snapshot
         .moves
@@ -124,7 +127,7 @@ pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextSt
             id,
             trigger: step.trigger.clone(),
             payload: step.payload.clone(),
-            seen: snapshot.is_resumable.then_some(snapshot.transition_count),
+            seen: observed.is_question().then_some(snapshot.transition_count),
         })
         .collect()
 }

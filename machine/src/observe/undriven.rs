@@ -7,7 +7,6 @@ use crate::{
     contract::{AnyExecution, Release, execution},
     definition::Definition,
     id::Id,
-    observe::waits_for_person,
     process::Liveness,
     store::{
         backend::Messages, error::LoadError, handle::Store, inbox::crew::LiveWorker,
@@ -191,11 +190,9 @@ impl Store {
                 None => None,
             }
         } else {
-            // A waiting state needs a worker only once a message has come.
+            // A question needs a worker only once an answer has come.
             let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
-            let lasts =
-                observed.waits() || waits_for_person(&observed.definition, observed.state().0);
-            let rests = lasts && queued.is_empty() && !is_due;
+            let rests = observed.is_question() && queued.is_empty() && !is_due;
             (!rests).then(|| Needs::Handler(machine.clone()))
         };
         Ok(needs.map(|needs| (machine, needs)))

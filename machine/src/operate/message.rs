@@ -20,7 +20,7 @@ pub(super) struct Draft {
     warning: Option<String>,
     /// The number of transitions of the machine.
     transitions: u64,
-    /// It is for the state in which the machine waits.
+    /// It answers the question that the machine is at.
     answers: bool,
     /// The message is not applied once the machine has moved on.
     seen: Option<u64>,
@@ -106,7 +106,7 @@ impl Operator<'_> {
             _ => Ok(draft),
         });
         let mut draft = self.checked("send", &[id], trigger, draft).await?;
-        // An answer is to the question that the person has seen. A state that does not wait is left at any
+        // An answer is to the question that the person has seen. A state that is no question is left at any
         // moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));
         let act = self.act("send", &[id], trigger);
@@ -151,7 +151,7 @@ impl Draft {
             body: body.into(),
             warning,
             transitions: observed.transitions(),
-            answers: is_taken && observed.waits(),
+            answers: is_taken && observed.is_question(),
             seen: None,
         })
     }
@@ -257,7 +257,7 @@ fn is_taken(
         return Err(Error::payload(misfit));
     }
     // An answer that waits for a question answers one that was never shown.
-    let is_answer = edges.all(|edge| definition.states[edge.from].stable);
+    let is_answer = edges.all(|edge| definition.is_question(edge.from));
     if !is_taken && is_answer && !early {
         return Err(Error::refused(format!(
             "{label} does not accept `{shown}`; sent now, it would answer a later question that you have not seen; \

@@ -62,9 +62,9 @@ impl Observed {
         message.seen.is_some_and(|seen| seen != self.transitions())
     }
 
-    /// Returns `true` if its state may last, and can be left.
-    pub(crate) fn waits(&self) -> bool {
-        self.definition.states[self.state].stable && !self.has_ended()
+    /// Returns `true` if its state is a [question](Definition::is_question).
+    pub(crate) fn is_question(&self) -> bool {
+        self.definition.is_question(self.state)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -100,7 +100,7 @@ impl Store {
         &self,
         machine: &Observed,
     ) -> Result<Option<Received>, LoadError> {
-        if !machine.waits() {
+        if !machine.is_question() {
             return Ok(None);
         }
         let id = machine.row.id;
