@@ -76,6 +76,18 @@ async fn a_table_fits_and_has_colours() {
     }
 }
 
+/// A terminal that does not know its width reports 0 columns.
+#[tokio::test]
+async fn a_terminal_without_a_width_breaks_no_line() {
+    let place = Place::new().await;
+    let (gate, _planned) = place.gate("bob@example.com").await;
+    let mut command = place.command(&["approve", &end(gate.id()), "--as", "ann"]);
+    let (_, shown) = on_terminal(&mut command, 0, "n\n");
+    assert!(shown.contains("Allow email.send? This cannot be undone."), "{shown}");
+    let (_, shown) = on_terminal(&mut place.command(&["list", "--color", "never"]), 0, "");
+    assert!(shown.contains(&format!("approve {} --as NAME", &end(gate.id())[4..])), "{shown}");
+}
+
 /// The prompt asks for the decline, so `y` cannot be mistaken for an approval.
 #[tokio::test]
 async fn a_person_who_declines_is_asked_about_that() {

@@ -2,7 +2,7 @@ use comfy_table::{
     Attribute, Cell, Color, ContentArrangement, ContentLineStyle, LineStyle, TableStyle,
 };
 
-use super::terminal::Terminal;
+use super::terminal::{self, Terminal};
 use machine::{contract::CallStage, text::OneLine, view::StateCalls};
 
 /// A table for people. On a terminal it fits the width; elsewhere each row is one line.
@@ -19,7 +19,7 @@ impl Table {
     pub(super) fn new(terminal: Terminal, columns: &[&str]) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE);
-        table.set_content_arrangement(if terminal.is_terminal {
+        table.set_content_arrangement(if terminal.is_terminal && terminal::width().is_some() {
             ContentArrangement::Dynamic
         } else {
             ContentArrangement::Disabled

@@ -68,8 +68,12 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 /// A question of the library: its lines stay, and nothing in one looks like a label. A line that is
 /// wider than the terminal continues below, indented, so that no text can look like another line.
 pub(super) fn question(text: &str) -> String {
-    let width = comfy_table::Table::new().width().map_or(usize::MAX, usize::from);
-    wrapped(text, width)
+    wrapped(text, width().map_or(usize::MAX, usize::from))
+}
+
+/// The columns of the terminal, if it knows: some report 0.
+pub(super) fn width() -> Option<u16> {
+    comfy_table::Table::new().width().filter(|width| *width > 0)
 }
 
 fn wrapped(text: &str, width: usize) -> String {
