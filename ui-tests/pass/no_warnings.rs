@@ -80,8 +80,27 @@ pub enum Ticket {
     Sold,
 }
 
+/// Generated items name a lifetime once where the enum does so.
+#[deny(single_use_lifetimes)]
+mod lifetimes {
+    use machine::machine;
+
+    #[machine]
+    #[derive(Debug)]
+    pub enum Letter<'a> {
+        #[initial]
+        #[on(address(to) => Addressed)]
+        Blank,
+
+        #[terminal]
+        Addressed { to: &'a str },
+    }
+}
+
 #[test]
 fn runs() {
+    assert_eq!(lifetimes::Letter::new().address("Ann").state().to, "Ann");
+
     let paid = Order::new("Ann".to_owned(), 7, String::new()).postpone().pay();
     assert_eq!(AnyOrder::from(paid).status(), order::Status::Paid);
 

@@ -91,6 +91,8 @@ impl<'a> Names<'a> {
         let about = format!("The states of [`{typed}`], its events, and who may move it.");
         let missing_docs = self.stub.then(|| quote!(missing_docs,));
         let deprecated = self.graph.declaration.has_deprecated().then(|| quote!(deprecated,));
+        let mut lifetimes = self.graph.declaration.generics.lifetimes();
+        let lifetimes = lifetimes.next().map(|_| quote!(single_use_lifetimes,));
         quote! {
             #[doc = #about]
             #(#others)*
@@ -102,6 +104,7 @@ impl<'a> Names<'a> {
                 unreachable_pub,
                 #missing_docs
                 #deprecated
+                #lifetimes
                 private_bounds,
                 clippy::boxed_local,
                 clippy::pedantic,
