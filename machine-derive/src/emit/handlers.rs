@@ -7,7 +7,9 @@ use crate::model::Graph;
 /// The trait of the machine's handlers, with a method for each state, and the handler that a worker takes. A macro of the
 /// library writes them, so that a program without a worker has none.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
-    if !names.durable || !names.params.is_empty() || names.graph.has_the_name_of_a_handler() {
+    let are_named = !names.graph.has_the_name_of_a_handler()
+        && !names.graph.states.iter().any(|state| names.is_called_like_the_machine(state));
+    if !names.durable || !names.params.is_empty() || !are_named {
         return TokenStream::new();
     }
     let Names { typed, any, module, .. } = names;

@@ -182,8 +182,16 @@ impl<'a> Names<'a> {
         self.params.in_types(state.written.fields.iter().map(|field| &field.ty))
     }
 
+    /// True if the state has the name of the typed or the erased machine, which was reported.
+    pub(super) fn is_called_like_the_machine(&self, state: &State<'_>) -> bool {
+        *state.name() == self.typed || *state.name() == self.any
+    }
+
     /// `Open<T>`
     pub(super) fn state_type(&self, state: &State<'_>) -> TokenStream {
+        if self.is_called_like_the_machine(state) {
+            return quote!(());
+        }
         let name = state.name();
         let args = self.params.apply(&[], &self.used_by(state));
         quote!(#name #args)

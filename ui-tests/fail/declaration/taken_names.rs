@@ -61,6 +61,22 @@ enum State {
     Off,
 }
 
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Word {
+    #[initial]
+    #[on(say => AnyWord)]
+    Read,
+
+    // M0010: the erased machine has this name.
+    #[on(write => Word)]
+    AnyWord,
+
+    // M0010: the typed machine has this name.
+    #[terminal]
+    Word,
+}
+
 fn main() {
     let actors = Actors::issue("shop").unwrap();
     let _any = AnyOrder::from(Order::new(7, 100).weigh(7));
@@ -73,4 +89,5 @@ fn main() {
     assert_eq!(Walk::new(7, 100).noted_is_a_field(5).state().total, 105);
     let standing = Walk::new(0, 0).go_on().go__on();
     assert_eq!(AnyWalk::from(standing).status(), walk::Status::Standing);
+    let _any = AnyWord::from(Word::new().say().write());
 }
