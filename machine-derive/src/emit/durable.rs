@@ -40,7 +40,7 @@ fn states(names: &Names<'_>) -> TokenStream {
         }
     });
     let states = names.graph.states.iter().enumerate().map(|(index, state)| {
-        let name = state.name();
+        let name = names.state_type(state);
         let compared = state.written.fields.iter().filter(|field| !field.lossy).map(|field| {
             let (name, text) = (&field.name, bare(&field.name));
             quote!((#text, __machine::__private::Pair(&self.#name, &read.#name).differ()))

@@ -69,12 +69,20 @@ enum Word {
     Read,
 
     // M0010: the erased machine has this name.
-    #[on(write => Word)]
+    #[terminal]
     AnyWord,
+}
+
+#[machine]
+#[derive(Debug, Serialize, Deserialize)]
+enum Letter {
+    #[initial]
+    #[on(send => Letter)]
+    Paper,
 
     // M0010: the typed machine has this name.
     #[terminal]
-    Word,
+    Letter,
 }
 
 fn main() {
@@ -89,5 +97,5 @@ fn main() {
     assert_eq!(Walk::new(7, 100).noted_is_a_field(5).state().total, 105);
     let standing = Walk::new(0, 0).go_on().go__on();
     assert_eq!(AnyWalk::from(standing).status(), walk::Status::Standing);
-    let _any = AnyWord::from(Word::new().say().write());
+    let _any = (AnyWord::from(Word::new().say()), AnyLetter::from(Letter::new().send()));
 }
