@@ -127,6 +127,10 @@ messages! {
     M0021 misplaced_mark(name: &Ident, here: &str, there: &str)
         "`#[{name}]` does not apply to {here}" => "move it to {there}"
 
+    M0021 default_state(state: &Ident)
+        "`#[default]` does not apply to a state: `{state}` becomes a struct"
+        => "remove it: `Default` then gives the data of each state, and `#[initial]` marks the state of a new machine"
+
     M0022 actor_is_a_value(actor: &Ident)
         let meant = bare(actor).to_pascal_case();
         "`{actor}` is not a type: `by` names the types of the actors"

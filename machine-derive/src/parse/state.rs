@@ -159,6 +159,10 @@ impl State {
                 Mark::Ours(name) => state.take(name, &attribute, errors),
                 Mark::Misplaced => {}
                 Mark::Foreign if attribute.path().is_ident("doc") => state.docs.push(attribute),
+                // It is for a variant, and rustc would say so of the struct.
+                Mark::Foreign if is_default(&attribute) => {
+                    errors.on(attribute.path(), message::default_state(&state.name));
+                }
                 Mark::Foreign => state.others.push(attribute),
             }
         }
@@ -210,6 +214,11 @@ impl State {
             },
         }
     }
+}
+
+/// True for `#[default]`, which chooses a variant for `Default`.
+fn is_default(attribute: &Attribute) -> bool {
+    matches!(&attribute.meta, Meta::Path(path) if path.is_ident("default"))
 }
 
 /// Sets a mark without arguments.
