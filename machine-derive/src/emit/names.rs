@@ -91,8 +91,8 @@ impl<'a> Names<'a> {
         let about = format!("The states of [`{typed}`], its events, and who may move it.");
         let missing_docs = self.stub.then(|| quote!(missing_docs,));
         let deprecated = self.graph.declaration.has_deprecated().then(|| quote!(deprecated,));
-        let mut lifetimes = self.graph.declaration.generics.lifetimes();
-        let lifetimes = lifetimes.next().map(|_| quote!(single_use_lifetimes,));
+        let lifetime = self.graph.declaration.generics.lifetimes().next();
+        let lifetimes = lifetime.map(|_| quote!(single_use_lifetimes,));
         quote! {
             #[doc = #about]
             #(#others)*
