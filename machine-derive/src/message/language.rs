@@ -87,6 +87,11 @@ messages! {
         => "put it on the states or their fields, which become structs; on the enum it would have no \
             effect"
 
+    M0012 derive_of_enums(path: &syn::Path)
+        let name = quote::quote!(#path).to_string().replace(' ', "");
+        "`{name}` does not apply to the states, which become structs"
+        => "write `#[machine(status(derive({name})))]`: `Status` is an enum of the states without their data"
+
     M0013 reserved_machine(name: &Ident)
         "a machine cannot be named `{name}`: this library uses the name that would be derived from it"
         => "name it after what it models, such as `Order`"
