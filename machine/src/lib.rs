@@ -6,6 +6,7 @@
     allow(rustdoc::broken_intra_doc_links)
 )]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 
 // Lets this crate use `#[machine]`, whose expansion refers to `::machine`.

@@ -1,5 +1,6 @@
 //! Support for generated code. Not part of the public API: anything in here may change.
 
+#[cfg(feature = "alloc")]
 pub use alloc::boxed::Box;
 
 pub use crate::actor::who::{Who, kind, sender, unnamed, who};

@@ -1,5 +1,6 @@
 //! Text from outside, made safe to show: on a terminal, in a log, in one line of a prompt.
 
+#[cfg(feature = "alloc")]
 use core::{error::Error, fmt};
 
 pub use crate::actor::is_invisible;
@@ -12,6 +13,7 @@ pub use crate::{id::shortened, line::OneLine};
 /// # Errors
 ///
 /// The errors of the formatter.
+#[cfg(feature = "alloc")]
 pub fn with_causes<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     crate::debug::write(error, f)
 }

@@ -207,11 +207,21 @@ fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let types: Vec<Ident> = (0..number).map(|place| format_ident!("T{}", place)).collect();
     // Not a path alone, which rustc would suggest to wrap in a closure.
     let asked = quote_spanned!(span=> guard_that_takes_references((#path,).0));
-    let asks = hygienic! {
-        fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
-            guard: impl ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a,
-        ) -> __machine::__private::Box<dyn ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a> {
-            __machine::__private::Box::new(guard)
+    let asks = if cfg!(feature = "alloc") {
+        hygienic! {
+            fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
+                guard: impl ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a,
+            ) -> __machine::__private::Box<dyn ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a> {
+                __machine::__private::Box::new(guard)
+            }
+        }
+    } else {
+        hygienic! {
+            fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
+                guard: fn(#(&'a #types),*) -> V,
+            ) -> fn(#(&'a #types),*) -> V {
+                guard
+            }
         }
     };
     let found = &guard.written.error;

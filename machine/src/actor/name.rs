@@ -1,6 +1,8 @@
+#[cfg(feature = "alloc")]
 use alloc::{string::String, sync::Arc};
 use core::{error::Error, fmt};
 
+#[cfg(feature = "alloc")]
 use unicode_normalization::UnicodeNormalization;
 
 /// The name of an actor: a line of visible text, in its normal form.
@@ -9,8 +11,21 @@ use unicode_normalization::UnicodeNormalization;
 /// the plain ones (NFKC), spaces of any kind by one plain space, spaces at both ends and the selector
 /// U+FE0F are removed. Other invisible characters are refused. Letters of other alphabets that look
 /// alike stay what they are, and are escaped where people read them.
+#[cfg(feature = "alloc")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(Arc<str>);
+
+/// A program without an allocator has no names.
+#[cfg(not(feature = "alloc"))]
+#[derive(Debug, Clone)]
+pub(crate) enum Name {}
+
+#[cfg(not(feature = "alloc"))]
+impl Name {
+    pub(crate) fn as_str(&self) -> &str {
+        match *self {}
+    }
+}
 
 /// A name is not a line of visible text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +44,7 @@ impl InvalidName {
     pub const MAX_BYTES: usize = 200;
 }
 
+#[cfg(feature = "alloc")]
 impl Name {
     pub(crate) fn new(name: &str) -> Result<Self, InvalidName> {
         if name.trim().is_empty() {
@@ -60,6 +76,7 @@ impl Name {
 }
 
 /// The form in which names are compared.
+#[cfg(feature = "alloc")]
 fn normal(name: &str) -> String {
     let mut normal = String::with_capacity(name.len());
     for character in name.chars().filter(|character| *character != '\u{fe0f}').nfkc() {

@@ -1,4 +1,6 @@
-use super::{Actor, Category, InvalidName, Name, category::Library};
+#[cfg(feature = "alloc")]
+use super::InvalidName;
+use super::{Actor, Category, Name, category::Library};
 
 /// The actors of this library, with the name that the journal records for them.
 ///
@@ -28,6 +30,7 @@ pub struct Actors {
     pub reasoning_node: ReasoningNode,
 }
 
+#[cfg(feature = "alloc")]
 impl Actors {
     /// The four actors of this library, under this name in journals.
     ///
@@ -97,6 +100,7 @@ pub struct ReasoningNode(Option<Name>);
 #[derive(Debug, Clone)]
 pub struct Human(Name);
 
+#[cfg(feature = "alloc")]
 impl Human {
     /// The person with this name.
     ///

@@ -1,6 +1,4 @@
-use alloc::borrow::Cow;
-
-use super::Text;
+use super::{Cow, Text};
 
 /// The audience of a field: each audience sees what those before it see, and more.
 ///

@@ -78,6 +78,7 @@ impl Invocation {
     }
 
     /// The name of its tool in stored data, such as `bank.charge`; `None` if it is known at run time only.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn tool_name(&self) -> Option<alloc::string::String> {
         (!self.service.is_empty()).then(|| alloc::format!("{}.{}", self.service, self.method))

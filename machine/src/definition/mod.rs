@@ -1,7 +1,11 @@
 //! The definition of a machine, as plain data: the one table.
 
 mod audience;
+#[cfg(feature = "alloc")]
 mod compare;
+#[cfg(not(feature = "alloc"))]
+mod cow;
+#[cfg(feature = "alloc")]
 mod diagram;
 mod fingerprint;
 #[cfg(feature = "store")]
@@ -15,10 +19,16 @@ pub mod rows;
 mod stays;
 mod table;
 
+#[cfg(feature = "alloc")]
+use alloc::borrow::Cow;
+
 pub use audience::{Audience, Mark};
 #[cfg(feature = "durable")]
 pub(crate) use compare::before;
+#[cfg(feature = "alloc")]
 pub use compare::{Change, Comparison};
+#[cfg(not(feature = "alloc"))]
+use cow::Cow;
 pub use fingerprint::Fingerprint;
 #[cfg(feature = "store")]
 pub(crate) use fit::Fit;

@@ -1,11 +1,9 @@
 //! The rows as `#[machine]` writes them. They are built while the user's crate compiles, so every
 //! part is borrowed and nothing is dropped.
 
-use alloc::borrow::Cow;
-
 use super::{
-    ActorDef, ApprovalDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Invocation,
-    Mark, Rows, StateDef, Text,
+    ActorDef, ApprovalDef, Cow, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef,
+    Invocation, Mark, Rows, StateDef, Text,
 };
 pub use super::{Audience, Stays};
 pub use crate::actor::Actor;

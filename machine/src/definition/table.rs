@@ -1,7 +1,6 @@
-use alloc::borrow::Cow;
 use core::fmt;
 
-use super::{Audience, Fingerprint, Invocation, Mark, Move, Stays};
+use super::{Audience, Cow, Fingerprint, Invocation, Mark, Move, Stays};
 use crate::actor::{Actor, Category};
 
 /// Text of a definition: in the program for one that `#[machine]` wrote, on the heap for one that

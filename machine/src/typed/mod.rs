@@ -7,6 +7,7 @@ mod single;
 mod state;
 mod unknown_status;
 mod verdict;
+mod words;
 
 #[doc(hidden)]
 pub use deadline::after;

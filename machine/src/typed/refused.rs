@@ -1,9 +1,8 @@
-use alloc::{
-    boxed::Box,
-    string::{String, ToString},
-};
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
 use core::{error, fmt};
 
+use super::words::{Words, keep};
 use crate::{
     actor::Actor,
     definition::{Definition, Move},
@@ -62,9 +61,14 @@ impl<M, E: error::Error> error::Error for Refused<M, E> {
 
 /// A move that the definition does not allow.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Illegal(Box<Details>);
+pub struct Illegal(Kept);
 
 /// Boxed, so that `Result`s of moves stay small.
+#[cfg(feature = "alloc")]
+type Kept = Box<Details>;
+#[cfg(not(feature = "alloc"))]
+type Kept = Details;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Details {
     definition: &'static Definition,
@@ -84,13 +88,13 @@ pub enum Reason {
     /// The state has this move, but this kind of actor may not make it.
     Actor(&'static str),
     /// The move is legal, but its guard refused it for this reason.
-    Guard(String),
+    Guard(Words),
     /// Firing a deadline that the state does not have.
     NoDeadline,
     /// Firing a deadline that is due only in this many milliseconds.
     NotDue(u64),
     /// The deadline is due, but the guard refused the move for this reason. The deadline stays due.
-    DueButRefused(String),
+    DueButRefused(Words),
 }
 
 impl Reason {
@@ -99,11 +103,17 @@ impl Reason {
     #[must_use]
     #[cold]
     pub fn __due_but_refused(reason: &dyn fmt::Display) -> Self {
-        Self::DueButRefused(reason.to_string())
+        Self::DueButRefused(keep(reason))
     }
 }
 
 impl Illegal {
+    fn of(details: Details) -> Self {
+        #[cfg(feature = "alloc")]
+        let details = Box::new(details);
+        Self(details)
+    }
+
     /// Why `A` cannot `trigger` in `state`, guards aside; `None` if it can.
     #[doc(hidden)]
     #[must_use]
@@ -126,8 +136,8 @@ impl Illegal {
         trigger: &'static str,
         reason: &dyn fmt::Display,
     ) -> Self {
-        let reason = Reason::Guard(reason.to_string());
-        Self(Box::new(Details { definition, state, trigger, reason }))
+        let reason = Reason::Guard(keep(reason));
+        Self::of(Details { definition, state, trigger, reason })
     }
 
     /// A deadline cannot fire: it does not exist, is not due yet, or a guard refused the move.
@@ -142,7 +152,7 @@ impl Illegal {
     ) -> Self {
         let mut triggers = definition.edges.iter().map(|edge| &*edge.trigger);
         let trigger = triggers.find(|known| *known == trigger).unwrap_or("?");
-        Self(Box::new(Details { definition, state, trigger, reason }))
+        Self::of(Details { definition, state, trigger, reason })
     }
 
     /// Determines why `actor` cannot `trigger` in `state`.
@@ -162,7 +172,7 @@ impl Illegal {
         } else {
             Reason::NotFromHere
         };
-        Self(Box::new(Details { definition, state, trigger, reason }))
+        Self::of(Details { definition, state, trigger, reason })
     }
 
     /// The label of the current state.
@@ -191,7 +201,8 @@ impl Illegal {
 
 impl fmt::Display for Illegal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { definition, state, trigger, reason } = &*self.0;
+        let details: &Details = &self.0;
+        let Details { definition, state, trigger, reason } = details;
         let label = &definition.states[*state].label;
         match reason {
             Reason::Terminal => write!(f, "{label} is terminal: it cannot `{trigger}`"),
@@ -211,10 +222,13 @@ impl fmt::Display for Illegal {
             }
             Reason::Actor(actor) => {
                 write!(f, "`{actor}` may not `{trigger}` from {label}")?;
-                match definition.find_move(*state, trigger) {
-                    Some(found) => write!(f, "; these may: {}", found.actors().join(", ")),
-                    None => Ok(()),
+                let legal = definition.find_move(*state, trigger);
+                let actors = legal.iter().flat_map(Move::actors);
+                for (position, actor) in actors.enumerate() {
+                    let separator = if position == 0 { "; these may: " } else { ", " };
+                    write!(f, "{separator}{actor}")?;
                 }
+                Ok(())
             }
         }
     }

@@ -1,13 +1,13 @@
-use alloc::string::String;
 use core::fmt;
 
+use super::words::{Words, keep};
 use crate::definition::Definition;
 
 /// The text is not the name of a state.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownStatus {
     definition: &'static Definition,
-    text: String,
+    text: Words,
 }
 
 impl UnknownStatus {
@@ -15,7 +15,8 @@ impl UnknownStatus {
     #[must_use]
     pub fn __new(definition: &'static Definition, text: &str) -> Self {
         // The error quotes at most 40 characters of external input.
-        Self { definition, text: text.chars().take(40).collect() }
+        let end = text.char_indices().nth(40).map_or(text.len(), |(end, _)| end);
+        Self { definition, text: keep(&&text[..end]) }
     }
 }
 
