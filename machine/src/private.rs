@@ -183,7 +183,7 @@ pub fn check<A: Actor>(
     trigger: &'static str,
     _by: &A,
 ) -> Option<Illegal> {
-    Illegal::__check::<A>(definition, state, trigger)
+    Illegal::check::<A>(definition, state, trigger)
 }
 
 /// Replaces a machine in place with the result of a step.
@@ -264,7 +264,7 @@ mod durable {
     impl<T: serde::Serialize> Value<'_, T> {
         #[must_use]
         pub fn add_to(self, payload: Payload, name: &str) -> Payload {
-            payload.__with(name, self.0)
+            payload.with(name, self.0)
         }
     }
 

@@ -18,9 +18,7 @@ impl Payload {
     /// Adds an item. One that is null is left out: a payload without an item of its transition has it as null.
     /// If an item cannot be written as JSON, the commit fails, not the transition:
     /// transitions are pure and cannot fail.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn __with(mut self, name: &str, item: &impl Serialize) -> Self {
+    pub(crate) fn with(mut self, name: &str, item: &impl Serialize) -> Self {
         match value_of(item) {
             Ok(Value::Null) => {}
             Ok(value) => drop(self.items.insert(name.to_owned(), value)),

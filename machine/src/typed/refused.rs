@@ -115,9 +115,7 @@ impl Illegal {
     }
 
     /// Why `A` cannot `trigger` in `state`, guards aside; `None` if it can.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn __check<A: Actor>(
+    pub(crate) fn check<A: Actor>(
         definition: &'static Definition,
         state: usize,
         trigger: &'static str,
