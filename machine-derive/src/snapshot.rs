@@ -137,6 +137,28 @@ fn shared_fields_only_add_items() {
     );
 }
 
+#[test]
+fn docs_between_attributes_are_those_of_the_transition_below() {
+    let declaration = "enum Door {
+             /// Shut.
+             #[initial]
+             /// Opens it.
+             #[on(open => Open)]
+             Closed,
+             #[on(close => Closed)]
+             /// Wide.
+             #[stable]
+             Open,
+         }";
+    let items = items("", declaration);
+    let with = |text: &str| items.iter().filter(|item| item.contains(text)).collect::<Vec<_>>();
+    assert!(with("Opens it.").iter().all(|item| item.contains("pub fn open")), "{items:#?}");
+    assert_eq!(with("Opens it.").len(), 1, "{items:#?}");
+    for of_the_state in ["Shut.", "Wide."] {
+        assert!(with(of_the_state).iter().any(|item| item.contains("pub struct")), "{items:#?}");
+    }
+}
+
 snapshot!(
     invoking,
     "durable",

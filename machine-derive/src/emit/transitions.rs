@@ -52,6 +52,8 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let params = params(names.graph, step);
     let result = result(names, step, &hygienic!(Self), &names.state_type(from));
     let errors = step.guard.map(|_| errors());
+    let docs = &step.written.docs;
+    let break_after_docs = (!docs.is_empty()).then(|| hygienic!(#[doc = ""]));
     let about = format!("{} to {}.", from.label, names.graph.targets_text(step));
     let unnamed = unnamed(names, step);
 
@@ -77,6 +79,8 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         step_of(names.graph, step, &hygienic!(self), actor.as_ref())
     };
     hygienic! {
+        #(#docs)*
+        #break_after_docs
         #[doc = #about]
         #unnamed
         #errors

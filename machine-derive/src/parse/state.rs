@@ -154,11 +154,23 @@ impl State {
         }
         let mut attributes = variant.attrs;
         state.was = marks::take_was(&mut attributes, errors);
+        // After another attribute, docs are those of the transition below them, if there is one.
+        let mut docs_below: Option<Vec<Attribute>> = None;
         for attribute in attributes {
-            match marks::mark(&attribute, &marks::ON_STATES, errors) {
+            if attribute.path().is_ident("doc") {
+                docs_below.as_mut().unwrap_or(&mut state.docs).push(attribute);
+                continue;
+            }
+            let docs = docs_below.replace(Vec::new()).unwrap_or_default();
+            let mark = marks::mark(&attribute, &marks::ON_STATES, errors);
+            if matches!(mark, Mark::Ours("on")) {
+                state.take_transition(docs, &attribute, errors);
+                continue;
+            }
+            state.docs.extend(docs);
+            match mark {
                 Mark::Ours(name) => state.take(name, &attribute, errors),
                 Mark::Misplaced => {}
-                Mark::Foreign if attribute.path().is_ident("doc") => state.docs.push(attribute),
                 // It is for a variant, and rustc would say so of the struct.
                 Mark::Foreign if is_default(&attribute) => {
                     errors.on(attribute.path(), message::default_state(&state.name));
@@ -166,26 +178,36 @@ impl State {
                 Mark::Foreign => state.others.push(attribute),
             }
         }
+        state.docs.extend(docs_below.into_iter().flatten());
         state
     }
 
-    /// Reads one of our attributes, which is called `name` even where it is misspelt.
+    fn take_transition(
+        &mut self,
+        docs: Vec<Attribute>,
+        attribute: &Attribute,
+        errors: &mut Errors,
+    ) {
+        match transition::read(attribute) {
+            Ok(mut transition) => {
+                transition.report(errors);
+                transition.docs = docs;
+                self.transitions.push(transition);
+            }
+            Err(problem) => {
+                errors.at(problem.span(), message::malformed_on(&problem));
+                let guess = |input: ParseStream<'_>| transition::guess(input, Some(&self.name));
+                self.unreadable.extend(attribute.parse_args_with(guess));
+            }
+        }
+    }
+
+    /// Reads one of our other attributes, which is called `name` even where it is misspelt.
     fn take(&mut self, name: &'static str, attribute: &Attribute, errors: &mut Errors) {
         match name {
             "initial" => once(&mut self.initial, name, attribute, errors),
             "stable" => once(&mut self.stable, name, attribute, errors),
             "terminal" => once(&mut self.terminal, name, attribute, errors),
-            "on" => match transition::read(attribute) {
-                Ok(transition) => {
-                    transition.report(errors);
-                    self.transitions.push(transition);
-                }
-                Err(problem) => {
-                    errors.at(problem.span(), message::malformed_on(&problem));
-                    let guess = |input: ParseStream<'_>| transition::guess(input, Some(&self.name));
-                    self.unreadable.extend(attribute.parse_args_with(guess));
-                }
-            },
             "invoke" => match attribute.parse_args::<Invoke>() {
                 Ok(_) if self.invoke.is_some() => {
                     errors.on(attribute, message::repeated_option(&name));

@@ -12,6 +12,7 @@ const OPTIONS: [&str; 6] = ["by", "guard", "after", "detach", "was", "from"];
 
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
 pub(crate) struct Transition {
+    pub(crate) docs: Vec<Attribute>,
     pub(crate) trigger: Ident,
     pub(crate) payload: Vec<Item>,
     pub(crate) leads: Branch,
@@ -61,6 +62,7 @@ pub(crate) enum ItemKind {
 impl Transition {
     fn new(trigger: Ident, payload: Vec<Item>, leads: Branch) -> Self {
         Self {
+            docs: Vec::new(),
             trigger,
             payload,
             leads,
