@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use machine::{
     clock,
-    contract::{CallFact, Execution, execution::Pending},
+    contract::{CallFact, Contract, Execution, ToolSpec, execution::Pending},
 };
-use machine_tests::{actors::tool_node, samples::mail};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    samples::mail,
+};
 use serde_json::Value;
 
 use crate::surfaces::{Place, end};
@@ -80,4 +83,17 @@ async fn overdue_work_shows_its_subject_and_time() {
     let found = concern(&place);
     assert_eq!(found["cause"], "its call has exceeded its time limit", "{found}");
     assert_eq!(found["since"], expires_at.unwrap() - expires_at.unwrap() % 1000);
+}
+
+/// The name of the tool does not say what to decide.
+#[tokio::test]
+async fn a_gate_is_listed_with_the_words_of_its_tool() {
+    let place = Place::new().await;
+    let bank = ToolSpec::irreversible("bank", "pay").unwrap().question("", "Pay {cents} cents?");
+    let pay = Contract::tool_call(&bank, r#"{"cents": 5}"#, reasoning_node()).unwrap();
+    drop(place.gate_of(pay).await);
+    drop(place.gate("bob@example.com").await);
+    let listed = place.run(&["list", "--attention-only"]);
+    assert!(listed.done().contains("│ Pay 5 cents? This cannot be undone.\n"), "{listed:?}");
+    assert!(listed.out.contains("│ approve email.send → bob@example.com\n"), "{listed:?}");
 }

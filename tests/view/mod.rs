@@ -1,6 +1,7 @@
 //! Tests of the module `view`.
 
 mod accepted;
+mod call_error;
 mod calls;
 mod confirmed;
 mod consequence;

@@ -1,10 +1,14 @@
-use std::{fmt, marker::PhantomData};
+use std::{collections::BTreeSet, fmt, marker::PhantomData};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::Audience;
-use crate::{definition, line::Within};
+use crate::{
+    contract::CallError,
+    definition::{self, Field},
+    line::Within,
+};
 
 /// The data of a machine that an audience may see, by name: those marked for it in the
 /// [`Definition`](crate::definition::Definition).
@@ -13,19 +17,28 @@ use crate::{definition, line::Within};
 #[derive(Clone, PartialEq)]
 pub struct Fields<A> {
     values: Map<String, Value>,
+    /// The names of the fields that hold a [`CallError`].
+    errors: BTreeSet<String>,
     audience: PhantomData<A>,
 }
 
 impl<A: Audience> Fields<A> {
     pub(super) fn none() -> Self {
-        Self { values: Map::new(), audience: PhantomData }
+        Self { values: Map::new(), errors: BTreeSet::new(), audience: PhantomData }
     }
 
     /// The fields of the data that the marks allow. Data that are not an object have no names, and no marks.
     pub(super) fn of(data: Value, mark: impl Fn(&str) -> definition::Audience) -> Self {
         let Value::Object(mut values) = data else { return Self::none() };
         values.retain(|name, _| mark(name) >= A::LEVEL);
-        Self { values, audience: PhantomData }
+        Self { values, errors: BTreeSet::new(), audience: PhantomData }
+    }
+
+    /// With the declared types, which say how people read a value.
+    pub(super) fn declared(mut self, fields: &[Field]) -> Self {
+        let errors = fields.iter().filter(|field| is_call_error(&field.ty));
+        self.errors = errors.map(|field| field.name.to_string()).collect();
+        self
     }
 
     /// The value of a field.
@@ -55,18 +68,35 @@ impl<A> fmt::Debug for Fields<A> {
 /// The longest part of a name or a value that a line shows, in characters after escaping.
 const LONGEST: usize = 200;
 
-/// `name: value, ..` on one line. Long values are cut; [`get`](Fields::get) has all of them.
+/// `name: value, ..` on one line. A [`CallError`] of a state is shown as its text. Long values are cut;
+/// [`get`](Fields::get) has all of them.
 impl<A: Audience> fmt::Display for Fields<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {
             let separator = if position == 0 { "" } else { ", " };
             write!(f, "{separator}{}: ", Within(name, LONGEST))?;
-            match value {
-                Value::String(text) => write!(f, "{}", Within(text, LONGEST))?,
-                other => write!(f, "{}", Within(&other.to_string(), LONGEST))?,
+            let error = self.errors.contains(name).then(|| reason(value)).flatten();
+            match (error, value) {
+                (Some(error), _) => write!(f, "{}", Within(&error, LONGEST))?,
+                (None, Value::String(text)) => write!(f, "{}", Within(text, LONGEST))?,
+                (None, other) => write!(f, "{}", Within(&other.to_string(), LONGEST))?,
             }
         }
         Ok(())
+    }
+}
+
+/// Checks for `CallError`, also with a path or a type of refusal.
+fn is_call_error(ty: &str) -> bool {
+    let path = ty.split('<').next().unwrap_or_default();
+    path.rsplit("::").next() == Some("CallError")
+}
+
+/// A stored [`CallError`] as people read it.
+fn reason(value: &Value) -> Option<String> {
+    match serde_json::from_value::<CallError<Value>>(value.clone()).ok()? {
+        CallError::Refused(Value::String(refusal)) => Some(refusal),
+        error => Some(error.to_string()),
     }
 }
 

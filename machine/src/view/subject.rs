@@ -58,7 +58,8 @@ impl<'a> Subject<'a> {
 
     pub(super) fn data<A: Audience>(&self) -> Fields<A> {
         let state = self.state();
-        Fields::of(self.data.clone(), |name| self.marks.of_field(state, name))
+        let mark = |name: &str| self.marks.of_field(state, name);
+        Fields::of(self.data.clone(), mark).declared(&state.fields)
     }
 
     /// The context of an execution has the digests of its secrets.

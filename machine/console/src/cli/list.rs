@@ -17,7 +17,7 @@ use super::{
 use crate::{audience::for_audience, page::split, stage::Stage};
 use machine::{
     Id,
-    contract::{CallStage, Release},
+    contract::{CallStage, Release, without_arguments},
     observe::{Attention, Concern, ConcernReason, Observer, Overview, Trouble},
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
@@ -227,7 +227,7 @@ fn attention<A: Sees>(
             colored(terminal, &concern.reason.to_string(), color(concern.reason)),
             cell(concern.since.map_or_else(|| "-".to_owned(), |at| relative(at, now))),
             lines(&steps),
-            cell(about(concern, now)),
+            cell(about(context, concern, now)),
         ]);
     }
     table.text()
@@ -268,11 +268,11 @@ fn machines<'a, A: Sees>(
     if table.is_empty() { String::new() } else { table.text() }
 }
 
-/// The summary of a concern, with the error where the audience sees it.
-fn about<A: Sees>(concern: &Concern<A>, now: i64) -> String {
+/// The subject of a concern, with the error where the audience sees it.
+fn about<A: Sees>(context: &Context, concern: &Concern<A>, now: i64) -> String {
     let error = A::internal::<Option<String>>(&concern.error).and_then(Option::as_deref);
     let reference = A::internal::<Option<String>>(&concern.reference).and_then(Option::as_ref);
-    let mut about = concern.summary.clone();
+    let mut about = subject(context, concern).to_owned();
     match (error, &concern.trouble) {
         (error, Some(trouble)) => {
             let _ = write!(about, ": {}", failed(trouble, error, now));
@@ -310,6 +310,13 @@ fn about<A: Sees>(concern: &Concern<A>, now: i64) -> String {
         }
         None => about,
     }
+}
+
+/// The question of a gate in the words of its tool, or the summary.
+fn subject<'a, A: Sees>(context: &Context, concern: &'a Concern<A>) -> &'a str {
+    let question = concern.question.as_deref();
+    let worded = question.filter(|it| without_arguments(it, context.language) == Some(""));
+    worded.and_then(|question| question.lines().next()).unwrap_or(&concern.summary)
 }
 
 /// A failure with its attempts and times. The error may repeat data, so only some audiences see it.

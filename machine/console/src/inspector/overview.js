@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
 import { data as dataCell, idCell, machineLink, pages, rowHead, sessionLink, table, titleOf, unreadable } from "./parts.js";
+import { wording } from "./payload.js";
 import { readOnly, stepList } from "./steps.js";
 import { badge, count, failed, short, since, words } from "./text.js";
 
@@ -96,7 +97,7 @@ function concern(page, one, gone, key) {
     question: one.question,
     transitionCount: one.transition_count,
   };
-  const name = one.summary || `${one.machine ?? "machine"} ${short(one.id ?? "")}`;
+  const name = wording(one.question) || one.summary || `${one.machine ?? "machine"} ${short(one.id ?? "")}`;
   return h(
     "li",
     { key, class: gone ? "card gone" : `card ${one.reason}` },

@@ -34,6 +34,9 @@ export const question = (text, key = "question") =>
     text,
   );
 
+/** The first line of the question of a gate, if it is in the words of its tool: then the name of the tool follows. */
+export const wording = (text) => /^(.+)\n(?:\(tool\) |（工具）)/.exec(text ?? "")?.[1];
+
 /** True if a question hides a part of the action; a line before the arguments names the part. No argument begins with a bracket. */
 export const isCut = (text) =>
   /^[^\n]*\n([(（][^\n]*\n)*(NOT SHOWN HERE: |此处未显示：)/.test(text ?? "");
