@@ -4,8 +4,8 @@
 use std::{error::Error, fmt, sync::Mutex};
 
 use machine::contract::{
-    AnswersLater, CallError, Effect, EffectType, Idempotent, Irreversible, OrRefused, Progress,
-    Report, outcome, receipt, refusal,
+    AnswersLater, CallError, Effect, EffectType, FoundBy, Idempotent, Irreversible, OrRefused,
+    Progress, Report, outcome, receipt, refusal,
 };
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use serde::{Deserialize, Serialize};
@@ -183,6 +183,9 @@ async fn a_refusal_that_comes_late_or_from_a_query(place: Place) {
     let settled = place.store.ask_service::<Charge>(doubt, &bank, tool_node()).await.unwrap();
     let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
     assert_eq!(refusal::<Declined>(&failed).unwrap(), Some(Declined::Closed));
+    let read = |execution: AnyExecution| outcome::<Charge>(&execution).unwrap().unwrap().unwrap_err();
+    let found = CallError::NotApplied(FoundBy::Service(Declined::Closed));
+    assert_eq!(read(place.store.load(failed.id()).await.unwrap()), found);
 
     let planned = stored::<Charge>(&place.store, charge::<Irreversible>(2)).await;
     let id = planned.id();
@@ -196,7 +199,8 @@ async fn a_refusal_that_comes_late_or_from_a_query(place: Place) {
     );
     place.store.recover().await.unwrap();
     let failed = self::failed(place.store.load(id).await.unwrap());
-    assert_eq!(refusal::<Declined>(&failed).unwrap(), Some(account));
+    assert_eq!(refusal::<Declined>(&failed).unwrap(), Some(account.clone()));
+    assert_eq!(read(failed.into()), CallError::Refused(account));
 }
 
 /// Answers after its worker was fenced.
@@ -245,6 +249,12 @@ async fn what_a_person_says_is_no_refusal_of_the_tool(place: Place) {
     let by_ann = CallError::Cancelled { by: Some("ann".into()), reason: "not sent".into() };
     assert_eq!(read.unwrap_err(), by_ann);
     assert_eq!(refusal::<ActionRefusal>(&failed).unwrap(), None);
+
+    let doubt = place.doubtful(mail("eve")).await;
+    let failed = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    let read = outcome::<Action>(&place.store.load(failed.id()).await.unwrap()).unwrap().unwrap();
+    let found = FoundBy::Person { by: "ann".into(), reason: "not sent".into() };
+    assert_eq!(read.unwrap_err(), CallError::NotApplied(found));
 }
 
 async fn a_refusal_of_an_action(place: Place) {

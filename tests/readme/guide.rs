@@ -9,7 +9,8 @@ enum Claim {
     #[initial]
     #[invoke(refund, approve, done = paid, failed = refused)]
     #[on(paid(receipt) => Paid)]
-    #[on(refused(why) => Refused)]
+    #[on(refused(why: CallError) =>
+        match why { CallError::NotApplied(_) => Asked, why => Refused(why) })]
     Asked { refund: Refund },
     #[terminal]
     Paid { receipt: String },

@@ -230,7 +230,8 @@ pub trait Perform<T: Callable>: Send + Sync {
 
     /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt: its
     /// receipt; `NotApplied` if the service does not know it, which counts only after the tool's
-    /// settling time; or unknown, which is the default.
+    /// settling time, and which its machine takes as [`CallError::NotApplied`](super::CallError::NotApplied);
+    /// or unknown, which is the default.
     fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         let _ = attempt;
         std::future::ready(Err(NoReceipt::unknown("this service cannot be asked")))

@@ -82,6 +82,8 @@ impl Progress {
                     Some(if applied { SettledAs::Applied } else { SettledAs::NotApplied });
                 if !applied && entry.actor.as_deref() == Some(Human::KIND) {
                     self.denied_by = entry.by.as_deref().map(str::to_owned);
+                } else if !applied {
+                    self.not_found = true;
                 }
                 if overridden {
                     self.overridden_by = entry.by.as_deref().map(str::to_owned);

@@ -103,7 +103,7 @@ pub use machine_derive::Tool;
 pub use origin::Origin;
 #[doc(hidden)]
 pub use outcome::reader;
-pub use outcome::{CallError, Outcome, outcome, refusal};
+pub use outcome::{CallError, FoundBy, Outcome, outcome, refusal};
 pub use permit::Permit;
 #[cfg(feature = "store")]
 pub(crate) use permit_check::{Owner, PermitCheck};

@@ -32,6 +32,9 @@ pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>
 pub enum CallError<N = String> {
     /// The tool refused: provably nothing happened.
     Refused(N),
+    /// It was in doubt, such as after a crash, and it is known that it did not take effect: nobody refused it, and its
+    /// machine can [make it again](crate::_guide#recipes).
+    NotApplied(FoundBy<N>),
     /// A person declined it.
     Declined {
         /// The name of the person.
@@ -41,7 +44,8 @@ pub enum CallError<N = String> {
     },
     /// It was not approved in time, or the approval was not used in time.
     Expired,
-    /// It was cancelled before it began, or a person found that it did not take effect.
+    /// It was cancelled before it began, or a person [took
+    /// responsibility](crate::store::Store::override_not_applied) for it without a proof that it did not take effect.
     Cancelled {
         /// The name of the person or the program.
         by: Option<String>,
@@ -73,6 +77,7 @@ impl<N: fmt::Display> fmt::Display for CallError<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refusal) => refusal.fmt(f),
+            Self::NotApplied(found) => found.fmt(f),
             Self::Declined { by, reason } => write!(f, "{by} declined it: {reason}"),
             Self::Expired => f.write_str("it was not approved in time"),
             Self::Cancelled { by: Some(by), reason } => write!(f, "cancelled by {by}: {reason}"),
@@ -93,6 +98,46 @@ impl<N: fmt::Display> fmt::Display for CallError<N> {
 }
 
 impl<N: fmt::Debug + fmt::Display> Error for CallError<N> {}
+
+/// Who found that a call in doubt did not take effect.
+///
+/// ```
+/// use machine::contract::{CallError, FoundBy};
+///
+/// let not_applied = CallError::NotApplied(FoundBy::Service("no such transfer"));
+/// let text = "it was in doubt, and its service says that it did not take effect: no such transfer";
+/// assert_eq!(not_applied.to_string(), text);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FoundBy<N = String> {
+    /// Its service, with its answer to [`Perform::find`](super::Perform::find).
+    Service(N),
+    /// A person, by [`confirm_not_applied`](crate::store::Store::confirm_not_applied).
+    Person {
+        /// The name of the person.
+        by: String,
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl<N: fmt::Display> fmt::Display for FoundBy<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Service(answer) => {
+                write!(
+                    f,
+                    "it was in doubt, and its service says that it did not take effect: {answer}"
+                )
+            }
+            Self::Person { by, reason } => {
+                write!(f, "it was in doubt, and {by} found that it did not take effect: {reason}")
+            }
+        }
+    }
+}
 
 /// Reads the outcomes of the calls of a state with this tool.
 #[doc(hidden)]
@@ -154,9 +199,16 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
             let reason = || failed.state().error.clone();
             let data = failed.state().refusal.as_ref();
             let refusal = data.map(|data| T::__refusal(data, &failed.state().error)).transpose()?;
-            match (refusal, Progress::read(failed).denied_by) {
+            let progress = Progress::read(failed);
+            match (refusal, progress.denied_by) {
+                (Some(answer), _) if progress.not_found => {
+                    CallError::NotApplied(FoundBy::Service(answer))
+                }
                 (Some(refusal), _) => CallError::Refused(refusal),
-                (None, Some(by)) => CallError::Cancelled { by: Some(by), reason: reason() },
+                (None, Some(by)) if progress.overridden_by.is_none() => {
+                    CallError::NotApplied(FoundBy::Person { by, reason: reason() })
+                }
+                (None, by @ Some(_)) => CallError::Cancelled { by, reason: reason() },
                 (None, None) => CallError::Failed(reason()),
             }
         }

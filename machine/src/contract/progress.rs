@@ -62,6 +62,9 @@ pub struct Progress {
     /// The person who found that it did not take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) denied_by: Option<String>,
+    /// Its service was asked, and said that it did not take effect.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) not_found: bool,
     /// It ended without a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) closed: Option<Closing>,

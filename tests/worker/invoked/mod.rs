@@ -1,6 +1,7 @@
 //! Machines whose table says what a state calls.
 
 mod adopted;
+mod asked_again;
 mod begun;
 mod declined;
 mod half_done;
