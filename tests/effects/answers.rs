@@ -183,7 +183,8 @@ async fn a_refusal_that_comes_late_or_from_a_query(place: Place) {
     let settled = place.store.ask_service::<Charge>(doubt, &bank, tool_node()).await.unwrap();
     let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
     assert_eq!(refusal::<Declined>(&failed).unwrap(), Some(Declined::Closed));
-    let read = |execution: AnyExecution| outcome::<Charge>(&execution).unwrap().unwrap().unwrap_err();
+    let read =
+        |execution: AnyExecution| outcome::<Charge>(&execution).unwrap().unwrap().unwrap_err();
     let found = CallError::NotApplied(FoundBy::Service(Declined::Closed));
     assert_eq!(read(place.store.load(failed.id()).await.unwrap()), found);
 

@@ -70,6 +70,10 @@ async fn not_found_is_failed(place: Place) {
     let settled = ask(&place, doubt, &Counting::finds(not_found())).await.unwrap();
     let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
     assert_eq!(failed.state().error, "we have no such mail");
+    // People and models read that nobody refused it.
+    let expected =
+        "it was in doubt, and its service says that it did not take effect: we have no such mail";
+    assert_eq!(place.view(failed.id()).await.error_message.as_deref(), Some(expected));
     let _ = place.done(mail("bob")).await;
     place.assert_intact().await;
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     id::Id,
     journal::canonical,
+    language::{Language, Phrase},
     stored::{OutcomeData, OutcomeReader},
 };
 
@@ -127,10 +128,7 @@ impl<N: fmt::Display> fmt::Display for FoundBy<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Service(answer) => {
-                write!(
-                    f,
-                    "it was in doubt, and its service says that it did not take effect: {answer}"
-                )
+                f.write_str(&Language::English.say(Phrase::NotFound, &[("reason", answer)]))
             }
             Self::Person { by, reason } => {
                 write!(f, "it was in doubt, and {by} found that it did not take effect: {reason}")
@@ -201,7 +199,7 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
             let refusal = data.map(|data| T::__refusal(data, &failed.state().error)).transpose()?;
             let progress = Progress::read(failed);
             match (refusal, progress.denied_by) {
-                (Some(answer), _) if progress.not_found => {
+                (Some(answer), _) if progress.is_not_found() => {
                     CallError::NotApplied(FoundBy::Service(answer))
                 }
                 (Some(refusal), _) => CallError::Refused(refusal),

@@ -228,6 +228,11 @@ impl Progress {
         self.refused.as_deref()
     }
 
+    /// Its service was asked, and said that it did not take effect.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.not_found
+    }
+
     /// Returns `true` if the late refusal counts. A service can report it while the call is still running;
     /// then it counts when the call has ended.
     pub(crate) fn is_refused(&self) -> bool {

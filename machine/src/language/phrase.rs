@@ -50,6 +50,8 @@ phrases! {
         "有人在结果尚不可知时将其判定为未执行，它仍有可能发生：{reason}";
     WorkerDenies: "its worker or its service reports that it did not take effect: {reason}",
         "其执行者或服务方称该操作并未执行：{reason}";
+    NotFound: "it was in doubt, and its service says that it did not take effect: {reason}",
+        "结果曾不可知，服务方称该操作并未执行：{reason}";
     Unconfirmed: "no store has recorded this: {text}", "没有存储记录此结果：{text}";
 
     // The section of a prompt.

@@ -165,6 +165,7 @@ pub(super) fn outcome(
         (_, None) if progress.overridden_by().is_some() => {
             (None, say(Phrase::Overridden, "reason", ended))
         }
+        (_, None) if progress.is_not_found() => (None, say(Phrase::NotFound, "reason", ended)),
         _ => (result, error),
     }
 }
