@@ -16,6 +16,8 @@ use crate::{
 impl Context for Contract {
     type Summary = Progress;
 
+    const FORMAT: u32 = 1;
+
     /// The raw action and its notes are internal.
     const MARKS: &'static [Mark] = &[
         Mark::human("summary"),
