@@ -108,6 +108,8 @@ impl Told {
                 }
                 let why = payload.unwrap()["why"].clone();
                 let why: CallError = serde_json::from_value(why).unwrap();
+                let is_refused = matches!(why, CallError::Refused(_));
+                assert!(!is_refused, "the bank refuses nothing: {why:?}");
                 if let CallError::AlreadyDone { by } = why {
                     assert!(self.calls[&by].is_taken, "it has paid by {by}, and no receipt");
                 }
