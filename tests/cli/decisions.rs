@@ -326,7 +326,7 @@ async fn acts_without_a_reason_are_on_record() {
     let found: Vec<_> =
         log.iter().map(|one| (&*one.by, &*one.operation, &*one.machines, &*one.detail)).collect();
     let expected = [
-        ("tom", "prune", &[][..], "that ended 0 s ago or before"),
+        ("tom", "prune", &[][..], "that ended at least 0 s ago"),
         ("bob", "cancel", &[pending][..], "cancelled"),
         ("eve", "fence", &[running][..], "its worker was fenced"),
     ];

@@ -126,7 +126,7 @@ async fn ended_machines_are_pruned_by_name() {
     let count = async || place.json(&["list"])["machines"].as_array().unwrap().len();
     place.run(&["prune", "--ended-for", "0s", "--yes"]).failed(2, "--as");
     let asked = place.run(&["prune", "--ended-for", "0s", "--machine", "execution", "--as", "ann"]);
-    asked.failed(2, "delete the machines that ended 0 s ago or before, of kind `execution`?");
+    asked.failed(2, "delete the machines that ended at least 0 s ago, of kind `execution`?");
     place.run(&["prune", "--ended-for", "-1d", "--as", "ann", "--yes"]).failed(2, "");
     for wrong in ["soon", "1mo", "1y", "106751991167d", "90", ""] {
         let ran = place.run(&["prune", "--ended-for", wrong, "--as", "ann", "--yes"]);
@@ -155,7 +155,7 @@ async fn ended_machines_are_pruned_by_name() {
     unknown.failed(4, "no machine");
     place.run(&["show", &order.to_string()]).done();
     let log = place.run(&["operations"]);
-    assert!(log.done().contains("1 machines with"), "{log:?}");
+    assert!(log.done().contains("1 machine with"), "{log:?}");
     assert!(place.run(&["verify"]).done().contains("entries were pruned"));
 }
 

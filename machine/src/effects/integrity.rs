@@ -109,9 +109,7 @@ impl Store {
         let number = self.operation(self.line(act, None)).await?;
         let pruned = self.prune_kinds(&self.named(), prune, progress).await;
         let outcome = match &pruned {
-            Ok(Pruned { machines, entries, .. }) => {
-                format!("done: {machines} machines with {entries} entries")
-            }
+            Ok(pruned) => format!("done: {pruned}"),
             Err(error) => format!("failed: {error}"),
         };
         // What was deleted stays deleted; without its outcome the log shows it as interrupted.

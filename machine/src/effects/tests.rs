@@ -293,7 +293,7 @@ fn a_message_and_a_pruning_of_a_person_are_logged() {
         store.create(&mut Parcel::new()).await.unwrap();
         let all = Prune::ended_before(store.now() + 60_000);
         assert_eq!(store.prune(&all, &ann, |_| {}).await.unwrap().machines, 1);
-        let outcome = "done: 1 machines with 2 entries".to_owned();
+        let outcome = "done: 1 machine with 2 entries".to_owned();
         assert_eq!(newest().await, line("prune", Vec::new(), "", outcome));
         assert_eq!(count().await, 4);
         assert!(store.load::<AnyParcel>(of).await.is_err_and(|error| error.is_not_found()));

@@ -39,7 +39,7 @@ impl Prune {
         let store = context.write().await?;
         let observer = context.observer(&store);
         let mut prune = store::Prune::ended_for(self.ended_for);
-        let mut detail = format!("that ended {} s ago or before", self.ended_for.as_secs());
+        let mut detail = format!("that ended at least {} s ago", self.ended_for.as_secs());
         if let Some(machine) = &self.machine {
             operate::has_kind(&observer, machine).await?;
             prune = prune.machine(machine);
@@ -60,8 +60,7 @@ impl Prune {
         let operator = self.person.operates(context, &store);
         let pruned = operator.prune(&prune, &detail, |at| progress.count(at.looked_at)).await?;
         drop(progress);
-        let (machines, entries) = (pruned.machines, pruned.entries);
-        let mut text = format!("{machines} machines with {entries} entries were deleted\n");
+        let mut text = format!("deleted {pruned}\n");
         for problem in &pruned.problems {
             let reason = OneLine(&problem.reason);
             let _ = writeln!(text, "kept, because it failed verification: {reason}");
@@ -69,7 +68,11 @@ impl Prune {
         let problems = pruned.problems.iter();
         let problems: Vec<_> =
             problems.map(|it| json!({ "id": it.id, "reason": it.reason })).collect();
-        let document = json!({ "machines": machines, "entries": entries, "problems": problems });
+        let document = json!({
+            "machines": pruned.machines,
+            "entries": pruned.entries,
+            "problems": problems,
+        });
         let answer = Output::of_act(document, text);
         answer.problems(!pruned.problems.is_empty()).print(self.format)
     }

@@ -26,7 +26,7 @@ use crate::{
 /// let ann = Human::new("ann@example.com")?;
 /// let old = Prune::ended_for(Duration::from_hours(90 * 24)).machine("execution");
 /// let pruned = store.prune(&old, &ann, |_| {}).await?;
-/// println!("{} machines with {} entries were deleted", pruned.machines, pruned.entries);
+/// println!("deleted {pruned}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
