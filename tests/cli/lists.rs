@@ -196,6 +196,21 @@ async fn a_session_has_a_timeline_and_a_prompt() {
     place.run(&["timeline"]).failed(2, "required");
 }
 
+/// Without a session of its own, that of a call is the id of its machine.
+#[tokio::test]
+async fn the_end_of_an_id_names_its_session() {
+    let place = Place::new().await;
+    let (errand, _gate, mail) = place.parent_of("bob@example.com").await;
+    place.run(&["timeline", "--session", &end(errand)]).shows(&[&mail.id().to_string()]);
+    let prompt = place.json(&["prompt", "--session", &end(errand)]);
+    assert_eq!(prompt["session"], errand.to_string());
+    let listed = place.json(&["list", "--session", &end(errand)]);
+    assert!(ids(&listed).contains(&mail.id().to_string()), "{listed}");
+    // It is no session, although it is a machine.
+    let unknown = place.run(&["timeline", "--session", &end(mail.id())]);
+    unknown.failed(2, "no machine belongs to the session");
+}
+
 #[tokio::test]
 async fn a_topology_is_drawn() {
     let place = Place::new().await;

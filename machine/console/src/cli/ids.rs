@@ -6,6 +6,7 @@ use super::Error;
 use machine::{
     Id,
     observe::Observer,
+    operate::has_session,
     store::{LoadError, Store},
     text::shortened,
 };
@@ -53,6 +54,20 @@ pub(super) async fn find(store: &Store, text: &str) -> Result<Id, Error> {
             )))
         }
     }
+}
+
+/// The session that a person means, by its name. If that is an id, as of the calls of a machine without a session, the
+/// end of it will do.
+pub(super) async fn session(store: &Store, text: &str) -> Result<String, Error> {
+    let observer = Observer::new(store);
+    let Err(unknown) = has_session(&observer, text).await else { return Ok(text.to_owned()) };
+    if let Ok(id) = find(store, text).await {
+        let id = id.to_string();
+        if has_session(&observer, &id).await.is_ok() {
+            return Ok(id);
+        }
+    }
+    Err(unknown.into())
 }
 
 /// The machines that a person means, each once.

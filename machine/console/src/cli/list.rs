@@ -101,7 +101,7 @@ impl List {
 
     async fn answer(&self, context: &Context, store: &Store) -> Result<Output, Error> {
         let observer = context.observer(store);
-        let selection = self.selection(&observer).await?;
+        let selection = self.selection(store, &observer).await?;
         for_audience!(self.watch.audience, A => {
             let found = self.find::<A>(&observer, &selection).await?;
             let text = if self.watch.format.json {
@@ -134,7 +134,7 @@ impl List {
     }
 
     /// The selection of the options.
-    async fn selection(&self, observer: &Observer) -> Result<Selection, Error> {
+    async fn selection(&self, store: &Store, observer: &Observer) -> Result<Selection, Error> {
         let mut query = Query::new().limit(self.limit);
         if self.order == Order::Newest {
             query = query.newest_first();
@@ -142,10 +142,14 @@ impl List {
         if let Some(after) = self.after {
             query = query.after(after);
         }
+        let session = match &self.session {
+            Some(session) => Some(ids::session(store, session).await?),
+            None => None,
+        };
         let wanted = Wanted {
             machine: self.machine.as_deref(),
             state: self.status.as_deref(),
-            session: self.session.as_deref(),
+            session: session.as_deref(),
             key: self.key.as_deref(),
             release: self.release.map(Release::from),
             calls: self.calls.map(CallStage::from),

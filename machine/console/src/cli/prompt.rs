@@ -1,10 +1,10 @@
 use serde_json::json;
 
 use super::{
-    Context, Error, Exit,
+    Context, Error, Exit, ids,
     output::{Format, Output},
 };
-use machine::{operate::has_session, view};
+use machine::view;
 
 /// `prompt`: the section of a model's prompt about the executions of a session.
 #[derive(Debug, clap::Args)]
@@ -22,12 +22,11 @@ pub struct Prompt {
 impl Prompt {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let observer = context.observer(&store);
-        has_session(&observer, &self.session).await?;
-        let found = observer.consequences(&self.session).await?;
+        let session = ids::session(&store, &self.session).await?;
+        let found = context.observer(&store).consequences(&session).await?;
         let text = found.prompt().language(context.language).limit(self.limit).to_string();
         let document = json!({
-            "session": self.session,
+            "session": session,
             "executions": found.executions,
             "unreadable": found.unreadable.len(),
             "prompt": text,

@@ -18,7 +18,6 @@ use machine::{
     actor::Category,
     clock::length,
     definition::Text,
-    operate::has_session,
     store::Store,
     text::OneLine,
     view::{ExecutionSnapshot, ExecutionTimeline, TimelineEvent, TransitionRecord},
@@ -44,17 +43,18 @@ impl Timeline {
             Some(id) => Some(ids::find(&store, id).await?),
             None => None,
         };
-        if let Some(session) = &self.session
-            // One that is watched may be about to begin.
-            && !self.watch.repeat
-        {
-            has_session(&context.observer(&store), session).await?;
-        }
-        let answer = async || match (id, &self.session) {
-            (Some(id), _) => self.of_machine(context, &store, id).await,
-            (None, session) => {
-                self.of_session(context, &store, session.as_deref().unwrap_or_default()).await
-            }
+        let named = self.session.as_deref().unwrap_or_default();
+        let session = match id {
+            Some(_) => String::new(),
+            None => match ids::session(&store, named).await {
+                // One that is watched may be about to begin.
+                Err(_) if self.watch.repeat => named.to_owned(),
+                session => session?,
+            },
+        };
+        let answer = async || match id {
+            Some(id) => self.of_machine(context, &store, id).await,
+            None => self.of_session(context, &store, &session).await,
         };
         self.watch.show(context, &store, answer).await
     }
