@@ -61,6 +61,18 @@ impl PartialSchema for NextStep {
                 )),
             )
             .property(
+                "applied",
+                ObjectBuilder::new()
+                    .schema_type(Type::Boolean)
+                    .description(Some("Of `confirm`: the action took effect.")),
+            )
+            .property(
+                "receipt",
+                text().description(Some(
+                    "Of `confirm`: the type of the receipt that it needs, if a text will not do.",
+                )),
+            )
+            .property(
                 "messages",
                 ArrayBuilder::new().items(text()).description(Some(
                     "Of `requeue`: the correlation ids of the messages that were set aside.",

@@ -14,5 +14,6 @@ mod lists;
 mod maintenance;
 mod messages;
 mod operations;
+mod receipts;
 mod terminal;
 mod watch;

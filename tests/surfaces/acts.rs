@@ -49,6 +49,7 @@ send succeed  | send ID succeed                                     | api/machin
 send trigger  | send ID trigger --payload {"trigger":"confirm"}     | api/machines/ID/send {"trigger":"trigger","payload":{"trigger":"confirm"}}
 send nothing  | send ID confirm                                     | api/machines/ID/send {"trigger":"confirm"}
 send text     | send ID confirm --payload {"amount":"3"}            | api/machines/ID/send {"trigger":"confirm","payload":{"amount":"3"}}
+send printed  | send ID confirm --payload {"amount":"<u32>"}        | api/machines/ID/send {"trigger":"confirm","payload":{"amount":"<u32>"}}
 send more     | send ID confirm --payload {"amount":1,"to\u001bx":2} | api/machines/ID/send {"trigger":"confirm","payload":{"amount":1,"to\u001bx":2}}
 "#;
 
@@ -139,6 +140,7 @@ order        | send audit           | refused: `audit` is not for people, only f
 order        | send trigger         | refused: no state of `order` accepts `trigger`
 order        | send nothing         | refused: `confirm` needs `amount`; it takes amount: u32
 order        | send text            | refused: `confirm` expects a different type for `amount`
+order        | send printed         | refused: fill in the payload of `confirm`: `amount: u32`
 order        | send more            | refused: does not take `to\u{1b}x`
 parent       | approve              | refused: `approve {other} --as NAME`
 parent       | cancel               | MAILING WAITING
@@ -170,7 +172,7 @@ overtaken: cancel
 stale behind: cancel
 running:
 accepted:
-doubt: confirm
+doubt: confirm confirm
 failed: retry
 failed child: show
 repeated:

@@ -7,6 +7,7 @@ use std::{
 };
 
 use machine::store::OpenOptions;
+use serde_json::{Map, Value};
 
 use super::{Place, Ran, bare, situations};
 
@@ -19,20 +20,27 @@ fn commands<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
 
 /// The command with what people have to add.
 fn filled(command: &str) -> String {
-    let mut filled = command.replace("'applied|not-applied'", "applied");
+    let mut filled = command.to_owned();
     for (gap, value) in [
         (" ''", " 8080"),
-        (r#""amount": .."#, r#""amount": 3"#),
-        (r#""note": .."#, r#""note": "now""#),
-        (r#""reason": .."#, r#""reason": "late""#),
+        (r#""<u32>""#, "3"),
+        (r#""<Option<String>>""#, r#""now""#),
+        (r#""<String>""#, r#""late""#),
     ] {
         filled = filled.replace(gap, value);
     }
-    assert!(!filled.contains(".."), "{filled}");
+    assert!(!filled.contains('<'), "{filled}");
     if ["approve", "decline", "confirm", "retry", "fence"].contains(&names(command)[0]) {
         filled.push_str(" --yes");
     }
-    filled
+    // A person who confirms that it did not take effect looked at the other side.
+    if command.contains(" not-applied ") { filled + " --override" } else { filled }
+}
+
+/// The words of a command, as a shell takes them.
+fn words(command: &str) -> Vec<String> {
+    let printed = shell(&format!("printf '%s\\n' {command}"));
+    printed.done().lines().map(str::to_owned).collect()
 }
 
 /// The verb and the trigger of a command.
@@ -55,6 +63,14 @@ fn run_all(place: &Place, text: &str, verbs: &mut BTreeSet<String>) {
         let copy = folder.path().join("copy.db").display().to_string();
         place.run(&["backup", &copy]).done();
         let file = place.file().display().to_string();
+        if let Some(at) = words(command).iter().position(|word| word == "--payload") {
+            let payload: Map<String, Value> =
+                serde_json::from_str(&words(command)[at + 1]).unwrap();
+            let gap = payload.iter().find(|(_, value)| value.as_str().unwrap().starts_with('<'));
+            let refused = shell(&command.replace(&file, &copy));
+            refused.failed(1, "fill in the payload of ");
+            refused.failed(1, gap.unwrap().0);
+        }
         let ran = shell(&filled(command).replace(&file, &copy));
         // A question with an answer only continues.
         let is_answered = ran.code == 1 && ran.err.contains("without a text resumes it");

@@ -56,7 +56,9 @@ async fn attention() {
     let next = vec![NextStep::Fence { id: call.id }];
     assert_eq!(all().await, [(ConcernReason::Overdue, cause, reference.clone(), next)]);
     drop(store.fence(call.id, "the cluster burnt", graph_runner()).await.unwrap());
-    let next = vec![NextStep::Confirm { id: call.id }];
+    let next = [true, false]
+        .map(|applied| NextStep::Confirm { id: call.id, applied, receipt: None })
+        .to_vec();
     let [(reason, _, found, steps)] = &all().await[..] else { panic!("it is in doubt") };
     assert_eq!((*reason, found, steps), (ConcernReason::InDoubt, &reference, &next));
     let taken = store.report::<Deploy>(call.id, Report::Applied(live(17)), &call.token).await;

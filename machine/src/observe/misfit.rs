@@ -54,7 +54,7 @@ pub(crate) fn misfit(
 }
 
 /// Returns whether a value can be of a type, judged by its name: a type of the program can be anything.
-fn may_be(value: &Value, ty: &str) -> bool {
+pub(crate) fn may_be(value: &Value, ty: &str) -> bool {
     if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
         return value.is_null() || may_be(value, inner);
     }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::id::Id;
 use crate::{line::OneLine, view::PayloadItem};
@@ -21,10 +22,15 @@ pub enum NextStep {
         /// The gate.
         id: Id,
     },
-    /// Say whether an action in doubt took effect.
+    /// Say that an action in doubt took effect, or that it did not.
     Confirm {
         /// The execution.
         id: Id,
+        /// It took effect.
+        applied: bool,
+        /// The type of the receipt that it needs; `None` if a text will do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        receipt: Option<String>,
     },
     /// Record that a contradiction was seen and dealt with.
     Acknowledge {
@@ -87,7 +93,7 @@ impl NextStep {
         match self {
             Self::Approve { id }
             | Self::Decline { id }
-            | Self::Confirm { id }
+            | Self::Confirm { id, .. }
             | Self::Acknowledge { id }
             | Self::Retry { id }
             | Self::Cancel { id }
@@ -114,6 +120,11 @@ impl Serialize for NextStep {
     }
 }
 
+/// The text in a command for a value of this type, which a person has to fill in. It is refused as the value.
+pub(crate) fn placeholder(ty: &str) -> String {
+    format!("<{ty}>")
+}
+
 /// A text as one word of a shell.
 struct Word<'a>(&'a str);
 
@@ -132,8 +143,13 @@ impl fmt::Display for NextStep {
         match self {
             Self::Approve { id } => write!(f, "approve {id} --as NAME"),
             Self::Decline { id } => write!(f, "decline {id} --as NAME"),
-            // In quotation marks: a shell takes the bar for a pipe, and would run half of it.
-            Self::Confirm { id } => write!(f, "confirm {id} 'applied|not-applied' --as NAME"),
+            Self::Confirm { id, applied: false, .. } => {
+                write!(f, "confirm {id} not-applied --as NAME")
+            }
+            Self::Confirm { id, receipt, .. } => {
+                write!(f, "confirm {id} applied --as NAME")?;
+                receipt.iter().try_for_each(|ty| write!(f, " --receipt {}", Word(&placeholder(ty))))
+            }
             Self::Acknowledge { id } => write!(f, "acknowledge {id} --as NAME"),
             Self::Retry { id } => write!(f, "retry {id} --as NAME"),
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
@@ -148,11 +164,15 @@ impl fmt::Display for NextStep {
                 if let Some(seen) = seen {
                     write!(f, " --seen {seen}")?;
                 }
-                for (position, PayloadItem { name, .. }) in payload.iter().enumerate() {
-                    let before = if position == 0 { " --payload '{" } else { ", " };
-                    write!(f, "{before}\"{name}\": ..")?;
+                if payload.is_empty() {
+                    return Ok(());
                 }
-                f.write_str(if payload.is_empty() { "" } else { "}'" })
+                let json = |text: &str| Value::from(text).to_string();
+                let items = payload
+                    .iter()
+                    .map(|it| format!("{}: {}", json(&it.name), json(&placeholder(&it.ty))));
+                let items = items.collect::<Vec<_>>().join(", ");
+                write!(f, " --payload {}", Word(&format!("{{{items}}}")))
             }
             Self::Show { id } => write!(f, "show {id}"),
         }

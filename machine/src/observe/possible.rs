@@ -65,7 +65,14 @@ impl Observer {
     ) -> Result<Vec<NextStep>, LoadError> {
         let (id, contract) = (execution.id(), execution.context());
         Ok(match Label::of(execution) {
-            Label::InDoubt => vec![NextStep::Confirm { id }],
+            Label::InDoubt => vec![
+                NextStep::Confirm {
+                    id,
+                    applied: true,
+                    receipt: self.receipt_type(contract).await?,
+                },
+                NextStep::Confirm { id, applied: false, receipt: None },
+            ],
             Label::Contradicted if Progress::of(execution).acknowledged_by().is_none() => {
                 vec![NextStep::Acknowledge { id }]
             }

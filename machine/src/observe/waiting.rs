@@ -84,7 +84,8 @@ impl<A: Audience> Detail<A> {
         if execution.is_some_and(|execution| execution.label == Label::InProgress) {
             return by(WaitingFor::Call, "the end of its call, which is under way", None);
         }
-        let moves: Vec<_> = self.next.iter().filter_map(name).collect();
+        let mut moves: Vec<_> = self.next.iter().filter_map(name).collect();
+        moves.dedup();
         if !moves.is_empty() {
             let text = format!("a person, who can {}", moves.join(", "));
             return of(WaitingFor::Person, text, answer_by.or(self.machine.due_at));

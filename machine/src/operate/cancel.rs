@@ -125,7 +125,7 @@ impl Operator<'_> {
             AnyExecution::Pending(pending) => Ok(Plan::Pending(id, pending.context().behind())),
             any if Progress::of(&any).is_in_doubt() => Err(Error::refused(format!(
                 "{id} is in doubt, so it cannot be cancelled; check whether it took effect, then \
-                 `confirm {id} 'applied|not-applied' --as NAME`"
+                 `confirm {id} applied --as NAME` or `confirm {id} not-applied --as NAME`"
             ))),
             any if Progress::of(&any).awaits_report() => Err(Error::refused(format!(
                 "the service of {id} has accepted the call and may carry it out, so it cannot be cancelled; wait \

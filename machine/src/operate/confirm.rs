@@ -1,3 +1,5 @@
+use serde_json::Value;
+
 use super::{Error, Operator};
 use crate::{
     contract::{CallFact, InDoubt},
@@ -7,13 +9,15 @@ use crate::{
     },
     id::Id,
     line::OneLine,
+    observe::{NextStep, Observer, may_be, placeholder},
     store::LoadError,
 };
 
 /// The finding of a person about an action in doubt.
 #[derive(Debug, Clone, Copy)]
 pub enum Finding<'a> {
-    /// It took effect; with the proof, if any.
+    /// It took effect; with the proof, as JSON if the machine that made the call reads another type than text. For a text
+    /// it may be missing.
     Applied(Option<&'a str>),
     /// It did not take effect, and will not; with the reason, if any.
     NotApplied(Option<&'a str>),
@@ -39,18 +43,39 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn in_doubt(&self, id: Id, finding: Finding<'_>) -> Result<InDoubt, Error> {
-        let doubt = self.doubtful(id).await;
+        let doubt = self.doubtful(id, finding).await;
         let (operation, detail) = finding.act();
         self.checked(operation, &[id], detail, doubt).await
     }
 
-    async fn doubtful(&self, id: Id) -> Result<InDoubt, Error> {
+    async fn doubtful(&self, id: Id, finding: Finding<'_>) -> Result<InDoubt, Error> {
         self.is_execution("confirm", id).await?;
         let doubt = match self.store.in_doubt(id).await {
             Err(StateError::NotInDoubt { id }) => Err(self.not_in_doubt(id).await),
             doubt => doubt.map_err(Error::from),
         };
-        self.or_instead(id, doubt).await
+        let doubt = self.or_instead(id, doubt).await?;
+        if let Finding::Applied(receipt) = finding {
+            self.is_readable(&doubt, receipt).await?;
+        }
+        Ok(doubt)
+    }
+
+    /// Refuses a receipt that the machine behind the call could not read.
+    async fn is_readable(&self, doubt: &InDoubt, receipt: Option<&str>) -> Result<(), Error> {
+        let execution = doubt.execution();
+        let observer = Observer::new(&self.store);
+        let ty = observer.receipt_type(execution.context()).await?;
+        let Some(ty) = ty.filter(|ty| !receipt.is_some_and(|it| may_be_receipt(it, ty))) else {
+            return Ok(());
+        };
+        let shown = OneLine(&ty).to_string();
+        let step = NextStep::Confirm { id: execution.id(), applied: true, receipt: Some(ty) };
+        Err(Error::refused(format!(
+            "the machine that made the call reads a receipt of the type {shown}; pass it as JSON instead of \
+             `<{shown}>`: `{}`",
+            OneLine(&step.to_string())
+        )))
     }
 
     /// The refusal for an execution that is not in doubt, with the person who settled it.
@@ -128,6 +153,12 @@ impl Operator<'_> {
         let error = Error::from(refused.reason);
         Err(if early { error.hint("`--override` does so") } else { error })
     }
+}
+
+/// Returns whether a text can be a receipt of this type, judged by its name.
+fn may_be_receipt(text: &str, ty: &str) -> bool {
+    let value: Value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+    text != placeholder(ty) && may_be(&value, ty)
 }
 
 fn applied(receipt: Option<&str>) -> &str {

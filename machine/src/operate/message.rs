@@ -8,7 +8,7 @@ use crate::{
     effects::act::Act,
     id::{Id, shortened},
     line::OneLine,
-    observe::misfit,
+    observe::{misfit, placeholder},
     store::{Message, Received, SendError, Sent, Store},
 };
 
@@ -253,8 +253,11 @@ fn is_taken(
         }
     };
     let mut edges = definition.edges_of(trigger).filter(|edge| edge.is_for::<Human>()).peekable();
-    if let Some(misfit) = edges.peek().and_then(|edge| misfit(edge, payload, true)) {
-        return Err(Error::payload(misfit));
+    let mistake = edges
+        .peek()
+        .and_then(|edge| unfilled(edge, payload).or_else(|| misfit(edge, payload, true)));
+    if let Some(mistake) = mistake {
+        return Err(Error::payload(mistake));
     }
     // An answer that waits for a question answers one that was never shown.
     let is_answer = edges.all(|edge| definition.is_question(edge.from));
@@ -266,6 +269,20 @@ fn is_taken(
         )));
     }
     Ok(is_taken)
+}
+
+/// The error in a payload with a value that is still that of the printed command.
+fn unfilled(edge: &Edge, payload: &Map<String, Value>) -> Option<String> {
+    let open = edge.payload.iter().filter(|item| {
+        payload.get(&*item.name).is_some_and(|value| *value == placeholder(&item.ty))
+    });
+    let open = open.map(|item| {
+        let or_not = if item.optional { ", or leave it out" } else { "" };
+        format!("`{}: {}`{or_not}", OneLine(&item.name), OneLine(&item.ty))
+    });
+    let open = open.collect::<Vec<_>>().join("; ");
+    (!open.is_empty())
+        .then(|| format!("fill in the payload of `{}`: {open}", OneLine(&edge.trigger)))
 }
 
 fn sender(message: &Received) -> String {

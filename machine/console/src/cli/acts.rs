@@ -11,7 +11,6 @@ use super::{
     terminal,
 };
 use machine::{
-    observe::NextStep,
     operate::Cancellation,
     view::{ConsequenceView, Language},
 };
@@ -97,10 +96,10 @@ impl Fence {
         let doubt = operator.fence(id, Some(&self.reason)).await?;
         let question = doubt.question_in(context.language);
         let shown = terminal::question(&question);
+        let next = context.next(&store, id).await.join("\n      ");
         let text = format!(
             "{id} is in doubt: its worker is fenced, and any answer is kept as late evidence\n\
-             {shown}\nnext: {}\n",
-            context.line(NextStep::Confirm { id })
+             {shown}\nnext: {next}\n"
         );
         self.one.by.report(json!({ "id": id, "question": question }), text)
     }

@@ -18,7 +18,7 @@ pub struct Confirm {
     /// It did not take effect, although its worker may be alive: I take responsibility.
     #[arg(long = "override")]
     overridden: bool,
-    /// The proof that it took effect.
+    /// The proof that it took effect; JSON if the machine that made the call reads another type than text.
     #[arg(long, value_name = "TEXT", conflicts_with = "reason")]
     receipt: Option<String>,
     /// The reason why it cannot have taken effect.
@@ -74,10 +74,8 @@ impl Confirm {
         let text = match self.found {
             Found::Applied => format!("{id} confirmed: it took effect\n"),
             Found::NotApplied => {
-                // It is an addition only.
-                let next = Box::pin(context.observer(&store).next(id)).await.unwrap_or_default();
-                let next: Vec<_> =
-                    next.iter().map(|step| format!("`{}`", context.line(step))).collect();
+                let next = context.next(&store, id).await;
+                let next: Vec<_> = next.iter().map(|command| format!("`{command}`")).collect();
                 let next = match &*next {
                     [] => String::new(),
                     next => format!("; next: {}", next.join(", ")),

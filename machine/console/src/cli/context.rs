@@ -166,6 +166,12 @@ impl Context {
         Observer::new(store).language(self.language)
     }
 
+    /// The commands that a person can give next. None if they cannot be read: they are an addition only.
+    pub(super) async fn next(&self, store: &Store, id: Id) -> Vec<String> {
+        let next = Box::pin(self.observer(store).next(id)).await.unwrap_or_default();
+        next.iter().map(|step| self.line(step)).collect()
+    }
+
     pub(super) fn terminal(&self) -> Terminal {
         Terminal::new(self.color)
     }

@@ -29,9 +29,14 @@ const json = (value) =>
     "",
   );
 
-/** A JSON object with these names; `..`, which is not valid JSON, marks a missing value. */
-export const object = (names, values) =>
-  `{${names.map((name) => `${json(name)}: ${name in values ? json(values[name]) : ".."}`).join(", ")}}`;
+/** The text for a value of a type that is missing; the program refuses it as the value. */
+export const placeholder = (type) => `<${type}>`;
+
+/** A JSON object of these items, with placeholders for missing values. */
+export const object = (items, values) => {
+  const value = ({ name, type }) => (name in values ? values[name] : placeholder(type));
+  return `{${items.map((item) => `${json(item.name)}: ${json(value(item))}`).join(", ")}}`;
+};
 
 /** An option, if it has a value. One that begins like an option has to be in the same word. */
 const option = ([name, value]) =>

@@ -109,9 +109,8 @@ function valuesOf(items, data) {
   return { values, problems };
 }
 
-/** The names of the values that are there or have to be. */
-const given = (items, data) =>
-  items.filter((item) => data.get(`value ${item.name}`) || !isOptional(item)).map(({ name }) => name);
+/** The items whose values are there or have to be. */
+const given = (items, data) => items.filter((item) => data.get(`value ${item.name}`) || !isOptional(item));
 
 /** The data of a machine of the program, which the person decides about; `shown` is the machine. */
 const dataOf = ({ shown }) =>

@@ -1,7 +1,7 @@
 // The next steps of a person: buttons, and the equivalent commands.
 
 import { get, post } from "./api.js";
-import { commandOf } from "./commands.js";
+import { commandOf, placeholder } from "./commands.js";
 import { shell, show } from "./dialog.js";
 import { h } from "./dom.js";
 import { FORMS, reason } from "./forms.js";
@@ -31,6 +31,9 @@ const written = (verb, ids, { words, options }, data) =>
     options: options?.(data),
   });
 
+/** One dialog asks which of the two findings it is. */
+const hasButton = (step) => step.do !== "confirm" || step.applied;
+
 /** The subject of a step: the machine that is shown, or the gate before it. */
 const aboutOf = (step, subject) => (subject.gate?.id === step.id ? subject.gate : subject);
 
@@ -39,6 +42,8 @@ function template(step, shown) {
   const subject = aboutOf(step, shown);
   const data = new FormData();
   for (const message of step.messages ?? []) data.append("message", message);
+  if (step.do === "confirm") data.append("applied", step.applied);
+  if (step.receipt) data.append("receipt", placeholder(step.receipt));
   return written(step.do, [subject.id], FORMS[step.do](step, subject), data);
 }
 
@@ -90,7 +95,7 @@ export function stepList(steps, subject, { gone = false, compact = false, isQues
   return h(
     "div",
     { class: compact ? "steps compact" : "steps" },
-    shell.person() && h("p", { class: "actions", key: "buttons" }, known.map(button)),
+    shell.person() && h("p", { class: "actions", key: "buttons" }, known.filter(hasButton).map(button)),
     isQuestionFolded && subject.question && folded("question", "Exact question", question(subject.question)),
     compact ? folded("commands", known.length === 1 ? "Command" : "Commands", commands) : commands,
   );
