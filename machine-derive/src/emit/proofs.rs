@@ -4,9 +4,9 @@
 use heck::ToPascalCase;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Ident, spanned::Spanned};
+use syn::Ident;
 
-use super::names::Names;
+use super::names::{Names, path_text};
 use crate::{
     message::{self, Message},
     model::{Brought, Graph, Invocation, LeftBehind, State},
@@ -112,6 +112,11 @@ impl Proofs {
         }
         let state = &names.graph.states[index];
         let path = names.graph.unattended_path(index);
+        let shown = path.as_deref().unwrap_or_default();
+        let message = match written.asks_if() {
+            None => message::unattended(state.name(), shown),
+            Some(function) => message::approved_at_times(state.name(), shown, &path_text(function)),
+        };
         let name = format_ident!("{}IsAttended", state.name());
         if path.is_none() {
             // The table has the name of the type only.
@@ -130,13 +135,7 @@ impl Proofs {
         }
         self.effect(
             invocation,
-            Rule {
-                name,
-                bound: "attended",
-                message: message::unattended(state.name(), path.as_deref().unwrap_or_default()),
-                effects: &["Idempotent"],
-                at: None,
-            },
+            Rule { name, bound: "attended", message, effects: &["Idempotent"], at: &written.name },
         );
     }
 
@@ -151,7 +150,7 @@ impl Proofs {
                     bound: "unattended",
                     message: message::unattended_without_need(&written.name),
                     effects: &["Irreversible", "AnswersLater"],
-                    at: None,
+                    at: &written.name,
                 },
             );
         }
@@ -177,7 +176,7 @@ impl Proofs {
                     bound: "leaves",
                     message,
                     effects: &["Idempotent"],
-                    at: Some(trigger),
+                    at: trigger,
                 },
             );
         }
@@ -191,7 +190,7 @@ impl Proofs {
                     bound: "ends",
                     message: message::left_behind(trigger, from, left, state.name(), invoked),
                     effects: &["Idempotent"],
-                    at: Some(trigger),
+                    at: trigger,
                 },
             );
         }
@@ -200,10 +199,7 @@ impl Proofs {
     /// Requires the tool of an invocation to keep a rule.
     fn effect(&mut self, invocation: &Invocation<'_>, rule: Rule<'_>) {
         let Rule { name, bound, message, effects, at } = rule;
-        let label = match at {
-            None => "the effect of this tool is `{Self}`".to_owned(),
-            Some(_) => format!("the effect of `{}` is `{{Self}}`", invocation.written.name),
-        };
+        let label = format!("the effect of `{}` is `{{Self}}`", invocation.written.name);
         let declared = declared(&name, &message, &label, &TokenStream::new());
         let effects = effects.iter().map(|effect| Ident::new(effect, Span::call_site()));
         self.traits.extend(quote! {
@@ -215,7 +211,7 @@ impl Proofs {
             )*
         });
         let tool = invocation.tool;
-        let span = at.map_or(tool.span(), Ident::span);
+        let span = at.span();
         let bound = Ident::new(bound, Span::mixed_site().located_at(span));
         self.asked.extend(hygienic_at!(span => {
             fn #bound<Effect: invoked::#name>(_: ::core::marker::PhantomData<Effect>) {}
@@ -232,8 +228,8 @@ struct Rule<'a> {
     message: Message,
     /// The effects that keep it.
     effects: &'static [&'static str],
-    /// The mistake, if it is not the tool.
-    at: Option<&'a Ident>,
+    /// The mistake, or where it can be repaired.
+    at: &'a Ident,
 }
 
 /// A trait with this message if it does not hold, in which `{Self}` and `{T}` stand for types.

@@ -36,9 +36,14 @@ messages! {
         "`{state}` calls an irreversible tool, and is reachable without a person: {path}"
         => "add `approve`, let only a `Human` take a transition of this path, or write `unattended`"
 
+    M0208 approved_at_times(state: &Ident, path: &str, function: &str)
+        "`{state}` calls an irreversible tool, `{function}` has a person approve some calls only, and the state is \
+            reachable without a person: {path}"
+        => "write `approve` without a function, let only a `Human` take a transition of this path, or write `unattended`"
+
     M0209 not_a_person()
         "`{{Self}}` is not `machine::actor::Human`, so it does not prove that a person is there"
-        => "name the library's `Human` in `by`, add `approve` to the invocation, or write `unattended`"
+        => "name the library's `Human` in `by`, have a person `approve` every call, or write `unattended`"
 
     M0210 overdue_leaves(trigger: &Ident, state: &Ident, name: &Ident)
         "`{trigger}` takes the outcome of `{name}` also when it is only overdue, and always leaves `{state}`: it would \
