@@ -38,14 +38,30 @@ pub(super) fn check(
     }
 }
 
-/// Reports every name in an invocation that could mean two things.
+/// Reports every name in an invocation that could mean two things, or is a field of another state only.
 pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: &mut Errors) {
     let has_context = graph.declaration.options.context.is_some();
     let names = Names { source: state, has_context, brought: &[], noted: &[], bound: &[] };
     for expression in state.invoke.iter().flat_map(Invoke::expressions) {
         names.are_clear(expression, errors);
+        for name in scope::values(expression) {
+            let states = &graph.declaration.states;
+            let is_known = state.unnamed
+                || state.field(name).is_some()
+                || OURS.iter().any(|ours| name == ours);
+            if !is_known
+                && let Some(other) = states.iter().find(|other| other.field(name).is_some())
+            {
+                let fields: Vec<&Ident> = state.fields.iter().map(|field| &field.name).collect();
+                let text = message::field_of_another(name, &state.name, &other.name, &fields);
+                errors.on(name, text);
+            }
+        }
     }
 }
+
+/// The names that every expression has.
+const OURS: [&str; 3] = ["source", "status", "context"];
 
 /// The names that expressions can use.
 struct Names<'n> {

@@ -46,6 +46,28 @@ fn collect_captured(literal: &Literal, names: &mut Vec<Ident>) {
     }
 }
 
+/// The names that are certainly values from outside an expression. Blocks, closures, patterns and macros may bind a name, and
+/// an argument may be a function, so those are left out.
+pub(crate) fn values(expression: &Expr) -> Vec<&Ident> {
+    match expression {
+        Expr::Path(path) => path.path.get_ident().into_iter().collect(),
+        Expr::Struct(made) => made.fields.iter().flat_map(|it| values(&it.expr)).collect(),
+        Expr::Call(call) => {
+            let arguments = call.args.iter().filter(|it| !matches!(it, Expr::Path(_)));
+            arguments.flat_map(values).collect()
+        }
+        Expr::Binary(both) => {
+            [&both.left, &both.right].into_iter().flat_map(|it| values(it)).collect()
+        }
+        Expr::MethodCall(call) => values(&call.receiver),
+        Expr::Field(field) => values(&field.base),
+        Expr::Reference(reference) => values(&reference.expr),
+        Expr::Unary(of) => values(&of.expr),
+        Expr::Paren(inner) => values(&inner.expr),
+        _ => Vec::new(),
+    }
+}
+
 /// The uses of `source` in an expression: the fields that it names, and a place where it is used in
 /// another way.
 pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ident>) {
