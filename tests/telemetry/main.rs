@@ -7,6 +7,7 @@
 mod calls;
 mod capture;
 mod errand;
+mod forgotten;
 mod parents;
 mod people;
 mod secrets;

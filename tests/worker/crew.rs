@@ -117,6 +117,40 @@ async fn a_worker_whose_process_was_killed_is_gone() {
     assert_eq!(rows(), 0);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+#[ignore = "another test runs it as another process"]
+async fn calls() {
+    let store = Store::sqlite(crate::worker::process::orders::<PathBuf>()).await.unwrap();
+    let service = Service::held();
+    let _running = started(&store, worker(&store).tool::<Weigh>(service.clone())).await;
+    service.called().await;
+    crate::worker::process::say(&());
+    std::future::pending::<()>().await;
+}
+
+/// It is IN_PROGRESS, and its lease has not ended.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_call_of_a_killed_process_needs_a_worker_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let store = Store::sqlite(&file).await.unwrap();
+    create(&store, Execution::new(weigh("salt"))).await;
+    let mut process = crate::worker::process::Process::start("worker::crew::calls", &file);
+    let () = process.hear();
+    let needed = async || {
+        let observer = Observer::new(&store);
+        let found = observer.attention::<machine::view::Human>(&Query::new()).await.unwrap();
+        found.no_worker.clone()
+    };
+    assert_eq!(needed().await, [""; 0]);
+    process.kill();
+    let tool = "no live worker has the tool `post.weigh`: start the program that has it, \
+                or add `.tool(..)` to its worker";
+    assert_eq!(needed().await, [tool]);
+}
+
 /// The handler or the tool was forgotten.
 #[test]
 fn undriven_machines_need_attention_after_a_minute() {
@@ -133,7 +167,8 @@ fn undriven_machines_need_attention_after_a_minute() {
 
         let running = started(&store, worker(&store)).await;
         let no_handler = "no live worker drives `ticket`: start the program that does".to_owned();
-        let no_tool = "no live worker has the tool `post.weigh`: start the program that has it";
+        let no_tool = "no live worker has the tool `post.weigh`: start the program that has it, \
+                       or add `.tool(..)` to its worker";
         let all = [(id, no_handler.clone()), (waits, no_handler), (salt, no_tool.to_owned())];
         assert_eq!(missing(&store).await, BTreeSet::from(all));
         running.stop().await.unwrap();
@@ -165,7 +200,8 @@ fn a_tool_that_a_live_worker_lacks_is_missing_for_as_long_as_it_looks() {
             hand.pass(Duration::from_secs(31));
             looks().await;
         }
-        let what = "no live worker has the tool `post.stamp`: start the program that has it";
+        let what = "no live worker has the tool `post.stamp`: start the program that has it, \
+                    or add `.tool(..)` to its worker";
         assert_eq!(missing(&store).await, BTreeSet::from([(id, what.to_owned())]));
     });
 }

@@ -51,7 +51,9 @@ impl Observer {
         self.not_moving(ConcernReason::ManyMessages, &mut found, &query).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
-        Ok(View::new(Attention { concerns: found.concerns, truncated: found.truncated }))
+        let no_worker = self.needed_without_worker(&query).await?;
+        let ConcernList { concerns, truncated, .. } = found;
+        Ok(View::new(Attention { concerns, truncated, no_worker }))
     }
 
     /// Contradicted, in doubt, and calls that have run longer than they may.

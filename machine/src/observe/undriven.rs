@@ -9,7 +9,10 @@ use crate::{
     id::Id,
     process::Liveness,
     store::{
-        backend::Messages, error::LoadError, handle::Store, inbox::crew::LiveWorker,
+        backend::{Messages, ReadyMachine},
+        error::LoadError,
+        handle::Store,
+        inbox::crew::LiveWorker,
         read::query::Query,
     },
 };
@@ -73,7 +76,10 @@ impl fmt::Display for Needs {
                 write!(f, "no live worker drives `{machine}`: start the program that does")
             }
             Self::Tool(tool) => {
-                write!(f, "no live worker has the tool `{tool}`: start the program that has it")
+                write!(
+                    f,
+                    "no live worker has the tool `{tool}`: start the program that has it, or add `.tool(..)` to its worker"
+                )
             }
         }
     }
@@ -112,24 +118,34 @@ impl Store {
         Ok(Some((LiveWorkers { live, definitions: self.definitions().await? }, driven)))
     }
 
-    /// The machines that are ready for longer than [`PATIENCE`], and for which no live worker has what they
-    /// need; at most this many of each kind are read. None in a store that no worker has ever driven.
-    pub(crate) async fn undriven(&self, limit: usize) -> Result<Vec<Undriven>, LoadError> {
+    /// The machines that are ready for this time or longer, and for which no live worker has what they need; at most
+    /// this many of each kind are read. Without patience, also those whose worker has ended, but not its lease. None in a
+    /// store that no worker has ever driven.
+    pub(crate) async fn undriven(
+        &self,
+        patience: Duration,
+        limit: usize,
+    ) -> Result<Vec<Undriven>, LoadError> {
         let Some((crew, driven)) = self.crew_of_all().await? else { return Ok(Vec::new()) };
-        let patience = Millis::try_from(PATIENCE.as_millis()).unwrap_or(Millis::MAX);
-        let before = self.now().saturating_sub(patience);
+        let patience_ms = Millis::try_from(patience.as_millis()).unwrap_or(Millis::MAX);
+        let before = self.now().saturating_sub(patience_ms);
+        let ended = if patience.is_zero() { self.ended_holders().await? } else { Vec::new() };
+        let is_ready = |it: &&ReadyMachine| {
+            it.wake.at <= before || it.worker.as_ref().is_some_and(|worker| ended.contains(worker))
+        };
         let mut ready: Vec<Id> = Vec::new();
         for kind in &driven {
-            let found = self.ready(std::slice::from_ref(kind), limit, Vec::new()).await?;
-            ready.extend(found.iter().filter(|it| it.wake.at <= before).map(|it| it.id));
+            let found = self.ready(std::slice::from_ref(kind), limit, ended.clone()).await?;
+            ready.extend(found.iter().filter(is_ready).map(|it| it.id));
         }
         let kinds = crew.definitions.iter().map(|definition| definition.name.as_ref());
         let mut never_driven: Vec<&str> =
             kinds.filter(|kind| !driven.iter().any(|known| known == kind)).collect();
         never_driven.sort_unstable();
         never_driven.dedup();
+        let query = Query::new().live().limit(limit).unchanged_for(patience);
         for kind in &never_driven {
-            self.ready_without_worker(kind, limit, &crew, &mut ready).await?;
+            self.ready_without_worker(kind, &query, &crew, &mut ready).await?;
         }
         if !never_driven.is_empty() {
             let queued = self.inner.backend.messages(Messages::Queued(before, limit)).await?;
@@ -151,7 +167,7 @@ impl Store {
     async fn ready_without_worker(
         &self,
         kind: &str,
-        limit: usize,
+        query: &Query,
         crew: &LiveWorkers,
         ready: &mut Vec<Id>,
     ) -> Result<(), LoadError> {
@@ -163,8 +179,7 @@ impl Store {
         states.sort_unstable();
         states.dedup();
         for state in states {
-            let query = Query::new().machine(kind).status(state).live().limit(limit);
-            let lines = self.list(&query.unchanged_for(PATIENCE)).await?.items;
+            let lines = self.list(&query.clone().machine(kind).status(state)).await?.items;
             ready.extend(lines.into_iter().flatten().map(|line| line.id));
         }
         Ok(())

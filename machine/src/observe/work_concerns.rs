@@ -1,10 +1,14 @@
 //! The machines that need attention because workers do not, or cannot, drive them.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
-    Concern, ConcernReason, NextStep, Observer, Trouble, concern_list::ConcernList,
-    undriven::PATIENCE,
+    Concern, ConcernReason, NextStep, Observer, Trouble,
+    concern_list::ConcernList,
+    undriven::{Needs, PATIENCE},
 };
 use crate::view::Audience;
 use crate::{
@@ -81,6 +85,22 @@ impl Observer {
         Ok(())
     }
 
+    /// What the machines need that are ready now, each once; nothing while a worker is alive.
+    pub(super) async fn needed_without_worker(
+        &self,
+        query: &Query,
+    ) -> Result<Vec<String>, LoadError> {
+        if !self.store.workers().await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ready = self.store.undriven(Duration::ZERO, query.page_limit()).await?;
+        let mut needs: BTreeMap<Id, Needs> =
+            ready.into_iter().map(|it| (it.id, it.needs)).collect();
+        let ids = self.store.selected(query, needs.keys().copied().collect()).await?;
+        let needs: BTreeSet<Needs> = ids.iter().filter_map(|id| needs.remove(id)).collect();
+        Ok(needs.iter().map(ToString::to_string).collect())
+    }
+
     /// Machines that no live worker moves on, that nothing can move, or that have many queued messages.
     pub(super) async fn not_moving<A: Audience>(
         &self,
@@ -91,7 +111,7 @@ impl Observer {
         let limit = query.page_limit();
         let mut machines: BTreeMap<Id, String> = match reason {
             ConcernReason::NoWorker => {
-                let undriven = self.store.undriven(limit).await?.into_iter();
+                let undriven = self.store.undriven(PATIENCE, limit).await?.into_iter();
                 undriven.map(|it| (it.id, it.needs.to_string())).collect()
             }
             ConcernReason::Stuck => {

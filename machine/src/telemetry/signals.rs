@@ -275,7 +275,7 @@ signals! {
     /// A machine needs another program, and is left to other workers for a while.
     event LeftToOthers = "machine.worker.left_to_others", WORKER, WARN { kind, id, error }
 
-    /// For a minute or longer, a machine needs what no live worker has. There is one event for each thing that is missing.
+    /// A machine needs what no live worker has: for a minute or longer, or, for a call of a machine that the worker drives, when `run_until_idle` ends. There is one event for each thing that is missing.
     event Undriven<'a> = "machine.worker.undriven", WORKER, WARN {
         kind: &'a str => KIND,
         id,

@@ -1,6 +1,6 @@
 //! Registration of this worker among the live workers, and reports of work that no worker can do.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use tracing::field::display;
 
@@ -93,22 +93,56 @@ impl Crew {
         if let Err(error) = self.store.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
-        let undriven = match self.store.undriven(LOOKED_AT).await {
-            Ok(undriven) => undriven,
+        let Some(undriven) = self.undriven(PATIENCE).await else { return };
+        self.warn(&undriven);
+        // A need that is missing again later is reported again.
+        self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
+    }
+
+    /// Reports the calls of its machines that no live worker makes, each tool once. A worker that ends when it is idle
+    /// does not run for the minute after which [`look`](Self::look) reports them.
+    pub(super) async fn report_calls(&mut self) {
+        let lacking = self.lacking();
+        if lacking.is_empty() {
+            return;
+        }
+        if let Some(mut undriven) = self.undriven(Duration::ZERO).await {
+            undriven.retain(|it| lacking.contains(&it.needs));
+            self.warn(&undriven);
+        }
+    }
+
+    /// The tools that its machines call, and that it does not have.
+    fn lacking(&self) -> BTreeSet<Needs> {
+        if self.other_tools {
+            return BTreeSet::new();
+        }
+        let states = self.kinds.iter().flat_map(|kind| kind.states.iter());
+        // A tool that is known at run time only has no service here.
+        let calls = states.filter_map(|state| state.invocation.as_ref());
+        let calls = calls.filter(|call| !call.service.is_empty());
+        let names = calls.map(|call| format!("{}.{}", call.service, call.method));
+        names.filter(|name| !self.tools.contains(name)).map(Needs::Tool).collect()
+    }
+
+    async fn undriven(&self, patience: Duration) -> Option<Vec<Undriven>> {
+        match self.store.undriven(patience, LOOKED_AT).await {
+            Ok(undriven) => Some(undriven),
             Err(error) => {
                 telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
-                return;
+                None
             }
-        };
-        for Undriven { id, machine, needs } in &undriven {
+        }
+    }
+
+    fn warn(&mut self, undriven: &[Undriven]) {
+        for Undriven { id, machine, needs } in undriven {
             if !self.warned.contains(needs) {
                 let (id, kind, needed) = (display(*id), machine.as_str(), needs.what());
                 telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();
                 self.warned.insert(needs.clone());
             }
         }
-        // A need that is missing again later is reported again.
-        self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
     }
 
     /// Reports the machines of its kinds that nothing can move, each once.

@@ -179,6 +179,7 @@ impl Loop {
             };
             if matches!(until, Until::Idle) && self.jobs.is_empty() && next != Some(Duration::ZERO)
             {
+                self.crew.report_calls().await;
                 return Ok(());
             }
             let sweep = settings.sweep;

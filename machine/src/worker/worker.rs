@@ -410,7 +410,8 @@ impl Worker {
     }
 
     /// Runs until nothing is ready. What waits for a message, a deadline, another attempt, a key that is
-    /// held, or a call that another worker makes is left for later.
+    /// held, or a call that another worker makes is left for later. A call whose tool no live worker has, because a
+    /// [`tool`](Self::tool) was forgotten or its program does not run, is reported by `tracing` as a warning.
     ///
     /// # Errors
     ///

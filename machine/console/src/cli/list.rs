@@ -171,13 +171,23 @@ impl List {
         let others = found.machines.iter().filter(|machine| !named.contains(&machine.id));
         let attention = attention(context, now, &short, concerns);
         let others = machines(terminal, now, &short, others);
+        let no_worker = found.attention.as_ref().map_or(&[][..], |it| &it.no_worker);
         let mut shown = String::new();
+        if !no_worker.is_empty() {
+            let _ = writeln!(shown, "{}", terminal.title("No worker is running"));
+            for needed in no_worker {
+                let _ = writeln!(shown, "  {}", OneLine(needed));
+            }
+        }
         if !concerns.is_empty() {
+            if !shown.is_empty() {
+                shown.push('\n');
+            }
             let _ = write!(shown, "{}\n{attention}", terminal.title("Needs attention"));
             if found.attention.as_ref().is_some_and(|it| it.truncated) {
                 let _ = writeln!(shown, "There are more; raise --limit to see them.");
             }
-        } else if self.attention_only {
+        } else if self.attention_only && no_worker.is_empty() {
             let _ = writeln!(shown, "Nothing needs attention.");
         }
         if !others.is_empty() {

@@ -63,7 +63,7 @@ export const overview = {
   ],
 };
 
-function attentionPart(page, { concerns, truncated }) {
+function attentionPart(page, { concerns, truncated, no_worker: needed = [] }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
     JSON.stringify([a.reason, a.calls?.label, a.cause, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
@@ -78,6 +78,7 @@ function attentionPart(page, { concerns, truncated }) {
       "Needs attention",
       h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`),
     ),
+    needed.length > 0 && h("p", { class: "warning data" }, `No worker is running: ${needed.join("; ")}.`),
     rows.length === 0 && h("p", { class: "none" }, "Nothing. No decision is needed now."),
     rows.length > 0 && readOnly(),
     h(
