@@ -11,6 +11,7 @@ mod children;
 mod concern_list;
 mod concerns;
 mod consequences;
+mod decisions;
 mod detail;
 mod execution_concern;
 mod misfit;

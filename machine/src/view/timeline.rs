@@ -61,6 +61,47 @@ pub struct Timeline<A: Audience = Human> {
     pub calls: Option<StateCalls>,
     /// The events, oldest first: all of them, or the requested part.
     pub events: Vec<TimelineEvent<A>>,
+    /// What people decided about the calls of the machine in this time, oldest first; of many calls, about the newest 50.
+    /// Only with an [`Observer`](crate::observe::Observer): they are in the journals of the calls and of their gates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<CallDecision>,
+}
+
+/// A person approved or declined a call of a machine, or said whether it took effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct CallDecision {
+    /// When (milliseconds since the Unix epoch).
+    pub at: Millis,
+    /// The execution.
+    pub execution: Id,
+    /// Its summary, such as `email.send → bob@example.com`.
+    pub call: String,
+    /// The decision in words that continue the summary, such as `approved`.
+    pub text: String,
+    /// The name of the person.
+    pub person: String,
+}
+
+#[cfg(feature = "store")]
+impl CallDecision {
+    /// The decisions in the history of a call, or in that of its gate.
+    pub(crate) fn of(history: &History, execution: Id, call: &str) -> impl Iterator<Item = Self> {
+        use crate::contract::CallFact;
+
+        history.entries.iter().filter_map(move |entry| {
+            let fact = CallFact::of(entry)?;
+            if !matches!(fact, CallFact::Decided { .. } | CallFact::Confirmed { .. }) {
+                return None;
+            }
+            // A service can confirm a call, too.
+            let category = category(history.definition(entry), entry.actor.as_deref());
+            let person = person(category, entry.by.as_deref())?.to_owned();
+            let (call, text) = (call.to_owned(), super::note::call(&fact).to_owned());
+            Some(Self { at: entry.at, execution, call, text, person })
+        })
+    }
 }
 
 /// An entry of a [`Timeline`].
@@ -117,14 +158,15 @@ impl<A: Audience> Timeline<A> {
     pub fn of(history: &History) -> View<Self> {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
         let total = history.entries.len() as u64;
-        let part = Part { from: 0, transitions: 0, total, calls: None, error: None };
+        let (calls, decisions, error) = (None, Vec::new(), None);
+        let part = Part { from: 0, transitions: 0, total, calls, decisions, error };
         Self::project(history, part, newest.map(Marks::of))
     }
 
     /// The entries of a part of a history. Without marks, payloads and the data of states are hidden from everyone.
     pub(crate) fn project(
         history: &History,
-        Part { from, mut transitions, total, calls, error }: Part,
+        Part { from, mut transitions, total, calls, decisions, error }: Part,
         marks: Option<Marks<'_>>,
     ) -> View<Self> {
         let mut data = StateData::default();
@@ -166,6 +208,7 @@ impl<A: Audience> Timeline<A> {
             error: A::__internal(|| error),
             calls,
             events,
+            decisions,
         })
     }
 }
@@ -183,6 +226,8 @@ pub(crate) struct Part {
     pub(crate) total: u64,
     /// What the calls of its state do.
     pub(crate) calls: Option<StateCalls>,
+    /// What people decided about its calls.
+    pub(crate) decisions: Vec<CallDecision>,
     /// Why the machine itself cannot be read.
     pub(crate) error: Option<String>,
 }

@@ -1,5 +1,6 @@
 use std::{fmt::Write, sync::Arc};
 
+use comfy_table::Cell;
 use serde_json::Value;
 
 use super::{
@@ -20,7 +21,7 @@ use machine::{
     definition::Text,
     store::Store,
     text::OneLine,
-    view::{ExecutionSnapshot, ExecutionTimeline, TimelineEvent, TransitionRecord},
+    view::{CallDecision, ExecutionSnapshot, ExecutionTimeline, TimelineEvent, TransitionRecord},
 };
 
 /// `timeline`: the history of one machine, or the executions of a session.
@@ -62,7 +63,8 @@ impl Timeline {
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
         for_audience!(self.watch.audience, A => {
             let timeline = context.observer(store).timeline::<A>(id).await?;
-            let mut text = format!("{id}\n{}", events(context.terminal(), &timeline.events));
+            let events = events(context.terminal(), &timeline.events, &timeline.decisions);
+            let mut text = format!("{id}\n{events}");
             if let Some(calls) = &timeline.calls {
                 text.push_str(&field("state", OneLine(&calls.label)));
             }
@@ -158,9 +160,19 @@ fn transitions<A: Sees>(terminal: Terminal, transitions: &[TransitionRecord<A>])
     if table.is_empty() { String::new() } else { table.text() }
 }
 
-fn events<A: Sees>(terminal: Terminal, events: &[TimelineEvent<A>]) -> String {
+/// The events, and the decisions about calls between them.
+fn events<A: Sees>(
+    terminal: Terminal,
+    events: &[TimelineEvent<A>],
+    decisions: &[CallDecision],
+) -> String {
     let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
+    let mut decisions = decisions.iter().peekable();
     for event in events {
+        // A decision may lead to the event of the same millisecond; nothing is decided before the creation.
+        while let Some(made) = decisions.next_if(|it| event.number > 0 && it.at <= event.at) {
+            table.row(decision(made));
+        }
         let payload = event.payload.iter();
         let mut with: Vec<_> =
             payload.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
@@ -176,7 +188,19 @@ fn events<A: Sees>(terminal: Terminal, events: &[TimelineEvent<A>]) -> String {
             cell(with.join(", ")),
         ]);
     }
+    for made in decisions {
+        table.row(decision(made));
+    }
     table.text()
+}
+
+fn decision(made: &CallDecision) -> [Cell; 4] {
+    [
+        cell(local(made.at)),
+        cell(who(Category::Human, None, Some(&made.person))),
+        cell(format!("{} {}", made.call, made.text)),
+        cell(format!("execution: {}", made.execution)),
+    ]
 }
 
 /// The category of an actor, with its kind and its name where the audience sees them.
