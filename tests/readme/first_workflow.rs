@@ -2,7 +2,8 @@
 
 use std::{os::unix::process::CommandExt, process::Command};
 
-use super::blocks;
+use super::{blocks, in_doubt};
+use crate::surfaces::{Place, end};
 
 pub(super) const GUIDE: &str = include_str!("../../machine/src/docs/guide.md");
 
@@ -91,6 +92,17 @@ fn an_approved_refund_is_paid() {
 fn a_declined_refund_is_not() {
     let listed = answered(&["decline", "--as", "ann", "--reason", "too late", "--yes"]);
     assert!(listed.contains("REFUSED") && !listed.contains("SUCCESS"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_refund_in_doubt_is_confirmed() {
+    let place = Place::new().await;
+    let id = place.doubt("bob@example.com").await;
+    let command = blocks("sh")[2].trim_end();
+    in_doubt::run(&place, command, ["claims.db", "ID"], &end(id)).done();
+    assert_eq!(place.label(id).await.to_string(), "SUCCESS");
+    let done = place.json(&["show", &end(id)]);
+    assert_eq!(done["execution"]["result"], "transfer for order 18");
 }
 
 /// A program returns the error from `main`, which prints its `Debug`.

@@ -27,13 +27,13 @@ struct Refund {
 }
 
 struct Bank; // your client
-
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
         let Refund { order, cents } = call.arguments();
         if *cents > 1000 {
             return Err(NoReceipt::not_applied("more than 10.00")); // nothing has happened
         }
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await; // the bank takes its time
         Ok(Applied::new(format!("transfer for order {order}"))) // `?` here would mean: unknown
     }
 }

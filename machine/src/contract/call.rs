@@ -230,8 +230,12 @@ pub trait Perform<T: Callable>: Send + Sync {
 
     /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt: its
     /// receipt; `NotApplied` if the service does not know it, which counts only after the tool's
-    /// settling time, and which its machine takes as [`CallError::NotApplied`](super::CallError::NotApplied);
-    /// or unknown, which is the default.
+    /// [settling time](Tool::SETTLING_TIME), and which its machine takes as
+    /// [`CallError::NotApplied`](super::CallError::NotApplied); or unknown, which is the default. Workers ask about once a
+    /// minute.
+    ///
+    /// An implementation is written `async fn find(&self, attempt: &Attempt<Pay>) -> Answer`, or with the types of the tool
+    /// `-> Answer<Receipt, Refusal>`; [`Attempt::key`] is what the service was given as the idempotency key.
     fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         let _ = attempt;
         std::future::ready(Err(NoReceipt::unknown("this service cannot be asked")))

@@ -220,8 +220,8 @@ impl Worker {
 
     /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it after a third, and
     /// stops after two thirds without an answer of the store. When a process ends, others on the same
-    /// host take over sooner; one that is frozen is noticed when its leases end. A short lease costs a
-    /// write for each machine and third of it.
+    /// host take over with their next [sweep](Self::sweep), by default within a second; one that is frozen is noticed when its
+    /// leases end. A short lease costs a write for each machine and third of it.
     pub fn lease(mut self, time: Duration) -> Self {
         self.settings.lease = time.max(SHORTEST_LEASE);
         self
