@@ -178,12 +178,12 @@ fn the_order_of_a_set_means_nothing() {
             r#"{"l":[{"s":[1,2]},{"s":[3,4]}]}"#,
             &[r#"{"l":[{"s":[2,1]},{"s":[3,4]}]}"#, r#"{"l":[{"s":[1,2]},{"s":[4,3]}]}"#],
         ),
-        (r#"{"s":[[1,2],[3,4]]}"#, &[r#"{"s":[[4,3],[2,1]]}"#, r#"{"s":[[1,2],[4,3]]}"#]),
+        (r#"{"s":[[1,2],[3,4]]}"#, &[r#"{"s":[[4,3],[2,1]]}"#, r#"{"s":[[1,2],[3,4]]}"#]),
     ];
     for (stored, reads) in table {
         assert_runs(&irreversible(stored, reads), stored);
     }
-    let refused: [Refused; 3] = [
+    let refused: [Refused; 4] = [
         (r#"{"s":[1,3]}"#, &[r#"{"s":[1,2]}"#, r#"{"s":[2,1]}"#], ["s[1]", "3", "2"]),
         // The list has an order, and the sets in it have none.
         (
@@ -196,6 +196,15 @@ fn the_order_of_a_set_means_nothing() {
             r#"{"s":[[1,2],[3,4]]}"#,
             &[r#"{"s":[[2,1],[3,4]]}"#, r#"{"s":[[3,4],[2,1]]}"#],
             ["s[0][0]", "1", "2"],
+        ),
+        // Neither the set nor the sets in it have an order, and the lists beside those have one.
+        (
+            r#"{"x":[{"s":[1,2],"l":[7,8]},{"s":[3,4],"l":[5,6]}]}"#,
+            &[
+                r#"{"x":[{"s":[2,1],"l":[8,7]},{"s":[3,4],"l":[6,5]}]}"#,
+                r#"{"x":[{"s":[4,3],"l":[6,5]},{"s":[1,2],"l":[8,7]}]}"#,
+            ],
+            ["x[0].l[0]", "5", "6"],
         ),
     ];
     for (stored, reads, values) in refused {

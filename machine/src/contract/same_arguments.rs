@@ -248,12 +248,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
 
 /// Returns `true` if two values are the same, with the items of lists in any order.
 fn is_same_in_any_order(one: &Value, other: &Value) -> bool {
-    let sorted = |value: &Value| {
-        let mut value = value.clone();
-        sort(&mut value, true);
-        value
-    };
-    is_same(one, other) || is_same(&sorted(one), &sorted(other))
+    is_same(one, other) || key(one) == key(other)
 }
 
 /// An absent member is like one that is null.
@@ -281,6 +276,23 @@ fn sort(value: &mut Value, deep: bool) {
         }
         Value::Object(members) if deep => members.values_mut().for_each(|it| sort(it, deep)),
         _ => {}
+    }
+}
+
+/// The text of a value without the order of the lists in it.
+fn key(value: &Value) -> String {
+    let mut value = value.clone();
+    sort(&mut value, true);
+    canonical_whole(&value)
+}
+
+fn item_keys(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().map(key).collect()
+}
+
+fn sort_by_keys(list: &mut Value) {
+    if let Value::Array(items) = list {
+        items.sort_by_cached_key(key);
     }
 }
 
@@ -313,19 +325,29 @@ fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
             for read in &mut sorted {
                 sort(read, false);
             }
-            let is_set = sorted.iter().all(|read| is_same(read, &sorted[0]));
-            if !is_set {
-                // There are sets in its items.
-                for (number, item) in items.iter_mut().enumerate() {
-                    let inner = reads.iter_mut().filter_map(|read| read.get_mut(number));
-                    sort_sets(item, &mut inner.collect::<Vec<_>>());
+            if sorted.iter().all(|read| is_same(read, &sorted[0])) {
+                sort(stored, false);
+                for read in reads.iter_mut() {
+                    sort(read, false);
+                }
+                return;
+            }
+            // There are sets in its items. Without their order, an item is known again in each read.
+            let keys: Vec<Vec<String>> = reads.iter().map(|read| item_keys(read)).collect();
+            if keys[0].iter().collect::<BTreeSet<_>>().len() < keys[0].len() {
+                // Two items could be taken for each other, so the difference stays.
+                return;
+            }
+            if keys.iter().any(|of_read| *of_read != keys[0]) {
+                sort_by_keys(stored);
+                for read in reads.iter_mut() {
+                    sort_by_keys(read);
                 }
             }
-            if differ(reads) {
-                sort(stored, !is_set);
-                for read in reads.iter_mut() {
-                    sort(read, !is_set);
-                }
+            let Value::Array(items) = stored else { return };
+            for (number, item) in items.iter_mut().enumerate() {
+                let inner = reads.iter_mut().filter_map(|read| read.get_mut(number));
+                sort_sets(item, &mut inner.collect::<Vec<_>>());
             }
         }
         _ => {}
