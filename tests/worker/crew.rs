@@ -129,7 +129,7 @@ async fn calls() {
     std::future::pending::<()>().await;
 }
 
-/// It is IN_PROGRESS, and its lease has not ended.
+/// It is `IN_PROGRESS`, and its lease has not ended.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_call_of_a_killed_process_needs_a_worker_at_once() {

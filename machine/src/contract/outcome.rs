@@ -198,10 +198,9 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
             let data = failed.state().refusal.as_ref();
             let refusal = data.map(|data| T::__refusal(data, &failed.state().error)).transpose()?;
             let progress = Progress::read(failed);
+            let not_found = progress.is_not_found();
             match (refusal, progress.denied_by) {
-                (Some(answer), _) if progress.is_not_found() => {
-                    CallError::NotApplied(FoundBy::Service(answer))
-                }
+                (Some(answer), _) if not_found => CallError::NotApplied(FoundBy::Service(answer)),
                 (Some(refusal), _) => CallError::Refused(refusal),
                 (None, Some(by)) if progress.overridden_by.is_none() => {
                     CallError::NotApplied(FoundBy::Person { by, reason: reason() })

@@ -109,6 +109,7 @@ mod tests {
             let is_human = ["human", "customer"].contains(&kind);
             json!({ "kind": kind, "category": if is_human { "human" } else { "system" } })
         };
+        let actors = ["human", "customer", "ecs_node", "graph_runner", "call"].map(actor);
         let written = json!({
             "name": "one",
             "states": [
@@ -117,7 +118,7 @@ mod tests {
             ],
             "edges": moves.split(", ").filter(|text| !text.is_empty()).map(edge).collect::<Vec<_>>(),
             "initial": 0,
-            "actors": ["human", "customer", "ecs_node", "graph_runner", "call"].map(actor),
+            "actors": actors,
         });
         serde_json::from_value(written).unwrap()
     }

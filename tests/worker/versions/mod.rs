@@ -186,12 +186,11 @@ impl<'a> Pair<'a> {
         drop(store.approve(gate, whole.digest, ann()).await.unwrap());
         if let Some(running) = running {
             let refusal = self.refusal(&new);
-            match &refusal {
-                Some(reason) => needs_attention(&store, self.id, reason).await,
-                None => {
-                    let is_paid = async || state(&store, self.id).await == "completed";
-                    until("it is paid", is_paid).await;
-                }
+            if let Some(reason) = &refusal {
+                needs_attention(&store, self.id, reason).await;
+            } else {
+                let is_paid = async || state(&store, self.id).await == "completed";
+                until("it is paid", is_paid).await;
             }
             running.stop().await.unwrap();
             if refusal.is_some() {

@@ -117,7 +117,7 @@ version!(
 );
 
 #[derive(Serialize, Deserialize)]
-struct Gift {
+struct Goods {
     item: String,
     count: u32,
     #[serde(default)]
@@ -129,7 +129,7 @@ version!(
     Added {
         payee: String,
         cents: u32,
-        lines: Vec<Gift>,
+        lines: Vec<Goods>,
         tags: Vec<String>,
         note: Option<String>,
         place: Place,
@@ -143,7 +143,7 @@ version!(
     Listed {
         payee: String,
         cents: u32,
-        lines: Vec<Gift>,
+        lines: Vec<Goods>,
         tags: Vec<String>,
         note: Option<String>,
         place: Place,
@@ -206,7 +206,7 @@ mod in_euros {
 
 // The number has another unit in the program only, and what is null is not written.
 version!(
-    Euros {
+    InEuros {
         payee: String,
         #[serde(rename = "cents", with = "in_euros")]
         euros: f64,
@@ -324,7 +324,7 @@ pub(super) fn programs(is_irreversible: bool) -> [Program; 12] {
         Program::of::<Listed>,
         Program::of::<Floats>,
         Program::of::<Units>,
-        Program::of::<Euros>,
+        Program::of::<InEuros>,
         Program::of::<Sorted>,
         Program::of::<Unordered>,
         Program::of::<Loud>,
