@@ -43,16 +43,20 @@ impl Page {
     /// Goes to an address such as `#/approvals`, and waits until it is shown and live.
     pub(crate) async fn go(&self, fragment: &str) {
         let path = fragment.split('?').next().unwrap();
+        // The page follows an address when it gets the event, also if the address is the same.
         let leave = format!(
             "window.left = location.hash.split('?')[0] === {} ? null \
-             : document.querySelector('main h1')",
+             : document.querySelector('main h1'); \
+             window.arrived = false; \
+             addEventListener('popstate', () => window.arrived = true, {{ once: true }})",
             json!(path)
         );
         self.run(&leave).await;
         self.driver.goto(self.url(fragment)).await.unwrap();
         self.until(
             "the page to be loaded",
-            "return document.querySelector('main h1') !== null \
+            "return window.arrived !== false \
+                && document.querySelector('main h1') !== null \
                 && document.querySelector('main h1') !== window.left \
                 && !document.querySelector('main').innerText.includes('Loading…') \
                 && document.querySelector('.live.live') !== null",
