@@ -1,5 +1,18 @@
 //! The names that a program with a workflow uses most. Each feature adds its own.
 //!
+//! | to | see |
+//! |---|---|
+//! | declare a workflow | [`machine`](macro@machine): turns an enum into typed states |
+//! | | [`Actors`]: the actors of a program |
+//! | declare a call | [`Tool`](trait@Tool): its arguments, effect, receipt and refusal, as a type |
+//! | | [`Perform`]: its service |
+//! | | [`CallError`]: why there is no receipt |
+//! | store machines | [`Store`]: in memory, or in a file |
+//! | | [`Message`]: an event for a stored machine |
+//! | run them | [`Worker`]: takes handlers and services |
+//! | | [`Task`]: the context of a handler |
+//! | | [`Next`]: the result of a handler |
+//!
 //! ```
 //! use machine::prelude::*;
 //!

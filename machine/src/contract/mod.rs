@@ -1,5 +1,18 @@
 //! The execution contract: an action, its constraints, its execution, and how it is called and
 //! approved.
+//!
+//! | to | see |
+//! |---|---|
+//! | declare a tool | [`Tool`](trait@Tool): its arguments, effect, receipt and refusal, as a type |
+//! | | [`ToolSpec`]: a tool that is known at run time only |
+//! | implement its service | [`Perform`]: makes the call, and can look up later whether it took effect |
+//! | | [`Call`]: the approved arguments, the key and the deadline |
+//! | | [`Answer`]: the receipt, or why there is none |
+//! | read how a call ended | [`Outcome`]: the receipt, or a `CallError` |
+//! | make a call without a workflow | [`Contract`]: an action with its constraints |
+//! | | [`Execution`]: the machine of one attempt |
+//! | ask a person | [`Gate`]: the question whether a call may run |
+//! | settle a doubt | [`InDoubt`]: a call that may have taken effect |
 
 mod accessors;
 mod action;

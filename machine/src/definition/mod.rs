@@ -1,4 +1,16 @@
 //! The definition of a machine, as plain data: the one table.
+//!
+//! | to | see |
+//! |---|---|
+//! | read the table | [`Definition`]: the states, the edges, who may take them |
+//! | | [`StateDef`]: a state with its fields |
+//! | | [`Edge`]: a trigger from one state to another, with its payload and actors |
+//! | | [`Move`]: the edges of one trigger in one state |
+//! | | [`Invocation`]: the call, or the set of calls, of a state |
+//! | draw it | [`Definition::mermaid`]: a Mermaid state diagram |
+//! | compare two versions | [`Definition::compare`]: whether the newer one reads the data of the older one |
+//! | | [`Fingerprint`]: identifies a version |
+//! | choose what people see | [`Mark`]: the audience of a member of a context |
 
 mod audience;
 #[cfg(feature = "alloc")]

@@ -1,5 +1,17 @@
 //! Calls of the outside world: permits, outcomes, gates, doubt. Its operations are methods of
 //! [`Store`](crate::store::Store); only they move an [`Execution`](crate::contract::Execution).
+//!
+//! | to | see |
+//! |---|---|
+//! | make a call | [`perform`](crate::store::Store::perform): calls the service and records its answer |
+//! | | [`begin`](crate::store::Store::begin), [`settle`](crate::store::Store::settle): the steps before and after the call |
+//! | ask a person | [`ask`](crate::store::Store::ask): stores a call behind its gate |
+//! | | [`approve`](crate::store::Store::approve), or `decline`: answers the gate |
+//! | recover from a crash | [`recover`](crate::store::Store::recover): finds the calls whose worker has ended |
+//! | settle a doubt | [`ask_service`](crate::store::Store::ask_service): asks the service what happened |
+//! | | [`confirm_applied`](crate::store::Store::confirm_applied): a person found that it took effect |
+//! | receive a report | [`report`](crate::store::Store::report): the outcome of a call that its service accepted |
+//! | write several changes in one commit | [`Batch`]: all of them, or none |
 
 mod accepted_call;
 mod acknowledge;

@@ -1,6 +1,17 @@
 //! Views read from a store: one machine in detail, pages of machines, what needs a person, what can be done next.
 //!
-//! An [`Observer`] reads, and changes nothing. What it returns is made of the pure projections of [`view`](crate::view).
+//! An [`Observer`] reads, and changes nothing. Its results are made of the pure projections of [`view`](crate::view).
+//!
+//! | to | see |
+//! |---|---|
+//! | find what needs a person | [`Attention`]: each [`Concern`], most urgent first |
+//! | | [`Approval`]: a gate that waits for an answer |
+//! | list machines | [`Overview`]: a machine in one line |
+//! | show one machine | [`Detail`]: its state, its inbox, its calls, its children |
+//! | | [`Waiting`]: the reason why it has not moved on |
+//! | | [`NextStep`]: an action that a person can take, with its command |
+//! | prompt a model | [`Consequences`]: the executions of a session |
+//! | refresh a page | [`Commits`]: notifications of the commits of every process |
 
 mod approval;
 mod aside;

@@ -1,4 +1,17 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
+//!
+//! | to | see |
+//! |---|---|
+//! | open a store | [`Store`]: creates, commits, loads and verifies machines |
+//! | | [`OpenOptions`]: the clock, the key of the digests, the kinds that the program declares |
+//! | find machines | [`Query`]: selects them by kind, state, session or key |
+//! | follow commits | [`Subscription`]: the entries that any process commits |
+//! | send an event | [`Message`]: kept until a state takes it |
+//! | | [`SetAside`]: the messages and machines that wait for a person |
+//! | handle an error | [`CommitError`]: why nothing was written |
+//! | | [`LoadError`]: why a machine was not read |
+//! | maintain a file | [`Store::backup`]: copies it while it is in use |
+//! | | [`Prune`]: selects the machines to delete |
 
 pub(crate) mod backend;
 #[cfg(test)]

@@ -1,10 +1,18 @@
 //! Read-only projections of machines and journals: for people, for diagnosis, and for the prompts of
 //! models. They are pure functions, and change nothing.
 //!
-//! [`Snapshot`], [`Timeline`] and [`Topology`] are for machines of any kind; [`ExecutionSnapshot`],
-//! [`ExecutionTimeline`], [`ConsequenceView`] and [`Prompt`] for executions. Each is for an
-//! [`Audience`], which decides at compile time which fields it has; the marks of the definition decide
-//! which of the machine's own data it shows. A [`View`] holds it: its fields can be read, and not set.
+//! | to show | see |
+//! |---|---|
+//! | a machine of any kind | [`Snapshot`]: its state, its data, its legal moves |
+//! | | [`Timeline`]: its history |
+//! | | [`Topology`]: the states and moves of its kind |
+//! | an execution | [`ExecutionSnapshot`]: its state and its action |
+//! | | [`ExecutionTimeline`]: the executions of a session, with their transitions |
+//! | results to a model | [`ConsequenceView`]: an execution in one line |
+//! | | [`Prompt`]: the section of a prompt that reports what happened |
+//!
+//! The [`Audience`] of a view decides at compile time which fields it has; the marks of the definition
+//! decide which of the machine's own data it shows. A [`View`] holds it: its fields can be read, and not set.
 
 pub(crate) mod audience;
 mod calls;

@@ -1,7 +1,16 @@
 //! Drives machines: polls for ready ones, runs their handlers, commits the transitions.
 //!
-//! Any number of workers in any number of processes can drive the machines of one store. See
-//! [`Worker`].
+//! Any number of workers in any number of processes can drive the machines of one store.
+//!
+//! | to | see |
+//! |---|---|
+//! | run machines | [`Worker`]: takes handlers and services, and runs until it is stopped |
+//! | | [`Running`]: a worker that runs in the background |
+//! | write a handler | [`Task`]: the context of a handler: actors, children, messages, earlier calls |
+//! | | [`Handled`]: what a handler returns: a [`Next`], or a [`Failure`] |
+//! | | [`Handler`]: one handler for all states, or for all machines |
+//! | report failures | [`FailedAttempt`]: the argument of [`Worker::on_error`] |
+//! | | [`WorkerError`]: why a worker did not start, or stopped |
 
 mod adopt;
 mod calls;
