@@ -4,7 +4,7 @@
 //! | to | see |
 //! |---|---|
 //! | make a call | [`perform`](crate::store::Store::perform): calls the service and records its answer |
-//! | | [`begin`](crate::store::Store::begin), [`settle`](crate::store::Store::settle): the steps before and after the call |
+//! | | [`begin`](crate::store::Store::begin), [`settle`](crate::store::Store::settle): the steps around the call |
 //! | ask a person | [`ask`](crate::store::Store::ask): stores a call behind its gate |
 //! | | [`approve`](crate::store::Store::approve), or `decline`: answers the gate |
 //! | recover from a crash | [`recover`](crate::store::Store::recover): finds the calls whose worker has ended |
