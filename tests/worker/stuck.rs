@@ -13,9 +13,8 @@ use crate::worker::prelude::*;
 
 const A_MINUTE: Duration = Duration::from_mins(1);
 
-const TEXT: &str = "the handler waits, and nothing can move the machine: it has no open call or child, no \
-                    deadline, no message, and no move for a person; return a transition, or make the state \
-                    `#[stable]`";
+const TEXT: &str = "nothing can move the machine while its handler waits: return a transition, or make the state \
+                    `#[stable]` (it has no open call or child, no deadline, no message, and no move for a person)";
 
 async fn stuck(store: &Store) -> BTreeSet<Id> {
     let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();

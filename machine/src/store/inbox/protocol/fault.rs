@@ -71,8 +71,8 @@ impl fmt::Display for Cause {
             Self::NotValid => "it can never be accepted",
             Self::Ended => "the machine has ended",
             Self::Stuck => {
-                "the handler waits, and nothing can move the machine: it has no open call or child, no deadline, no \
-                 message, and no move for a person; return a transition, or make the state `#[stable]`"
+                "nothing can move the machine while its handler waits: return a transition, or make the state \
+                 `#[stable]` (it has no open call or child, no deadline, no message, and no move for a person)"
             }
         })
     }
