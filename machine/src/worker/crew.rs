@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     clock::Millis,
+    contract::bounded,
     definition::Definition,
     id::Id,
     observe::undriven::{Needs, PATIENCE, Undriven},
@@ -67,8 +68,7 @@ impl Crew {
 
     /// Says in the file why the worker does not start.
     pub(super) async fn refuse(&self, why: String) {
-        if let Err(error) = self.store.refuse(&self.joining(), crate::contract::bounded(why)).await
-        {
+        if let Err(error) = self.store.refuse(&self.joining(), bounded(why)).await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
     }
