@@ -12,7 +12,7 @@ use super::{
     table::{Table, cell, colored, lines, state},
     terminal::Terminal,
     time::{local, relative},
-    watch::Watch,
+    view_options::ViewOptions,
 };
 use crate::{audience::for_audience, page::split, stage::Stage};
 use machine::{
@@ -59,7 +59,7 @@ pub struct List {
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     after: Option<Cursor>,
     #[command(flatten)]
-    watch: Watch,
+    options: ViewOptions,
 }
 
 /// A [`Release`] as an option.
@@ -96,15 +96,15 @@ impl List {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let answer = async || self.answer(context, &store).await;
-        self.watch.show(context, &store, answer).await
+        self.options.show(context, &store, answer).await
     }
 
     async fn answer(&self, context: &Context, store: &Store) -> Result<Output, Error> {
         let observer = context.observer(store);
         let selection = self.selection(store, &observer).await?;
-        for_audience!(self.watch.audience, A => {
+        for_audience!(self.options.audience, A => {
             let found = self.find::<A>(&observer, &selection).await?;
-            let text = if self.watch.format.json {
+            let text = if self.options.format.json {
                 String::new()
             } else {
                 self.text(context, store, &found).await?

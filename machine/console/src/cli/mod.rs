@@ -38,7 +38,7 @@ mod time;
 mod timeline;
 mod topology;
 mod verify;
-mod watch;
+mod view_options;
 
 pub use command::{Command, execute, run};
 pub use context::Context;

@@ -12,7 +12,7 @@ use super::{
     table::{Table, cell, colored, label},
     terminal::{Terminal, field},
     time::{local, relative},
-    watch::Watch,
+    view_options::ViewOptions,
 };
 use crate::audience::for_audience;
 use comfy_table::Color;
@@ -29,7 +29,7 @@ pub struct Show {
     /// The id of the machine, or its last digits, at least 8.
     id: String,
     #[command(flatten)]
-    watch: Watch,
+    options: ViewOptions,
 }
 
 impl Show {
@@ -38,12 +38,12 @@ impl Show {
         let id = ids::find(&store, &self.id).await?;
         let observer = context.observer(&store);
         let answer = async || {
-            for_audience!(self.watch.audience, A => {
+            for_audience!(self.options.audience, A => {
                 let detail = observer.detail::<A>(id).await?;
                 Ok(Output::new(document(&detail)?, text(context, store.now(), &detail)))
             })
         };
-        self.watch.show(context, &store, answer).await
+        self.options.show(context, &store, answer).await
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     table::{Table, cell, label},
     terminal::{Terminal, field},
     time::{local, relative},
-    watch::Watch,
+    view_options::ViewOptions,
 };
 use crate::audience::for_audience;
 use machine::{
@@ -34,7 +34,7 @@ pub struct Timeline {
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     #[command(flatten)]
-    watch: Watch,
+    options: ViewOptions,
 }
 
 impl Timeline {
@@ -49,7 +49,7 @@ impl Timeline {
             Some(_) => String::new(),
             None => match ids::session(&store, named).await {
                 // One that is watched may be about to begin.
-                Err(_) if self.watch.repeat => named.to_owned(),
+                Err(_) if self.options.watch => named.to_owned(),
                 session => session?,
             },
         };
@@ -57,11 +57,11 @@ impl Timeline {
             Some(id) => self.of_machine(context, &store, id).await,
             None => self.of_session(context, &store, &session).await,
         };
-        self.watch.show(context, &store, answer).await
+        self.options.show(context, &store, answer).await
     }
 
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
-        for_audience!(self.watch.audience, A => {
+        for_audience!(self.options.audience, A => {
             let timeline = context.observer(store).timeline::<A>(id).await?;
             let events = events(context.terminal(), &timeline.events, &timeline.decisions);
             let mut text = format!("{id}\n{events}");
@@ -82,7 +82,7 @@ impl Timeline {
         store: &Store,
         session: &str,
     ) -> Result<Output, Error> {
-        for_audience!(self.watch.audience, A => {
+        for_audience!(self.options.audience, A => {
             let timeline = context.observer(store).session::<A>(session).await?;
             let text = session_text(context.terminal(), store.now(), &timeline);
             Ok(Output::new(document(&timeline)?, text))

@@ -19,18 +19,18 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// For whom a view is shown, how often, and in which format.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub(super) struct Watch {
+pub(super) struct ViewOptions {
     /// The audience.
     #[arg(long, value_enum, default_value_t)]
     pub(super) audience: Audience,
     /// Show it again after each commit of any process, until Ctrl-C.
-    #[arg(long = "watch")]
-    pub(super) repeat: bool,
+    #[arg(long)]
+    pub(super) watch: bool,
     #[command(flatten)]
     pub(super) format: Format,
 }
 
-impl Watch {
+impl ViewOptions {
     /// Prints an answer once, or again and again.
     pub(super) async fn show(
         self,
@@ -39,7 +39,7 @@ impl Watch {
         answer: impl AsyncFn() -> Result<Output, Error>,
     ) -> Result<Exit, Error> {
         let format = self.format;
-        if !self.repeat {
+        if !self.watch {
             return answer().await?.print(format);
         }
         let (stop, commits, terminal) =
