@@ -1,5 +1,5 @@
 //! `order FILE 17 500` places the order 17 and pays 500 cents to `FILE.bank`. Kill it at any moment: `order FILE`
-//! continues from there, and asks the bank if it is unknown whether the payment was made.
+//! continues from there, and asks the bank if it is unknown whether the payment was made. If it was not, place it again.
 
 use std::{env, fs, io::Write, path::PathBuf, time::Duration};
 
@@ -18,7 +18,8 @@ enum Order {
     Cart,
     #[invoke(charge, done = paid, failed = refused)]
     #[on(paid(receipt) => Paid)]
-    #[on(refused(why) => Unpaid)]
+    #[on(refused(why: CallError<Declined>) =>
+        match why { CallError::NotApplied(_) => Cart, why => Unpaid(why) })]
     Paying { charge: Charge },
     #[terminal]
     Paid { receipt: String },
@@ -72,7 +73,12 @@ async fn main() -> anyhow::Result<()> {
     let store = Store::sqlite(&file).await?;
     if let [_, _, order, cents] = &words[..] {
         let charge = Charge { order: order.parse()?, cents: cents.parse()? };
-        store.create(&mut Order::new().place(charge, &Human::new("customer")?)).await?;
+        let customer = Human::new("customer")?;
+        let carts = store.load_all::<AnyOrder>(&Query::new().status("cart")).await?.items;
+        match carts.into_iter().next().transpose()? {
+            Some(AnyOrder::Cart(cart)) => store.commit(&mut cart.place(charge, &customer)).await?,
+            _ => store.create(&mut Order::new().place(charge, &customer)).await?,
+        }
     }
     let bank = Bank(file.with_extension("bank"));
     let worker = Worker::new(&store, Actors::issue("shop")?).machine::<AnyOrder>().tool(bank);

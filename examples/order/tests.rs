@@ -51,16 +51,17 @@ impl Shop {
         fs::read_to_string(self.path("shop.bank")).unwrap_or_default()
     }
 
-    /// The states of the order and of its payment, if they exist: one batch makes both.
+    /// The states of the order and of its last payment, if they exist: one batch makes both.
     fn states(&self) -> Option<(String, Label)> {
         let store = block_on(Store::sqlite(self.path("shop.db"))).unwrap();
         let report = block_on(store.verify_all(|_| {})).unwrap();
         assert!(report.is_clean(), "{report:?}");
         let orders = block_on(store.list(&Query::new().machine("order"))).unwrap().items;
         let payments = block_on(store.load_all::<AnyExecution>(&Query::new())).unwrap();
-        assert_eq!(payments.items.len(), orders.len(), "each order has one payment");
+        assert_eq!(payments.items.is_empty(), orders.is_empty(), "each order has a payment");
+        assert!(orders.len() <= 1, "an order is placed again, and not a second one");
         let order = orders.into_iter().next()?.unwrap();
-        let payment = payments.items.into_iter().next()?.unwrap();
+        let payment = payments.items.into_iter().next_back()?.unwrap();
         Some((order.status, ConsequenceView::of(&payment).consequence_label))
     }
 
@@ -70,7 +71,7 @@ impl Shop {
         let (paid, unpaid) = (bank == "17: 500\n", bank.is_empty());
         let Some((order, payment)) = states else { return unpaid };
         match (order.as_str(), payment) {
-            ("paying", Label::NotStarted) | ("paying" | "unpaid", Label::Failed) => unpaid,
+            ("paying", Label::NotStarted) | ("paying" | "cart" | "unpaid", Label::Failed) => unpaid,
             ("paying", Label::InProgress | Label::InDoubt) => paid || unpaid,
             ("paying" | "paid", Label::Success) => paid,
             _ => false,
@@ -110,6 +111,18 @@ fn unpaid() {
 fn killed_in_between() {
     let shop = killed_in_the_call();
     assert_eq!(shop.run(&[]), "paid\n");
+    assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
+    assert_eq!(shop.bank(), "17: 500\n");
+}
+
+/// Killed in the call, which the bank has not got: the customer places the same order again.
+#[test]
+fn placed_again() {
+    let shop = killed_in_the_call();
+    fs::write(shop.path("shop.bank"), "").unwrap();
+    assert_eq!(shop.run(&[]), "cart\n");
+    assert_eq!(shop.states(), Some(("cart".to_owned(), Label::Failed)));
+    assert_eq!(shop.run(&["17", "500"]), "paid\n");
     assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
     assert_eq!(shop.bank(), "17: 500\n");
 }
@@ -168,11 +181,15 @@ fn killed_at_any_moment() {
         // Whatever it was, the next process continues from there.
         let told = shop.run(if states.is_none() { &["17", "500"] } else { &[] });
         let ended = shop.states();
-        assert!(told == "paid\n" || told == "unpaid\n", "round {round}: {told}");
+        assert!(told == "paid\n" || told == "cart\n", "round {round}: {told}");
         assert!(
             shop.agree(ended.as_ref()),
             "round {round}: {ended:?} after {states:?}, {:?}",
             shop.bank()
         );
+        if told == "cart\n" {
+            assert_eq!(shop.run(&["17", "500"]), "paid\n");
+            assert_eq!(shop.bank(), "17: 500\n");
+        }
     }
 }
