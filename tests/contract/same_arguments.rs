@@ -216,6 +216,29 @@ fn the_order_of_a_set_means_nothing() {
         if reason.contains("they differ each time"));
 }
 
+/// A member that is null in one read and absent in the next does not differ each time.
+#[test]
+fn null_is_absent_in_each_read() {
+    for (stored, reads) in [
+        ("{}", [r#"{"note":null}"#, "{}"]),
+        (r#"{"note":null}"#, ["{}", r#"{"note":null}"#]),
+        (r#"{"to":{"zip":1}}"#, [r#"{"to":{"zip":1}}"#, r#"{"to":{"zip":1,"city":null}}"#]),
+        (
+            r#"{"s":[{"n":1},{"a":2}]}"#,
+            [r#"{"s":[{"a":2},{"n":1}]}"#, r#"{"s":[{"b":null,"n":1},{"a":2}]}"#],
+        ),
+    ] {
+        assert_runs(&irreversible(stored, &reads), stored);
+    }
+    for (stored, reads) in [
+        (r#"{"n":1}"#, [r#"{"n":1}"#, r#"{"n":null}"#]),
+        (r#"{"l":[null]}"#, [r#"{"l":[null]}"#, r#"{"l":[]}"#]),
+    ] {
+        assert_err!(idempotent(stored, &reads), InvalidContract::Arguments { reason, .. }
+            if reason.contains("they differ each time"));
+    }
+}
+
 tool!(Login { user: String, password: Secret<String> } = "accounts", "login", Irreversible);
 tool!(
     Loud { user: String, #[serde(deserialize_with = "loud")] password: Secret<String> } = "accounts",

@@ -246,7 +246,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     canonical_whole(one) == canonical_whole(other)
 }
 
-/// Returns `true` if two values are the same, with the items of lists in any order.
+/// Returns `true` if two values are the same, with the items of lists in any order, and null members like absent ones.
 fn is_same_in_any_order(one: &Value, other: &Value) -> bool {
     is_same(one, other) || key(one) == key(other)
 }
@@ -279,9 +279,10 @@ fn sort(value: &mut Value, deep: bool) {
     }
 }
 
-/// The text of a value without the order of the lists in it.
+/// The text of a value without the order of the lists in it, and without members that are null.
 fn key(value: &Value) -> String {
     let mut value = value.clone();
+    remove_nulls(&mut value);
     sort(&mut value, true);
     canonical_whole(&value)
 }
