@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::AtomicUsize,
 };
 
 use machine::{
@@ -278,6 +279,22 @@ fn a_running_worker_sets_aside_what_it_cannot_read() {
     });
 }
 
+tool!(
+    Numbered {
+        amount: u32,
+        #[serde(default = "number")]
+        number: usize
+    } = "payments",
+    "refund",
+    Idempotent
+);
+
+/// Another number each time.
+fn number() -> usize {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
 /// A program that declares its tools hears of it when it opens the file.
 #[tokio::test]
 async fn declared_tools_are_checked_when_a_file_is_opened() {
@@ -288,6 +305,11 @@ async fn declared_tools_are_checked_when_a_file_is_opened() {
     let check = options.check(&file).await.unwrap();
     assert_eq!(check.tools[0].blocked[0].id, id);
     assert_err!(options.sqlite(&file).await, OpenError::Incompatible { .. });
+    // The fault is a default, so the error does not advise to add one.
+    let check = OpenOptions::new().tool::<Numbered>().check(&file).await.unwrap();
+    let reason = &check.tools[0].blocked[0].reason;
+    contains(reason, &["they differ each time they are read"]);
+    assert!(!reason.contains("serde(default)"), "{reason}");
     OpenOptions::new().tool::<first::PayBack>().sqlite(&file).await.unwrap();
 }
 

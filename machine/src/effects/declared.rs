@@ -101,19 +101,20 @@ fn runs(execution: &dyn Durable, contract: &Contract) -> bool {
 }
 
 fn read<T: Tool>(contract: &Contract, runs: bool) -> Result<(), String> {
-    let read = if runs {
-        contract.arguments_to_run::<T>()
-    } else {
-        T::__read(contract.action(), contract.effect())
-    };
-    match read {
-        // A program that makes the same keys can run it.
-        Ok(_) | Err(InvalidContract::OtherIdentity { .. }) => Ok(()),
-        Err(InvalidContract::Arguments { tool, reason }) => Err(format!(
+    let (action, effect) = (contract.action(), contract.effect());
+    let arguments = T::__read(action, effect).map_err(|error| match error {
+        InvalidContract::Arguments { tool, reason } => format!(
             "its stored arguments do not fit `{tool}`: {reason}; write `#[serde(default)]` on an argument that was \
              added and `#[serde(rename = \"..\")]` with its old name on one that was renamed, or run the older program \
              until the call has ended"
-        )),
+        ),
+        error => error.to_string(),
+    })?;
+    let checked = if runs { arguments.__check(action, effect) } else { Ok(()) };
+    match checked {
+        // A program that makes the same keys can run it.
+        Ok(()) | Err(InvalidContract::OtherIdentity { .. }) => Ok(()),
+        // They can be read, so the error has the repair.
         Err(error) => Err(error.to_string()),
     }
 }
