@@ -30,6 +30,7 @@ mod shared;
 #[cfg(test)]
 mod simulation;
 mod stopping;
+mod take;
 mod task;
 mod tools;
 mod until;
