@@ -1,9 +1,13 @@
 use std::time::Duration;
 
+use super::Worker;
 use crate::{clock::Millis, id::Id, store::Store};
 
 /// An odd number near 2^128 divided by the golden ratio: products with it have well mixed upper bits.
 const GOLDEN: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+
+const SHORTEST_LEASE: Duration = Duration::from_millis(100);
+const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
 /// The settings of a worker.
 #[derive(Debug, Clone)]
@@ -59,6 +63,79 @@ impl Settings {
         let hash = id.as_u128().wrapping_add(u128::from(attempts)).wrapping_mul(GOLDEN) >> 64;
         let jitter = hash % (u128::from(delay.unsigned_abs() / 5) + 1);
         delay - Millis::try_from(jitter).unwrap_or(0)
+    }
+}
+
+impl Worker {
+    /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it after a third, and
+    /// stops after two thirds without an answer of the store. When a process ends, others on the same
+    /// host take over with their next [sweep](Self::sweep), by default within a second; one that is frozen is noticed when its
+    /// leases end. A short lease costs a write for each machine and third of it.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.settings.lease = time.max(SHORTEST_LEASE);
+        self
+    }
+
+    /// Sets the number of machines that it drives at the same time; by default 16.
+    pub fn concurrency(mut self, machines: usize) -> Self {
+        self.settings.concurrency = machines.max(1);
+        self
+    }
+
+    /// Sets the number of attempts of a handler, a deadline or a message before it is set aside; by default 5.
+    ///
+    /// An interrupted attempt counts, too: the process ended, or the lease was
+    /// lost. After two such attempts a machine runs in isolation, with nothing else running, so that
+    /// one that kills its process takes no others with it.
+    pub fn attempts(mut self, max_attempts: u32) -> Self {
+        self.settings.attempts = max_attempts.max(1);
+        self
+    }
+
+    /// Sets the delay after the first failure, and the longest delay; by default 1 s and 5 min.
+    /// Each delay is up to a fifth shorter, by another part for each machine.
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        (self.settings.first_delay, self.settings.longest_delay) = (first, longest);
+        self
+    }
+
+    /// Each delay is exact, for schedules that are replayed: ids differ from run to run.
+    #[cfg(test)]
+    pub(super) fn without_jitter(mut self) -> Self {
+        self.settings.jitter = false;
+        self
+    }
+
+    /// Sets the interval at which it polls for work, and for workers whose process has ended; by default
+    /// every second, and at most every 10 ms. It is a few indexed reads, however many machines wait.
+    pub fn sweep(mut self, time: Duration) -> Self {
+        self.settings.sweep = time.max(SHORTEST_SWEEP);
+        self
+    }
+
+    /// Sets the time limit of a handler; by default none. One that takes longer is stopped at its next
+    /// `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped: its lease is no
+    /// longer renewed, so that another worker takes over, and its result is discarded. Calls of
+    /// tools have separate timeouts.
+    pub fn handler_limit(mut self, time: Duration) -> Self {
+        self.settings.handler_limit = Some(time);
+        self
+    }
+
+    /// Sets how long [`Running::stop`](super::Running::stop) waits for handlers and calls; by default 10 s. Then
+    /// handlers are stopped, and other workers begin their states again; soon after, it no longer waits for those that
+    /// block their thread. Calls of tools run on as tasks of the runtime, so that their receipts are kept.
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.settings.grace = time;
+        self
+    }
+
+    /// Ends after the first entry in a journal.
+    #[cfg(feature = "testing")]
+    pub(crate) fn single_step(mut self) -> Self {
+        (self.settings.concurrency, self.settings.steps) = (1, 1);
+        self.settings.single_step = true;
+        self
     }
 }
 
