@@ -49,6 +49,8 @@ mod kinds;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
+mod reader;
+#[cfg(unix)]
 mod stopped;
 #[cfg(unix)]
 mod suspects;

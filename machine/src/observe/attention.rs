@@ -32,6 +32,9 @@ pub enum ConcernReason {
     /// Nothing can move it, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
     /// call or child, a deadline, a message, or a move for a person.
     Stuck,
+    /// A read transaction keeps the write-ahead log of the file from being reset, for a minute or longer, so that it grows.
+    /// It is no machine.
+    LogPinned,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
     /// It failed when a worker last tried it, and is tried again.
@@ -44,7 +47,7 @@ pub enum ConcernReason {
 
 impl ConcernReason {
     /// Every reason.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Contradicted,
         Self::InDoubt,
         Self::Unreadable,
@@ -52,6 +55,7 @@ impl ConcernReason {
         Self::WorkerNotStarted,
         Self::NoWorker,
         Self::Stuck,
+        Self::LogPinned,
         Self::Overdue,
         Self::Failing,
         Self::ManyMessages,
@@ -69,6 +73,7 @@ impl fmt::Display for ConcernReason {
             Self::WorkerNotStarted => "worker not started",
             Self::NoWorker => "no worker",
             Self::Stuck => "stuck",
+            Self::LogPinned => "log pinned",
             Self::Overdue => "overdue",
             Self::Failing => "failing",
             Self::ManyMessages => "many messages",
@@ -127,7 +132,7 @@ impl Trouble {
     }
 }
 
-/// A machine, or a worker, that needs attention, as an audience may see it.
+/// A machine, a worker, or the log of the file, that needs attention, as an audience may see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(bound = "")]
@@ -161,8 +166,8 @@ pub struct Concern<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls that the deadline waits
     /// for; for what is stuck, the repair; for an inbox, the number of its messages; for a worker, its process, and why it
-    /// refused to start; for a gate, why it can no longer be approved, or what to know before, which has the arguments of a
-    /// call in doubt that it may repeat.
+    /// refused to start; for the log, the process that reads, and the repair; for a gate, why it can no longer be approved,
+    /// or what to know before, which has the arguments of a call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -173,7 +178,8 @@ pub struct Concern<A: Audience = Human> {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
     /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
-    /// or since the call should have ended; for a worker, when it last refused; for anything else, since it entered its state.
+    /// or since the call should have ended; for a worker, when it last refused; for the log, since a worker noticed the
+    /// reader; for anything else, since it entered its state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,
@@ -187,7 +193,7 @@ pub struct Concern<A: Audience = Human> {
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {
-    /// The machines, and workers that refused to start.
+    /// The machines, workers that refused to start, and a log that is not reset.
     pub concerns: Vec<Concern<A>>,
     /// There are more that wait, or are overdue, than were asked for.
     pub truncated: bool,

@@ -16,7 +16,7 @@ use crate::{
     observe::undriven::{Needs, PATIENCE, Undriven},
     store::{
         Cause, Store, Unavailable,
-        backend::FoundRow,
+        backend::{FoundRow, PinnedLog},
         inbox::{crew::Joining, protocol::Attempted},
     },
     telemetry,
@@ -38,6 +38,8 @@ pub(super) struct Crew {
     warned: BTreeSet<Needs>,
     /// The machines that nothing can move and that were reported, each with the time since when.
     stuck: BTreeSet<(Id, Millis)>,
+    /// The reader that is listed in its row.
+    pinned: Option<PinnedLog>,
 }
 
 impl Crew {
@@ -56,6 +58,7 @@ impl Crew {
             may_be_listed: false,
             warned: BTreeSet::new(),
             stuck: BTreeSet::new(),
+            pinned: None,
         }
     }
 
@@ -93,10 +96,30 @@ impl Crew {
         if let Err(error) = self.store.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
+        self.report_reader().await;
         let Some(undriven) = self.undriven(PATIENCE).await else { return };
         self.warn(&undriven);
         // A need that is missing again later is reported again.
         self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
+    }
+
+    /// Lists a reader that keeps the log of the file from being reset, and reports it once.
+    async fn report_reader(&mut self) {
+        let found = self.store.pinned(PATIENCE);
+        if found == self.pinned {
+            return;
+        }
+        if let Err(error) = self.store.list_reader(self.id, found.clone()).await {
+            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+            return;
+        }
+        if let Some(PinnedLog { since, pids }) = &found
+            && self.pinned.as_ref().is_none_or(|known| known.since != *since)
+        {
+            let pid = if let [pid] = pids[..] { Some(pid) } else { None };
+            telemetry::LogPinned { pid }.emit();
+        }
+        self.pinned = found;
     }
 
     /// Reports the calls of its machines that no live worker makes, each tool once. A worker that ends when it is idle

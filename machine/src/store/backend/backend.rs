@@ -5,7 +5,7 @@ use async_channel::Sender;
 use super::{
     batch::{AppliedBatch, Rejected, WriteBatch},
     claim::Attempts,
-    crew::WorkerRow,
+    crew::{PinnedLog, WorkerRow},
     filter::Filter,
     inbox::{CallLine, CallRow, Child, Messages, ReadyMachine, Schedules, WorkRows},
     row::{Broken, FoundRow, Sequenced},
@@ -53,6 +53,12 @@ macro_rules! backend {
             /// Returns defects in the structure of the file, apart from its rows.
             fn schema(&self) -> Reply<Vec<String>> {
                 Box::pin(async { Ok(Vec::new()) })
+            }
+
+            /// A reader that keeps the log of the file from being reset, at this time. What is found by one call is
+            /// returned by a later one.
+            fn pinned(&self, _now: Millis) -> Option<PinnedLog> {
+                None
             }
 
             /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if

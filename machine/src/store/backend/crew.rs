@@ -1,4 +1,6 @@
-use crate::id::Id;
+use serde::{Deserialize, Serialize};
+
+use crate::{clock::Millis, id::Id};
 
 /// A worker that drives machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,6 +10,15 @@ pub(crate) struct WorkerRow {
     pub(crate) name: String,
     /// Its process, machine kinds, senders and tools, as JSON text.
     pub(crate) body: String,
+}
+
+/// A reader that keeps the log of a file from being reset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PinnedLog {
+    /// When it was first noticed, by the clock of the store.
+    pub(crate) since: Millis,
+    /// Its process, or several of which it is one; none if it is unknown.
+    pub(crate) pids: Vec<u32>,
 }
 
 /// A change of the workers.

@@ -17,7 +17,7 @@ pub(crate) use {
     backend::{Backend, DefinitionRows, DoorbellFn, Identity, Operated, Reply, StoreSettings},
     batch::{AppliedBatch, Condition, OtherAttempts, Rejected, Write, WriteBatch},
     claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
-    crew::{CrewChange, WorkerRow},
+    crew::{CrewChange, PinnedLog, WorkerRow},
     filter::Filter,
     inbox::{
         CallLine, CallRow, Kinship, Messages, MovedChild, NewChild, ReadyMachine, Schedules,

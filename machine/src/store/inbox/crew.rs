@@ -1,4 +1,6 @@
-//! The workers that are alive, what each of them drives, and those that refused to start.
+//! The workers that are alive, what each of them drives and has found, and those that refused to start.
+
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use crate::{
     id::Id,
     process::{Liveness, Process},
     store::{
-        backend::{CrewChange, WorkerRow, WriteBatch},
+        backend::{CrewChange, PinnedLog, WorkerRow, WriteBatch},
         error::{LoadError, Unavailable},
         handle::Store,
         process::host,
@@ -32,6 +34,8 @@ pub struct LiveWorker {
     pub tools: Vec<String>,
     /// It also runs tools that are known at run time only.
     pub other_tools: bool,
+    /// The reader that it has found, and that keeps the log of the file from being reset.
+    pub(crate) pinned: Option<PinnedLog>,
 }
 
 impl LiveWorker {
@@ -71,9 +75,10 @@ impl RefusedWorker {
 
 /// What the rows of workers say.
 #[derive(Debug, Default)]
-struct Crew {
-    alive: Vec<LiveWorker>,
-    refused: Vec<RefusedWorker>,
+pub(crate) struct Crew {
+    pub(crate) alive: Vec<LiveWorker>,
+    /// Those that refused to start lately.
+    pub(crate) refused: Vec<RefusedWorker>,
     /// Rows to remove.
     gone: Vec<Id>,
 }
@@ -89,15 +94,18 @@ struct WorkerBody {
     /// Why it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
+    /// See [`LiveWorker`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pinned: Option<PinnedLog>,
 }
 
 impl WorkerBody {
     /// A worker, and why it did not start.
     fn read(registered: &WorkerRow) -> Option<(LiveWorker, Option<String>)> {
-        let Self { process, since, kinds, tools, other_tools, refused } =
+        let Self { process, since, kinds, tools, other_tools, refused, pinned } =
             serde_json::from_str(&registered.body).ok()?;
         let id = registered.id;
-        Some((LiveWorker { id, process, since, kinds, tools, other_tools }, refused))
+        Some((LiveWorker { id, process, since, kinds, tools, other_tools, pinned }, refused))
     }
 }
 
@@ -131,12 +139,8 @@ impl Store {
         Ok(self.crew().await?.alive)
     }
 
-    /// The workers that refused to start lately.
-    pub(crate) async fn refused_workers(&self) -> Result<Vec<RefusedWorker>, Unavailable> {
-        Ok(self.crew().await?.refused)
-    }
-
-    async fn crew(&self) -> Result<Crew, Unavailable> {
+    /// What the rows of workers say now.
+    pub(crate) async fn crew(&self) -> Result<Crew, Unavailable> {
         let (mut crew, mut joined) = (Crew::default(), Vec::new());
         for row in self.inner.backend.workers().await? {
             match WorkerBody::read(&row) {
@@ -178,6 +182,7 @@ impl Store {
             tools: joining.tools.iter().map(|&tool| tool.to_owned()).collect(),
             other_tools: joining.other_tools,
             refused,
+            pinned: None,
         };
         let body = serde_json::to_string(&body).map_err(Unavailable::other)?;
         Ok(WorkerRow { id: joining.id, name: self.worker_name().to_owned(), body })
@@ -230,6 +235,29 @@ impl Store {
     pub(crate) fn leave_later(&self, worker: Id) {
         // It is queued with the first poll. If it is not, the row goes when the process has ended.
         drop(self.leave(vec![worker]).now_or_never());
+    }
+
+    /// The reader that has kept the log of the file from being reset for this time or longer.
+    pub(crate) fn pinned(&self, patience: Duration) -> Option<PinnedLog> {
+        let patience_ms = Millis::try_from(patience.as_millis()).unwrap_or(Millis::MAX);
+        let now = self.now();
+        let pinned = self.inner.backend.pinned(now);
+        pinned.filter(|it| now.saturating_sub(it.since) >= patience_ms)
+    }
+
+    /// Says in the row of a worker which reader it has found.
+    pub(crate) async fn list_reader(
+        &self,
+        worker: Id,
+        pinned: Option<PinnedLog>,
+    ) -> Result<(), Unavailable> {
+        let rows = self.inner.backend.workers().await?;
+        let Some(mut row) = rows.into_iter().find(|row| row.id == worker) else { return Ok(()) };
+        let mut body: WorkerBody = serde_json::from_str(&row.body).map_err(Unavailable::other)?;
+        body.pinned = pinned;
+        row.body = serde_json::to_string(&body).map_err(Unavailable::other)?;
+        let batch = WriteBatch { crew: Some(CrewChange::Joins(row)), ..self.new_batch() };
+        self.inner.backend.apply(batch).await.map(drop)
     }
 
     /// Removes the rows of workers whose process has ended, and of refusals that hold no more.

@@ -11,7 +11,13 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, wal::CheckpointMode};
 
-use super::{connection::Role, fail::fail_point, failure::sqlite_code, inode::Files};
+use super::{
+    connection::Role,
+    fail::fail_point,
+    failure::sqlite_code,
+    inode::Files,
+    pinned::{Pinned, readers},
+};
 use crate::telemetry;
 
 /// The size of the log at which the writer waits until it starts again at its beginning, as a multiple of what is between
@@ -38,13 +44,15 @@ pub(super) struct Checkpoints {
     thread: Option<(Sender<Ask>, JoinHandle<()>)>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct CheckpointState {
     commits: AtomicU64,
     /// Locked during a checkpoint: while one runs, another cannot begin.
     running: Mutex<()>,
     /// Locked while the thread truncates the log, and has the lock of writers for that.
     pub(super) truncating: Mutex<()>,
+    /// What keeps the log from being reset.
+    pub(super) pinned: Pinned,
     /// True while the thread knows that there is something in the log.
     awake: AtomicBool,
 }
@@ -133,9 +141,10 @@ impl Checkpoints {
         if self.thread.is_none() {
             let (asks, inbox) = mpsc::channel();
             let (path, place) = (self.path.clone(), self.place);
+            let large = RESTART * self.step;
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("machine-checkpoint".to_owned());
-            match thread.spawn(move || serve((&path, place), &shared, &inbox)) {
+            match thread.spawn(move || serve((&path, place), large, &shared, &inbox)) {
                 Ok(thread) => self.thread = Some((asks, thread)),
                 // The writer keeps the log bounded.
                 Err(_) => {
@@ -158,7 +167,12 @@ impl Checkpoints {
     }
 }
 
-fn serve((path, place): (&Path, Files), shared: &CheckpointState, inbox: &Receiver<Ask>) {
+fn serve(
+    (path, place): (&Path, Files),
+    large: u64,
+    shared: &CheckpointState,
+    inbox: &Receiver<Ask>,
+) {
     let mut connection = None;
     let mut run_now = |mode| {
         if connection.is_none() {
@@ -170,7 +184,11 @@ fn serve((path, place): (&Path, Files), shared: &CheckpointState, inbox: &Receiv
             }
         }
         let _running = shared.running.lock();
-        connection.as_ref().is_some_and(|connection| run(connection, mode))
+        let copied = connection.as_ref().and_then(|connection| copy(connection, mode));
+        if let Some(frames) = copied {
+            shared.pinned.note(frames, large, || readers(path));
+        }
+        is_complete(copied)
     };
     let mut seen = None;
     loop {
@@ -207,18 +225,27 @@ fn serve((path, place): (&Path, Files), shared: &CheckpointState, inbox: &Receiv
 
 /// Returns whether the checkpoint was complete. It is not if a reader still uses an older part of the log.
 pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
+    is_complete(copy(connection, mode))
+}
+
+fn is_complete(copied: Option<(i32, i32)>) -> bool {
+    copied.is_some_and(|(frames, done)| frames == done)
+}
+
+/// Returns the number of frames in the log, and that of the copied ones.
+fn copy(connection: &Connection, mode: CheckpointMode) -> Option<(i32, i32)> {
     let name = mode as i32;
     fail_point!("store-checkpoint");
     match connection.wal_checkpoint_v2(Some("main"), mode) {
         Ok((frames, done)) => {
             fail_point!("store-checkpointed");
             telemetry::Checkpoint { mode: name, frames, done }.emit();
-            frames == done
+            Some((frames, done))
         }
         Err(error) => {
             let status = sqlite_code(&error);
             telemetry::StoragePostponed { operation: "checkpoint", status }.emit();
-            false
+            None
         }
     }
 }

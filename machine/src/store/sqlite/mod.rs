@@ -30,6 +30,7 @@ mod observed;
 mod open;
 mod operations;
 mod partial;
+mod pinned;
 mod places;
 mod precondition;
 mod prune;

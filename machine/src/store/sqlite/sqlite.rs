@@ -14,7 +14,7 @@ use super::{
     blocking::Blocking,
     call, call_line, child, crew, definitions, journal,
     observed::Stamp,
-    operations, prune,
+    operations, pinned, prune,
     readers::{Readers, Source},
     ready, row, schema, select, sessions,
     watch::{Doorbells, Watch},
@@ -27,8 +27,8 @@ use crate::{
     store::{
         backend::{
             AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
-            DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Rejected,
-            Reply, Schedules, Sequenced, WorkRows, WorkerRow, WriteBatch,
+            DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, PinnedLog, ReadyMachine,
+            Rejected, Reply, Schedules, Sequenced, WorkRows, WorkerRow, WriteBatch,
         },
         error::{OpenError, Unavailable},
         inbox::{message::Received, protocol::Schedule},
@@ -287,6 +287,16 @@ impl Backend for Sqlite {
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
         self.blocking.run(work);
+    }
+
+    fn pinned(&self, now: Millis) -> Option<PinnedLog> {
+        match &self.access {
+            Access::Writing(writing) => {
+                let known = &writing.checkpoints.pinned;
+                known.look(now, || pinned::readers(&self.source.path))
+            }
+            Access::Reading { .. } => None,
+        }
     }
 
     fn close(&self) -> Reply<()> {

@@ -9,7 +9,7 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
-    checkpoint::Checkpoints,
+    checkpoint::{CheckpointState, Checkpoints},
     failure,
     group::Group,
     inbox::Inbox,
@@ -32,6 +32,7 @@ pub(super) struct Writing {
     jobs: Sender<WriteJob>,
     doorbells: Arc<Doorbells>,
     watch: Arc<Watch>,
+    pub(super) checkpoints: Arc<CheckpointState>,
     /// Ends when the thread has ended.
     done: Receiver<Infallible>,
     closed: Arc<OnceLock<Result<(), Unavailable>>>,
@@ -51,7 +52,7 @@ impl Writing {
         let checkpoints = Checkpoints::new(path.clone(), place, settings.checkpoint_frames);
         let hook = Box::new(checkpoints.hook());
         let state = checkpoints.state();
-        let group = Group::new(path.clone(), place, settings, connection, hook, state)
+        let group = Group::new(path.clone(), place, settings, connection, hook, Arc::clone(&state))
             .map_err(|error| failure::opening(&error, &path))?;
         let watch = Arc::new(Watch::new(source.clone()));
         let doorbells = Arc::new(Doorbells::default());
@@ -81,6 +82,7 @@ impl Writing {
             jobs,
             doorbells,
             watch,
+            checkpoints: state,
             done,
             closed,
             #[cfg(test)]

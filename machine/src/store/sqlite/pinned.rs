@@ -1,0 +1,175 @@
+//! A reader that keeps the log from starting again at its beginning.
+
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use crate::{clock::Millis, store::backend::PinnedLog};
+
+/// The reader that the last checkpoints have met, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Pinned(Mutex<Option<Stall>>);
+
+/// Checkpoints in a row that got no further than one frame.
+#[derive(Debug)]
+struct Stall {
+    /// The number of frames that were copied.
+    done: i32,
+    checkpoints: u64,
+    /// The processes that were reading at each of them. None if the system does not say.
+    pids: BTreeSet<u32>,
+    /// When it was first looked at, by the clock of the store, and the number of checkpoints until then.
+    looked_at: Option<(Millis, u64)>,
+}
+
+impl Pinned {
+    /// Called after a checkpoint, with the number of frames in the log, that of the frames that are copied, and the
+    /// number from which on a log is large.
+    pub(super) fn note(
+        &self,
+        (frames, done): (i32, i32),
+        large: u64,
+        readers: impl FnOnce() -> BTreeSet<u32>,
+    ) {
+        // Poisoning is harmless: it is changed in one step.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames == done || u64::try_from(frames).unwrap_or(0) < large {
+            *known = None;
+            return;
+        }
+        let pids = readers();
+        if let Some(stall) = known.as_mut().filter(|stall| stall.done == done) {
+            stall.checkpoints += 1;
+            let stay = &stall.pids & &pids;
+            stall.pids = if stay.is_empty() { pids } else { stay };
+        } else {
+            *known = Some(Stall { done, checkpoints: 1, pids, looked_at: None });
+        }
+    }
+
+    /// The reader, with the time of the first look at it, if a later checkpoint has met it, too, and it still reads.
+    pub(super) fn look(
+        &self,
+        now: Millis,
+        readers: impl FnOnce() -> BTreeSet<u32>,
+    ) -> Option<PinnedLog> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stall = known.as_mut()?;
+        if !stall.pids.is_empty() {
+            stall.pids = &stall.pids & &readers();
+            if stall.pids.is_empty() {
+                // It has ended after the last checkpoint.
+                *known = None;
+                return None;
+            }
+        }
+        let (since, checkpoints) = *stall.looked_at.get_or_insert((now, stall.checkpoints));
+        let is_later = stall.checkpoints > checkpoints;
+        is_later.then(|| PinnedLog { since, pids: stall.pids.iter().copied().collect() })
+    }
+}
+
+/// The processes with a read transaction on a database. None where the system does not say.
+pub(super) fn readers(path: &Path) -> BTreeSet<u32> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{major, minor};
+        use std::os::unix::fs::MetadataExt;
+
+        // The file is not opened: to close it would release the locks of this process.
+        let shared_memory = std::fs::metadata(super::inspect::with_suffix(path, "-shm"));
+        if let (Ok(file), Ok(locks)) = (shared_memory, std::fs::read_to_string("/proc/locks")) {
+            let (device, inode) = (file.dev(), file.ino());
+            let file = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
+            return locks.lines().filter_map(|lock| reader(lock, &file)).collect();
+        }
+    }
+    let _ = path;
+    BTreeSet::new()
+}
+
+/// The process of a line of `/proc/locks`, if it is a lock of a reader on this file.
+#[cfg(target_os = "linux")]
+fn reader(lock: &str, file: &str) -> Option<u32> {
+    // The bytes by which SQLite's readers say which part of the log they use. The system joins the ranges of a process.
+    const MARKS: std::ops::RangeInclusive<u64> = 123..=127;
+
+    let fields: Vec<&str> = lock.split_whitespace().collect();
+    let [_, "POSIX", "ADVISORY", "READ", pid, of, first, last] = fields[..] else { return None };
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    let is_mark = of == file && first <= *MARKS.end() && last >= *MARKS.start();
+    // A process of another container has no number here.
+    pid.parse().ok().filter(|pid| is_mark && *pid > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: u64 = 100;
+
+    fn pids<const N: usize>(pids: [u32; N]) -> impl Fn() -> BTreeSet<u32> {
+        move || BTreeSet::from(pids)
+    }
+
+    fn is(known: &Pinned, now: Millis, reading: &[u32], expected: Option<(Millis, &[u32])>) {
+        let found = known.look(now, || reading.iter().copied().collect());
+        let expected = expected.map(|(since, pids)| PinnedLog { since, pids: pids.to_vec() });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_reader_is_found_by_checkpoints_that_get_no_further() {
+        let known = Pinned::default();
+        known.note((99, 10), LARGE, pids([1]));
+        known.note((100, 10), LARGE, pids([1, 2]));
+        is(&known, 1000, &[1, 2], None);
+        is(&known, 2000, &[1, 2], None);
+        known.note((110, 10), LARGE, pids([1, 3]));
+        is(&known, 3000, &[1, 3], Some((1000, &[1])));
+        // Another one takes its place.
+        known.note((120, 50), LARGE, pids([3]));
+        known.note((130, 50), LARGE, pids([3]));
+        is(&known, 4000, &[3], None);
+        known.note((140, 50), LARGE, pids([3]));
+        is(&known, 5000, &[3], Some((4000, &[3])));
+        // It has ended, and there was no checkpoint since.
+        is(&known, 6000, &[1], None);
+        known.note((150, 50), LARGE, pids([1]));
+        is(&known, 7000, &[1], None);
+        known.note((150, 50), LARGE, pids([1]));
+        known.note((150, 150), LARGE, pids([1]));
+        is(&known, 8000, &[1], None);
+    }
+
+    #[test]
+    fn a_reader_without_a_process_is_found() {
+        let known = Pinned::default();
+        known.note((100, 10), LARGE, BTreeSet::new);
+        is(&known, 1000, &[], None);
+        known.note((110, 10), LARGE, BTreeSet::new);
+        is(&known, 2000, &[], Some((1000, &[])));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn locks_of_readers_are_those_of_their_marks() {
+        let found = |lock| reader(lock, "fe:00:77");
+        assert_eq!(found("1: POSIX  ADVISORY  READ 12 fe:00:77 124 124"), Some(12));
+        assert_eq!(found("12: POSIX  ADVISORY  READ 12 fe:00:77 127 128"), Some(12));
+        for other in [
+            "1: POSIX  ADVISORY  READ 12 fe:00:77 128 128",
+            "1: POSIX  ADVISORY  WRITE 12 fe:00:77 120 120",
+            "1: POSIX  ADVISORY  READ 12 fe:00:78 124 124",
+            "1: POSIX  ADVISORY  READ 0 fe:00:77 124 124",
+            "1: OFDLCK ADVISORY  READ -1 fe:00:77 124 124",
+            "1: -> POSIX  ADVISORY  READ 12 fe:00:77 124 124",
+            "1: FLOCK  ADVISORY  READ 12 fe:00:77 0 EOF",
+            "",
+        ] {
+            assert_eq!(found(other), None, "{other}");
+        }
+    }
+}
