@@ -91,7 +91,7 @@ impl Crew {
         }
     }
 
-    /// Removes workers that have ended, and reports what no worker does, each thing once.
+    /// Removes workers that have ended, and reports what no worker does, and a reader that stays, each once.
     pub(super) async fn look(&mut self) {
         if let Err(error) = self.store.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
