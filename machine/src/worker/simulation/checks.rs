@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Id,
     clock::Millis,
+    contract::CallFact,
     definition::Fit,
     journal::{Due, Entry, Fact},
     store::{Cause, Delivery, LoadError, Received, Store},
@@ -21,7 +22,7 @@ pub(super) struct Move {
     /// The number of its entry.
     pub(super) number: u64,
     from: String,
-    pub(super) to: String,
+    to: String,
     pub(super) trigger: String,
     item: u64,
     /// The name of its actor.
@@ -39,6 +40,8 @@ pub(super) struct End<'a> {
     pub(super) machines: Vec<(Id, String, Vec<Move>)>,
     /// The places of the lines of each machine in the journal of the store.
     pub(super) places: BTreeMap<Id, Vec<usize>>,
+    /// What the journals of calls and questions record about them, with the numbers of the entries.
+    pub(super) facts: BTreeMap<Id, Vec<(u64, CallFact)>>,
     pub(super) found: Vec<String>,
 }
 
@@ -48,8 +51,14 @@ pub(super) async fn at_the_end(shared: &Shared) {
         let ledger = shared.ledger();
         ledger.machines.iter().map(|it| (it.id, it.kind.clone(), it.ended)).collect()
     };
-    let mut end =
-        End { shared, store, machines: Vec::new(), places: BTreeMap::new(), found: Vec::new() };
+    let mut end = End {
+        shared,
+        store,
+        machines: Vec::new(),
+        places: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        found: Vec::new(),
+    };
     for (number, (_, kind, ended)) in known.iter().enumerate() {
         if !ended {
             end.found.push(format!("m{number}, a {kind}, is not at its end"));
@@ -78,6 +87,9 @@ impl End<'_> {
         for (id, kind, _) in known {
             // This checks the digests, and that the definition has each move.
             let history = self.store.history(id).await?;
+            let entries = history.entries.iter();
+            let facts = entries.filter_map(|entry| Some((entry.number, CallFact::of(entry)?)));
+            self.facts.insert(id, facts.collect());
             self.machines.push((id, kind, moves_of(&history.entries)));
         }
         let entries = self.shared.memory.entries(0, usize::MAX).await?;

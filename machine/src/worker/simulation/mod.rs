@@ -104,6 +104,7 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
     for what in [
         shared::WENT_BACK,
         "calls and questions withdrawn",
+        "calls that ended with their visit",
         "calls that were joined",
         "commits that were recognized",
         "conflicts",
