@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use machine::{
-    contract::{CallError, Progress},
+    contract::{CallError, CallFact, Closing},
     journal::{Due, Entry, Fact},
 };
 
@@ -17,9 +17,10 @@ struct Known {
     stage: u64,
     gate: Id,
     stands: Stands,
+    /// The answer to its question.
+    approved: Option<bool>,
     /// It ended without a call; on that way it passes RUNNING.
     is_closed: bool,
-    is_declined: bool,
     is_taken: bool,
 }
 
@@ -40,53 +41,65 @@ enum Stands {
 #[derive(Default)]
 struct Visit {
     entry: u64,
+    /// The entry of the visit before it.
+    before: u64,
     stage: u64,
     due: Vec<Due>,
     /// The calls of earlier visits that it has joined.
     joined: Vec<Id>,
 }
 
-struct Told {
+struct Told<'a> {
     tour: Id,
+    /// What the bank has paid.
+    lines: &'a [Line],
     calls: BTreeMap<Id, Known>,
     visit: Visit,
-    /// The number of outcomes of calls that were joined.
-    of_joined: usize,
+    counts: Counts,
 }
 
-/// Checks a walk. Returns the number of outcomes that were taken of calls that were joined.
-pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> usize {
+/// What happened on a walk.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Outcomes of calls that were joined.
+    pub(super) joined: usize,
+    /// Calls that ended with their visit.
+    pub(super) withdrawn: usize,
+    pub(super) declined: usize,
+}
+
+/// Checks a walk.
+pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> Counts {
     let mut calls = BTreeMap::new();
     for call in store.children(tour).await.unwrap() {
         let call: AnyExecution = store.load(call.id).await.unwrap();
         let contract = call.context();
-        let gate = contract.behind().unwrap();
-        let asked: AnyExecution = store.load(gate).await.unwrap();
         let known = Known {
             entry: contract.invoked().unwrap().entry,
             stage: contract.action().arguments().unwrap()["stage"].as_u64().unwrap(),
-            gate,
+            gate: contract.behind().unwrap(),
             stands: Stands::Pending,
-            is_closed: matches!(call, AnyExecution::Cancelled(_)),
-            is_declined: Progress::of(&asked).decision().is_some_and(|it| !it.approved),
+            approved: None,
+            is_closed: false,
             is_taken: false,
         };
         calls.insert(call.id(), known);
     }
-    let mut told = Told { tour, calls, visit: Visit::default(), of_joined: 0 };
-    let all = committed(store).await;
-    for (id, entry) in &all {
+    let mut told = Told { tour, lines, calls, visit: Visit::default(), counts: Counts::default() };
+    for (id, entry) in &committed(store).await {
         if *id == tour {
-            told.tour_moves(entry, lines);
+            told.tour_moves(entry);
+        } else if let Some(fact) = CallFact::of(entry) {
+            told.records(*id, &fact);
         } else if let Fact::Moved { from, to, .. } = &entry.fact {
             told.other_moves(*id, (&**from, &**to), entry);
         }
     }
-    told.of_joined
+    told.counts
 }
 
-impl Told {
-    fn tour_moves(&mut self, entry: &Entry, lines: &[Line]) {
+impl Told<'_> {
+    fn tour_moves(&mut self, entry: &Entry) {
         let (trigger, payload, deadlines) = match &entry.fact {
             Fact::Created { deadlines, .. } => ("", None, deadlines),
             Fact::Moved { trigger, payload, deadlines, .. } => {
@@ -98,8 +111,7 @@ impl Told {
         match (trigger, by.filter(|by| *by != self.tour)) {
             ("paid", Some(call)) => {
                 self.takes(call);
-                let is_paid = lines.iter().any(|line| line.execution == call);
-                assert!(is_paid, "{call} has a receipt, and was not paid");
+                assert!(self.has_paid(call), "{call} has a receipt, and was not paid");
             }
             ("paid", None) => panic!("a receipt of no call"),
             ("refused", call) => {
@@ -123,7 +135,8 @@ impl Told {
         };
         let joined = self.calls.iter().filter(|(_, known)| is_joined(known));
         let joined = joined.map(|(id, _)| *id).collect();
-        self.visit = Visit { entry: entry.number, stage, due: deadlines.clone(), joined };
+        let (entry, before, due) = (entry.number, self.visit.entry, deadlines.clone());
+        self.visit = Visit { entry, before, stage, due, joined };
         for known in self.calls.values_mut().filter(|known| known.stands == Stands::NotPaid) {
             known.stands = Stands::Gone;
         }
@@ -141,30 +154,75 @@ impl Told {
         );
         assert_eq!(known.stage, visit.stage);
         known.is_taken = true;
-        self.of_joined += usize::from(is_joined);
+        self.counts.joined += usize::from(is_joined);
+    }
+
+    fn has_paid(&self, call: Id) -> bool {
+        self.lines.iter().any(|line| line.execution == call)
+    }
+
+    /// The answer to a question, or the end of a call that is never made.
+    fn records(&mut self, id: Id, fact: &CallFact) {
+        let visit = &self.visit;
+        match fact {
+            CallFact::Decided { approved, .. } => {
+                let known = self.calls.values_mut().find(|known| known.gate == id).unwrap();
+                assert_eq!(known.entry, visit.entry, "{id} is answered after its visit");
+                assert_eq!(known.approved, None, "{id} is answered again");
+                known.approved = Some(*approved);
+            }
+            CallFact::Closed { cause, reason } => {
+                if let Closing::AlreadyDone { by } = cause {
+                    assert!(self.has_paid(*by), "{id}: {reason}, and that has not paid");
+                }
+                let known = self.calls.get_mut(&id).expect("it is a call of the tour");
+                known.is_closed = true;
+                known.stands = match cause {
+                    Closing::Declined { .. } => {
+                        assert_eq!(known.approved, Some(false), "{id}: {reason}");
+                        assert_eq!(known.entry, visit.entry, "{id} is declined after its visit");
+                        self.counts.declined += 1;
+                        Stands::Declined
+                    }
+                    // The move that leaves the state comes before the calls that it withdraws, in one commit.
+                    Closing::Cancelled { .. } => {
+                        let has_left = known.entry != visit.entry;
+                        assert!(has_left && known.entry == visit.before, "{id}: {reason}");
+                        self.counts.withdrawn += 1;
+                        Stands::Gone
+                    }
+                    Closing::AlreadyDone { .. } => {
+                        assert_eq!(known.entry, visit.entry, "{id}: {reason}");
+                        Stands::Gone
+                    }
+                    other => panic!("{id} ended, and nothing has ended it: {other:?}"),
+                };
+            }
+            _ => {}
+        }
     }
 
     /// A call, or the question about one.
     fn other_moves(&mut self, id: Id, (from, to): (&str, &str), entry: &Entry) {
-        let visit = &self.visit;
+        let (visit, has_paid) = (&self.visit, self.has_paid(id));
         if let Some(known) = self.calls.get_mut(&id) {
-            if (from, to) == ("pending", "running") && !known.is_closed {
+            if known.is_closed {
+                let ends = [("pending", "running"), ("running", "cancelled")];
+                assert!(ends.contains(&(from, to)), "{id} was closed, and is {to}");
+            } else if (from, to) == ("pending", "running") {
                 assert_eq!(known.entry, visit.entry, "{id} begins after its visit");
+                assert_eq!(known.approved, Some(true), "{id} begins without an approval");
                 let is_due = |due: &Due| due.due_at.is_some_and(|at| at <= entry.at);
                 assert!(!visit.due.iter().any(is_due), "{id} begins, and a deadline is due");
                 known.stands = Stands::Begun;
-            } else if ["failed", "cancelled"].contains(&to) {
-                // A move that leaves the state comes before the calls that it withdraws.
-                let is_withdrawn = known.entry != visit.entry;
-                known.stands = match known.stands {
-                    Stands::Begun => Stands::NotPaid,
-                    _ if known.is_declined && !is_withdrawn => Stands::Declined,
-                    _ => Stands::Gone,
-                };
+            } else if ["failed", "cancelled", "rejected"].contains(&to) {
+                assert_eq!(known.stands, Stands::Begun, "{id} has not begun, and is {to}");
+                assert!(!has_paid, "{id} has paid, and is {to}");
+                known.stands = Stands::NotPaid;
             }
         } else if to == "completed" {
             let known = self.calls.values().find(|known| known.gate == id).unwrap();
-            assert_eq!(known.entry, visit.entry, "{id} is approved after its visit");
+            assert_eq!(known.approved, Some(true), "{id} is completed without an approval");
         }
     }
 }

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use self::{
     bank::{Bank, Line, Moment},
+    check::Counts,
     table::{AnyTour, Event, Pay, Tour},
 };
 use crate::worker::{
@@ -25,6 +26,9 @@ use crate::worker::{
 
 /// The kills of one walk, which set nothing aside.
 const KILLS: usize = 3;
+
+/// So many walks meet everything.
+const MANY: usize = 200;
 
 /// The rounds in which a walk comes to its end once nothing disturbs it.
 const ROUNDS: usize = 100;
@@ -178,7 +182,7 @@ async fn drives_or_dies() {
 async fn each_outcome_is_taken_once_by_its_visit_whoever_dies() {
     let mut random = Random::of("walks");
     let walks: usize = setting("MACHINE_INVOKED_WALKS").unwrap_or(12);
-    let (mut kills, mut joined) = (0, 0);
+    let (mut kills, mut all) = (0, Counts::default());
     for _ in 0..walks {
         let mut walk = Walk::new(&mut random).await;
         for _ in 0..12 {
@@ -187,11 +191,16 @@ async fn each_outcome_is_taken_once_by_its_visit_whoever_dies() {
         walk.ends().await;
         let lines = bank::lines(&file(&walk.folder));
         walk.is_as_shown(&lines);
-        joined += check::check(&walk.store, walk.tour, &lines).await;
+        let counts = check::check(&walk.store, walk.tour, &lines).await;
+        all.joined += counts.joined;
+        all.withdrawn += counts.withdrawn;
+        all.declined += counts.declined;
         let report = walk.store.verify_all(|_| ()).await.unwrap();
         assert!(report.is_clean(), "{report:?}");
         kills += walk.kills;
     }
-    eprintln!("{walks} walks, {kills} kills, {joined} outcomes of calls that were joined");
+    eprintln!("{walks} walks, {kills} kills, {all:?}");
     assert!(kills > 0, "no worker was killed");
+    let has_all = all.joined > 0 && all.withdrawn > 0 && all.declined > 0;
+    assert!(walks < MANY || has_all, "something never happens in {walks} walks: {all:?}");
 }
