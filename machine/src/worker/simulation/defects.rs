@@ -5,7 +5,7 @@ use crate::{
     clock::Millis,
     id::Id,
     store::{
-        backend::{Condition, FoundRow, WorkRows, WriteBatch},
+        backend::{Condition, FoundRow, Row, WorkRows, WriteBatch},
         inbox::{
             outcome::OutcomePlace,
             protocol::{AfterMove, Attempted, Claim, Event, Fail, Moved, Schedule, Switch, Wait},
@@ -40,6 +40,8 @@ pub(super) enum Defect {
     TakesOldOutcome,
     /// A call begins although a deadline of its machine is due.
     BeginsFirst,
+    /// A move out of a state ends none of its calls, and they can be approved and begin later.
+    LeavesCalls,
 }
 
 impl Defect {
@@ -49,6 +51,9 @@ impl Defect {
         batch: &mut WriteBatch,
         stored: impl Fn(Id) -> Option<Schedule>,
     ) -> Option<WriteBatch> {
+        if self == Self::LeavesCalls {
+            leave_calls(batch);
+        }
         let current = |id: Id| stored(id).map_or(0, |work| work.token);
         let mut before = None;
         let mut asleep = Vec::new();
@@ -128,6 +133,15 @@ impl Defect {
             // All leases have the token 1.
             work.token = u64::from(work.lease.is_some() && is_holder);
         }
+    }
+}
+
+fn leave_calls(batch: &mut WriteBatch) {
+    batch.conditions.retain(|it| !matches!(it, Condition::StateNotLeft { .. }));
+    if batch.writes.iter().any(|write| write.row.machine == tour::DEFINITION.name) {
+        let is_call = |row: &Row| row.machine == "execution";
+        batch.writes.retain(|write| !is_call(&write.row) || write.row.status != "cancelled");
+        batch.moved_children.retain(|it| it.position.is_some());
     }
 }
 

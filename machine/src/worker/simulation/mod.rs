@@ -157,7 +157,7 @@ fn is_caught(defect: Defect, by: &str) {
 }
 
 /// Each defect, and what must be found because of it.
-const DEFECTS: [(Defect, &str); 12] = [
+const DEFECTS: [(Defect, &str); 13] = [
     (Defect::NoTokenCheck, "with token"),
     (Defect::RescueByTime, "with token"),
     (Defect::AcknowledgesEarly, "and its history has"),
@@ -171,6 +171,7 @@ const DEFECTS: [(Defect, &str); 12] = [
     (Defect::JoinsAsleep, "sleeps, and its state takes"),
     (Defect::TakesOldOutcome, "took the outcome of another visit"),
     (Defect::BeginsFirst, "before a due deadline"),
+    (Defect::LeavesCalls, "after its state was left"),
 ];
 
 #[test]
