@@ -16,6 +16,7 @@ mod pruned;
 mod refusals;
 mod refused;
 mod removed;
+mod rounds;
 mod run_time;
 mod sets;
 mod table;
