@@ -1,10 +1,17 @@
-//! The clock goes back by an hour. What was ready is taken, a worker's own timers are due, and deadlines are not.
+//! The clock goes back, by an hour or by years. What was ready is taken, a worker's own timers are due, and deadlines are not.
 
-use machine::{clock::Millis, worker::Handler};
+use machine::{
+    clock::{Clock, Millis},
+    observe::Observer,
+    view::Internal,
+    worker::Handler,
+};
 
 use crate::worker::prelude::*;
 
 const HOUR: Millis = 3_600_000;
+
+const YEAR: Millis = 365 * 24 * HOUR;
 
 /// It waits for its children, at most for a day.
 #[machine(durable)]
@@ -134,5 +141,29 @@ fn deadline_of_a_state_never_fires_early() {
         hand.advance(1);
         settle(rest()).await;
         is(&store, id, "expired").await;
+    });
+}
+
+/// The clock showed a later year when a machine was created. Its entry keeps that time, nothing lasted for less than no
+/// time, and the next entry has the right time again.
+#[test]
+fn a_machine_from_a_later_year() {
+    timed(async |store, hand| {
+        settle(patient(&store, opens())).await;
+        hand.advance(14 * YEAR);
+        let id = ticket(&store).await;
+        hand.advance(-14 * YEAR);
+        let now = hand.now();
+        let seen = async || {
+            let shown = Observer::new(&store).snapshot::<Internal>(id).await.unwrap();
+            (shown.status.clone(), shown.entered_at, shown.duration_in_state_ms)
+        };
+        assert_eq!(seen().await, ("new".to_owned(), now + 14 * YEAR, 0));
+        settle(patient(&store, opens())).await;
+        hand.advance(5);
+        assert_eq!(seen().await, ("open".to_owned(), now, 5));
+        let entries = store.history(id).await.unwrap().entries;
+        let times: Vec<_> = entries.iter().map(|entry| entry.at).collect();
+        assert_eq!(times, [now + 14 * YEAR, now]);
     });
 }
