@@ -172,6 +172,17 @@ impl Perform<Read> for Service {
     }
 }
 
+/// The reason of a call that was withdrawn, also of one that was approved.
+fn why(way: Way, detach: bool) -> String {
+    let (who, trigger) = match (way, detach) {
+        (Way::Deadline, false) => ("graph_runner", "late"),
+        (Way::Deadline, true) => ("graph_runner", "late_detached"),
+        (Way::Message | Way::Commit, false) => ("a person", "leave"),
+        (Way::Message | Way::Commit, true) => ("a person", "detach"),
+    };
+    format!("{who} moved the job to `left` by `{trigger}` before the call began")
+}
+
 /// Leaves in this way at this moment; returns the end.
 async fn left(pays: bool, moment: Moment, way: Way, detach: bool) -> End {
     let world = Arc::new(World {
@@ -231,7 +242,10 @@ async fn left(pays: bool, moment: Moment, way: Way, detach: bool) -> End {
     let calls = world.calls.load(Ordering::SeqCst);
     match (job.status(), calls) {
         (Status::Left, 0) => {
-            assert_eq!(&*call.status, "cancelled");
+            let AnyExecution::Cancelled(call) = shop.load(call.id).await else {
+                panic!("{call:?}")
+            };
+            assert_eq!(call.state().reason, why(way, detach));
             let asked = shop.observer().approvals(&machine::store::Query::new()).await.unwrap();
             assert_eq!(asked.items.len(), 0);
             End::Withdrawn
