@@ -22,6 +22,8 @@ struct Known {
     /// It ended without a call; on that way it passes RUNNING.
     is_closed: bool,
     is_taken: bool,
+    /// The last move out of a visit that had it was one that leaves what has begun.
+    is_detached: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +84,7 @@ pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> Counts {
             approved: None,
             is_closed: false,
             is_taken: false,
+            is_detached: false,
         };
         calls.insert(call.id(), known);
     }
@@ -95,15 +98,19 @@ pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> Counts {
             told.other_moves(*id, (&**from, &**to), entry);
         }
     }
+    for (call, known) in &told.calls {
+        let is_kept = known.is_taken || known.is_detached || !told.has_paid(*call);
+        assert!(is_kept, "{call} has paid, and its receipt was not taken");
+    }
     told.counts
 }
 
 impl Told<'_> {
     fn tour_moves(&mut self, entry: &Entry) {
-        let (trigger, payload, deadlines) = match &entry.fact {
-            Fact::Created { deadlines, .. } => ("", None, deadlines),
-            Fact::Moved { trigger, payload, deadlines, .. } => {
-                (&**trigger, Some(payload), deadlines)
+        let (from, trigger, payload, deadlines) = match &entry.fact {
+            Fact::Created { deadlines, .. } => ("", "", None, deadlines),
+            Fact::Moved { from, trigger, payload, deadlines, .. } => {
+                (&**from, &**trigger, Some(payload), deadlines)
             }
             other => panic!("{other:?}"),
         };
@@ -127,6 +134,12 @@ impl Told<'_> {
                 }
             }
             _ => {}
+        }
+        for (id, known) in &mut self.calls {
+            let had = known.entry == self.visit.entry || self.visit.joined.contains(id);
+            if from == "booking" && had {
+                known.is_detached = trigger == "pause";
+            }
         }
         let stage = self.visit.stage + u64::from(["ride", "skip"].contains(&trigger));
         let is_joined = |known: &Known| {
