@@ -14,5 +14,6 @@ mod secrets;
 mod storage;
 mod table;
 mod transitions;
+mod visits;
 mod work;
 mod world;

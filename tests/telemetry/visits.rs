@@ -1,0 +1,36 @@
+//! The warning of child machines that the move of a handler asks to cancel.
+
+use crate::{
+    capture::captured,
+    errand::{AnyErrand, Does, Errand},
+    world::World,
+};
+
+/// A program that moves the machine itself may mean it.
+#[test]
+fn only_the_move_of_a_handler_is_warned_of() {
+    for by_handler in [true, false] {
+        let ((), reports) = captured(async {
+            let world = World::new("visits").await;
+            let (id, mut child) = (world.errand().await, Errand::new(world.text("note")));
+            world.store.batch().create_child(id, &mut child).write().await.unwrap();
+            if by_handler {
+                world.worker(Does::Opens).run_until_idle().await.unwrap();
+            } else {
+                let AnyErrand::Placed(placed) = world.store.load(id).await.unwrap() else {
+                    panic!("it is open")
+                };
+                let mut open = placed.open(&world.actors.graph_runner);
+                world.store.commit(&mut open).await.unwrap();
+            }
+            assert_eq!(world.store.inbox(child.id()).await.unwrap().len(), 1);
+        });
+        let mut warnings = reports.iter().filter(|it| it.name == "machine.visit.cancelled");
+        let told = warnings.next().map(|it| {
+            ["machine.trigger", "machine.visit.children", "machine.visit.option"]
+                .map(|field| it.get(field))
+        });
+        assert_eq!(told, by_handler.then_some(["open", "1", "detach"]));
+        assert!(warnings.next().is_none());
+    }
+}
