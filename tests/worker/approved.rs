@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU32;
 
 use machine::{
-    contract::{InvalidContract, Settled},
+    contract::{InvalidContract, Secret, Settled},
     effects::{EffectError, PerformError, StateError},
     observe::{ConcernReason, Observer},
     operate::Operator,
@@ -172,6 +172,37 @@ fn a_running_worker_does_not_run_other_arguments() {
         running.stop().await.unwrap();
         store.requeue(id, &[]).await.unwrap();
         pays_500(&store, id, &bank).await;
+    });
+}
+
+/// What needs attention has digests of both values.
+#[test]
+fn a_secret_that_is_read_differently_is_not_shown() {
+    fn shouted<'de, D: Deserializer<'de>>(from: D) -> Result<Secret<String>, D::Error> {
+        Ok(Secret::new(String::deserialize(from)?.to_uppercase()))
+    }
+    tool!(Login { password: Secret<String> } = "accounts", "login", Irreversible);
+    tool!(
+        Shouted {
+            #[serde(deserialize_with = "shouted")]
+            password: Secret<String>
+        } = "accounts",
+        "login",
+        Irreversible
+    );
+    each(async |store| {
+        let accounts = Service::default();
+        let running = worker(&store).attempts(1).tool::<Shouted>(accounts.clone()).start();
+        until("it is listed", async || !store.workers().await.unwrap().is_empty()).await;
+        let login = Login { password: Secret::new("correct horse".to_owned()) };
+        let contract = Contract::of(&login, reasoning_node()).unwrap();
+        let id = plan::<Login>(&store, contract).await;
+        needs_attention(&store, id, "`password` of `accounts.login` is stored as \"blake3:").await;
+        let attention = Observer::new(&store).attention::<Internal>(&Query::new()).await.unwrap();
+        let shown = format!("{attention:?}").to_lowercase();
+        assert!(!shown.contains("horse"), "{shown}");
+        running.stop().await.unwrap();
+        assert_eq!(accounts.calls(), 0);
     });
 }
 
