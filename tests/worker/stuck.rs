@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use machine::{
-    observe::{ConcernReason, Observer},
+    observe::{ConcernReason, Observer, WaitingFor},
     store::Cause,
     testing::{TestClock, TestEnvironment},
     view::Internal,
@@ -21,6 +21,13 @@ async fn stuck(store: &Store) -> BTreeSet<Id> {
     let stuck = attention.concerns.iter().filter(|it| it.reason == ConcernReason::Stuck);
     let checked = stuck.inspect(|it| assert_eq!(it.cause.as_deref(), Some(TEXT)));
     checked.map(|it| it.id.unwrap()).collect()
+}
+
+/// What its page says that it waits for.
+async fn waits_for(store: &Store, id: Id) -> (WaitingFor, String) {
+    let detail = Observer::new(store).detail::<Internal>(id).await.unwrap();
+    let waits = detail.waits_for.clone().unwrap();
+    (waits.cause, waits.text)
 }
 
 /// Of each state, something else can move it, apart from the first and the last.
@@ -70,6 +77,12 @@ fn it_needs_attention_after_a_minute_and_until_there_is_news() {
         let id = create(&store, Lamp::new()).await;
         let rest = async || settle(worker(&store).handler(rests::<AnyLamp>())).await;
         rest().await;
+        // Neither a worker nor its program makes the next move.
+        let nothing = (WaitingFor::Nothing, format!("nothing: {TEXT}"));
+        assert_eq!(waits_for(&store, id).await, nothing);
+        let running = worker(&store).handler(rests::<AnyLamp>()).start();
+        assert_eq!(waits_for(&store, id).await, nothing);
+        running.stop().await.unwrap();
         hand.pass(Duration::from_millis(59_999));
         assert_eq!(stuck(&store).await, BTreeSet::new());
         hand.pass(Duration::from_millis(1));
@@ -79,6 +92,7 @@ fn it_needs_attention_after_a_minute_and_until_there_is_news() {
         assert_eq!(stuck(&store).await, BTreeSet::from([id]));
         store.send(id, &tells(r#"{"trigger": "cancel"}"#, "1")).await.unwrap();
         assert_eq!(stuck(&store).await, BTreeSet::new());
+        assert_eq!(waits_for(&store, id).await.0, WaitingFor::NoWorker);
         rest().await;
         is(&store, id, "off").await;
         hand.pass(A_MINUTE);
@@ -96,6 +110,7 @@ fn open_child_can_move_it() {
         rest().await;
         hand.pass(A_MINUTE);
         assert_eq!(stuck(&store).await, BTreeSet::from([child.id()]));
+        assert_eq!(waits_for(&store, id).await.0, WaitingFor::Child);
         store.commit(&mut child.cancel(graph_runner())).await.unwrap();
         rest().await;
         hand.pass(A_MINUTE);

@@ -159,11 +159,10 @@ impl Observer {
         let is_due = observed.due_at().is_some_and(|due_at| due_at <= self.store.now());
         let is_queued = |message: &Received| message.status == Delivery::Queued;
         let has_news = is_due || inbox.iter().flatten().any(is_queued);
-        let need = if has_news || children.iter().all(|child| child.has_ended) {
-            self.store.need_of(id).await?
-        } else {
-            None
-        };
+        let is_stuck = self.store.is_stuck(id).await?;
+        // A worker has nothing to do for a machine that nothing can move.
+        let may_move = !is_stuck && children.iter().all(|child| child.has_ended);
+        let need = if has_news || may_move { self.store.need_of(id).await? } else { None };
         let calls = self.machine_calls(&observed, &children, &inbox).await?;
         let inbox = inbox.into_iter();
         let messages = inbox.map(|message| MessageView::of(message, &observed, &calls)).collect();
@@ -190,7 +189,7 @@ impl Observer {
             next,
             definition,
         };
-        detail.waits_for = detail.waiting(need.as_ref());
+        detail.waits_for = detail.waiting(need.as_ref(), is_stuck);
         Ok(View::new(detail))
     }
 }

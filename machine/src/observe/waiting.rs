@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{ChildView, Detail, NextStep, undriven::Need};
 use crate::clock::Millis;
+use crate::store::Cause;
 use crate::view::{Audience, Label};
 
 /// The nearest cause why a machine has not moved on.
@@ -25,6 +26,8 @@ pub struct Waiting {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WaitingFor {
+    /// Nothing: no worker, person, child or deadline can move it.
+    Nothing,
     /// A machine that it has started.
     Child,
     /// A worker that has a handler or a tool which no live worker has.
@@ -47,8 +50,9 @@ const WORKER: &str = "a worker, which makes the next move";
 const PROGRAM: &str = "its program, which makes the next move";
 
 impl<A: Audience> Detail<A> {
-    /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the next move.
-    pub(super) fn waiting(&self, need: Option<&Need>) -> Option<Waiting> {
+    /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the next move; `is_stuck` is
+    /// true if nothing can move it, apart from a child that came later.
+    pub(super) fn waiting(&self, need: Option<&Need>, is_stuck: bool) -> Option<Waiting> {
         if self.machine.is_terminal {
             return None;
         }
@@ -60,6 +64,9 @@ impl<A: Audience> Detail<A> {
         }
         if let Some(child) = self.children.iter().find(|child| !child.has_ended) {
             return of(WaitingFor::Child, about(child), None);
+        }
+        if is_stuck {
+            return of(WaitingFor::Nothing, format!("nothing: {}", Cause::Stuck), None);
         }
         let execution = self.execution.as_ref();
         let answer_by = execution.and_then(|execution| execution.answer_by);

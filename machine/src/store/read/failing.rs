@@ -82,6 +82,12 @@ impl Store {
         Ok(found.into_iter().filter_map(|(id, work)| Some((id, work.stuck_at?))).collect())
     }
 
+    /// Returns whether a worker has found that nothing can move a machine, and nothing has come since.
+    pub(crate) async fn is_stuck(&self, id: Id) -> Result<bool, LoadError> {
+        let (_, work, _) = self.inner.backend.task(id).await?;
+        Ok(work.is_some_and(|work| work.stuck_at.is_some()))
+    }
+
     /// The last failure of one machine.
     pub(crate) async fn failing_of(&self, id: Id) -> Result<Option<Failing>, LoadError> {
         let (_, work, _) = self.inner.backend.task(id).await?;
