@@ -1,8 +1,11 @@
-//! What a tool answered is what the handler gets, although the process is killed between the end of the call and the
-//! handler.
+//! What a tool answered is what the handler gets, for the visit that called it, although processes are killed between the
+//! ends of calls and the handler.
 
 use std::{
+    collections::BTreeSet,
     fmt,
+    fs::{self, File},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -41,39 +44,55 @@ impl fmt::Display for Declined {
     }
 }
 
-/// Pays the sale with this number.
+/// The number of calls of a sale, each in a visit of its own.
+const VISITS: usize = 3;
+
+/// The number of processes that are killed.
+const KILLS: usize = 2;
+
+/// Pays a part of the sale with this number.
 #[derive(Debug, Serialize, Deserialize, Tool)]
 #[tool(bank.pay, irreversible, receipt = Paid, refusal = Declined)]
 struct Pay {
     number: usize,
+    visit: usize,
 }
 
 #[machine(durable, fields(number: usize))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Sale {
     #[initial]
-    #[invoke(pay: Pay = Pay { number }, unattended)]
-    #[on(end(outcome) => Ended, by = GraphRunner)]
-    Paying,
+    #[invoke(pay: Pay = Pay { number, visit }, unattended)]
+    #[on(again(visit, taken) => Paying, by = GraphRunner)]
+    #[on(end(taken) => Ended, by = GraphRunner)]
+    Paying { visit: usize, taken: Vec<Outcome<Pay>> },
     #[terminal]
-    Ended { outcome: Outcome<Pay> },
+    Ended { taken: Vec<Outcome<Pay>> },
 }
 
+/// The answers to the calls of a sale.
 type Answers = Vec<Result<Paid, Declined>>;
 
-/// Gives each sale its answer.
-struct Bank(Answers);
+/// Gives each call its answer, and notes it in a file.
+struct Bank {
+    book: PathBuf,
+    answers: Vec<Answers>,
+}
 
 impl Perform<Pay> for Bank {
     async fn perform(&self, call: &Call<Pay>) -> Answer<Paid, Declined> {
-        self.0[call.arguments().number].clone().or_refused().map(Applied::new)
+        let &Pay { number, visit } = call.arguments();
+        let mut book = File::options().create(true).append(true).open(&self.book).unwrap();
+        writeln!(book, "{number} {visit}").unwrap();
+        self.answers[number][visit].clone().or_refused().map(Applied::new)
     }
 }
 
-/// The process dies when this many outcomes have come, of which none was taken.
+/// With stops, each sale stops in its visit of this number with the outcome of its call, which is not taken. When all have
+/// stopped, the process dies.
 struct Till {
-    dies_at: Option<usize>,
-    ended: Count,
+    stops: Option<Vec<usize>>,
+    stopped: Mutex<BTreeSet<usize>>,
 }
 
 impl sale::Handle for Till {
@@ -83,19 +102,31 @@ impl sale::Handle for Till {
         outcome: Outcome<Pay>,
         _: &mut Task,
     ) -> Handled<AnySale> {
-        if let Some(all) = self.dies_at {
-            if self.ended.add() + 1 == all {
+        let (number, visit) = (*sale.number(), sale.state().visit);
+        if let Some(stops) = &self.stops
+            && visit >= stops[number]
+        {
+            self.stopped.lock().unwrap().insert(number);
+            if self.stopped.lock().unwrap().len() == stops.len() {
                 die();
             }
             std::future::pending::<()>().await;
         }
-        Ok(Next::to(sale.end(outcome, graph_runner())))
+        let mut taken = sale.state().taken.clone();
+        taken.push(outcome);
+        let (next, by) = (visit + 1, graph_runner());
+        Ok(if next < VISITS {
+            Next::to(sale.again(next, taken, by))
+        } else {
+            Next::to(sale.end(taken, by))
+        })
     }
 }
 
-/// Drives sales.
-fn sales(store: &Store, bank: Bank, dies_at: Option<usize>) -> Worker {
-    let till = Till { dies_at, ended: Count::default() };
+/// Drives the sales of a file.
+fn sales(store: &Store, file: &Path, answers: Vec<Answers>, stops: Option<Vec<usize>>) -> Worker {
+    let till = Till { stops, stopped: Mutex::default() };
+    let bank = Bank { book: file.with_extension("book"), answers };
     let worker = worker(store).handler(sale::Driver(till)).tool(bank).concurrency(64);
     worker.lease(Duration::from_secs(1)).sweep(Duration::from_millis(50))
 }
@@ -103,10 +134,9 @@ fn sales(store: &Store, bank: Bank, dies_at: Option<usize>) -> Worker {
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn is_killed_with_outcomes() {
-    let (file, answers): (PathBuf, Answers) = orders();
-    let store = Store::sqlite(file).await.unwrap();
-    let all = answers.len();
-    sales(&store, Bank(answers), Some(all)).run_until_idle().await.unwrap();
+    let (file, answers, stops): (PathBuf, Vec<Answers>, Vec<usize>) = orders();
+    let store = Store::sqlite(&file).await.unwrap();
+    sales(&store, &file, answers, Some(stops)).run_until_idle().await.unwrap();
 }
 
 async fn all_sales(store: &Store) -> Vec<AnySale> {
@@ -114,17 +144,27 @@ async fn all_sales(store: &Store) -> Vec<AnySale> {
     sales.into_iter().map(Result::unwrap).collect()
 }
 
-async fn come_back_after_a_crash(file: &Path, answers: &Answers) {
+/// What a sale has to take from its calls.
+fn outcomes(answers: &[Result<Paid, Declined>]) -> Vec<Outcome<Pay>> {
+    answers.iter().map(|answer| answer.clone().map_err(CallError::Refused)).collect()
+}
+
+async fn come_back_after_crashes(file: &Path, answers: &[Answers], stops: &[Vec<usize>]) {
     let store = Store::sqlite(file).await.unwrap();
     for number in 0..answers.len() {
-        store.create(&mut Sale::new(number)).await.unwrap();
+        store.create(&mut Sale::new(number, 0, Vec::new())).await.unwrap();
     }
-    Process::start("worker::answered::is_killed_with_outcomes", &(file, answers)).wait_until_dead();
-
-    let sales_of = all_sales(&store).await;
-    assert!(sales_of.iter().all(|sale| matches!(sale, AnySale::Paying(_))), "{sales_of:?}");
-    // No call is made again: this bank would panic.
-    sales(&store, Bank(Vec::new()), None)
+    for stops in stops {
+        let orders = (file, answers, stops);
+        Process::start("worker::answered::is_killed_with_outcomes", &orders).wait_until_dead();
+        for sale in all_sales(&store).await {
+            let AnySale::Paying(sale) = sale else { panic!("{sale:?}") };
+            let (number, visit) = (*sale.number(), sale.state().visit);
+            assert_eq!(visit, stops[number]);
+            assert_eq!(sale.state().taken, outcomes(&answers[number])[..visit]);
+        }
+    }
+    sales(&store, file, answers.to_vec(), None)
         .run_until(async {
             while all_sales(&store).await.iter().any(|sale| !matches!(sale, AnySale::Ended(_))) {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -132,13 +172,18 @@ async fn come_back_after_a_crash(file: &Path, answers: &Answers) {
         })
         .await
         .unwrap();
-    let mut taken = vec![None; answers.len()];
     for sale in all_sales(&store).await {
         let AnySale::Ended(sale) = sale else { panic!("{sale:?}") };
-        taken[*sale.number()] = Some(sale.state().outcome.clone());
+        assert_eq!(sale.state().taken, outcomes(&answers[*sale.number()]));
     }
-    let expected = answers.iter().map(|answer| Some(answer.clone().map_err(CallError::Refused)));
-    assert_eq!(taken, expected.collect::<Vec<_>>());
+    // No call was made twice.
+    let book = fs::read_to_string(file.with_extension("book")).unwrap();
+    let mut calls: Vec<_> = book.lines().map(str::to_owned).collect();
+    calls.sort_unstable();
+    let all = (0..answers.len()).flat_map(|sale| (0..VISITS).map(move |it| format!("{sale} {it}")));
+    let mut all: Vec<_> = all.collect();
+    all.sort_unstable();
+    assert_eq!(calls, all);
 }
 
 #[test]
@@ -152,13 +197,23 @@ fn an_answer_is_what_the_handler_gets_after_a_crash() {
         Just(Declined::Closed),
     ];
     let answer = prop_oneof![paid.prop_map(Ok), declined.prop_map(Err)];
-    // Each case is a process; a failure is not made smaller, because it says which answer differs.
+    let answers = prop::collection::vec(answer, VISITS);
+    // A sale does not go back.
+    let stops = prop::collection::vec(0..VISITS, KILLS).prop_map(|mut visits| {
+        visits.sort_unstable();
+        visits
+    });
+    // Each case is some processes; a failure is not made smaller, because it says which answer differs.
     let config = ProptestConfig { cases: 4, max_shrink_iters: 0, ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
-    let run = runner.run(&prop::collection::vec(answer, 12), |answers| {
+    let run = runner.run(&prop::collection::vec((answers, stops), 12), |sales| {
+        let (answers, visits): (Vec<_>, Vec<_>) = sales.into_iter().unzip();
+        // Of each process that is killed, the visits in which the sales stop.
+        let stops: Vec<Vec<usize>> =
+            (0..KILLS).map(|kill| visits.iter().map(|visits| visits[kill]).collect()).collect();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("agent.db");
-        Runtime::new().unwrap().block_on(come_back_after_a_crash(&file, &answers));
+        Runtime::new().unwrap().block_on(come_back_after_crashes(&file, &answers, &stops));
         Ok(())
     });
     run.unwrap();
