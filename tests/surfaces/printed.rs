@@ -7,6 +7,7 @@ use std::{
 };
 
 use machine::store::OpenOptions;
+use machine_tests::random::Random;
 use serde_json::{Map, Value};
 
 use super::{Place, Ran, bare, situations};
@@ -54,6 +55,11 @@ fn shell(command: &str) -> Ran {
     Ran::of(shell.arg("-c").arg(command).env_remove("MACHINE_DB").stdin(Stdio::null()))
 }
 
+/// It has run, or was about a question that has an answer, which only continues.
+fn has_run(ran: &Ran) -> bool {
+    ran.code == 0 || ran.code == 1 && ran.err.contains("without a text resumes it")
+}
+
 /// Runs the commands of a text, one of each verb and trigger, each on a copy of the file, and notes the verbs.
 fn run_all(place: &Place, text: &str, verbs: &mut BTreeSet<String>) {
     let prefix = place.prefix();
@@ -72,9 +78,7 @@ fn run_all(place: &Place, text: &str, verbs: &mut BTreeSet<String>) {
             refused.failed(1, gap.unwrap().0);
         }
         let ran = shell(&filled(command).replace(&file, &copy));
-        // A question with an answer only continues.
-        let is_answered = ran.code == 1 && ran.err.contains("without a text resumes it");
-        assert!(ran.code == 0 || is_answered, "{command}: {ran:?}");
+        assert!(has_run(&ran), "{command}: {ran:?}");
         verbs.insert(names[0].to_owned());
     }
 }
@@ -96,6 +100,32 @@ async fn every_command_runs_as_it_is_printed() {
     run_all(&place, place.run(&["list"]).done(), &mut verbs);
     let offered = "acknowledge approve cancel confirm decline requeue respond retry send show";
     assert_eq!(verbs.into_iter().collect::<Vec<_>>().join(" "), offered);
+}
+
+/// Also after others that were printed: walks in copies of a file with all situations.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_run_after_each_other() {
+    let mut random = Random::of("printed commands");
+    let place = Place::new().await;
+    for (number, situation) in (0..).zip(situations()) {
+        place.make(situation, number).await;
+    }
+    for _ in 0..12 {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy.db").display().to_string();
+        place.run(&["backup", &copy]).done();
+        let prefix = place.prefix().replace(&place.file().display().to_string(), &copy);
+        let (mut walked, mut printed) = (Vec::new(), String::new());
+        for _ in 0..6 {
+            printed.push_str(shell(&format!("{prefix} list")).done());
+            let command = (*random.pick(&commands(&printed, &prefix))).to_owned();
+            let ran = shell(&filled(&command));
+            walked.push(command);
+            assert!(has_run(&ran), "{walked:#?}: {ran:?}");
+            let id = walked[walked.len() - 1][prefix.len()..].split_whitespace().nth(1).unwrap();
+            printed = ran.out + shell(&format!("{prefix} show {id}")).done();
+        }
+    }
 }
 
 /// For each situation and each command, one of those that its refusals name.
