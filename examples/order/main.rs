@@ -54,7 +54,7 @@ impl Perform<Charge> for Bank {
         let mut bank = bank.map_err(|_| Declined::Closed).or_refused()?;
         bank.write_all(format!("{order}: {cents}\n").as_bytes())?;
         tokio::time::sleep(Duration::from_millis(50)).await; // it takes its time to answer
-        Ok(Applied::new("paid"))
+        Ok(Applied::new("charged"))
     }
 
     async fn find(&self, attempt: &Attempt<Charge>) -> Answer<String, Declined> {

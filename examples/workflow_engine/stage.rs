@@ -23,6 +23,7 @@ use crate::{
     run::office,
     show::{self, Log, say},
     submit::Submitted,
+    workflow::workflow::{DEFINITION, Status},
 };
 
 /// The time limit of the story for anything.
@@ -169,8 +170,9 @@ impl Stage {
     }
 
     /// Waits until this number of engines is in a state.
-    pub fn until_engines(&mut self, number: usize, status: &str) -> anyhow::Result<()> {
-        let query = Query::new().machine("workflow").status(status);
+    pub fn until_engines(&mut self, number: usize, status: Status) -> anyhow::Result<()> {
+        let status = status.as_str();
+        let query = Query::new().machine(&*DEFINITION.name).status(status);
         self.until(status, |stage| Ok(block_on(stage.store.list(&query))?.items.len() == number))
     }
 

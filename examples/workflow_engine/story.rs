@@ -11,6 +11,7 @@ use crate::{
     run::stopped,
     show::{self, say},
     stage::Stage,
+    workflow::workflow::Status,
 };
 
 pub fn tell() -> anyhow::Result<()> {
@@ -36,10 +37,10 @@ pub fn tell() -> anyhow::Result<()> {
     }
 
     chapter("The site was down, three times in a row. It is up again.");
-    stage.until_engines(1, "manual_intervention")?;
+    stage.until_engines(1, Status::ManualIntervention)?;
     stage.answer("publish the report", "user_resume", None)?;
     stage.until_ended("publish the report")?;
-    stage.until_engines(5, "idle")?;
+    stage.until_engines(5, Status::Idle)?;
     stage.kill()?;
 
     chapter("The outcome of each task.");
@@ -89,7 +90,7 @@ fn begin() -> anyhow::Result<Stage> {
     stage.pause("greet bob", "wait for me")?;
     chapter("An engine works on all of them, until each needs a person.");
     stage.start()?;
-    stage.until_engines(5, "manual_intervention")?;
+    stage.until_engines(5, Status::ManualIntervention)?;
     Ok(stage)
 }
 

@@ -10,7 +10,10 @@ use machine::{
 use crate::{
     record::{Submission, TaskRecord},
     work::Work,
-    workflow::{AnyWorkflow, Workflow},
+    workflow::{
+        AnyWorkflow, Workflow,
+        workflow::{DEFINITION, Status},
+    },
 };
 
 const UNREAD: &str = "the engines cannot be read";
@@ -36,7 +39,7 @@ pub async fn submit(
 ) -> anyhow::Result<Submitted> {
     let mut record = TaskRecord::new(Submission { goal: goal.to_owned() });
     let work = Work::new(record.id(), limit);
-    let idle = Query::new().machine("workflow").status("idle");
+    let idle = Query::new().machine(&*DEFINITION.name).status(Status::Idle.as_str());
     for engine in store.load_all::<AnyWorkflow>(&idle).await.context(UNREAD)?.items {
         let AnyWorkflow::Idle(engine) = engine.context(UNREAD)? else { continue };
         let mut engine = engine.start_task(goal.to_owned(), work.clone(), by);
