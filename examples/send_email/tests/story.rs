@@ -37,3 +37,21 @@ fn the_next_commands_run() {
     assert_eq!(world.server.received(), 1);
     world.verify();
 }
+
+/// Each command that the list of this program shows runs as it is printed, with the name of a person.
+#[test]
+fn printed_commands_run() {
+    let program = env!("CARGO_BIN_EXE_send_email");
+    for verb in ["approve", "decline"] {
+        let world = World::new();
+        world.ask();
+        let listed = world.ok("list");
+        let commands = listed.match_indices(program).map(|(start, _)| &listed[start..]);
+        let mut commands = commands.map(|text| text.split(['\n', '│']).next().unwrap().trim_end());
+        let command = commands.find(|it| it.contains(&format!(" {verb} "))).unwrap();
+        let command = format!("{} --yes", command.replace("NAME", "ann"));
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", errors(&output));
+        assert!(!world.attention().contains(verb), "{}", world.attention());
+    }
+}
