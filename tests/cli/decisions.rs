@@ -320,6 +320,7 @@ async fn acts_without_a_reason_are_on_record() {
         (place.running("bob@example.com").await, place.pending("eve@example.com").await);
     place.run(&["fence", &end(running), "--as", "eve", "--yes"]).done();
     place.run(&["cancel", &end(pending), "--as", "bob"]).done();
+    place.run(&["cancel", &end(pending), "--as", "dan"]).failed(1, "there is nothing to cancel");
     place.run(&["prune", "--ended-for", "0s", "--as", "tom", "--yes"]).done();
     let log = place.store.operations(10, None).await.unwrap();
     let log: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
@@ -327,7 +328,9 @@ async fn acts_without_a_reason_are_on_record() {
         log.iter().map(|one| (&*one.by, &*one.operation, &*one.machines, &*one.detail)).collect();
     let expected = [
         ("tom", "prune", &[][..], "that ended at least 0 s ago"),
-        ("bob", "cancel", &[pending][..], "cancelled"),
+        // It does not say that it was cancelled, which was refused.
+        ("dan", "cancel", &[pending][..], "no longer needed"),
+        ("bob", "cancel", &[pending][..], "no longer needed"),
         ("eve", "fence", &[running][..], "its worker was fenced"),
     ];
     assert_eq!(found, expected);

@@ -240,6 +240,8 @@ async fn a_question_mark_on_a_refusal_is_unknown(mut place: Place) {
     let answer = asked.map_err(NoReceipt::from).map(|()| unreachable!());
     let execution = charged::<Irreversible>(&mut place, 1, answer).await;
     assert!(Progress::of(&execution).is_in_doubt());
+    // Which is no outcome.
+    assert!(outcome::<Charge>(&execution).unwrap().is_none());
 }
 
 async fn what_a_person_says_is_no_refusal_of_the_tool(place: Place) {

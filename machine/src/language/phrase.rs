@@ -97,7 +97,7 @@ phrases! {
     // Results and reasons as they are stored. `Language::stored` finds them again.
     Approved: "approved", "已批准";
     Declined: "declined", "已拒绝";
-    Cancelled: "cancelled", "已取消";
+    NotNeeded: "no longer needed", "不再需要";
     NotApproved: "not approved: {reason}", "未获批准：{reason}";
     NobodyAnswered: "not answered in time", "无人在规定时间内答复";
     NoAnswerInTime: "no answer in time", "未在规定时间内得到答复";

@@ -8,7 +8,7 @@ use super::{Language, Phrase, fill};
 const STORED: &[Phrase] = &[
     Phrase::Approved,
     Phrase::Declined,
-    Phrase::Cancelled,
+    Phrase::NotNeeded,
     Phrase::NotApproved,
     Phrase::NobodyAnswered,
     Phrase::NoAnswerInTime,

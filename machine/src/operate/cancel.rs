@@ -59,7 +59,7 @@ impl Operator<'_> {
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn cancel(&self, ids: &[Id], reason: Option<&str>) -> Result<Vec<Cancelled>, Error> {
         let ids = &*distinct(ids);
-        let reason = reason.unwrap_or(Phrase::Cancelled.english());
+        let reason = reason.unwrap_or(Phrase::NotNeeded.english());
         let plans = self.plans(ids, reason).await;
         let plans = self.checked("cancel", ids, reason, plans).await?;
         let mut cancelled = Vec::with_capacity(ids.len());
@@ -92,7 +92,7 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed.
     pub async fn cancel_one(&self, id: Id, reason: Option<&str>) -> Result<Cancelled, Error> {
-        let reason = reason.unwrap_or(Phrase::Cancelled.english());
+        let reason = reason.unwrap_or(Phrase::NotNeeded.english());
         let plan = self.plan(id, reason).await;
         let plan = self.checked("cancel", &[id], reason, plan).await?;
         let act = self.act("cancel", &[id], reason);

@@ -38,7 +38,7 @@ pub struct Cancel {
     #[command(flatten)]
     several: Several,
     /// The reason.
-    #[arg(long, value_name = "TEXT", default_value = "cancelled")]
+    #[arg(long, value_name = "TEXT", default_value = "no longer needed")]
     reason: String,
 }
 
