@@ -206,6 +206,36 @@ fn a_tool_that_a_live_worker_lacks_is_missing_for_as_long_as_it_looks() {
     });
 }
 
+/// Each worker leaves it to another one.
+#[test]
+fn a_message_that_no_live_worker_takes_needs_attention_after_a_minute() {
+    timed(async |store, hand| {
+        // Machines are stamped by the clock of the system.
+        hand.pass(std::time::UNIX_EPOCH.elapsed().unwrap());
+        let id = create(&store, Ticket::new().open(graph_runner())).await;
+        let wish = Message::from_json(r#"{"trigger": "wish", "text": "rain"}"#, &Customer).unwrap();
+        store.send(id, &wish).await.unwrap();
+        let leaves_it = || worker(&store).handler(opens());
+        settle(leaves_it()).await;
+        let running = started(&store, leaves_it()).await;
+        assert_eq!(missing(&store).await, BTreeSet::new());
+        running.stop().await.unwrap();
+
+        hand.pass(A_WHILE);
+        let running = started(&store, leaves_it()).await;
+        let what = "no live worker takes the message to this `ticket`, or reads its state: start the \
+                    program that does";
+        let all = BTreeSet::from([(id, what.to_owned())]);
+        // While the worker looks at it again, it is with that worker.
+        until("it is missing", async || missing(&store).await == all).await;
+        running.stop().await.unwrap();
+
+        settle(worker(&store).handler(opens()).sender::<Customer>()).await;
+        is(&store, id, "wished").await;
+        assert_eq!(missing(&store).await, BTreeSet::new());
+    });
+}
+
 /// A machine that waits for a person is for a person, whether or not a worker is alive.
 #[test]
 fn machines_waiting_for_a_person_need_no_worker() {

@@ -27,7 +27,8 @@ pub enum ConcernReason {
     SetAside,
     /// A worker refused to start. It is no machine.
     WorkerNotStarted,
-    /// It needs a handler or a tool that no live worker has, for a minute or longer.
+    /// It needs a handler or a tool that no live worker has, or a program that takes a message that all others leave alone,
+    /// for a minute or longer.
     NoWorker,
     /// Nothing can move it, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
     /// call or child, a deadline, a message, or a move for a person.

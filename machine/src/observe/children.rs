@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{NextStep, Observer, Overview, undriven::Need};
+use super::{NextStep, Observer, Overview};
 use crate::view::Human;
 use crate::{
     contract::{AnyExecution, Release, execution},
@@ -72,7 +72,7 @@ impl Observer {
             let observed = self.store.observed_one(id).await?;
             let next = self.next(id).await?;
             let need = self.store.need_of(id).await?;
-            let missing = need.as_ref().and_then(Need::unmet).map(ToString::to_string);
+            let missing = need.and_then(|need| need.unmet).map(|unmet| unmet.to_string());
             if observed.definition.name != execution::DEFINITION.name {
                 let now = self.store.now();
                 let one = Overview::<Human>::of_subject(&observed.subject(&self.own), None, now);

@@ -1,9 +1,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{
-    ChildView, NextStep, Observer, Trouble, Waiting, aside, calls::MachineCalls, undriven::Need,
-};
+use super::{ChildView, NextStep, Observer, Trouble, Waiting, aside, calls::MachineCalls};
 use crate::view::{
     Audience, CallView, ExecutionSnapshot, Human, Snapshot, StateCalls, View,
     audience::{due, is_hidden},
@@ -168,7 +166,7 @@ impl Observer {
         let messages = inbox.map(|message| MessageView::of(message, &observed, &calls)).collect();
         let late = calls.late_deadline(&observed, self.store.now());
         let next = self.next(id).await?;
-        let missing = need.as_ref().and_then(Need::unmet);
+        let missing = need.as_ref().and_then(|need| need.unmet.as_ref());
         let mut detail: Detail<A> = Detail {
             machine: machine.into_inner(),
             execution: execution.map(View::into_inner),

@@ -1,4 +1,4 @@
-//! Work that no live worker does: a handler or a tool that none of them has.
+//! Work that no live worker does: a handler or a tool that none of them has, or what each leaves to another program.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -32,16 +32,10 @@ pub(crate) struct Undriven {
 /// What a machine needs of a worker for its next move.
 #[derive(Debug)]
 pub(crate) struct Need {
-    needs: Needs,
-    /// A live worker has it; `None` in a store that no worker has ever driven.
-    pub(crate) is_met: Option<bool>,
-}
-
-impl Need {
     /// What no live worker has.
-    pub(crate) fn unmet(&self) -> Option<&Needs> {
-        (self.is_met == Some(false)).then_some(&self.needs)
-    }
+    pub(crate) unmet: Option<Needs>,
+    /// `false` in a store that no worker has ever driven.
+    pub(crate) has_workers: bool,
 }
 
 /// A capability of workers.
@@ -51,20 +45,23 @@ pub(crate) enum Needs {
     Handler(String),
     /// A tool of this name.
     Tool(String),
+    /// A program that takes a message to machines of this kind, or reads them, which all others leave alone.
+    Program(String),
 }
 
 impl Needs {
-    /// Its kind: `handler` or `tool`.
+    /// Its kind: `handler`, `tool` or `program`.
     pub(crate) fn what(&self) -> &'static str {
         match self {
             Self::Handler(_) => "handler",
             Self::Tool(_) => "tool",
+            Self::Program(_) => "program",
         }
     }
 
     /// Its name.
     pub(crate) fn name(&self) -> &str {
-        let (Self::Handler(name) | Self::Tool(name)) = self;
+        let (Self::Handler(name) | Self::Tool(name) | Self::Program(name)) = self;
         name
     }
 }
@@ -79,6 +76,12 @@ impl fmt::Display for Needs {
                 write!(
                     f,
                     "no live worker has the tool `{tool}`: start the program that has it, or add `.tool(..)` to its worker"
+                )
+            }
+            Self::Program(machine) => {
+                write!(
+                    f,
+                    "no live worker takes the message to this `{machine}`, or reads its state: start the program that does"
                 )
             }
         }
@@ -96,7 +99,14 @@ impl LiveWorkers {
         self.live.iter().any(|worker| match needs {
             Needs::Handler(machine) => worker.drives(machine),
             Needs::Tool(tool) => worker.runs(tool),
+            // It would have done it.
+            Needs::Program(_) => false,
         })
+    }
+
+    /// The first of these that no live worker has.
+    fn unmet(&self, needs: Vec<Needs>) -> Option<Needs> {
+        needs.into_iter().find(|needs| !self.meet(needs))
     }
 }
 
@@ -104,8 +114,14 @@ impl Store {
     /// What a machine needs of a worker now, if it is for a worker to move it on.
     pub(crate) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
         let Some((_, needs)) = self.needs(id, self.now()).await? else { return Ok(None) };
-        let is_met = self.crew_of_all().await?.map(|(crew, _)| crew.meet(&needs));
-        Ok(Some(Need { needs, is_met }))
+        let crew = self.crew_of_all().await?;
+        let has_workers = crew.is_some();
+        Ok(Some(Need { unmet: crew.and_then(|(crew, _)| crew.unmet(needs)), has_workers }))
+    }
+
+    /// The time so long ago, by the clock of the store.
+    pub(crate) fn ago(&self, time: Duration) -> Millis {
+        self.now().saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
     }
 
     /// The live workers, and the kinds that workers have driven. `None` if there never was a worker.
@@ -127,8 +143,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Undriven>, LoadError> {
         let Some((crew, driven)) = self.crew_of_all().await? else { return Ok(Vec::new()) };
-        let patience_ms = Millis::try_from(patience.as_millis()).unwrap_or(Millis::MAX);
-        let before = self.now().saturating_sub(patience_ms);
+        let before = self.ago(patience);
         let ended = if patience.is_zero() { self.ended_holders().await? } else { Vec::new() };
         let is_ready = |it: &&ReadyMachine| {
             it.wake.at <= before || it.worker.as_ref().is_some_and(|worker| ended.contains(worker))
@@ -155,7 +170,7 @@ impl Store {
         for id in ready {
             if !found.contains_key(&id)
                 && let Some((machine, needs)) = self.needs(id, before).await?
-                && !crew.meet(&needs)
+                && let Some(needs) = crew.unmet(needs)
             {
                 found.insert(id, Undriven { id, machine, needs });
             }
@@ -185,8 +200,12 @@ impl Store {
         Ok(())
     }
 
-    /// The kind of a machine, and what it needs of a worker, if it is for a worker to move it on.
-    async fn needs(&self, id: Id, before: Millis) -> Result<Option<(String, Needs)>, LoadError> {
+    /// The kind of a machine, and what it needs of workers, if it is for a worker to move it on.
+    async fn needs(
+        &self,
+        id: Id,
+        before: Millis,
+    ) -> Result<Option<(String, Vec<Needs>)>, LoadError> {
         let observed = LoadError::readable(self.observed_one(id).await)?;
         // An unreadable machine is a separate concern.
         let Some(observed) = observed else { return Ok(None) };
@@ -194,21 +213,25 @@ impl Store {
             return Ok(None);
         }
         let (_, work, queued) = self.inner.backend.task(id).await?;
-        if work.is_some_and(|work| work.handler.set_aside || work.deadline.set_aside) {
+        if work.as_ref().is_some_and(|work| work.handler.set_aside || work.deadline.set_aside) {
             // It waits for a person, who may requeue it.
             return Ok(None);
         }
         let machine = observed.definition.name.to_string();
+        let left_at = work.and_then(|work| work.others_at);
+        let is_left = left_at.is_some_and(|left_at| left_at <= self.ago(PATIENCE));
         let needs = if observed.definition.name == execution::DEFINITION.name {
             match LoadError::readable(self.execution_of(observed).await)? {
-                Some(execution) => self.needs_tool(&execution).await,
+                Some(execution) => self.needs_tool(&execution).await.map(|tool| vec![tool]),
                 None => None,
             }
         } else {
             // A question needs a worker only once an answer has come.
             let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
             let rests = observed.is_question() && queued.is_empty() && !is_due;
-            (!rests).then(|| Needs::Handler(machine.clone()))
+            let handler = Needs::Handler(machine.clone());
+            let program = is_left.then(|| Needs::Program(machine.clone()));
+            (!rests).then(|| [handler].into_iter().chain(program).collect())
         };
         Ok(needs.map(|needs| (machine, needs)))
     }

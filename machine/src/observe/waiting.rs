@@ -83,9 +83,10 @@ impl<A: Audience> Detail<A> {
         }
         if let Some(need) = need {
             let retry_at = self.trouble.as_ref().and_then(|trouble| trouble.retry_at);
-            return match need.is_met {
-                Some(_) => by(WaitingFor::Worker, WORKER, retry_at),
-                None => by(WaitingFor::Program, PROGRAM, retry_at),
+            return if need.has_workers {
+                by(WaitingFor::Worker, WORKER, retry_at)
+            } else {
+                by(WaitingFor::Program, PROGRAM, retry_at)
             };
         }
         if execution.is_some_and(|execution| execution.label == Label::InProgress) {

@@ -76,8 +76,7 @@ impl Store {
         patience: Duration,
         limit: usize,
     ) -> Result<Vec<(Id, Millis)>, Unavailable> {
-        let patience = Millis::try_from(patience.as_millis()).unwrap_or(Millis::MAX);
-        let which = Schedules::Stuck(self.now().saturating_sub(patience), limit);
+        let which = Schedules::Stuck(self.ago(patience), limit);
         let found = self.inner.backend.schedules(which).await?;
         Ok(found.into_iter().filter_map(|(id, work)| Some((id, work.stuck_at?))).collect())
     }
