@@ -26,15 +26,16 @@ struct Refund {
     cents: u32,
 }
 
+fn payable(refund: &Refund) -> Result<&Refund, String> {
+    if refund.cents > 1000 { Err("more than 10.00".to_owned()) } else { Ok(refund) }
+}
+
 struct Bank; // your client
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
-        let Refund { order, cents } = call.arguments();
-        if *cents > 1000 {
-            return Err(NoReceipt::not_applied("more than 10.00")); // nothing has happened
-        }
+        let refund = payable(call.arguments()).or_refused()?; // an error: nothing has happened
         tokio::time::sleep(std::time::Duration::from_secs(5)).await; // the bank takes its time
-        Ok(Applied::new(format!("transfer for order {order}"))) // `?` here would mean: unknown
+        Ok(Applied::new(format!("transfer for order {}", refund.order))) // `?` alone: unknown
     }
 }
 
