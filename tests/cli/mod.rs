@@ -2,6 +2,7 @@
 
 mod calls;
 mod chinese;
+mod clock;
 mod concerns;
 mod decisions;
 mod failures;

@@ -1,4 +1,4 @@
-use std::{fmt::Write, sync::Arc};
+use std::{collections::HashMap, fmt::Write, sync::Arc};
 
 use comfy_table::Cell;
 use serde_json::Value;
@@ -10,18 +10,18 @@ use super::{
     show::plain,
     table::{Table, cell, label},
     terminal::{Terminal, field},
-    time::{local, relative},
+    time::{dated, local, passed, relative},
     view_options::ViewOptions,
 };
 use crate::audience::for_audience;
 use machine::{
     Id,
     actor::Category,
-    clock::length,
+    clock::Millis,
     definition::Text,
     store::Store,
     text::OneLine,
-    view::{CallDecision, ExecutionSnapshot, ExecutionTimeline, TimelineEvent, TransitionRecord},
+    view::{CallDecision, ExecutionSnapshot, ExecutionTimeline, TimelineEvent},
 };
 
 /// `timeline`: the history of one machine, or the executions of a session.
@@ -63,7 +63,8 @@ impl Timeline {
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Output, Error> {
         for_audience!(self.options.audience, A => {
             let timeline = context.observer(store).timeline::<A>(id).await?;
-            let events = events(context.terminal(), &timeline.events, &timeline.decisions);
+            let (all, decisions) = (&timeline.events, &timeline.decisions);
+            let events = events(context.terminal(), store.now(), all, decisions);
             let mut text = format!("{id}\n{events}");
             if let Some(calls) = &timeline.calls {
                 text.push_str(&field("state", OneLine(&calls.label)));
@@ -90,7 +91,11 @@ impl Timeline {
     }
 }
 
-fn session_text<A: Sees>(terminal: Terminal, now: i64, timeline: &ExecutionTimeline<A>) -> String {
+fn session_text<A: Sees>(
+    terminal: Terminal,
+    now: Millis,
+    timeline: &ExecutionTimeline<A>,
+) -> String {
     let mut shown = format!(
         "{}: {} executions, {} ended, {} not ended\n",
         OneLine(&timeline.session_id),
@@ -103,7 +108,7 @@ fn session_text<A: Sees>(terminal: Terminal, now: i64, timeline: &ExecutionTimel
         let _ = writeln!(shown, "{count} more cannot be read; `list --session` lists them");
     }
     shown.push_str(&executions(terminal, now, &timeline.contracts));
-    let transitions = transitions(terminal, &timeline.transitions);
+    let transitions = transitions(terminal, now, timeline);
     if !transitions.is_empty() {
         let _ = write!(shown, "\n{}\n{transitions}", terminal.title("Transitions"));
     }
@@ -122,13 +127,13 @@ fn session_text<A: Sees>(terminal: Terminal, now: i64, timeline: &ExecutionTimel
 
 fn executions<A: Sees>(
     terminal: Terminal,
-    now: i64,
+    now: Millis,
     executions: &[ExecutionSnapshot<A>],
 ) -> String {
     let mut table = Table::new(terminal, &["Id", "State", "Since", "Took", "About", "Outcome"]);
     for execution in executions {
         let (created, entered) = (execution.created_at, execution.entered_at);
-        let took = length(entered.saturating_sub(created).max(0).unsigned_abs());
+        let took = passed(created, entered);
         let outcome = [&execution.result, &execution.error_message];
         let outcome = outcome.map(|text| text.as_deref().unwrap_or_default()).concat();
         table.row([
@@ -143,15 +148,26 @@ fn executions<A: Sees>(
     if table.is_empty() { String::new() } else { table.text() }
 }
 
-fn transitions<A: Sees>(terminal: Terminal, transitions: &[TransitionRecord<A>]) -> String {
+fn transitions<A: Sees>(
+    terminal: Terminal,
+    now: Millis,
+    timeline: &ExecutionTimeline<A>,
+) -> String {
     let mut table = Table::new(terminal, &["At", "Execution", "Transition", "By"]);
-    for step in transitions {
+    // The entry before may be anywhere among the rows: they are in the order of their times, and the clock may have gone
+    // back.
+    let created = timeline.contracts.iter().map(|it| ((it.execution_id, 0), it.created_at));
+    let moved = timeline.transitions.iter();
+    let moved = moved.map(|it| ((it.execution_id, it.sequence_number + 1), it.timestamp));
+    let before: HashMap<_, _> = created.chain(moved).collect();
+    for step in &timeline.transitions {
+        let before = before.get(&(step.execution_id, step.sequence_number)).copied();
         let transition = format!("{} → {} ({})", step.from_status, step.to_status, step.trigger);
         let kind = A::diagnostic::<Option<Text>>(&step.actor).and_then(Option::as_deref);
         let name = A::diagnostic::<Option<Arc<str>>>(&step.actor_name).and_then(Option::as_deref);
         let name = name.or(step.person.as_deref());
         table.row([
-            cell(local(step.timestamp)),
+            cell(dated(step.timestamp, before, now)),
             cell(step.execution_id.to_string()),
             cell(transition),
             cell(who(step.actor_category, kind, name)),
@@ -163,11 +179,13 @@ fn transitions<A: Sees>(terminal: Terminal, transitions: &[TransitionRecord<A>])
 /// The events, and the decisions about calls between them.
 fn events<A: Sees>(
     terminal: Terminal,
+    now: Millis,
     events: &[TimelineEvent<A>],
     decisions: &[CallDecision],
 ) -> String {
     let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
     let mut decisions = decisions.iter().peekable();
+    let mut before = None;
     for event in events {
         // A decision may lead to the event of the same millisecond; nothing is decided before the creation.
         while let Some(made) = decisions.next_if(|it| event.number > 0 && it.at <= event.at) {
@@ -182,7 +200,7 @@ fn events<A: Sees>(
         let name = A::diagnostic::<Option<String>>(&event.actor_name).and_then(Option::as_deref);
         let name = name.or(event.person.as_deref());
         table.row([
-            cell(local(event.at)),
+            cell(dated(event.at, before.replace(event.at), now)),
             cell(who(event.actor_category, kind, name)),
             cell(&event.text),
             cell(with.join(", ")),

@@ -129,7 +129,7 @@ export function entry(page, history, step) {
       { class: "note" },
       exact(event.at),
       ` by ${who(event)}`,
-      before ? `, ${length(event.at - before.at)} after the entry before it` : "",
+      before ? `, ${passed(event, before, " after the entry before it")}` : "",
     ),
     given(event, key, page.render),
     h("h3", null, "Data of the state, compared with the entry before"),
@@ -143,6 +143,12 @@ export function entry(page, history, step) {
       ),
   );
 }
+
+/** The time since the entry before, or that the clock was set back in between. */
+const passed = (event, before, words = "") =>
+  event.at < before.at
+    ? `the clock went back by ${length(before.at - event.at)}`
+    : `${length(event.at - before.at)}${words}`;
 
 const who = (event) => [event.actor_category, event.actor, event.actor_name ?? event.person].filter(Boolean).join(", ");
 
@@ -224,7 +230,7 @@ function entryRow(page, event, before, isChosen) {
       h("button", { type: "button", class: "small", "aria-label": label, onclick }, String(event.number)),
     ),
     h("td", null, h("time", { datetime: new Date(event.at).toISOString() }, exact(event.at))),
-    h("td", null, before ? length(event.at - before.at) : "–"),
+    h("td", null, before ? passed(event, before) : "–"),
     h("td", null, who(event)),
     dataCell(event.text),
   );
