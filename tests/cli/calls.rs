@@ -1,6 +1,9 @@
 //! The calls that machines made by entering their states, in `list`, `show` and `timeline`.
 
-use machine_tests::invoked::{asked, begun, doubtful, placed, purchase::Event, reading, send};
+use machine_tests::{
+    actors::ann,
+    invoked::{AnyPurchase, asked, begun, doubtful, placed, purchase::Event, reading, send},
+};
 
 use crate::surfaces::{Place, end};
 
@@ -37,7 +40,7 @@ async fn a_machine_shows_its_calls_and_what_waits_for_them() {
     let place = Place::new().await;
     let (id, call) = placed(&place.store, 2).await;
     doubtful(&place.store, call).await;
-    send(&place.store, id, &Event::Cancel, machine_tests::actors::ann()).await;
+    send(&place.store, id, &Event::Cancel, ann()).await;
     place.run(&["show", &end(id)]).shows(&[
         "state        PAYING (in doubt)",
         "payment 0",
@@ -107,4 +110,24 @@ async fn a_timeline_names_who_decided_about_the_calls() {
     let decisions = &place.json(&["timeline", &end(id)])["decisions"];
     assert_eq!(decisions.as_array().unwrap().len(), 1, "{decisions}");
     assert_eq!(decisions[0]["person"], "carl");
+}
+
+/// An approval is not the outcome of the call: the person who gave it finds that the call was withdrawn, and why.
+#[tokio::test]
+async fn an_approved_call_that_was_withdrawn_says_why() {
+    let place = Place::new().await;
+    let (id, call) = asked(&place.store, 1).await;
+    let shown = place.json(&["show", &end(id)]);
+    let gate = shown["call_list"][0]["gate"].as_str().unwrap();
+    place.run(&["approve", gate, "--as", "dora", "--yes"]).done();
+    let AnyPurchase::Asking(asking) = place.store.load(id).await.unwrap() else {
+        panic!("it has moved")
+    };
+    place.store.commit(&mut asking.cancel(ann())).await.unwrap();
+    let call = call.to_string();
+    let approved = format!("execution: {call}");
+    place.run(&["timeline", &end(id)]).shows(&["bank.charge approved", &approved, "(cancel)"]);
+    let why = "a person moved the purchase to `cancelled` by `cancel` before the call began";
+    place.run(&["show", &call]).shows(&["CANCELLED", why]);
+    place.run(&["timeline", &call]).shows(&["(cancel)", why]);
 }
