@@ -5,7 +5,7 @@ use std::{error::Error, fmt, sync::Mutex};
 
 use machine::contract::{
     AnswersLater, CallError, Effect, EffectType, FoundBy, Idempotent, Irreversible, OrRefused,
-    Progress, Report, outcome, receipt, refusal,
+    Report, outcome, receipt, refusal,
 };
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use serde::{Deserialize, Serialize};
@@ -239,7 +239,7 @@ async fn a_question_mark_on_a_refusal_is_unknown(mut place: Place) {
     let asked: Result<(), Declined> = Err(Declined::Closed);
     let answer = asked.map_err(NoReceipt::from).map(|()| unreachable!());
     let execution = charged::<Irreversible>(&mut place, 1, answer).await;
-    assert!(Progress::of(&execution).is_in_doubt());
+    assert_eq!(Label::of(&execution), Label::InDoubt);
     // Which is no outcome.
     assert!(outcome::<Charge>(&execution).unwrap().is_none());
 }

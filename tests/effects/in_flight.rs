@@ -206,7 +206,7 @@ async fn an_answer_through_a_guard_counts_after_the_future_is_gone(place: Place)
         let guard = dropped::<false>(&place.store, id).await;
         assert_eq!(place.status(id).await, Status::Running);
         if is_fenced {
-            assert_eq!(place.doubt().await.progress().worker(), Liveness::CutOff);
+            assert!(place.doubt().await.question().contains("was cut off"));
         }
         guard.answer(receipt("250 queued"));
         place.is_completed_late(id, "250 queued").await;

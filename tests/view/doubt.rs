@@ -1,10 +1,6 @@
 //! The evidence of a call that contradicts the record of its end.
 
-use machine::{
-    contract::{Evidence, Progress},
-    stored::Unverified,
-    view::late_evidence,
-};
+use machine::{contract::Evidence, stored::Unverified, view::late_evidence};
 
 use crate::view::{prelude::*, situations::answered_late};
 
@@ -20,10 +16,9 @@ async fn a_receipt_after_the_end_contradicts_it() {
     let store = Store::memory();
     let execution = overridden(&store, "250 queued").await;
     assert!(matches!(execution, AnyExecution::Failed(_)), "{execution:?}");
-    let progress = Progress::of(&execution);
-    assert!(progress.is_contradicted() && progress.is_applied() && !progress.is_in_doubt());
-    assert_eq!(progress.overridden_by(), Some("ann"));
-    assert_eq!(progress.receipt(), Some("250 queued"));
+    assert_eq!(Label::of(&execution), Label::Contradicted);
+    let shown = ConsequenceView::of(&execution).result.clone().unwrap();
+    assert!(shown.contains("250 queued"), "{shown}");
 
     let json = json!(store.export(execution.id()).await.unwrap()).to_string();
     let claim: Unverified = serde_json::from_str(&json).unwrap();

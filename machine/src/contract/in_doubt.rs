@@ -101,8 +101,7 @@ impl InDoubt {
     }
 
     /// The known progress of the call.
-    #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         Progress::read(&self.0)
     }
 

@@ -122,7 +122,7 @@ pub use permit::Permit;
 pub(crate) use permit_check::{Owner, PermitCheck};
 pub use planned::Planned;
 pub use position::{GraphPosition, Mismatch};
-pub use progress::Progress;
+pub(crate) use progress::Progress;
 pub use question::Question;
 #[doc(hidden)]
 pub use refusal::IsRefusal;

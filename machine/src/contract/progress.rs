@@ -113,8 +113,7 @@ impl Progress {
     }
 
     /// The progress of an execution, including unstored entries.
-    #[must_use]
-    pub fn of(execution: &AnyExecution) -> Self {
+    pub(crate) fn of(execution: &AnyExecution) -> Self {
         Self::read(execution)
     }
 
@@ -138,51 +137,43 @@ impl Progress {
     }
 
     /// Returns `true` if the execution has waited.
-    #[must_use]
-    pub fn has_waited(&self) -> bool {
+    pub(crate) fn has_waited(&self) -> bool {
         self.waited
     }
 
     /// The person who approved it: at its gate, or as a retry.
-    #[must_use]
-    pub fn approved_by(&self) -> Option<&str> {
+    pub(crate) fn approved_by(&self) -> Option<&str> {
         self.approved_by.as_deref()
     }
 
     /// The answer of a gate.
-    #[must_use]
-    pub fn decision(&self) -> Option<&Decision> {
+    pub(crate) fn decision(&self) -> Option<&Decision> {
         self.decision.as_ref()
     }
 
     /// The person who answered its question.
-    #[must_use]
-    pub fn answered_by(&self) -> Option<&str> {
+    pub(crate) fn answered_by(&self) -> Option<&str> {
         self.answered_by.as_deref()
     }
 
     /// It is unknown whether the call took effect, or a receipt waits to be recorded.
-    #[must_use]
-    pub fn is_in_doubt(&self) -> bool {
+    pub(crate) fn is_in_doubt(&self) -> bool {
         self.status == Status::Waiting && self.verdict == Some(SettledAs::Unknown)
     }
 
     /// It waits for the report of its service, which has accepted the call.
-    #[must_use]
-    pub fn awaits_report(&self) -> bool {
+    pub(crate) fn awaits_report(&self) -> bool {
         self.status == Status::Waiting && self.accepted.is_some() && self.verdict.is_none()
     }
 
     /// Until when its service reports, if it has accepted the call (milliseconds since the Unix epoch, by the
     /// clock of the store).
-    #[must_use]
-    pub fn report_by(&self) -> Option<Millis> {
+    pub(crate) fn report_by(&self) -> Option<Millis> {
         self.accepted.as_ref().map(|accepted| accepted.answer_by)
     }
 
     /// The beginning of the reference under which its service has accepted the call.
-    #[must_use]
-    pub fn reference(&self) -> Option<&str> {
+    pub(crate) fn reference(&self) -> Option<&str> {
         self.accepted.as_ref().map(|accepted| accepted.reference.as_str())
     }
 
@@ -192,39 +183,33 @@ impl Progress {
     }
 
     /// It ended as not done, and a receipt says that it was.
-    #[must_use]
-    pub fn is_contradicted(&self) -> bool {
+    pub(crate) fn is_contradicted(&self) -> bool {
         self.applied && self.has_ended() && self.status != Status::Completed
     }
 
     /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later needs
     /// another acknowledgement.
-    #[must_use]
-    pub fn acknowledged_by(&self) -> Option<&str> {
+    pub(crate) fn acknowledged_by(&self) -> Option<&str> {
         self.acknowledged_by.as_deref()
     }
 
     /// The call took effect, even if the state says otherwise.
-    #[must_use]
-    pub fn is_applied(&self) -> bool {
+    pub(crate) fn is_applied(&self) -> bool {
         self.applied
     }
 
     /// The beginning of the receipt that arrived late.
-    #[must_use]
-    pub fn receipt(&self) -> Option<&str> {
+    pub(crate) fn receipt(&self) -> Option<&str> {
         self.receipt.as_deref()
     }
 
     /// The person who declared that it did not take effect, without proof.
-    #[must_use]
-    pub fn overridden_by(&self) -> Option<&str> {
+    pub(crate) fn overridden_by(&self) -> Option<&str> {
         self.overridden_by.as_deref()
     }
 
     /// Why the worker or the service said, late, that the call did not take effect.
-    #[must_use]
-    pub fn refused(&self) -> Option<&str> {
+    pub(crate) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
@@ -240,8 +225,7 @@ impl Progress {
     }
 
     /// The last known liveness of the call and its process.
-    #[must_use]
-    pub fn worker(&self) -> Liveness {
+    pub(crate) fn worker(&self) -> Liveness {
         match (self.ended_at, self.cut_off_at) {
             (Some(_), _) => Liveness::Ended,
             (None, Some(_)) => Liveness::CutOff,
@@ -251,14 +235,12 @@ impl Progress {
 
     /// When the call was found to be cut off in a process that is still running (milliseconds since the Unix
     /// epoch, by the clock of the store).
-    #[must_use]
-    pub fn cut_off_at(&self) -> Option<Millis> {
+    pub(crate) fn cut_off_at(&self) -> Option<Millis> {
         self.cut_off_at.filter(|_| self.ended_at.is_none())
     }
 
     /// The process that has, or had, the last permit.
-    #[must_use]
-    pub fn process(&self) -> Option<&Process> {
+    pub(crate) fn process(&self) -> Option<&Process> {
         self.permit.as_ref().map(|permit| &permit.process)
     }
 
