@@ -57,11 +57,11 @@ readable!(crate::actor::InvalidName, crate::typed::Illegal, crate::typed::Unknow
 #[cfg(feature = "durable")]
 readable!(
     crate::contract::InvalidContract,
+    crate::contract::Mismatch,
     crate::definition::InvalidDefinition,
     crate::InvalidId,
     crate::stored::Breach,
     crate::stored::VerifyError,
-    crate::view::Mismatch,
     crate::view::UnknownLanguage,
 );
 

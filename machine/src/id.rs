@@ -33,8 +33,7 @@ impl Id {
     }
 
     /// The 32 hexadecimal digits of the text as a number.
-    #[must_use]
-    pub fn as_u128(&self) -> u128 {
+    pub(crate) fn as_u128(&self) -> u128 {
         self.0.as_u128()
     }
 

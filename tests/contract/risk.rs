@@ -21,7 +21,7 @@ fn arguments_decide_nothing() {
     let hint = r#"{"irreversible":false,"timeout_seconds":1,"idempotency_key":"mine"}"#;
     let contract = Contract::tool_call(&tool, hint, reasoning_node()).unwrap();
     assert!(contract.is_irreversible());
-    assert_eq!(contract.timeout(), Some(ToolSpec::DEFAULT_TIMEOUT));
+    assert_eq!(contract.timeout(), Some(Duration::from_secs(30)));
     assert_ne!(contract.idempotency_key().unwrap().as_str(), "mine");
 }
 
@@ -102,7 +102,7 @@ fn a_raised_contract_still_names_the_effect_of_its_tool() {
 /// The settling time: a call can take effect for that long after its worker ended.
 #[test]
 fn settling_times_have_a_default_and_can_be_set() {
-    assert_eq!(read("a.txt").settling_time(), ToolSpec::DEFAULT_SETTLING_TIME);
+    assert_eq!(read("a.txt").settling_time(), Duration::from_mins(1));
     assert_eq!(mail("bob").settling_time(), Duration::ZERO);
     let slow = ToolSpec::irreversible("bank", "pay").unwrap();
     let slow = slow.settling_time(Duration::from_hours(24));

@@ -2,8 +2,12 @@
 
 use std::cell::RefCell;
 
-use machine::contract::{
-    Contract, Idempotent, InvalidContract, Irreversible, Planned, Secret, Tool, ToolSpec,
+use machine::{
+    contract::{
+        Contract, Execution, Idempotent, InvalidContract, Irreversible, Planned, Secret, Tool,
+        ToolSpec,
+    },
+    view::{ExecutionSnapshot, Internal, Language},
 };
 use machine_tests::{actors::reasoning_node, assert_err, tool};
 use proptest::{prelude::*, sample::Index};
@@ -298,7 +302,9 @@ fn secrets_are_not_in_the_error() {
         (&login, Planned::<Open>::new(login.clone()).map(drop), "password"),
         (&enter, Planned::<EnterAs>::new(enter.clone()).map(drop), "account"),
     ] {
-        let shown = contract.action().shown_detail()["args"][argument].clone();
+        let execution = Execution::new(contract.clone()).into();
+        let snapshot = ExecutionSnapshot::<Internal>::of(&execution, 0, Language::English);
+        let shown = snapshot.action_detail["args"][argument].clone();
         let refused = refused.unwrap_err();
         let text = format!("{refused} {refused:?}").to_lowercase();
         assert!(!text.contains("horse"), "{text}");

@@ -34,7 +34,8 @@ async fn the_three_are_distinct_and_listed(place: Place) {
     assert_eq!(release(&place, refused).await, (Label::Cancelled, Some(Release::Refused)));
     assert_eq!(release(&place, free).await, (Label::NotStarted, None));
     let ids = [deferred, released, refused];
-    for (wanted, id) in Release::ALL.into_iter().zip(ids) {
+    let all = [Release::Deferred, Release::Released, Release::Refused];
+    for (wanted, id) in all.into_iter().zip(ids) {
         let found = place.lines(&Query::new().release(wanted)).await;
         assert_eq!(found.iter().map(|line| line.id).collect::<Vec<_>>(), [id], "{wanted:?}");
         assert_eq!(place.lines(&Query::new().release(wanted).session("other")).await, []);
@@ -54,7 +55,7 @@ async fn the_three_are_distinct_and_listed(place: Place) {
     assert!(!view.is_still_pending);
     let timeline: View<ExecutionTimeline<Human>> = observer.session("s").await.unwrap();
     let of = |id| timeline.contracts.iter().find(|it| it.execution_id == id).unwrap().release;
-    assert_eq!(ids.map(of), Release::ALL.map(Some));
+    assert_eq!(ids.map(of), all.map(Some));
     // Two gates and the refused mail have ended.
     assert_eq!((timeline.terminal_contracts, timeline.active_contracts), (3, 4));
     place.assert_intact().await;

@@ -1,12 +1,10 @@
 //! Where a graph is, against the state of the execution (OB-10).
 
-use machine::{
-    contract::execution::Status::{
-        self, Cancelled, Completed, Failed, Pending, Rejected, Running, Waiting,
-    },
-    view::GraphPosition::{
+use machine::contract::{
+    GraphPosition::{
         self, AtEcsNode, Created, ResumeBegins, ResumeEnds, ToolReturned, ToolWorking,
     },
+    execution::Status::{self, Cancelled, Completed, Failed, Pending, Rejected, Running, Waiting},
 };
 
 /// The table of OB-10: every other state is a mismatch, which names both.

@@ -29,7 +29,7 @@ pub enum CallStage {
 
 impl CallStage {
     /// Every stage.
-    pub const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::InDoubt, Self::Asked, Self::Pending, Self::Running, Self::Ended, Self::Taken];
 }
 

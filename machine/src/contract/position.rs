@@ -6,8 +6,7 @@ use super::execution::Status;
 /// state is a mismatch to report.
 ///
 /// ```
-/// use machine::contract::execution::Status;
-/// use machine::view::GraphPosition;
+/// use machine::contract::{GraphPosition, execution::Status};
 ///
 /// assert!(GraphPosition::ToolWorking.check(Status::Running).is_ok());
 /// let mismatch = GraphPosition::ToolReturned.check(Status::Running).unwrap_err();

@@ -19,9 +19,6 @@ pub enum Release {
 }
 
 impl Release {
-    /// Every value.
-    pub const ALL: [Self; 3] = [Self::Deferred, Self::Released, Self::Refused];
-
     /// The release state of an execution; `None` if it has no gate, or has started.
     ///
     /// ```

@@ -18,8 +18,7 @@ pub(super) fn shown_arguments(action: &Action) -> Cow<'_, Map<String, Value>> {
 
 impl Action {
     /// Its detail with digests in the places of secrets, as views show it.
-    #[must_use]
-    pub fn shown_detail(&self) -> Map<String, Value> {
+    pub(crate) fn shown_detail(&self) -> Map<String, Value> {
         let mut detail = self.detail().clone();
         hide(&mut detail);
         detail

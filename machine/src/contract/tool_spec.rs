@@ -39,10 +39,10 @@ pub struct ToolSpec {
 
 impl ToolSpec {
     /// The default timeout of a tool call.
-    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+    pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// The default settling time. See [`Tool::SETTLING_TIME`](super::Tool::SETTLING_TIME).
-    pub const DEFAULT_SETTLING_TIME: Duration = Duration::from_mins(1);
+    pub(super) const DEFAULT_SETTLING_TIME: Duration = Duration::from_mins(1);
 
     /// A tool with an irreversible effect, such as sending a mail.
     ///
@@ -113,14 +113,14 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the timeout of a call; `None` means no limit.
+    /// Sets the timeout of a call; `None` means no limit. The default is 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the settling time. See [`Tool::SETTLING_TIME`](super::Tool::SETTLING_TIME).
+    /// Sets the settling time; the default is one minute. See [`Tool::SETTLING_TIME`](super::Tool::SETTLING_TIME).
     #[must_use]
     pub fn settling_time(mut self, settling_time: Duration) -> Self {
         self.settling_time = settling_time;

@@ -22,8 +22,7 @@ macro_rules! phrases {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The text in English.
-            #[must_use]
-            pub const fn english(self) -> &'static str {
+            pub(crate) const fn english(self) -> &'static str {
                 match self {
                     $(Self::$name => $english,)*
                 }

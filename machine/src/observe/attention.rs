@@ -46,24 +46,6 @@ pub enum ConcernReason {
     WaitsForPerson,
 }
 
-impl ConcernReason {
-    /// Every reason.
-    pub const ALL: [Self; 12] = [
-        Self::Contradicted,
-        Self::InDoubt,
-        Self::Unreadable,
-        Self::SetAside,
-        Self::WorkerNotStarted,
-        Self::NoWorker,
-        Self::Stuck,
-        Self::LogPinned,
-        Self::Overdue,
-        Self::Failing,
-        Self::ManyMessages,
-        Self::WaitsForPerson,
-    ];
-}
-
 impl fmt::Display for ConcernReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -36,7 +36,6 @@ mod transition;
 #[allow(clippy::module_inception)]
 mod view;
 
-pub use crate::contract::{GraphPosition, Mismatch};
 pub use crate::language::{Language, OtherLanguage, Phrase, UnknownLanguage};
 
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};

@@ -3,7 +3,7 @@ use std::{fmt, future::IntoFuture, marker::PhantomData};
 use crate::{
     clock::Millis,
     contract::{
-        AnyExecution, Callable, Contract, InvalidContract, Liveness, Outcome, Progress, execution,
+        AnyExecution, Callable, Contract, InvalidContract, Outcome, Progress, execution,
         execution::Status, outcome,
     },
     future::BoxFuture,
@@ -149,11 +149,6 @@ impl<T: Callable> OwnCall<T> {
         self.outcome.as_ref()
     }
 
-    /// The outcome, owned; `None` if it has not ended, or is in doubt.
-    pub fn into_outcome(self) -> Option<Outcome<T>> {
-        self.outcome
-    }
-
     /// When it ended (milliseconds since the Unix epoch); `None` while it has no outcome.
     #[must_use]
     pub fn ended_at(&self) -> Option<Millis> {
@@ -171,19 +166,6 @@ impl<T: Callable> OwnCall<T> {
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
         self.progress.is_in_doubt()
-    }
-
-    /// It is in doubt, and was cut off: it may still take effect until its process ends.
-    #[must_use]
-    pub fn is_cut_off(&self) -> bool {
-        self.is_in_doubt() && self.progress.worker() == Liveness::CutOff
-    }
-
-    /// It is in doubt because its answer did not come in time, and when this was last looked at it was still running:
-    /// a late answer settles it.
-    #[must_use]
-    pub fn is_late(&self) -> bool {
-        self.is_in_doubt() && self.progress.worker() == Liveness::Alive
     }
 }
 

@@ -10,8 +10,7 @@ use crate::{
         },
         write::under_way::CALLS,
     },
-    stored::{CallState, Hold, Restore},
-    typed::State,
+    stored::{CallState, Hold},
 };
 
 /// A machine that is due for a worker.
@@ -176,13 +175,5 @@ impl Child {
     /// Returns whether it is a machine that has not ended, and not a call.
     pub(crate) fn is_live_machine(&self) -> bool {
         !self.has_ended && self.machine != CALLS
-    }
-
-    /// Returns whether it is a machine of this type, in this state, such as
-    /// [`execution::Completed`](crate::contract::execution::Completed).
-    #[must_use]
-    pub fn is_in<S: State<Any: Restore>>(&self) -> bool {
-        let definition = S::Any::DEFINITION;
-        self.machine == *definition.name && self.status == *definition.states[S::INDEX].name
     }
 }

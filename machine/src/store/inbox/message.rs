@@ -81,7 +81,7 @@ impl Message {
     pub const MAX_BYTES: usize = 1024 * 1024;
 
     /// The longest correlation id (bytes).
-    pub const MAX_CORRELATION_BYTES: usize = 256;
+    const MAX_CORRELATION_BYTES: usize = 256;
 
     /// A message with this event, such as `order::Event::Confirm { .. }`. It has a new correlation
     /// id; see [`with_correlation`](Self::with_correlation).
