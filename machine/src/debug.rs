@@ -58,7 +58,6 @@ readable!(crate::actor::InvalidName, crate::typed::Illegal, crate::typed::Unknow
 readable!(
     crate::contract::InvalidContract,
     crate::contract::Mismatch,
-    crate::definition::InvalidDefinition,
     crate::InvalidId,
     crate::stored::Breach,
     crate::stored::VerifyError,

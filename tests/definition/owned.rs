@@ -368,10 +368,6 @@ fn use_all_of(definition: &Definition) {
         if definition.fingerprint == other.fingerprint {
             assert!(comparison.is_compatible(), "{comparison}");
         }
-        for state in 0..definition.states.len() {
-            let successor = definition.successor(state, other);
-            assert!(successor.is_none_or(|found| found < other.states.len()));
-        }
     }
     // Another definition of the same machine.
     let parcel = read(&parcel()).unwrap();

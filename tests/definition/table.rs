@@ -118,6 +118,6 @@ fn nodes_have_names_and_categories() {
     for (kind, category) in
         [of(tool_node()), of(ecs_node()), of(graph_runner()), of(reasoning_node())]
     {
-        assert_eq!(Category::of_kind(kind), category);
+        assert_eq!(DEFINITION.category(kind), category);
     }
 }

@@ -27,7 +27,7 @@ fn actions(trace: &ExecutionTrace) -> Vec<&str> {
 fn every_step_is_there() {
     let execution = long(1);
     let id = execution.id();
-    let trace = ExecutionTrace::of(&[read_from(&execution)], ExecutionTrace::USUAL_CAP);
+    let trace = ExecutionTrace::of(&[read_from(&execution)], 50);
     assert_eq!(trace.omitted, 0);
     assert_eq!(
         actions(&trace),
@@ -55,7 +55,6 @@ fn every_step_is_there() {
 /// Omitted steps are counted; the newest steps stay.
 #[test]
 fn omitted_lines_are_counted() {
-    assert_eq!(ExecutionTrace::USUAL_CAP, 50);
     let execution = long(30);
     let id = execution.id();
     let executions = [read_from(&execution)];
@@ -129,7 +128,7 @@ async fn a_trace_names_the_actors() {
     let (gate, _) = approved(&store, mail("bob")).await;
     let gate = load(&store, gate).await;
     let history = store.history(gate.id()).await.unwrap();
-    let trace = ExecutionTrace::of(&[(gate.context(), history)], ExecutionTrace::USUAL_CAP);
+    let trace = ExecutionTrace::of(&[(gate.context(), history)], 50);
     let who: Vec<_> = trace
         .steps
         .iter()

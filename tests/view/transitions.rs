@@ -2,6 +2,7 @@
 
 use machine::{
     actor::{Actor, Anyone, Category},
+    contract::execution::DEFINITION,
     stored::Durable,
     view::TransitionRecord,
 };
@@ -91,7 +92,7 @@ fn every_actor_has_its_category() {
         ("human", Category::Human, "human"),
         ("someone_else", Category::System, "system"),
     ] {
-        assert_eq!(Category::of_kind(kind), category);
+        assert_eq!(DEFINITION.category(kind), category);
         assert_eq!(category.to_string(), word);
         assert_eq!(serde_json::to_value(category).unwrap(), word);
     }

@@ -47,8 +47,7 @@ impl<A: ?Sized> fmt::Debug for Library<A> {
 
 impl Category {
     /// The category of an actor kind, as recorded in a journal.
-    #[must_use]
-    pub fn of_kind(kind: &str) -> Self {
+    pub(crate) fn of_kind(kind: &str) -> Self {
         match kind {
             "tool_node" | "callback" | "call" => Self::Tool,
             "reasoning" => Self::Agent,

@@ -110,8 +110,7 @@ impl Definition {
     }
 
     /// The state of `newer` that takes over machines in one of this definition's states.
-    #[must_use]
-    pub fn successor(&self, state: usize, newer: &Self) -> Option<usize> {
+    pub(crate) fn successor(&self, state: usize, newer: &Self) -> Option<usize> {
         let name = &self.states[state].name;
         let renamed = || newer.states.iter().position(|state| state.was.contains(name));
         newer.state(name).or_else(renamed)

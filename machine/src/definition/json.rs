@@ -1,21 +1,8 @@
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
-use core::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
 use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, Mark, StateDef, Stays, Text};
-
-/// A malformed definition: an index out of range, a duplicate name.
-#[derive(Clone, PartialEq, Eq)]
-pub struct InvalidDefinition(String);
-
-impl fmt::Display for InvalidDefinition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl core::error::Error for InvalidDefinition {}
 
 /// A definition as parsed from JSON, before its indices are checked.
 #[derive(Deserialize)]
@@ -77,12 +64,13 @@ impl<'de> Deserialize<'de> for Definition {
 }
 
 impl UncheckedDefinition {
-    fn check(&self) -> Result<(), InvalidDefinition> {
+    /// Refuses an index out of range, a duplicate name, and moves that contradict each other.
+    fn check(&self) -> Result<(), String> {
         let Self { name, states, edges, groups, .. } = self;
         let wrong = |reason: String| {
             // The error quotes at most 40 characters of what came from outside.
             let name: String = name.chars().take(40).collect();
-            Err(InvalidDefinition(format!("definition `{name}`: {reason}")))
+            Err(format!("definition `{name}`: {reason}"))
         };
         let state = |index: usize, what: &str| {
             if index < states.len() {

@@ -45,8 +45,6 @@ pub use fingerprint::Fingerprint;
 #[cfg(feature = "store")]
 pub(crate) use fit::Fit;
 pub use invocation::{ApprovalDef, Invocation};
-#[cfg(feature = "durable")]
-pub use json::InvalidDefinition;
 pub use moves::Move;
 pub use stays::Stays;
 pub use table::{ActorDef, DeadlineDef, Definition, Edge, Field, GroupDef, Rows, StateDef, Text};

@@ -101,7 +101,8 @@ pub const STATE: StateRow = StateRow {
 };
 
 /// Nothing of it.
-pub const INVOCATION: InvocationRow = InvocationRow {
+#[cfg(feature = "durable")]
+pub(crate) const INVOCATION: InvocationRow = InvocationRow {
     name: "",
     tool: "",
     service: "",

@@ -211,8 +211,7 @@ impl Edge {
     }
 
     /// Like [`is_for`](Self::is_for), for an actor that is known by the name in the journal.
-    #[must_use]
-    pub fn is_for_kind(&self, kind: &str) -> bool {
+    pub(crate) fn is_for_kind(&self, kind: &str) -> bool {
         self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
     }
 

@@ -285,7 +285,7 @@ impl Store {
 
 /// An execution that is being performed. The future has a name, so that a wrong tool or service makes
 /// one error, and not one for each `.await`.
-pub type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
+type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
 
 /// Why [`Store::perform`] did not end an execution.
 #[derive(thiserror::Error)]

@@ -54,7 +54,7 @@ pub struct Index {
     /// The execution and the action that a gate approves.
     pub(crate) approves: Option<Approves>,
     /// The permit without a definite answer, if any.
-    pub permit: Option<Permitted>,
+    pub(crate) permit: Option<Permitted>,
     /// The digest of the exact action that waits behind a gate.
     pub(crate) call: Option<Digest>,
     /// A person approved it.
@@ -128,11 +128,11 @@ impl Hold {
 
 /// A permit without a definite answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Permitted {
+pub(crate) struct Permitted {
     /// The worker that got it.
-    pub worker: String,
+    pub(crate) worker: String,
     /// When it expires (milliseconds since the Unix epoch).
-    pub expires_at: Millis,
+    pub(crate) expires_at: Millis,
     /// The epoch in which it was issued.
-    pub epoch: u64,
+    pub(crate) epoch: u64,
 }

@@ -38,10 +38,11 @@ pub(crate) use entered::Requirement;
 pub(crate) use entered::{EnteredCall, NewCall};
 pub use history::History;
 pub(crate) use history::Newest;
-pub(crate) use index::{Approves, ToolUse};
-pub use index::{Hold, Index, Permitted};
+pub(crate) use index::{Approves, Permitted, ToolUse};
+pub use index::{Hold, Index};
+pub(crate) use outcomes::OutcomeData;
 #[doc(hidden)]
-pub use outcomes::{OutcomeData, OutcomeReader};
+pub use outcomes::OutcomeReader;
 pub(crate) use rules::Rules;
 #[cfg(feature = "store")]
 pub(crate) use rules::fold;

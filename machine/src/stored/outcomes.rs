@@ -3,7 +3,7 @@ use std::any::Any;
 use serde_json::Value;
 
 /// The outcome of a call as JSON, if it has one: the receipt, or the error.
-pub type OutcomeData = Option<Result<Value, Value>>;
+pub(crate) type OutcomeData = Option<Result<Value, Value>>;
 
 /// Reads the outcomes of the calls that a state makes, which are data of its tool. A call that is no execution has none.
 #[derive(Debug, Clone, Copy)]

@@ -101,16 +101,16 @@ impl StateCalls {
     }
 
     /// Returns whether one of the calls is in this stage.
-    #[must_use]
-    pub fn has(&self, stage: CallStage) -> bool {
+    #[cfg(feature = "store")]
+    pub(crate) fn has(&self, stage: CallStage) -> bool {
         self.stages.iter().any(|it| it.stage == stage)
     }
 }
 
+#[cfg(feature = "store")]
 impl CallView {
     /// Its name, and how far it is.
-    #[must_use]
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         format!("`{}` ({})", self.name, self.stage)
     }
 }

@@ -31,7 +31,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExecutionFact {
-    /// Always [`TYPE`](Self::TYPE), so that a memory can tell facts apart.
+    /// Always `execution_fact`, so that a memory can tell facts apart.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The execution.
@@ -46,9 +46,9 @@ pub struct ExecutionFact {
     pub irreversible: bool,
     /// The time from its creation to its end, in milliseconds.
     pub duration_ms: u64,
-    /// The beginning of the answer: at most [`LONGEST`](Self::LONGEST) characters.
+    /// The beginning of the answer: at most 200 characters.
     pub result_summary: Option<String>,
-    /// The beginning of the reason why it was not done: at most [`LONGEST`](Self::LONGEST) characters.
+    /// The beginning of the reason why it was not done: at most 200 characters.
     pub error_summary: Option<String>,
 }
 
@@ -70,12 +70,6 @@ pub enum FinalStatus {
 }
 
 impl ExecutionFact {
-    /// The type of the fact.
-    pub const TYPE: &'static str = "execution_fact";
-
-    /// The longest summary of an answer, in characters.
-    pub const LONGEST: usize = 200;
-
     /// Projects an execution; `None` if it has not ended, or is irreversible and no store has recorded its
     /// end.
     #[must_use]
@@ -97,7 +91,7 @@ impl ExecutionFact {
         let summary = execution.journal().past();
         let duration = summary.entered_at.saturating_sub(summary.created_at);
         Some(View::new(Self {
-            kind: Self::TYPE,
+            kind: "execution_fact",
             execution_id: view.execution_id,
             action_type: view.action_type,
             action_summary: view.action_summary,
@@ -110,9 +104,12 @@ impl ExecutionFact {
     }
 }
 
+/// The longest summary of an answer, in characters.
+const LONGEST: usize = 200;
+
 /// The beginning of a text.
 fn shortened(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(ExecutionFact::LONGEST) {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(end);
     }
     text

@@ -20,7 +20,7 @@ use crate::{clock::Millis, contract::Contract, journal::Fact, stored::History};
 /// let id = running.id();
 ///
 /// let history = History::of(&running).unwrap();
-/// let trace = ExecutionTrace::of(&[(running.context(), history)], ExecutionTrace::USUAL_CAP);
+/// let trace = ExecutionTrace::of(&[(running.context(), history)], 50);
 /// assert_eq!(trace.steps[0].action, format!("create_contract:{id}"));
 /// assert_eq!(trace.steps[1].action, format!("transition:{id}:pending->running"));
 /// assert_eq!(trace.omitted, 0);
@@ -52,9 +52,6 @@ pub struct TraceStep {
 }
 
 impl ExecutionTrace {
-    /// The usual maximum number of steps per execution.
-    pub const USUAL_CAP: usize = 50;
-
     /// The newest `cap` steps of each execution, in chronological order.
     #[must_use]
     pub fn of(executions: &[(&Contract, History)], cap: usize) -> View<Self> {
