@@ -3,7 +3,7 @@
 #[cfg(feature = "alloc")]
 use core::{error::Error, fmt};
 
-pub use crate::actor::is_invisible;
+pub use crate::actor::name::is_invisible;
 #[cfg(feature = "durable")]
 pub use crate::{id::shortened, line::OneLine};
 

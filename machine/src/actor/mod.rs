@@ -2,7 +2,7 @@
 //! allowed for the actors it holds.
 
 mod category;
-mod name;
+pub(crate) mod name;
 mod nodes;
 #[cfg(feature = "worker")]
 mod sender;
@@ -13,8 +13,8 @@ pub use category::Category;
 pub use category::Library;
 pub use name::InvalidName;
 pub(crate) use name::Name;
-#[doc(hidden)]
-pub use name::is_invisible;
+#[cfg(feature = "durable")]
+pub(crate) use name::is_invisible;
 #[cfg(feature = "store")]
 pub(crate) use nodes::Callback;
 pub use nodes::{Actors, Anyone, Call, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};

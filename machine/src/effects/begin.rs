@@ -58,7 +58,7 @@ impl Store {
 }
 
 /// A running execution and its permit.
-pub type Begun<T> = (Execution<Running>, Permit<T>);
+pub(crate) type Begun<T> = (Execution<Running>, Permit<T>);
 
 /// The start of an execution, as a part of a [`Batch`](crate::effects::Batch). See [`Store::begin`].
 ///

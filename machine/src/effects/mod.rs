@@ -55,7 +55,7 @@ mod tests;
 
 pub use accepted_call::AcceptedCall;
 pub use batch::Batch;
-pub use begin::{Begin, Begun};
+pub use begin::Begin;
 pub use decide::Decide;
 pub use done::Done;
 pub use error::{EffectError, StateError};

@@ -75,8 +75,7 @@ impl<A: Audience> Overview<A> {
     }
 
     /// An execution, in memory or loaded.
-    #[must_use]
-    pub fn of(execution: &AnyExecution, language: Language) -> View<Self> {
+    pub(crate) fn of(execution: &AnyExecution, language: Language) -> View<Self> {
         let (contract, summary) = (execution.context(), execution.journal().past());
         let state = execution.status().definition();
         View::new(Self {

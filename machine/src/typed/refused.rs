@@ -36,7 +36,8 @@ pub struct Refused<M, E = Illegal> {
 
 impl<M, E> Refused<M, E> {
     /// Pairs the machine with the reason.
-    pub fn new(machine: M, reason: E) -> Self {
+    #[cfg(feature = "durable")]
+    pub(crate) fn new(machine: M, reason: E) -> Self {
         Self { machine, reason }
     }
 }

@@ -77,7 +77,7 @@ impl Query {
 
     /// In one of the states with these names.
     #[must_use]
-    pub fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.filter.statuses = names.into_iter().collect();
         self
     }
