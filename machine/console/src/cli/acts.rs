@@ -17,7 +17,7 @@ use machine::{
 
 /// `acknowledge`: acknowledges a contradiction.
 #[derive(Debug, clap::Args)]
-pub struct Acknowledge {
+pub(super) struct Acknowledge {
     #[command(flatten)]
     one: One,
 }
@@ -34,7 +34,7 @@ impl Acknowledge {
 
 /// `cancel`: machines that are no longer needed.
 #[derive(Debug, clap::Args)]
-pub struct Cancel {
+pub(super) struct Cancel {
     #[command(flatten)]
     several: Several,
     /// The reason.
@@ -65,7 +65,7 @@ impl Cancel {
 
 /// `fence`: fences the worker of a call and puts the call in doubt.
 #[derive(Debug, clap::Args)]
-pub struct Fence {
+pub(super) struct Fence {
     #[command(flatten)]
     one: One,
     /// The reason.
@@ -107,7 +107,7 @@ impl Fence {
 
 /// `requeue`: retries work that workers set aside.
 #[derive(Debug, clap::Args)]
-pub struct Requeue {
+pub(super) struct Requeue {
     #[command(flatten)]
     several: Several,
     /// Also this message to the machine, by its correlation id; more than once for several.
@@ -130,7 +130,7 @@ impl Requeue {
 
 /// `retry`: another attempt at what failed, with the same key.
 #[derive(Debug, clap::Args)]
-pub struct Retry {
+pub(super) struct Retry {
     #[command(flatten)]
     one: One,
     #[command(flatten)]

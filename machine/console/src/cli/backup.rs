@@ -11,7 +11,7 @@ use machine::text::OneLine;
 
 /// `backup`: a copy of the file, while programs write to it.
 #[derive(Debug, clap::Args)]
-pub struct Backup {
+pub(super) struct Backup {
     /// The copy; an existing file is never overwritten.
     #[arg(value_name = "FILE")]
     to: PathBuf,

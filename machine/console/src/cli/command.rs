@@ -1,5 +1,7 @@
 use std::{io::Write, process::ExitCode};
 
+use clap::{FromArgMatches, Subcommand};
+
 #[cfg(feature = "http")]
 use super::serve::Serve;
 use super::{
@@ -45,9 +47,12 @@ use super::{
 /// let cli = Cli::parse_from(["mailer", "list", "--attention-only"]);
 /// assert!(matches!(cli.command, Command::Operate(_)));
 /// ```
-#[derive(Debug, clap::Subcommand)]
-#[non_exhaustive]
-pub enum Command {
+#[derive(Debug)]
+pub struct Command(Act);
+
+// Without a doc comment: clap would take it for the help of the whole program.
+#[derive(Debug, Subcommand)]
+enum Act {
     /// List the machines: what needs attention first, then the others.
     List(List),
     /// Show a machine, why it waits, and the next steps.
@@ -100,16 +105,40 @@ pub enum Command {
 impl Command {
     /// The file that it names itself.
     pub(super) fn file(&self) -> Option<std::path::PathBuf> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "http")]
-            Self::Serve(serve) => serve.file.clone(),
+            Act::Serve(serve) => serve.file.clone(),
             _ => None,
         }
     }
 
     /// True if it reads a file.
     pub(super) fn needs_file(&self) -> bool {
-        !matches!(self, Self::Completions(_))
+        !matches!(self.0, Act::Completions(_))
+    }
+}
+
+impl FromArgMatches for Command {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        Act::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Subcommand for Command {
+    fn augment_subcommands(program: clap::Command) -> clap::Command {
+        Act::augment_subcommands(program)
+    }
+
+    fn augment_subcommands_for_update(program: clap::Command) -> clap::Command {
+        Act::augment_subcommands_for_update(program)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Act::has_subcommand(name)
     }
 }
 
@@ -172,31 +201,31 @@ pub async fn run(command: Command, context: &Context) -> ExitCode {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error> {
-    let done = match command {
-        Command::List(list) => list.run(context).await,
-        Command::Show(show) => show.run(context).await,
-        Command::Approve(approve) => approve.run(context).await,
-        Command::Decline(decline) => decline.run(context).await,
-        Command::Cancel(cancel) => cancel.run(context).await,
-        Command::Confirm(confirm) => confirm.run(context).await,
-        Command::Acknowledge(acknowledge) => acknowledge.run(context).await,
-        Command::Respond(respond) => respond.run(context).await,
-        Command::Fence(fence) => fence.run(context).await,
-        Command::Retry(retry) => retry.run(context).await,
-        Command::Requeue(requeue) => requeue.run(context).await,
-        Command::Send(send) => send.run(context).await,
+    let done = match command.0 {
+        Act::List(list) => list.run(context).await,
+        Act::Show(show) => show.run(context).await,
+        Act::Approve(approve) => approve.run(context).await,
+        Act::Decline(decline) => decline.run(context).await,
+        Act::Cancel(cancel) => cancel.run(context).await,
+        Act::Confirm(confirm) => confirm.run(context).await,
+        Act::Acknowledge(acknowledge) => acknowledge.run(context).await,
+        Act::Respond(respond) => respond.run(context).await,
+        Act::Fence(fence) => fence.run(context).await,
+        Act::Retry(retry) => retry.run(context).await,
+        Act::Requeue(requeue) => requeue.run(context).await,
+        Act::Send(send) => send.run(context).await,
         #[cfg(feature = "http")]
-        Command::Serve(serve) => serve.run(context).await,
-        Command::Timeline(timeline) => timeline.run(context).await,
-        Command::Topology(topology) => topology.run(context).await,
-        Command::Prompt(prompt) => prompt.run(context).await,
-        Command::Operations(operations) => operations.run(context).await,
-        Command::Verify(verify) => verify.run(context).await,
-        Command::Check(check) => check.run(context).await,
-        Command::Prune(prune) => prune.run(context).await,
-        Command::Backup(backup) => backup.run(context).await,
-        Command::Export(export) => export.run(context).await,
-        Command::Completions(completions) => completions.run(context),
+        Act::Serve(serve) => serve.run(context).await,
+        Act::Timeline(timeline) => timeline.run(context).await,
+        Act::Topology(topology) => topology.run(context).await,
+        Act::Prompt(prompt) => prompt.run(context).await,
+        Act::Operations(operations) => operations.run(context).await,
+        Act::Verify(verify) => verify.run(context).await,
+        Act::Check(check) => check.run(context).await,
+        Act::Prune(prune) => prune.run(context).await,
+        Act::Backup(backup) => backup.run(context).await,
+        Act::Export(export) => export.run(context).await,
+        Act::Completions(completions) => completions.run(context),
     };
     match done {
         Err(error) if error.is_closed() => Ok(Exit::Done),

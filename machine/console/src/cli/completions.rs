@@ -4,7 +4,7 @@ use super::{Context, Error, Exit, terminal};
 
 /// `completions`: the shell script that completes these commands.
 #[derive(Debug, clap::Args)]
-pub struct Completions {
+pub(super) struct Completions {
     /// The shell.
     #[arg(value_enum)]
     shell: Shell,

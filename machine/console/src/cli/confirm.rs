@@ -9,7 +9,7 @@ use machine::operate::Finding;
 
 /// `confirm`: a person's finding about an action in doubt.
 #[derive(Debug, clap::Args)]
-pub struct Confirm {
+pub(super) struct Confirm {
     #[command(flatten)]
     one: One,
     /// The finding.

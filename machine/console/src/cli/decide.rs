@@ -15,7 +15,7 @@ use machine::{
 
 /// `approve`: what some gates ask for may run, once.
 #[derive(Debug, clap::Args)]
-pub struct Approve {
+pub(super) struct Approve {
     #[command(flatten)]
     several: Several,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub struct Approve {
 
 /// `decline`: what some gates ask for never runs.
 #[derive(Debug, clap::Args)]
-pub struct Decline {
+pub(super) struct Decline {
     #[command(flatten)]
     several: Several,
     /// The reason.

@@ -9,7 +9,7 @@ use machine::{
 
 /// `export`: machines with their whole histories, as JSON.
 #[derive(Debug, clap::Args)]
-pub struct Export {
+pub(super) struct Export {
     /// The ids of the machines, or the last digits of each, at least 8.
     #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
     ids: Vec<String>,

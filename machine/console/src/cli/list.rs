@@ -27,7 +27,7 @@ use machine::{
 
 /// `list`: what needs attention first, then the other machines.
 #[derive(Debug, clap::Args)]
-pub struct List {
+pub(super) struct List {
     /// Only machines of this kind, such as `execution`.
     #[arg(long, value_name = "KIND")]
     machine: Option<String>,

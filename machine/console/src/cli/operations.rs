@@ -18,7 +18,7 @@ const NAMED: usize = 3;
 
 /// `operations`: the operator log, newest first.
 #[derive(Debug, clap::Args)]
-pub struct Operations {
+pub(super) struct Operations {
     /// The maximum number of operations on a page.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
     limit: usize,

@@ -8,7 +8,7 @@ use machine::view;
 
 /// `prompt`: the section of a model's prompt about the executions of a session.
 #[derive(Debug, clap::Args)]
-pub struct Prompt {
+pub(super) struct Prompt {
     /// The session.
     #[arg(long, value_name = "SESSION")]
     session: String,

@@ -13,7 +13,7 @@ use machine::{operate, store, text::OneLine};
 
 /// `prune`: deletes machines that have ended.
 #[derive(Debug, clap::Args)]
-pub struct Prune {
+pub(super) struct Prune {
     /// Machines that ended at least this long ago, such as `90d` or `12h`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     ended_for: Duration,

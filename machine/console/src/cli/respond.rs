@@ -11,7 +11,7 @@ use machine::{
 
 /// `respond`: the answer to a question, which is then resumed.
 #[derive(Debug, clap::Args)]
-pub struct Respond {
+pub(super) struct Respond {
     #[command(flatten)]
     one: One,
     /// The answer. Without one, the question is resumed with the stored answer.

@@ -5,7 +5,7 @@ use machine::operate::{SendOptions, SentMessage};
 
 /// `send`: one of its events to a machine, for its program to apply.
 #[derive(Debug, clap::Args)]
-pub struct Send {
+pub(super) struct Send {
     #[command(flatten)]
     one: One,
     /// The trigger, such as `confirm`.

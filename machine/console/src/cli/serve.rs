@@ -19,7 +19,7 @@ use machine::{
 
 /// `serve`: the views and decisions over HTTP, and the inspector page.
 #[derive(Debug, clap::Args)]
-pub struct Serve {
+pub(super) struct Serve {
     /// The database; the same as `--db`.
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,

@@ -25,7 +25,7 @@ use machine::{
 
 /// `show`: one machine, why it waits, and the next steps.
 #[derive(Debug, clap::Args)]
-pub struct Show {
+pub(super) struct Show {
     /// The id of the machine, or its last digits, at least 8.
     id: String,
     #[command(flatten)]

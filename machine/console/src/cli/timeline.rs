@@ -26,7 +26,7 @@ use machine::{
 
 /// `timeline`: the history of one machine, or the executions of a session.
 #[derive(Debug, clap::Args)]
-pub struct Timeline {
+pub(super) struct Timeline {
     /// The id of the machine, or its last digits, at least 8.
     #[arg(required_unless_present = "session", conflicts_with = "session")]
     id: Option<String>,

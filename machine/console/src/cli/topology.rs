@@ -19,7 +19,7 @@ use machine::{
 
 /// `topology`: the states and moves of a kind of machine, under its newest definition in the file.
 #[derive(Debug, clap::Args)]
-pub struct Topology {
+pub(super) struct Topology {
     /// The kind, such as `execution`. Without one, the kinds in the file are listed.
     #[arg(value_name = "MACHINE")]
     machine: Option<String>,

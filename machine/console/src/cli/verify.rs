@@ -11,7 +11,7 @@ use machine::text::OneLine;
 
 /// `verify`: whether histories are as they were written, and legal.
 #[derive(Debug, clap::Args)]
-pub struct Verify {
+pub(super) struct Verify {
     /// The id of a machine, or its last digits, at least 8; without one, everything in the file.
     id: Option<String>,
     #[command(flatten)]
