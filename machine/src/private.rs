@@ -5,7 +5,7 @@ pub use alloc::boxed::Box;
 
 pub use crate::actor::who::{Who, kind, sender, unnamed, who};
 pub use crate::definition::rows;
-pub use crate::typed::{Deadline, after};
+pub use crate::typed::after;
 pub use machine_derive::Declaration;
 #[cfg(feature = "diagram")]
 pub use machine_derive::svg;
@@ -202,17 +202,21 @@ pub use self::durable::*;
 mod durable {
     use std::{error::Error, marker::PhantomData, sync::Arc};
 
-    use crate::contract::{CallError, Idempotent, Invoke, Outcome, invoked, reader};
+    use crate::{
+        contract::{CallError, Idempotent, Invoke, Outcome, invoked, reader},
+        stored::{
+            Data,
+            data::{encode, read},
+        },
+    };
 
     pub use crate::{
         contract::{Invoked, IsRefusal, row_of},
         journal::{Journal, log::Pass, payload::Payload},
         stored::{
-            Context, Core, Data, Durable, Entered, OutcomeReader, Restore, Unread, Unverified,
-            Unwritten,
+            Context, Core, Durable, Entered, OutcomeReader, Restore, Unread, Unverified, Unwritten,
             compare::{Incomparable, Pair},
-            data::encode,
-            rules::{Folded, Rules},
+            rules::Rules,
             verify::{Parts, Verified},
         },
     };
@@ -289,7 +293,7 @@ mod durable {
 
     impl<T: Data> Reader<T> {
         pub fn read(self, text: &str) -> serde_json::Result<T> {
-            crate::stored::read(text, T::__of_text)
+            read(text, T::__of_text)
         }
     }
 

@@ -58,8 +58,7 @@ impl ApprovalRequest {
     }
 
     /// The time after the question within which the approval can be given and used; `None` means without a limit.
-    #[must_use]
-    pub fn expires_after(&self) -> Option<Duration> {
+    pub(super) fn expires_after(&self) -> Option<Duration> {
         self.expires_after_ms.map(Duration::from_millis)
     }
 }

@@ -83,8 +83,7 @@ impl Language {
     }
 
     /// A text of the library with values in the place of their names. A name without a value stays as it is.
-    #[must_use]
-    pub fn say(self, phrase: Phrase, values: &[(&str, &dyn Display)]) -> String {
+    pub(crate) fn say(self, phrase: Phrase, values: &[(&str, &dyn Display)]) -> String {
         fill(self.text(phrase), |name| {
             let found = values.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| Cow::Owned(value.to_string()))

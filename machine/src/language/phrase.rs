@@ -19,7 +19,7 @@ macro_rules! phrases {
 
         impl Phrase {
             /// Every text.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+            pub(super) const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The text in English.
             pub(crate) const fn english(self) -> &'static str {

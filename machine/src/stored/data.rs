@@ -37,7 +37,7 @@ impl<T: Serialize + DeserializeOwned> Data for T {
 /// # Errors
 ///
 /// The field that cannot be read back, or has changed.
-pub fn encode<T: Data + DeserializeOwned, const N: usize>(
+pub(crate) fn encode<T: Data + DeserializeOwned, const N: usize>(
     value: &T,
     compare: impl FnOnce(&T) -> [(&'static str, bool); N],
 ) -> Result<String, Unwritten> {
@@ -56,8 +56,10 @@ pub fn encode<T: Data + DeserializeOwned, const N: usize>(
 /// # Errors
 ///
 /// The errors of `read`.
-#[doc(hidden)]
-pub fn read<T>(text: &str, read: impl Fn(&str) -> serde_json::Result<T>) -> serde_json::Result<T> {
+pub(crate) fn read<T>(
+    text: &str,
+    read: impl Fn(&str) -> serde_json::Result<T>,
+) -> serde_json::Result<T> {
     read(text).or_else(|error| if text == "null" { read("{}") } else { Err(error) })
 }
 

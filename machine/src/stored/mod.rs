@@ -28,8 +28,9 @@ pub use context::{Breach, Context};
 // Errors of the compiler name it by this path.
 #[doc(hidden)]
 pub use core::Core;
+pub(crate) use data::read;
 #[doc(hidden)]
-pub use data::{Data, ReadFromData, Stored, read};
+pub use data::{Data, ReadFromData, Stored};
 pub use durable::{Durable, Restore};
 #[doc(hidden)]
 pub use entered::Entered;

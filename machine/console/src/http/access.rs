@@ -51,7 +51,7 @@ pub struct InvalidToken(String);
 
 impl Access {
     /// The fewest characters of a token.
-    pub const SHORTEST: usize = 12;
+    const SHORTEST: usize = 12;
 
     /// No tokens: all writes are refused, and programs of this computer can read.
     #[must_use]
