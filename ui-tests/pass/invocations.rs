@@ -116,7 +116,8 @@ fn the_table_has_every_option() {
     assert_eq!(paying.approval, ApprovalDef::When("is_dear".into()));
     assert_eq!(paying.expires.as_deref(), Some("context.wait * 2"));
     assert_eq!(paying.within.as_deref(), Some("context.wait"));
-    assert_eq!(paying.triggers().collect::<Vec<_>>(), ["paid", "refused"]);
+    assert_eq!((paying.done.as_deref(), paying.failed.as_deref()), (Some("paid"), Some("refused")));
+    assert_eq!(paying.each, None);
     assert_eq!(*paying.was, ["pay"]);
 
     let reading = invocation(order::Status::Reading);

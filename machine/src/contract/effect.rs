@@ -93,8 +93,7 @@ mod sealed {
 
 impl Effect {
     /// Returns `true` if it is [`Irreversible`](Self::Irreversible).
-    #[must_use]
-    pub fn is_irreversible(self) -> bool {
+    pub(crate) fn is_irreversible(self) -> bool {
         self == Self::Irreversible
     }
 }

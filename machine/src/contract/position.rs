@@ -52,8 +52,7 @@ pub struct Mismatch {
 
 impl GraphPosition {
     /// The states in which an execution can be there.
-    #[must_use]
-    pub fn expected(self) -> &'static [Status] {
+    fn expected(self) -> &'static [Status] {
         match self {
             Self::Created => &[Status::Pending],
             Self::ToolWorking => &[Status::Running],

@@ -54,11 +54,6 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The triggers that take its outcomes.
-    pub fn triggers(&self) -> impl Iterator<Item = &Text> {
-        [&self.done, &self.failed, &self.each].into_iter().flatten()
-    }
-
     /// What people read in drawings and documentation: `payment: Charge, approve`, or `reads: [Read]` for a set.
     #[must_use]
     pub fn label(&self) -> impl fmt::Display + use<'_> {

@@ -266,7 +266,8 @@ impl<H: Handler> Job<'_, H> {
             None => others.cloned().collect(),
             Some(_) => Vec::new(),
         };
-        if invocation.triggers().next().is_none() {
+        let Invocation { done, failed, each, .. } = invocation;
+        if done.is_none() && failed.is_none() && each.is_none() {
             let mut outcomes = Vec::with_capacity(answers.all.len());
             for answer in &answers.all {
                 match answer.read(&self.shared.store).await {
