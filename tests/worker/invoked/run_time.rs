@@ -96,7 +96,7 @@ async fn a_call_is_what_its_tool_says() {
         found.push((contract.summary().into_owned(), contract.is_irreversible(), settling));
     }
     found.sort();
-    let expected = [("files.read → notes.txt", false, 60), ("mail.send", true, 7)];
+    let expected = [("files.read → notes.txt", false, 60_u64), ("mail.send", true, 7)];
     assert_eq!(found, expected.map(|(text, is, time)| (text.to_owned(), is, time)));
     is_clean(&shop).await;
 }
