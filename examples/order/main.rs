@@ -74,7 +74,8 @@ async fn main() -> anyhow::Result<()> {
     if let [_, _, order, cents] = &words[..] {
         let charge = Charge { order: order.parse()?, cents: cents.parse()? };
         let customer = Human::new("customer")?;
-        let carts = store.load_all::<AnyOrder>(&Query::new().status("cart")).await?.items;
+        let cart = Query::new().status(order::Status::Cart.as_str());
+        let carts = store.load_all::<AnyOrder>(&cart).await?.items;
         match carts.into_iter().next().transpose()? {
             Some(AnyOrder::Cart(cart)) => store.commit(&mut cart.place(charge, &customer)).await?,
             _ => store.create(&mut Order::new().place(charge, &customer)).await?,
