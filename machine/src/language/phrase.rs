@@ -19,6 +19,7 @@ macro_rules! phrases {
 
         impl Phrase {
             /// Every text.
+            #[cfg(test)]
             pub(super) const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The text in English.
