@@ -119,11 +119,6 @@ impl Store {
         Ok(Some(Need { unmet: crew.and_then(|(crew, _)| crew.unmet(needs)), has_workers }))
     }
 
-    /// The time so long ago, by the clock of the store.
-    pub(crate) fn ago(&self, time: Duration) -> Millis {
-        self.now().saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
-    }
-
     /// The live workers, and the kinds that workers have driven. `None` if there never was a worker.
     async fn crew_of_all(&self) -> Result<Option<(LiveWorkers, Vec<String>)>, LoadError> {
         let driven = self.inner.backend.driven().await?;

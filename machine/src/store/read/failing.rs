@@ -81,6 +81,11 @@ impl Store {
         Ok(found.into_iter().filter_map(|(id, work)| Some((id, work.stuck_at?))).collect())
     }
 
+    /// The time so long ago, by the clock of the store.
+    pub(crate) fn ago(&self, time: Duration) -> Millis {
+        self.now().saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
+    }
+
     /// Returns whether a worker has found that nothing can move a machine, and nothing has come since.
     pub(crate) async fn is_stuck(&self, id: Id) -> Result<bool, LoadError> {
         let (_, work, _) = self.inner.backend.task(id).await?;
