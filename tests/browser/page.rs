@@ -40,25 +40,21 @@ impl Page {
         self.driver.goto(self.url(&format!("#token={token}"))).await.unwrap();
     }
 
-    /// Goes to an address such as `#/approvals`, and waits until it is shown and live.
+    /// Goes to an address such as `#/approvals`, also if the page is there already, and waits until
+    /// the page has rendered it and is live.
     pub(crate) async fn go(&self, fragment: &str) {
-        let path = fragment.split('?').next().unwrap();
-        // The page follows an address when it gets the event, also if the address is the same.
-        let leave = format!(
-            "window.left = location.hash.split('?')[0] === {} ? null \
-             : document.querySelector('main h1'); \
-             window.arrived = false; \
-             addEventListener('popstate', () => window.arrived = true, {{ once: true }})",
-            json!(path)
-        );
-        self.run(&leave).await;
+        // The page is busy from its own listener, which is called before this one, until it has
+        // rendered the address. A new document has no `arrived`.
+        self.run(
+            "window.arrived = false; \
+             addEventListener('popstate', () => window.arrived = true, { once: true })",
+        )
+        .await;
         self.driver.goto(self.url(fragment)).await.unwrap();
         self.until(
             "the page to be loaded",
             "return window.arrived !== false \
-                && document.querySelector('main h1') !== null \
-                && document.querySelector('main h1') !== window.left \
-                && !document.querySelector('main').innerText.includes('Loading…') \
+                && document.querySelector('main:not([aria-busy]) h1') !== null \
                 && document.querySelector('.live.live') !== null",
         )
         .await;

@@ -134,6 +134,7 @@ function goToStep(number) {
 async function navigate({ focus = false, top = null }) {
   const before = state.page;
   state.page = pageAt(location.hash);
+  main.setAttribute("aria-busy", "true");
   const isOther = before?.view !== state.page.view || before?.id !== state.page.id;
   if (isOther) {
     state.data = null;
@@ -176,7 +177,10 @@ async function load() {
     // The shown data stay; they are only not the newest.
     if (problem.status === 404 || problem.status === 409) state.data = null;
   } finally {
-    if (isCurrent()) state.loading = false;
+    if (isCurrent()) {
+      state.loading = false;
+      main.removeAttribute("aria-busy");
+    }
   }
   render();
   refreshDialog();
