@@ -203,7 +203,7 @@ pub(crate) fn state_not_left(by: Id, call: Id, contract: &Contract) -> Option<Co
 
 impl Store {
     /// The fact that a worker of this store starts to call now, and when the call times out.
-    pub(crate) fn permitted(
+    pub(super) fn permitted(
         &self,
         running: &Execution<Running>,
         approved_by: Option<String>,
@@ -227,7 +227,7 @@ impl Store {
     }
 
     /// Registers a call.
-    pub(crate) async fn call_record(
+    pub(super) async fn call_record(
         &self,
         id: Id,
         irreversible: bool,
@@ -241,7 +241,7 @@ impl Store {
     }
 
     /// The handle of a registered call, for its permit.
-    pub(crate) fn call_handle(
+    pub(super) fn call_handle(
         &self,
         record: Arc<CallRecord>,
         running: &Execution<Running>,

@@ -22,7 +22,7 @@ pub(crate) struct EffectsState {
 
 impl Store {
     /// The state of effects, made with the first use.
-    pub(crate) fn effects(&self) -> &EffectsState {
+    pub(super) fn effects(&self) -> &EffectsState {
         self.inner.attached(|| EffectsState {
             calls: Arc::new(CallsInFlight::new(Arc::clone(&self.inner.worker))),
             identities: Identities::default(),

@@ -29,7 +29,7 @@ impl Store {
     /// Refuses an irreversible action that no person approved, if the newest answer of a person to a
     /// question about it was no. A new question, or a person who retries it, is an approval. Returns the
     /// condition that no other answer comes before the execution begins.
-    pub(crate) async fn not_declined(
+    pub(super) async fn not_declined(
         &self,
         id: Id,
         contract: &Contract,

@@ -56,7 +56,7 @@ impl fmt::Display for Done {
 impl Store {
     /// Refuses to resume a machine if another execution has done what it is for: its own action or, of a gate,
     /// the action behind it.
-    pub(crate) async fn not_done(&self, id: Id, index: &Index) -> Result<(), StateError> {
+    pub(super) async fn not_done(&self, id: Id, index: &Index) -> Result<(), StateError> {
         let key = match (&index.approves, &index.key) {
             (Some(approves), _) => match self.load::<AnyExecution>(approves.execution).await {
                 Ok(action) => self.key_for(&action).await?,
@@ -78,7 +78,7 @@ impl Store {
     }
 
     /// The state of the key that an execution needs, apart from its own attempts.
-    pub(crate) async fn key_for(&self, execution: &AnyExecution) -> Result<KeyState, LoadError> {
+    pub(super) async fn key_for(&self, execution: &AnyExecution) -> Result<KeyState, LoadError> {
         let contract = execution.context();
         match contract.idempotency_key() {
             Some(key) if contract.is_irreversible() => {
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Describes how an execution completed the action that its key protects.
-    pub(crate) async fn done(&self, by: Id) -> Result<Done, LoadError> {
+    pub(super) async fn done(&self, by: Id) -> Result<Done, LoadError> {
         let unknown = Done { by, at: None, actor: None, approved_by: None, ago_ms: 0 };
         let execution = LoadError::readable(self.load::<AnyExecution>(by).await)?;
         let Some(execution) = execution else { return Ok(unknown) };

@@ -254,7 +254,7 @@ impl Store {
     }
 
     /// The refusal that came late. The summary has the beginning of its text only.
-    pub(crate) async fn late_refusal(&self, id: Id, progress: &Progress) -> Option<Refusal> {
+    pub(super) async fn late_refusal(&self, id: Id, progress: &Progress) -> Option<Refusal> {
         let known = progress.refused()?;
         let evidence = self.evidence_of(id).await.unwrap_or_default();
         let refusal = evidence.into_iter().find_map(|(_, evidence)| match evidence {
@@ -266,7 +266,7 @@ impl Store {
 
     /// Settles an execution by the late answer of its own worker. `None` if no answer
     /// proves anything.
-    pub(crate) async fn by_late_evidence(
+    pub(super) async fn by_late_evidence(
         &self,
         doubt: InDoubt,
     ) -> Result<Result<AnyExecution, InDoubt>, Refused<InDoubt, EffectError>> {
@@ -355,7 +355,7 @@ impl Store {
     /// Finds out whether the call of an execution in doubt can still take effect. That it has ended is
     /// recorded, because the proof, the lock file, is temporary; and that it was cut off, because only
     /// its own process knows.
-    pub(crate) async fn observe(
+    pub(super) async fn observe(
         &self,
         mut doubt: InDoubt,
     ) -> Result<(InDoubt, Liveness), Refused<InDoubt, EffectError>> {
@@ -385,7 +385,7 @@ impl Store {
     }
 
     /// Fences the worker of a running execution, and puts the execution in doubt.
-    pub(crate) fn park(
+    pub(super) fn park(
         &self,
         mut running: Execution<crate::contract::execution::Running>,
         reason: &str,

@@ -86,7 +86,7 @@ impl GateState {
 
 impl Store {
     /// The gate of an execution. A stored gate is verified like every machine.
-    pub(crate) async fn gate_state(&self, id: Id, gate: Id) -> Result<GateState, EffectError> {
+    pub(super) async fn gate_state(&self, id: Id, gate: Id) -> Result<GateState, EffectError> {
         match self.load::<AnyExecution>(gate).await {
             Ok(gate) => GateState::of(&gate)
                 .map_err(|breach| EffectError::Commit(CommitError::Refused { id, breach })),

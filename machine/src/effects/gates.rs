@@ -155,7 +155,7 @@ impl Store {
     }
 
     /// Returns an error that names the earlier decision, if there is one; otherwise the error unchanged.
-    pub(crate) async fn decided_by_another(&self, id: Id, error: EffectError) -> EffectError {
+    pub(super) async fn decided_by_another(&self, id: Id, error: EffectError) -> EffectError {
         match self.gate(id).await {
             Err(StateError::AlreadyDecided { id, approved, by, at }) => {
                 EffectError::AlreadyDecided { id, approved, by, at }
@@ -266,7 +266,7 @@ impl Store {
     }
 
     /// The execution behind a gate, if it is still the one that it asks for.
-    pub(crate) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, EffectError> {
+    pub(super) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, EffectError> {
         let (id, approval) = (gate.id(), gate.approval());
         let changed = |reason: String| EffectError::GateChanged { id, reason };
         let execution = approval.execution();
@@ -293,7 +293,7 @@ impl Store {
 
     /// The execution behind a gate, if it can still be approved, and the state of its key. While another
     /// execution holds the key, a person can approve: the action runs only if that one did not take effect.
-    pub(crate) async fn approvable(
+    pub(super) async fn approvable(
         &self,
         gate: &Gate,
     ) -> Result<(AnyExecution, KeyState), EffectError> {

@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Compares the keys of a tool before an action that this program made is stored.
-    pub(crate) async fn trust_plan(
+    pub(super) async fn trust_plan(
         &self,
         ready: &Prepared,
         maker: Option<Maker>,
@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Compares the keys of a tool before an attempt.
-    pub(crate) async fn trust_identity<T: Callable>(
+    pub(super) async fn trust_identity<T: Callable>(
         &self,
         contract: &Contract,
     ) -> Result<(), EffectError> {
@@ -118,7 +118,7 @@ impl Store {
     }
 
     /// This handle has made an attempt with this token.
-    pub(crate) fn made_attempt<T: Callable>(&self, id: Id, contract: &Contract, token: u64) {
+    pub(super) fn made_attempt<T: Callable>(&self, id: Id, contract: &Contract, token: u64) {
         if let Some((tool, maker)) = made::<T>(contract) {
             let of = (maker.type_id(), tool.to_owned());
             self.effects().identities.testifies(of.clone(), id, contract);

@@ -22,7 +22,7 @@ impl Store {
     /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
     /// is decided by the attempts alone, in the transaction that takes it; this shows whether
     /// an attempt was removed.
-    pub(crate) async fn check_attempts(
+    pub(super) async fn check_attempts(
         &self,
         id: Id,
         key: &IdempotencyKey,

@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// The answer, which only the journal has.
-    pub(crate) async fn response(&self, id: Id) -> Result<Option<String>, LoadError> {
+    pub(super) async fn response(&self, id: Id) -> Result<Option<String>, LoadError> {
         let history = self.history(id).await?;
         let mut facts = history.entries.iter().rev().filter_map(CallFact::of);
         Ok(facts.find_map(|fact| match fact {

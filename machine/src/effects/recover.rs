@@ -176,7 +176,7 @@ impl Store {
     }
 
     /// Writes the answers of this process's calls that are not on disk yet.
-    pub(crate) async fn write_answers(&self, id: Id) -> Result<(), EffectError> {
+    pub(super) async fn write_answers(&self, id: Id) -> Result<(), EffectError> {
         let unwritten = self.effects().calls.unwritten(id);
         if unwritten.is_empty() {
             return Ok(());

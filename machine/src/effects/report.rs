@@ -108,7 +108,7 @@ impl Store {
 
     /// The execution of the call that this token is for. The error gives no reason: a caller without a token
     /// learns nothing.
-    pub(crate) async fn call_of(
+    pub(super) async fn call_of(
         &self,
         id: Id,
         token: &CallbackToken,
@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// Records a report, and settles the executions that it settles.
-    pub(crate) async fn take_report(
+    pub(super) async fn take_report(
         &self,
         id: Id,
         evidence: Evidence,
@@ -183,7 +183,7 @@ impl Store {
     }
 
     /// Puts an execution in doubt whose service has accepted the call and has not reported.
-    pub(crate) fn unreported(
+    pub(super) fn unreported(
         &self,
         waiting: Execution<Waiting>,
         reason: &str,

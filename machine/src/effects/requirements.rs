@@ -26,7 +26,7 @@ pub(crate) fn may_be_stored(machine: &dyn Durable, ready: &Prepared) -> Result<(
 impl Store {
     /// Refuses a new attempt at what a child did: a machine decides itself what follows when one of its calls fails, and
     /// would not see the attempt.
-    pub(crate) async fn repeats_no_child(&self, ready: &Prepared) -> Result<(), EffectError> {
+    pub(super) async fn repeats_no_child(&self, ready: &Prepared) -> Result<(), EffectError> {
         let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
         let Some(failed) = ready.index.retry_of.filter(|_| is_new) else { return Ok(()) };
         match self.inner.backend.parent(failed).await?.map_err(LoadError::from) {
@@ -39,7 +39,7 @@ impl Store {
     /// Refuses a machine that leaves its initial state without the approval that it needs. The gate may be
     /// answered by the same batch; `known` is one that was loaded for this batch. Returns what must hold of the gate
     /// when the machine is written.
-    pub(crate) async fn gate_is_open(
+    pub(super) async fn gate_is_open(
         &self,
         ready: &Prepared,
         batch: &[Prepared],

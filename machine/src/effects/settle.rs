@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// Records evidence that arrived after the execution moved on without it. It changes no state.
-    pub(crate) async fn keep_late(
+    pub(super) async fn keep_late(
         &self,
         id: Id,
         epoch: u64,
@@ -140,7 +140,7 @@ impl Store {
     }
 
     /// Like [`keep_late`](Self::keep_late), with retries for as long as the file may be busy.
-    pub(crate) async fn keep_evidence(
+    pub(super) async fn keep_evidence(
         &self,
         id: Id,
         epoch: u64,
@@ -160,7 +160,7 @@ impl Store {
     }
 
     /// This evidence is on disk, with this liveness of its call.
-    pub(crate) fn evidence_written(
+    pub(super) fn evidence_written(
         &self,
         id: Id,
         call: &CallRecord,
@@ -174,7 +174,7 @@ impl Store {
     }
 
     /// The evidence about an execution, each with the epoch of its permit, oldest first.
-    pub(crate) async fn evidence_of(&self, id: Id) -> Result<Vec<(u64, Evidence)>, Unavailable> {
+    pub(super) async fn evidence_of(&self, id: Id) -> Result<Vec<(u64, Evidence)>, Unavailable> {
         let history = LoadError::readable(self.history(id).await)?;
         // A journal that cannot be read must not keep evidence away.
         let Some(history) = history else { return Ok(Vec::new()) };

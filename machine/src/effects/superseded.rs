@@ -30,7 +30,7 @@ pub(crate) enum Superseded {
 
 impl Store {
     /// Records the answer of a call whose service had already reported a receipt.
-    pub(crate) async fn reported_first(
+    pub(super) async fn reported_first(
         &self,
         current: Execution<Completed>,
         running: Execution<Running>,
@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// Keeps the evidence of a fenced worker.
-    pub(crate) async fn fenced(
+    pub(super) async fn fenced(
         &self,
         running: Execution<Running>,
         outcome: Unsettled,
@@ -71,7 +71,7 @@ impl Store {
 
     /// Something was committed since the permit was issued: this very outcome, by a commit whose
     /// answer was lost, a fence, or a report of the service.
-    pub(crate) async fn overtaken(
+    pub(super) async fn overtaken(
         &self,
         id: Id,
         outcome: &Unsettled,

@@ -16,7 +16,7 @@ use crate::{
 impl Store {
     /// Reads every machine as views do, and reports unreadable ones. Calls `progress` after
     /// each page with the number of machines so far.
-    pub(crate) async fn check_readable(
+    pub(super) async fn check_readable(
         &self,
         mut progress: impl FnMut(u64),
     ) -> Result<Check, LoadError> {
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Reads every machine, those of the kinds that the program has declared as the program reads them.
-    pub(crate) async fn check_all(&self, progress: impl FnMut(u64)) -> Result<Check, LoadError> {
+    pub(super) async fn check_all(&self, progress: impl FnMut(u64)) -> Result<Check, LoadError> {
         let declared = &self.inner.declared;
         let mut check = self.check_readable(progress).await?;
         let own = |name: &str| declared.machines.iter().any(|it| it.definition.name == name);

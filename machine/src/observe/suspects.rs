@@ -15,7 +15,7 @@ use crate::{
 impl Store {
     /// The executions that may be in doubt, contradicted or overdue, with the time until which a call
     /// that is in flight may run.
-    pub(crate) async fn suspects(&self) -> Result<BTreeMap<Id, Option<Millis>>, LoadError> {
+    pub(super) async fn suspects(&self) -> Result<BTreeMap<Id, Option<Millis>>, LoadError> {
         let unanswered = self.inner.backend.attempts(Attempts::Unanswered).await?;
         let unanswered = unanswered.into_iter().flatten();
         let mut suspects: BTreeMap<Id, Option<Millis>> = unanswered

@@ -112,7 +112,7 @@ impl LiveWorkers {
 
 impl Store {
     /// What a machine needs of a worker now, if it is for a worker to move it on.
-    pub(crate) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
+    pub(super) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
         let Some((_, needs)) = self.needs(id, self.now()).await? else { return Ok(None) };
         let crew = self.crew_of_all().await?;
         let has_workers = crew.is_some();

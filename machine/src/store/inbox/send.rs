@@ -279,7 +279,7 @@ impl Store {
     }
 
     /// Applies one event in a separate batch, with the line of the operator log if a person causes it.
-    pub(crate) async fn apply_event(
+    pub(in crate::store) async fn apply_event(
         &self,
         id: Id,
         event: Event,

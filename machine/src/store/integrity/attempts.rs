@@ -14,7 +14,7 @@ use crate::{
 impl Store {
     /// Verifies the attempts at all keys, among them those that pruned lines opened: of a machine that is
     /// still there, its journal says what its attempt must be.
-    pub(crate) async fn verify_attempts(
+    pub(super) async fn verify_attempts(
         &self,
         mut opened: BTreeSet<u64>,
         report: &mut VerifyReport,
@@ -40,7 +40,7 @@ impl Store {
     }
 
     /// The difference between the attempt of a machine and what its row says, if any.
-    pub(crate) async fn differing_attempt(
+    pub(super) async fn differing_attempt(
         &self,
         kind: &DeclaredKind,
         id: Id,

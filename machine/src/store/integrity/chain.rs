@@ -15,7 +15,7 @@ const PAGE: usize = 1000;
 impl Store {
     /// Verifies the chain over the whole journal: every line, and the remains of pruned ones.
     /// Returns the numbers of pruned lines that opened attempts.
-    pub(crate) async fn verify_chain(
+    pub(super) async fn verify_chain(
         &self,
         report: &mut VerifyReport,
     ) -> Result<BTreeSet<u64>, LoadError> {

@@ -293,7 +293,7 @@ impl Store {
 
     /// Finds the machines that a program with this definition cannot read. Looks at machines only where a
     /// definition does not fit, so that a compatible store opens immediately.
-    pub(crate) async fn incompatible_with(
+    pub(super) async fn incompatible_with(
         &self,
         own: &Definition,
         read: ReadAs,

@@ -136,7 +136,7 @@ impl Store {
     }
 
     /// Reads the arguments of the open calls of the declared tools.
-    pub(crate) async fn check_arguments(
+    pub(super) async fn check_arguments(
         &self,
         declared: &Declared,
         check: &mut Check,

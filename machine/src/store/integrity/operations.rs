@@ -5,7 +5,7 @@ const PAGE: usize = 1000;
 
 impl Store {
     /// Verifies the operator log: every operation, and that none is missing before the newest one.
-    pub(crate) async fn verify_operations(
+    pub(super) async fn verify_operations(
         &self,
         report: &mut VerifyReport,
     ) -> Result<(), LoadError> {

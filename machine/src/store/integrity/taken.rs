@@ -50,7 +50,7 @@ type Difference = Option<String>;
 
 impl Store {
     /// The first difference between an entry that takes outcomes and the calls that they are of.
-    pub(crate) async fn differing_outcome(
+    pub(in crate::store) async fn differing_outcome(
         &self,
         taken: &Taken<'_>,
         known: &KnownDefinitions<'_>,

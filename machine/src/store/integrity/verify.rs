@@ -136,7 +136,7 @@ impl Store {
     }
 
     /// Verifies one machine; returns the number of its entries.
-    pub(crate) async fn verify_row(
+    pub(in crate::store) async fn verify_row(
         &self,
         found: FoundRow,
         named: &[DeclaredKind],

@@ -35,7 +35,7 @@ impl Store {
     }
 
     /// Stored definitions, with these among them.
-    pub(crate) async fn definitions_with(
+    pub(super) async fn definitions_with(
         &self,
         wanted: &[Fingerprint],
     ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {

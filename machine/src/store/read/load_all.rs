@@ -32,7 +32,7 @@ impl Store {
     }
 
     /// Reads the rows on a page of a query in parts, and works on each part while the next one is read.
-    pub(crate) async fn in_parts<T, W>(
+    pub(super) async fn in_parts<T, W>(
         &self,
         query: &Query,
         work: impl Fn(Vec<(u64, FoundRow)>) -> W,

@@ -42,7 +42,7 @@ struct Replay<'a> {
 impl Store {
     /// Replays the journal of a machine, and compares the result with its row. Of a kind that the program does not
     /// know, the rules of its context are not known. `kinds` read the calls of the machine.
-    pub(crate) async fn replay(
+    pub(in crate::store) async fn replay(
         &self,
         found: FoundRow,
         kind: Option<&DeclaredKind>,
