@@ -6,22 +6,15 @@ use machine::{contract::execution, definition::Definition};
 use machine_tests::samples::{lease, ticket};
 
 use crate::definition::{order, xml};
-use crate::machines::{
-    device_flow, http2_stream, microwave, orchestrator, payment_intent, raft, tcp, turn, workflow,
-};
+use crate::machines::{orchestrator, raft, turn, workflow};
 
-const ALL: [&Definition; 13] = [
+const ALL: [&Definition; 8] = [
     execution::DEFINITION,
     lease::DEFINITION,
     ticket::DEFINITION,
     order::DEFINITION,
-    device_flow::DEFINITION,
-    http2_stream::DEFINITION,
-    microwave::DEFINITION,
     orchestrator::DEFINITION,
-    payment_intent::DEFINITION,
     raft::DEFINITION,
-    tcp::DEFINITION,
     turn::DEFINITION,
     workflow::DEFINITION,
 ];
@@ -51,10 +44,10 @@ fn every_definition_comes_back_from_json_as_it_was() {
     }
     // The round trip means something: among them are groups, choices, deadlines and actors.
     let has = |part: fn(&Definition) -> bool| ALL.iter().filter(|one| part(one)).count();
-    assert!(has(|one| !one.groups.is_empty()) >= 6);
-    assert!(has(|one| one.edges.iter().any(|edge| edge.when.is_some())) >= 6);
-    assert!(has(|one| one.edges.iter().any(|edge| edge.deadline.is_some())) >= 6);
-    assert!(has(|one| !one.actors.is_empty()) >= 6);
+    assert!(has(|one| !one.groups.is_empty()) >= 4);
+    assert!(has(|one| one.edges.iter().any(|edge| edge.when.is_some())) >= 4);
+    assert!(has(|one| one.edges.iter().any(|edge| edge.deadline.is_some())) >= 4);
+    assert!(has(|one| !one.actors.is_empty()) >= 4);
 }
 
 #[test]
