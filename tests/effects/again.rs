@@ -8,7 +8,7 @@ use crate::{
     store::child,
 };
 
-on_both! {
+on_file! {
     an_interrupted_call_runs_again,
     a_running_call_is_not_interrupted,
     an_overdue_call_may_run_again,

@@ -15,7 +15,7 @@ use crate::effects::{
     support::{assert_is, stored},
 };
 
-on_both! {
+on_file! {
     an_answer_comes_back_as_it_was,
     a_refusal_is_for_people_and_for_programs,
     a_refusal_that_comes_late_or_from_a_query,
@@ -112,11 +112,7 @@ async fn charged<E: EffectType>(
     let id = planned.id();
     let settled = place.store.perform(planned, Bank::new(answer), tool_node()).await.unwrap();
     drop(settled);
-    if place.is_file() {
-        let again = place.open_again().await;
-        return again.load(id).await.unwrap();
-    }
-    place.store.load(id).await.unwrap()
+    place.open_again().await.load(id).await.unwrap()
 }
 
 fn refused(refusal: Declined) -> Answer<Paid, Declined> {

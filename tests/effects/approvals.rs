@@ -9,7 +9,7 @@ use machine::{
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     an_answer_is_on_record,
     the_second_answer_learns_the_first,
     a_gate_is_answered_until_its_limit_and_expires_at_it,

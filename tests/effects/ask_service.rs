@@ -7,7 +7,7 @@ use crate::effects::{
     tools::{Post, Tracking},
 };
 
-on_both! {
+on_file! {
     found_is_completed,
     not_found_is_failed,
     not_found_counts_only_after_the_settling_time,

@@ -2,7 +2,7 @@
 
 use crate::{effects::prelude::*, store::support::edit};
 
-on_both! {
+on_file! {
     late_evidence_that_nothing_happened_holds_nothing,
 }
 

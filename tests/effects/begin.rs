@@ -2,7 +2,7 @@
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     the_hold_is_on_disk_before_the_permit_is_out,
     one_execution_gives_one_permit,
     one_key_gives_one_permit,

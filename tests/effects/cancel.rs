@@ -2,7 +2,7 @@
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     the_loser_of_a_key_is_cancelled,
     a_gate_ends_with_what_waits_behind_it,
     what_did_not_begin_is_cancelled,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{effects::prelude::*, store::child};
 
-on_both! {
+on_file! {
     the_end_of_a_live_worker_is_noticed,
     the_key_is_held_until_the_settling_time,
     the_settling_time_counts_from_the_end_of_the_worker,

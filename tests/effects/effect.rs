@@ -6,7 +6,7 @@ use machine::contract::Effect::{self, Idempotent, Irreversible};
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_tool_does_not_become_less_risky,
     an_earlier_plan_does_not_start_once_irreversible,
     a_running_call_ends_once_irreversible,

@@ -6,7 +6,7 @@ use machine::{contract::Token, journal::Entry};
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_fence_parks_what_runs,
     only_what_runs_is_fenced,
     a_call_can_ask_whether_it_was_fenced,

@@ -4,7 +4,7 @@ use machine::contract::Release;
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     behind_an_open_question_it_waits,
     behind_a_yes_it_runs,
     a_gate_that_ends_without_a_yes_ends_its_action,

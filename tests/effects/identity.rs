@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_program_without_the_identity_is_refused,
     a_program_with_an_identity_is_refused_after_one_without,
     a_changed_identity_is_refused,
@@ -165,9 +165,7 @@ async fn an_earlier_plan_with_another_identity_is_refused(place: Place) {
 }
 
 async fn an_identity_that_changes_with_time_is_refused(place: Place) {
-    // Only this test uses the clock; both kinds of stores may run at once.
-    static ONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-    let _one = ONE.lock().await;
+    // Only this test uses the clock.
     HOUR.store(1, Ordering::SeqCst);
     pay(&place.store, by_time::wire(1, 1)).await.unwrap();
     HOUR.store(2, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_guard_keeps_a_call_alive_that_has_returned,
     a_refusal_counts_when_the_last_guard_is_gone,
     a_refusal_of_a_part_does_not_overrule_what_another_does_not_know,

@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_receipt_that_comes_late,
     a_refusal_that_comes_late,
     a_late_answer_that_says_nothing,

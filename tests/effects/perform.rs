@@ -9,7 +9,7 @@ use crate::effects::{
     tools::{Post, Tracking, letter},
 };
 
-on_both! {
+on_file! {
     a_typed_tool_gets_its_arguments_and_gives_its_receipt,
     an_idempotent_call_is_performed_too,
     a_refused_begin_makes_no_call,

@@ -30,5 +30,5 @@ pub(crate) use machine_tests::{
 
 pub(crate) use crate::{
     effects::support::assert_is,
-    store::support::{Place, begin, begin_of, gated, on_both, pending, recovered, slow_mail},
+    store::support::{Place, begin, begin_of, gated, on_file, pending, recovered, slow_mail},
 };

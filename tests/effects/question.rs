@@ -4,7 +4,7 @@ use machine::contract::Question;
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     the_answer_is_stored_and_then_the_result,
     only_the_first_answer_resumes_a_question,
     a_long_answer_is_cut,

@@ -8,7 +8,7 @@ use machine::{
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     the_three_are_distinct_and_listed,
 }
 

@@ -10,7 +10,7 @@ use machine_tests::invoked::placed;
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_person_decides_after_the_end,
     a_declined_action_needs_a_new_question,
     a_new_decision_lets_a_declined_action_run,

@@ -15,7 +15,7 @@ use crate::{
     store::prune::{everything, newest, prune},
 };
 
-on_both! {
+on_file! {
     a_report_of_a_receipt_completes_the_execution,
     a_report_before_the_answer_settles_or_is_kept,
     a_report_is_taken_whatever_the_call_answers,

@@ -7,7 +7,7 @@ use machine_tests::samples::{asked_in, ticket};
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     a_waiting_execution_resumes,
     what_does_not_wait_is_not_resumed,
     two_resumes_and_one_wins,

@@ -7,7 +7,7 @@ use crate::effects::{
     tools::{Track, lookup},
 };
 
-on_both! {
+on_file! {
     it_is_called_after_each_delay,
     an_irreversible_call_is_not_repeated,
     an_approval_covers_the_retries,

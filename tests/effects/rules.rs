@@ -2,7 +2,7 @@
 
 use crate::effects::prelude::*;
 
-on_both! {
+on_file! {
     it_starts_only_by_begin,
     nothing_ends_it_without_evidence,
     nothing_leaves_a_doubt_without_an_answer,

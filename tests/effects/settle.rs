@@ -2,7 +2,7 @@
 
 use crate::{effects::prelude::*, store::child};
 
-on_both! {
+on_file! {
     an_answer_decides_how_it_ends,
     an_outcome_of_another_execution_is_refused,
     a_machine_started_without_begin_is_returned,

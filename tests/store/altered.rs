@@ -10,9 +10,9 @@ use machine::{
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::store::support::{Place, on_both};
+use crate::store::support::{Place, on_file};
 
-on_both! {
+on_file! {
     a_field_that_changes_is_refused,
     a_field_that_cannot_be_read_is_named,
     a_commit_is_refused_like_a_creation,

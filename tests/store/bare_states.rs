@@ -9,9 +9,9 @@ use machine::{
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, on_both};
+use crate::store::support::{Place, on_file};
 
-on_both! {
+on_file! {
     optional_fields_are_read_where_there_were_none,
     a_required_field_is_refused_without_an_upgrade,
     a_state_without_fields_is_upgraded_from_either_struct,

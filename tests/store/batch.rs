@@ -16,9 +16,9 @@ use machine_tests::{
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
 };
 
-use crate::store::support::{Place, applied, as_made, begin, begin_of, on_both};
+use crate::store::support::{Place, applied, as_made, begin, begin_of, on_file};
 
-on_both! {
+on_file! {
     any_mix_is_written_together,
     what_is_unchanged_is_not_written,
     the_same_machine_twice_is_refused,

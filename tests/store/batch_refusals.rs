@@ -22,11 +22,11 @@ use crate::store::{
     batch::Mix,
     own_key::{Booking, claim_of},
     service::{in_flight, receipt},
-    support::{Place, applied, begin_of, gated, not_applied, on_both},
+    support::{Place, applied, begin_of, gated, not_applied, on_file},
     unwritable::Vote,
 };
 
-on_both! {
+on_file! {
     nothing_is_written_if_one_is_refused,
     a_key_that_was_held_is_taken_by_the_same_batch_later,
 }

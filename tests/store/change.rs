@@ -13,9 +13,9 @@ use machine::{
 use machine_tests::assert_err;
 
 use self::programs::{additions, first, removals, renames, retyped, upgraded};
-use crate::store::support::{Place, content, on_both};
+use crate::store::support::{Place, content, on_file};
 
-on_both! {
+on_file! {
     an_added_move_state_and_optional_field_open,
     an_older_program_continues_where_it_can,
     everything_can_be_renamed,

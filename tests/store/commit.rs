@@ -7,9 +7,9 @@ use machine_tests::{
     samples::{asked, read},
 };
 
-use crate::store::support::{Place, as_made, on_both};
+use crate::store::support::{Place, as_made, on_file};
 
-on_both! {
+on_file! {
     a_machine_comes_back_as_it_was,
     several_transitions_are_one_commit,
     the_second_of_two_commits_conflicts,

@@ -15,9 +15,9 @@ use machine::{
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, START, on_both};
+use crate::store::support::{Place, START, on_file};
 
-on_both! {
+on_file! {
     deadlines_are_absolute_by_the_stores_clock,
     staying_is_no_entry,
     a_deadline_that_fired_is_over_until_an_entry,

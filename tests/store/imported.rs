@@ -16,9 +16,9 @@ use machine_tests::{
     samples::{mail, pending_mail, read},
 };
 
-use crate::store::support::{Place, applied, begin, gated, not_applied, on_both};
+use crate::store::support::{Place, applied, begin, gated, not_applied, on_file};
 
-on_both! {
+on_file! {
     a_pending_irreversible_action_is_not_imported,
     one_pending_execution_is_not_begun_in_two_stores,
     a_decided_gate_is_not_imported,

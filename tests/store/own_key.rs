@@ -13,9 +13,9 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, not_applied, on_both};
+use crate::store::support::{Place, not_applied, on_file};
 
-on_both! {
+on_file! {
     a_taken_key_names_its_holder,
     a_machine_of_the_user_cannot_use_the_key_of_an_execution,
 }

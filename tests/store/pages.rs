@@ -8,10 +8,10 @@ use machine_tests::{
 
 use crate::store::{
     filled::Filled,
-    support::{Place, on_both},
+    support::{Place, on_file},
 };
 
-on_both! {
+on_file! {
     every_page_size_gives_the_same_list,
     a_page_says_whether_there_is_another,
     cursors_stay_valid_while_machines_come_and_change,

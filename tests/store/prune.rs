@@ -20,10 +20,10 @@ use machine_tests::{
 
 use crate::store::{
     service::{in_flight, receipt},
-    support::{Hand, Place, applied, begin, lines, on_both},
+    support::{Hand, Place, applied, begin, lines, on_file},
 };
 
-on_both! {
+on_file! {
     ended_machines_are_pruned_and_their_keys_stay,
     kinds_states_and_ages_select,
     what_is_still_needed_is_kept,

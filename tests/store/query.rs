@@ -10,10 +10,10 @@ use machine_tests::{assert_err, samples::mail};
 
 use crate::store::{
     filled::{AnyEgg, Filled},
-    support::{Place, on_both},
+    support::{Place, on_file},
 };
 
-on_both! {
+on_file! {
     each_filter_selects_what_it_says,
     load_all_is_load_one_by_one,
     json_is_what_load_sees,

@@ -11,9 +11,9 @@ use machine::{
 use machine_tests::{assert_err, samples::read};
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, blob, on_both};
+use crate::store::support::{Place, blob, on_file};
 
-on_both! {
+on_file! {
     no_session_is_missed_or_listed_twice_while_machines_come,
     an_id_has_one_form,
     what_cannot_be_an_id_is_refused,

@@ -9,9 +9,9 @@ use machine::{
 use machine_tests::{assert_err, samples::mail};
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, on_both};
+use crate::store::support::{Place, on_file};
 
-on_both! {
+on_file! {
     a_namesake_moves_no_execution,
     a_contract_is_no_context_for_other_machines,
 }

@@ -20,10 +20,10 @@ use machine_tests::{
 
 use crate::store::{
     child::{WRITTEN, writes_elsewhere},
-    support::{Place, block_on, edit, on_both},
+    support::{Place, block_on, edit, on_file},
 };
 
-on_both! {
+on_file! {
     it_starts_anywhere,
     it_waits_for_what_comes_later,
     several_subscriptions_get_everything,

@@ -32,18 +32,10 @@ pub(crate) use machine_tests::{
     stores::{block_on, lines},
 };
 
-/// Runs tests twice: on a store in memory and on a SQLite file. Each test takes a [`Place`].
-macro_rules! on_both {
+/// Runs tests on a SQLite file; each takes a [`Place`]. That a store in memory does the same is tested by the
+/// conformance suite and by the models of `effects` and `durability`.
+macro_rules! on_file {
     ($($test:ident),* $(,)?) => {
-        mod on_memory {
-            $(
-                #[tokio::test]
-                async fn $test() {
-                    super::$test($crate::store::support::Place::memory()).await;
-                }
-            )*
-        }
-
         mod on_sqlite {
             $(
                 #[tokio::test]
@@ -54,7 +46,7 @@ macro_rules! on_both {
         }
     };
 }
-pub(crate) use on_both;
+pub(crate) use on_file;
 
 /// A store in memory, or in a folder that is removed with it.
 pub(crate) struct Place {
@@ -98,10 +90,6 @@ impl Place {
     pub(crate) async fn clocked(&self) -> (Self, Hand) {
         let clock = Hand::at(START);
         (self.another_with(OpenOptions::new().clock(clock.clone())).await, clock)
-    }
-
-    pub(crate) fn is_file(&self) -> bool {
-        self.folder.is_some()
     }
 
     /// The folder of a SQLite file.

@@ -14,9 +14,9 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, on_both};
+use crate::store::support::{Place, on_file};
 
-on_both! {
+on_file! {
     a_state_that_is_not_json_is_refused,
     a_state_that_could_not_be_read_again_is_refused,
     a_part_that_json_cannot_have_is_named,

@@ -12,9 +12,9 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, block_on, edit, on_both};
+use crate::store::support::{Place, block_on, edit, on_file};
 
-on_both! {
+on_file! {
     an_untouched_store_is_clean,
     an_empty_store_is_clean,
     progress_rises_to_the_total,

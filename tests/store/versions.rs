@@ -12,9 +12,9 @@ use machine_tests::{assert_err, samples::mail, stores::begun};
 use serde::{Deserialize, Serialize};
 
 use self::programs::{claims, elsewhere, hundredths, roomy, whole};
-use crate::store::support::{Place, on_both};
+use crate::store::support::{Place, on_file};
 
-on_both! {
+on_file! {
     data_of_a_higher_version_are_refused,
     an_older_program_does_not_lose_what_it_does_not_know_of_the_context,
     another_type_of_context_needs_an_upgrade,

@@ -1,4 +1,4 @@
-//! The vocabulary of these tests. A test runs on each kind of store, with a clock that it moves; workers try again
+//! The vocabulary of these tests. A test runs on a file, with a clock that it moves; workers try again
 //! at once; services count their calls; a ticket refuses its moves in every way.
 
 use std::{fmt, pin::Pin, sync::atomic::AtomicUsize};
@@ -306,44 +306,35 @@ pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     assert!(waited.is_ok(), "it never happens: {what}");
 }
 
-/// Runs a test on a store in memory, and on one in a file. In the end, every history verifies.
+/// Runs a test on a store in a file. In the end, every history verifies. The simulation of workers, in the library,
+/// runs on a store in memory.
 pub(crate) fn each(test: impl AsyncFn(Store)) {
     timed(async |store, _| test(store).await);
 }
 
 /// Runs the test with a clock that it moves forward.
 pub(crate) fn timed(test: impl AsyncFn(Store, Hand)) {
-    for in_file in [false, true] {
-        let hand = Hand::default();
-        let options = OpenOptions::new().clock(hand.clone());
-        let test = async |store| test(store, hand.clone()).await;
-        on(&mut Builder::new_current_thread(), &options, in_file, test);
-    }
+    let hand = Hand::default();
+    let options = OpenOptions::new().clock(hand.clone());
+    let test = async |store| test(store, hand.clone()).await;
+    on(&mut Builder::new_current_thread(), &options, test);
 }
 
 /// Runs the test with the clock of the system.
 pub(crate) fn in_real_time(test: impl AsyncFn(Store)) {
-    for in_file in [false, true] {
-        on(&mut Builder::new_current_thread(), &OpenOptions::new(), in_file, &test);
-    }
+    on(&mut Builder::new_current_thread(), &OpenOptions::new(), test);
 }
 
 /// Runs the test on two threads.
 pub(crate) fn on_threads(test: impl AsyncFn(Store)) {
-    for in_file in [false, true] {
-        let options = OpenOptions::new().clock(Hand::default());
-        on(Builder::new_multi_thread().worker_threads(2), &options, in_file, &test);
-    }
+    let options = OpenOptions::new().clock(Hand::default());
+    on(Builder::new_multi_thread().worker_threads(2), &options, test);
 }
 
-fn on(threads: &mut Builder, options: &OpenOptions, in_file: bool, test: impl AsyncFn(Store)) {
+fn on(threads: &mut Builder, options: &OpenOptions, test: impl AsyncFn(Store)) {
     let folder = tempfile::tempdir().unwrap();
     threads.enable_all().build().unwrap().block_on(async {
-        let store = if in_file {
-            options.sqlite(folder.path().join("agent.db")).await.unwrap()
-        } else {
-            options.memory()
-        };
+        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
         test(store.clone()).await;
         let report = store.verify_all(|_| ()).await.unwrap();
         assert!(report.is_clean(), "{report:?}");
