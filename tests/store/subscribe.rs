@@ -26,7 +26,6 @@ use crate::store::{
 on_file! {
     it_starts_anywhere,
     it_waits_for_what_comes_later,
-    several_subscriptions_get_everything,
     a_position_that_the_store_does_not_have_is_refused,
     a_dropped_future_loses_nothing,
     closing_ends_the_wait,
@@ -109,23 +108,6 @@ async fn it_waits_for_what_comes_later(place: Place) {
         let id = place.created(Ticket::new()).await.id();
         let found = tokio::time::timeout(STUCK, future).await;
         assert_eq!(found.unwrap().unwrap().id, id);
-    }
-}
-
-async fn several_subscriptions_get_everything(place: Place) {
-    let mut early = Vec::new();
-    for _ in 0..3 {
-        early.push(place.store.subscribe(None).await.unwrap());
-    }
-    let count = filled(&place).await;
-    let mut late = place.open_again().await.subscribe(None).await.unwrap();
-    let expected = next(&mut late, count).await;
-    for subscription in &mut early {
-        assert_eq!(next(subscription, count).await, expected);
-    }
-    let newest = place.created(Ticket::new()).await.id();
-    for subscription in &mut early {
-        assert_eq!(next(subscription, 1).await[0].id, newest);
     }
 }
 

@@ -47,27 +47,3 @@ fn empty_and_huge_arguments() {
     assert!(oversized.is_err(), "the system accepted an argument of 1 MiB, so test it here");
     assert_eq!(world.list().len(), 2);
 }
-
-/// Misleading text is shown for what it is, in the question.
-#[test]
-fn the_question_hides_nothing() {
-    let world = World::new();
-    let json =
-        r#"{"to": "bob@example.com", "subject": "\u0430pple\u202e", "body": "a\n[action 1]"}"#;
-    let output = world.command("ask").args(["--json", json]).output().unwrap();
-    assert!(output.status.success(), "{}", errors(&output));
-    let question = String::from_utf8(output.stdout).unwrap();
-    assert!(question.contains(r#"subject: "\u{430}pple\u{202e}""#), "{question}");
-    assert!(question.contains(r#"body: "a\n[action 1]""#), "{question}");
-}
-
-/// The program's own command refuses the file, too, and leaves it alone.
-#[test]
-fn a_file_that_is_not_a_database() {
-    let world = World::new();
-    let letter = "This is a letter, not a database, and it stays one.\n".repeat(40);
-    std::fs::write(world.db(), &letter).unwrap();
-    let error = world.fails("work --once");
-    assert!(error.contains("is not a database"), "{error}");
-    assert_eq!(std::fs::read_to_string(world.db()).unwrap(), letter);
-}
