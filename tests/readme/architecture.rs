@@ -89,6 +89,7 @@ fn imports_run_down() {
     for module in declared {
         assert!(order.iter().any(|it| it == module.trim_start_matches('_')), "{module}");
     }
+    // The files that import a module below theirs, each with that module.
     let mut upward = BTreeSet::new();
     for (place, module) in order.iter().enumerate() {
         let mut found = Vec::new();
@@ -99,7 +100,7 @@ fn imports_run_down() {
                 let is_sibling = (&**module, &*other) == ("contract", "store");
                 let later = &order[place + 1..];
                 if is_sibling || later.iter().any(|it| it == other.trim_start_matches('_')) {
-                    upward.insert((module.clone(), other));
+                    upward.insert((file.clone(), other));
                 }
             }
         }
