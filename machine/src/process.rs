@@ -12,14 +12,14 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Liveness {
-    /// Its process holds its lock: the call may be in flight, or frozen.
+    /// The process of the call holds its lock: the call may be in flight, or frozen.
     Alive,
-    /// It was cut off: its future was dropped, or it panicked. Its process is alive, and may still be
-    /// running what the call has started.
+    /// The future of the call was dropped, or panicked. The process is alive, and may still be running what the call
+    /// has started.
     CutOff,
-    /// It has ended, or its process has.
+    /// The call or its process has ended.
     Ended,
-    /// The lock file of its process is missing, or says nothing here.
+    /// The lock file of the process is missing, or proves nothing on this host.
     Unknown,
 }
 

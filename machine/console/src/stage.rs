@@ -8,14 +8,14 @@ use machine::contract::CallStage;
 #[cfg_attr(feature = "http", derive(serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "http", serde(rename_all = "snake_case"))]
 pub(crate) enum Stage {
-    /// It is unknown whether it took effect.
+    /// The outcome of the call is unknown.
     #[cfg_attr(feature = "cli", value(name = "in_doubt"))]
     InDoubt,
-    /// A person was asked whether it may begin.
+    /// A person was asked whether the call may begin.
     Asked,
-    /// It may begin, and has not begun.
+    /// The call may begin, and has not begun.
     Pending,
-    /// It has begun.
+    /// The call has begun.
     Running,
 }
 

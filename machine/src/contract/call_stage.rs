@@ -13,17 +13,17 @@ use crate::stored::CallState;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallStage {
-    /// It is unknown whether it took effect.
+    /// The outcome of the call is unknown.
     InDoubt,
-    /// A person was asked whether it may begin.
+    /// A person was asked whether the call may begin.
     Asked,
-    /// It may begin, and has not begun.
+    /// The call may begin, and has not begun.
     Pending,
-    /// It has begun.
+    /// The call has begun.
     Running,
-    /// It has an outcome that the machine has not taken.
+    /// The call has ended, and the machine has not taken its outcome.
     Ended,
-    /// The machine has taken its outcome.
+    /// The machine has taken the outcome.
     Taken,
 }
 

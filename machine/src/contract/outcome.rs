@@ -33,19 +33,19 @@ pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>
 pub enum CallError<N = String> {
     /// The tool refused: provably nothing happened.
     Refused(N),
-    /// It was in doubt, such as after a crash, and it is known that it did not take effect: nobody refused it, and its
-    /// machine can [make it again](crate::_guide#recipes).
+    /// The call was in doubt, such as after a crash, and did not take effect: nobody refused it, and the machine can [make
+    /// it again](crate::_guide#recipes).
     NotApplied(FoundBy<N>),
-    /// A person declined it.
+    /// A person declined the call.
     Declined {
         /// The name of the person.
         by: String,
         /// The reason, at most 200 characters; the gate has all of it.
         reason: String,
     },
-    /// It was not approved in time, or the approval was not used in time.
+    /// The call was not approved in time, or the approval was not used in time.
     Expired,
-    /// It was cancelled before it began, or a person [took
+    /// The call was cancelled before it began, or a person [took
     /// responsibility](crate::store::Store::override_not_applied) for it without a proof that it did not take effect.
     Cancelled {
         /// The name of the person or the program.
@@ -63,14 +63,14 @@ pub enum CallError<N = String> {
         /// That execution.
         by: Id,
     },
-    /// The machine has waited long enough for it. It may still take effect: its outcome follows.
+    /// The machine has waited as long as it may. The call can still take effect: its outcome follows.
     Overdue {
         /// The execution.
         execution: Id,
     },
-    /// It gave no receipt and may be called again: the tool is idempotent, or its call did not start.
+    /// The call gave no receipt and may be repeated: the tool is idempotent, or its call did not start.
     Failed(String),
-    /// It must not be made.
+    /// The call must not be made.
     Invalid(String),
 }
 

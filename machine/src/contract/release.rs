@@ -10,11 +10,11 @@ use super::{AnyExecution, execution::Status};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Release {
-    /// It is PENDING, and its gate waits for an answer.
+    /// The execution is PENDING, and its gate waits for an answer.
     Deferred,
-    /// It is PENDING, and its gate was approved: it may start.
+    /// The execution is PENDING, and its gate was approved: it may start.
     Released,
-    /// Its gate was declined or withdrawn, or has expired: it never runs, and was CANCELLED with its gate.
+    /// The gate was declined or withdrawn, or has expired; the execution was CANCELLED with it and never runs.
     Refused,
 }
 

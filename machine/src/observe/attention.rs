@@ -17,32 +17,32 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConcernReason {
-    /// It ended as not done, and a receipt says that it took effect.
+    /// The execution ended as not done, and a receipt says that it took effect.
     Contradicted,
-    /// It is unknown whether it took effect.
+    /// The outcome of the call is unknown.
     InDoubt,
-    /// It cannot be read.
+    /// The machine cannot be read.
     Unreadable,
-    /// Workers have set it, or a message to it, aside: they do not retry it.
+    /// Workers set the machine, or a message to it, aside, and do not retry it.
     SetAside,
-    /// A worker refused to start. It is no machine.
+    /// A worker refused to start. The concern is about no machine.
     WorkerNotStarted,
-    /// It needs a handler or a tool that no live worker has, or a program that takes a message that all others leave alone,
-    /// for a minute or longer.
+    /// For a minute or longer, the machine has needed a handler or a tool that no live worker has, or a program for a
+    /// message that all live workers leave alone.
     NoWorker,
-    /// Nothing can move it, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
+    /// Nothing can move the machine, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
     /// call or child, a deadline, a message, or a move for a person.
     Stuck,
     /// A read transaction keeps the write-ahead log of the file from being reset, for a minute or longer, so that it grows.
-    /// It is no machine.
+    /// The concern is about no machine.
     LogPinned,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
-    /// It failed when a worker last tried it, and is tried again.
+    /// The last attempt of a worker failed; workers try again.
     Failing,
     /// More than 1,000 messages are queued for it; with 10,000, it gets no more from programs and people.
     ManyMessages,
-    /// It waits for a person.
+    /// The machine waits for a person.
     WaitsForPerson,
 }
 
@@ -91,7 +91,7 @@ pub struct Trouble {
     pub attempts: u32,
     /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store); `None` for a message.
     pub at: Option<Millis>,
-    /// It is not tried again before a person requeues it.
+    /// Workers do not try again before a person requeues it.
     pub set_aside: bool,
     /// When it is tried again.
     pub retry_at: Option<Millis>,

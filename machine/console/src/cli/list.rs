@@ -65,11 +65,11 @@ pub(super) struct List {
 /// A [`Release`] as an option.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Gated {
-    /// It is PENDING, and its gate waits for an answer.
+    /// The execution is PENDING, and its gate waits for an answer.
     Deferred,
-    /// It is PENDING, and its gate was approved: it may start.
+    /// The execution is PENDING, and its gate was approved: it may start.
     Released,
-    /// Its gate was declined or withdrawn, or has expired: it never runs, and was CANCELLED with its gate.
+    /// The gate was declined or withdrawn, or has expired; the execution was CANCELLED with it and never runs.
     Refused,
 }
 

@@ -330,15 +330,15 @@ impl Received {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delivery {
-    /// It waits for a state that takes it.
+    /// The message waits for a state that takes it.
     Queued,
-    /// It caused a transition.
+    /// The message caused a transition.
     Handled,
-    /// It cannot be handled; see [`Received::error`]. [`Store::requeue`](crate::store::Store::requeue) tries
+    /// The message cannot be handled; see [`Received::error`]. [`Store::requeue`](crate::store::Store::requeue) tries
     /// it again.
     SetAside,
-    /// It was set aside, and then a corrected message with its correlation id came. It is kept, and is
-    /// never tried again.
+    /// The message was set aside, and a corrected one with its correlation id came later. It is kept, and never tried
+    /// again.
     Replaced,
 }
 
