@@ -12,7 +12,7 @@ use crate::{
     contract::{AnyExecution, execution},
     effects::{Standing, error::StateError},
     id::Id,
-    store::{Delivery, LoadError, Received, read::observe::Observed},
+    store::{Delivery, Failing, LoadError, Received, read::observe::Observed},
 };
 
 /// One machine, why it waits, and the next steps, as an audience may see it.
@@ -150,15 +150,16 @@ impl Observer {
             (None, Standing::default())
         };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
-        let failing = self.store.failing_of(id).await?;
         let inbox = self.store.inbox(id).await?;
         let children = self.store.children(id).await?;
         // A worker would wait for an open child, too, unless there is something else to do.
         let is_due = observed.due_at().is_some_and(|due_at| due_at <= self.store.now());
         let is_queued = |message: &Received| message.status == Delivery::Queued;
         let has_news = is_due || inbox.iter().flatten().any(is_queued);
-        let is_stuck = self.store.is_stuck(id).await?;
-        // A worker has nothing to do for a machine that nothing can move.
+        let schedule = self.store.schedule(id).await?;
+        let failing = schedule.as_ref().and_then(|schedule| Failing::of(id, schedule));
+        // A worker has found that nothing can move it, and nothing has come since.
+        let is_stuck = schedule.is_some_and(|schedule| schedule.stuck_at.is_some());
         let may_move = !is_stuck && children.iter().all(|child| child.has_ended);
         let need = if has_news || may_move { self.store.need_of(id).await? } else { None };
         let calls = self.machine_calls(&observed, &children, &inbox).await?;

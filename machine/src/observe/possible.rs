@@ -7,7 +7,7 @@ use crate::{
     contract::{AnyExecution, Progress, execution},
     effects::retries::NotRetried,
     id::Id,
-    store::{LoadError, read::observe::Observed},
+    store::{Failing, LoadError, read::observe::Observed},
 };
 
 impl Observer {
@@ -23,7 +23,8 @@ impl Observer {
         let messages =
             messages.filter(|message| !observed.has_ended() && !observed.has_moved_since(message));
         let messages: Vec<_> = messages.map(|message| message.correlation).collect();
-        let failing = self.store.failing_of(id).await?;
+        let schedule = self.store.schedule(id).await?;
+        let failing = schedule.and_then(|schedule| Failing::of(id, &schedule));
         let is_aside = failing.is_some_and(|failing| failing.set_aside);
         if is_aside || !messages.is_empty() {
             next.insert(0, NextStep::Requeue { id, messages });

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use futures_util::FutureExt;
 use tracing::field::display;
 
 use super::{
@@ -213,7 +214,8 @@ impl Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         if self.may_be_listed {
-            self.store.leave_later(self.id);
+            // It is queued with the first poll. If it is not, the row goes when the process has ended.
+            drop(self.store.leave(vec![self.id]).now_or_never());
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -229,12 +228,6 @@ impl Store {
         let crew = Some(CrewChange::Leave(workers));
         let batch = WriteBatch { crew, ..self.new_batch() };
         self.inner.backend.apply(batch).await.map(drop)
-    }
-
-    /// Like [`leave`](Self::leave), without waiting for it.
-    pub(crate) fn leave_later(&self, worker: Id) {
-        // It is queued with the first poll. If it is not, the row goes when the process has ended.
-        drop(self.leave(vec![worker]).now_or_never());
     }
 
     /// The reader that has kept the log of the file from being reset for this time or longer.

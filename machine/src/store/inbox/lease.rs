@@ -126,13 +126,6 @@ impl Store {
         self.run(move || worker.announce()).await
     }
 
-    /// Releases the lock of this process, as its end would.
-    #[cfg(all(test, feature = "worker"))]
-    pub(crate) fn lock_release(&self) -> impl Fn() + Send + Sync + 'static {
-        let worker = self.inner.worker.clone();
-        move || worker.release()
-    }
-
     /// The name of this process for leases.
     pub(crate) fn worker_name(&self) -> &str {
         self.inner.worker.name()

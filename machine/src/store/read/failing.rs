@@ -86,15 +86,9 @@ impl Store {
         self.now().saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
     }
 
-    /// Returns whether a worker has found that nothing can move a machine, and nothing has come since.
-    pub(crate) async fn is_stuck(&self, id: Id) -> Result<bool, LoadError> {
+    /// The schedule of a machine for workers, with its last failure; `None` if it has none.
+    pub(crate) async fn schedule(&self, id: Id) -> Result<Option<Schedule>, Unavailable> {
         let (_, work, _) = self.inner.backend.task(id).await?;
-        Ok(work.is_some_and(|work| work.stuck_at.is_some()))
-    }
-
-    /// The last failure of one machine.
-    pub(crate) async fn failing_of(&self, id: Id) -> Result<Option<Failing>, LoadError> {
-        let (_, work, _) = self.inner.backend.task(id).await?;
-        Ok(work.and_then(|work| Failing::of(id, &work)))
+        Ok(work)
     }
 }

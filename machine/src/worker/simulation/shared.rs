@@ -135,7 +135,8 @@ impl Shared {
         let backend = Faulty { shared: Arc::clone(self), process: Arc::clone(&process) };
         let place = self.folder.path().join("data");
         let store = OpenOptions::new().clock(self.clock.clone()).on(Arc::new(backend), Some(place));
-        process.on_end(store.lock_release());
+        let lock = Arc::clone(&store.inner.worker);
+        process.on_end(move || lock.release());
         if is_worker {
             locked(&self.workers).push(Arc::clone(&process));
         }
