@@ -12,7 +12,8 @@ use crate::{
     contract::{AnyExecution, execution},
     effects::{Standing, error::StateError},
     id::Id,
-    store::{Delivery, Failing, LoadError, Received, read::observe::Observed},
+    store::{Delivery, Failing, LoadError, Received, backend::Attempts, read::observe::Observed},
+    stored::Hold,
 };
 
 /// One machine, why it waits, and the next steps, as an audience may see it.
@@ -139,7 +140,7 @@ impl Observer {
     /// The errors of [`Store::load`](crate::store::Store::load), and [`LoadError::Pruned`] for a machine that was
     /// pruned and had attempted a keyed action.
     pub async fn detail<A: Audience>(&self, id: Id) -> Result<View<Detail<A>>, LoadError> {
-        let observed = self.store.observed_or_pruned(id).await?;
+        let observed = self.observed_or_pruned(id).await?;
         let definition = observed.definition.fingerprint.to_string();
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
@@ -194,6 +195,20 @@ impl Observer {
 }
 
 impl Observer {
+    /// A machine of any kind, with a distinct error for one that was pruned. Only machines that attempted a keyed action are
+    /// known after pruning.
+    async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
+        let found = self.store.observed_one(id).await;
+        if !matches!(found, Err(LoadError::NotFound { .. })) {
+            return found;
+        }
+        let attempts = self.store.inner.backend.attempts(Attempts::OfMachine(id)).await?;
+        match attempts.into_iter().flatten().next() {
+            Some(attempt) => Err(LoadError::Pruned { id, applied: attempt.hold == Hold::Applied }),
+            None => found,
+        }
+    }
+
     /// The open gate before an execution that has not started, and the standing of that gate or, of a gate
     /// that waits, its own.
     async fn gate_before<A: Audience>(

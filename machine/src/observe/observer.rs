@@ -92,11 +92,14 @@ impl Observer {
         query: &Query,
     ) -> Result<Page<Result<View<Overview<A>>, LoadError>>, LoadError> {
         let now = self.store.now();
-        let page = self.store.observed_page(query).await?;
-        let machines: Vec<_> = page.items.iter().flatten().map(CallsOf::observed).collect();
+        let (rows, next) = self.store.rows(query, true).await?;
+        let definitions = self.store.all_definitions().await?;
+        let found = rows.into_iter().map(|(_, found)| self.store.observed(found, &definitions));
+        let found: Vec<_> = found.collect();
+        let machines: Vec<_> = found.iter().flatten().map(CallsOf::observed).collect();
         let mut calls = self.state_calls(&machines).await?;
-        let mut items = Vec::with_capacity(page.items.len());
-        for observed in page.items {
+        let mut items = Vec::with_capacity(found.len());
+        for observed in found {
             items.push(match observed {
                 Ok(observed) if observed.definition.name == execution::DEFINITION.name => {
                     let execution = self.store.execution_of(observed).await;
@@ -110,7 +113,7 @@ impl Observer {
                 Err(error) => Err(error),
             });
         }
-        Ok(Page { items, next: page.next })
+        Ok(Page { items, next })
     }
 
     /// An execution.

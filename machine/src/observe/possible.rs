@@ -7,7 +7,7 @@ use crate::{
     contract::{AnyExecution, Progress, execution},
     effects::retries::NotRetried,
     id::Id,
-    store::{Failing, LoadError, read::observe::Observed},
+    store::{Failing, LoadError, backend::Messages, read::observe::Observed},
 };
 
 impl Observer {
@@ -19,9 +19,11 @@ impl Observer {
     pub async fn next(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
         let observed = self.store.observed_one(id).await?;
         let mut next = self.next_of(id, &observed).await?;
-        let messages = self.store.set_aside_of(id).await?.into_iter();
-        let messages =
-            messages.filter(|message| !observed.has_ended() && !observed.has_moved_since(message));
+        let found = self.store.inner.backend.messages(Messages::SetAsideOf(id)).await?;
+        let messages = found
+            .into_iter()
+            .flatten()
+            .filter(|message| !observed.has_ended() && !observed.has_moved_since(message));
         let messages: Vec<_> = messages.map(|message| message.correlation).collect();
         let schedule = self.store.schedule(id).await?;
         let failing = schedule.and_then(|schedule| Failing::of(id, &schedule));

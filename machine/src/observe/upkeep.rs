@@ -8,7 +8,7 @@ use super::Observer;
 use crate::{
     definition::Definition,
     id::Id,
-    store::{Check, LoadError, Unavailable, VerifyReport},
+    store::{Check, LoadError, Query, Unavailable, VerifyReport},
 };
 
 /// Notifications of the commits of every process. [`Observer::commits`] makes it.
@@ -30,7 +30,7 @@ impl Observer {
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn ids(&self) -> Result<Vec<Id>, LoadError> {
-        self.store.ids().await
+        self.ids_of(Query::new().limit(10_000)).await
     }
 
     /// The ids of the machines that end with these hexadecimal digits, oldest first. None if there are fewer than 8
@@ -40,7 +40,23 @@ impl Observer {
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn ids_ending(&self, digits: &str) -> Result<Vec<Id>, LoadError> {
-        self.store.ids_ending(digits).await
+        let Some(tail) = digits.len().checked_sub(8).and_then(|from| digits.get(from..)) else {
+            return Ok(Vec::new());
+        };
+        let Ok(tail) = u32::from_str_radix(tail, 16) else { return Ok(Vec::new()) };
+        let mut ids = self.ids_of(Query::new().tail(tail.to_be_bytes()).limit(1000)).await?;
+        ids.retain(|id| id.to_string().replace('-', "").ends_with(digits));
+        Ok(ids)
+    }
+
+    async fn ids_of(&self, query: Query) -> Result<Vec<Id>, LoadError> {
+        let (mut ids, mut next) = (Vec::new(), Some(query));
+        while let Some(query) = next {
+            let (rows, after) = self.store.rows(&query, false).await?;
+            ids.extend(rows.iter().filter_map(|(_, found)| found.id()));
+            next = after.map(|after| query.after(after));
+        }
+        Ok(ids)
     }
 
     /// Notifications of commits.

@@ -214,12 +214,6 @@ impl Store {
         Ok(set_aside)
     }
 
-    /// The messages to a machine that workers have set aside.
-    pub(crate) async fn set_aside_of(&self, id: Id) -> Result<Vec<Received>, Unavailable> {
-        let found = self.inner.backend.messages(Messages::SetAsideOf(id)).await?;
-        Ok(found.into_iter().flatten().collect())
-    }
-
     /// Lets workers try again what was set aside: the handler of the machine, and these of its
     /// messages.
     ///

@@ -10,16 +10,13 @@ use crate::{
     id::Id,
     journal::{Digest, Summary},
     store::{
-        backend::{Attempts, FoundRow, Messages, Row},
+        backend::{FoundRow, Messages, Row},
         error::LoadError,
         handle::Store,
         inbox::message::{Delivery, Received},
-        read::{
-            load::{history, summary_of, value_of},
-            query::{Page, Query},
-        },
+        read::load::{history, summary_of, value_of},
     },
-    stored::{Hold, StoredPart},
+    stored::StoredPart,
 };
 
 /// A stored machine of any kind, checked as `load` checks it.
@@ -80,20 +77,6 @@ impl Store {
         self.observed(found, &definitions)
     }
 
-    /// Like [`observed_one`](Self::observed_one), with a distinct error for a machine that was pruned.
-    /// Only machines that attempted a keyed action are known after pruning.
-    pub(crate) async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
-        let found = self.observed_one(id).await;
-        if !matches!(found, Err(LoadError::NotFound { .. })) {
-            return found;
-        }
-        let attempts = self.inner.backend.attempts(Attempts::OfMachine(id)).await?;
-        match attempts.into_iter().flatten().next() {
-            Some(attempt) => Err(LoadError::Pruned { id, applied: attempt.hold == Hold::Applied }),
-            None => found,
-        }
-    }
-
     /// The first message that answers the current question of a machine, if it is in the inbox and no worker
     /// has read it yet. A message that a worker has read did not fit, and does not prevent an answer.
     pub(crate) async fn queued_answer(
@@ -115,43 +98,6 @@ impl Store {
             }
         }
         Ok(None)
-    }
-
-    /// The machines on a page of a query.
-    pub(crate) async fn observed_page(
-        &self,
-        query: &Query,
-    ) -> Result<Page<Result<Observed, LoadError>>, LoadError> {
-        let (rows, next) = self.rows(query, true).await?;
-        let definitions = self.all_definitions().await?;
-        let items = rows.into_iter().map(|(_, found)| self.observed(found, &definitions));
-        Ok(Page { items: items.collect(), next })
-    }
-
-    /// The ids that end with these digits, of which there are at least 8, oldest first.
-    pub(crate) async fn ids_ending(&self, digits: &str) -> Result<Vec<Id>, LoadError> {
-        let Some(tail) = digits.len().checked_sub(8).and_then(|from| digits.get(from..)) else {
-            return Ok(Vec::new());
-        };
-        let Ok(tail) = u32::from_str_radix(tail, 16) else { return Ok(Vec::new()) };
-        let mut ids = self.ids_of(Query::new().tail(tail.to_be_bytes()).limit(1000)).await?;
-        ids.retain(|id| id.to_string().replace('-', "").ends_with(digits));
-        Ok(ids)
-    }
-
-    /// The ids of all machines, in the order in which they were created. Rows without one are left out.
-    pub(crate) async fn ids(&self) -> Result<Vec<Id>, LoadError> {
-        self.ids_of(Query::new().limit(10_000)).await
-    }
-
-    async fn ids_of(&self, query: Query) -> Result<Vec<Id>, LoadError> {
-        let (mut ids, mut next) = (Vec::new(), Some(query));
-        while let Some(query) = next {
-            let (rows, after) = self.rows(&query, false).await?;
-            ids.extend(rows.iter().filter_map(|(_, found)| found.id()));
-            next = after.map(|after| query.after(after));
-        }
-        Ok(ids)
     }
 
     /// Every stored definition, oldest first.
