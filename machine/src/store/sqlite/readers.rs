@@ -260,10 +260,10 @@ impl ReadConnection {
         mut query: impl FnMut(&mut Self) -> rusqlite::Result<T>,
     ) -> Result<T, Unavailable> {
         loop {
-            if !self.source.observes && !self.is_in_place() {
-                return Err(Unavailable::moved());
-            }
             if !self.is_current() {
+                if !self.source.observes && !self.is_in_place() {
+                    return Err(Unavailable::moved());
+                }
                 *self = Self::open(self.source.clone()).map_err(reopening)?;
             }
             let result = self.transact(&mut query);
