@@ -51,9 +51,13 @@ fn runs() {
     assert_eq!("locked".parse(), Ok(door::Status::Locked));
 
     // A `match` returns the typed machine.
-    let AnyDoor::Locked(locked) = any else { panic!("it was locked") };
+    let AnyDoor::Locked(mut locked) = any else { panic!("it was locked") };
     assert_eq!(locked.state().key, 7);
-    assert_eq!(locked.unhang().state().report, "a red door, 2 times open");
+    locked.state_mut().color.push_str("dish");
+    assert_eq!(locked.unhang().state().report, "a reddish door, 2 times open");
+
+    let closed = Door::from(door::Frame { color: "blue".to_owned() }).hang();
+    assert_eq!(closed.into_state(), door::Closed { color: "blue".to_owned(), opened: 0 });
 
     // It is as large as its data: no journal, no clock, no id.
     assert_eq!(size_of::<Door<door::Locked>>(), size_of::<door::Locked>());

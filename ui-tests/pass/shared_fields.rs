@@ -198,7 +198,7 @@ fn the_data_of_the_first_state_by_name_and_taken_apart() {
     let order: Order<order::Cart> = (9, order::Cart { items: vec![], context: false }).into();
     assert_eq!(*order.context(), 9);
 
-    let order::Cart { .. } = order.into_parts().1;
+    let order::Cart { .. } = order.into_state();
     let lamp::Lit = Lamp::from(lamp::Dark).switch().into_parts();
     assert_eq!(Flow::from(flow::Idle { epoch: 2 }).epoch(), &2);
 }

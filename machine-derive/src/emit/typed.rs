@@ -111,6 +111,8 @@ fn getters(names: &Names<'_>) -> TokenStream {
     let state = &names.state;
     let context = if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
     let getters = names.getters(&context, &quote!(self.core.__journal()));
+    let is_public = names.graph.declaration.options.state_mut.is_some();
+    let changes = if is_public { quote!(pub) } else { quote!(pub(crate)) };
     let parts = (!names.durable).then(|| {
         let (about, parts, of) = if names.has_context() {
             let context = &names.context;
@@ -123,6 +125,16 @@ fn getters(names: &Names<'_>) -> TokenStream {
             #[doc = #about]
             pub fn into_parts(self) -> #parts {
                 #of
+            }
+
+            /// The data of the state.
+            pub fn into_state(self) -> #state {
+                self.state
+            }
+
+            /// The data of the state, to change them in place. Only a transition leads to another state.
+            #changes fn state_mut(&mut self) -> &mut #state {
+                &mut self.state
             }
         }
     });

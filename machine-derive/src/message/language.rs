@@ -10,7 +10,8 @@ use crate::text::bare;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
                        function)`, `crate = path`, `fields(name: Type, in = State | Group)`, \
-                       `status(derive(Trait))` and `on(trigger => Target, from = State | Group)`";
+                       `status(derive(Trait))`, `state_mut = pub` and `on(trigger => Target, from = State | \
+                       Group)`";
 
 messages! {
     M0001 not_an_enum(problem: &syn::Error)
@@ -29,6 +30,14 @@ messages! {
         "cannot parse these options of `Status`: {problem}"
         => "write `status(derive(Trait, path::Other))`; it has `Clone`, `Copy`, `Debug`, `PartialEq`, `Eq`, `PartialOrd`, \
             `Ord` and `Hash` already"
+
+    M0002 malformed_state_mut()
+        "`state_mut` takes only `pub`"
+        => "write `state_mut = pub`; without the option, the method is for the crate of the machine"
+
+    M0002 state_mut_of_durable()
+        "a durable machine has no `state_mut`: only transitions change its data, and its journal has them"
+        => "remove the option, and write a transition that stays, such as `#[on(rename(title) => Self)]`"
 
     M0002 malformed_options(problem: &syn::Error)
         "cannot parse these options: {problem}" => "{OPTIONS}"

@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// The methods that every machine has.
-const RESERVED: [&str; 6] = ["new", "state", "context", "id", "journal", "into_parts"];
+const RESERVED: [&str; 8] =
+    ["new", "state", "state_mut", "context", "id", "journal", "into_parts", "into_state"];
 
 /// Further ones, most of them of the erased machine, where shared fields are methods, too.
 const RESERVED_FIELDS: [&str; 8] =

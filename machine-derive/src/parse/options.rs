@@ -12,8 +12,8 @@ use syn::{
 use super::{Transition, Upgrade, shared::Fields, transition};
 use crate::{errors::Errors, message, tokens::at_end};
 
-const OPTIONS: [&str; 8] =
-    ["durable", "context", "version", "upgrade", "crate", "fields", "status", "on"];
+const OPTIONS: [&str; 9] =
+    ["durable", "context", "version", "upgrade", "crate", "fields", "status", "state_mut", "on"];
 
 /// The arguments of `#[machine(..)]`.
 #[derive(Default)]
@@ -29,6 +29,8 @@ pub(crate) struct Options {
     pub(crate) krate: Option<Path>,
     /// Further derives of `Status`.
     pub(crate) status: Vec<Path>,
+    /// The position of `state_mut = pub`, if it is given.
+    pub(crate) state_mut: Option<Span>,
     /// The fields that several states share.
     pub(super) fields: Vec<Fields>,
     /// Transitions of several states: these states and groups, and what leaves each of them.
@@ -52,6 +54,9 @@ impl Options {
         if let Err(problem) = read.parse2(tokens) {
             errors.at(problem.span(), message::malformed_options(&problem));
         }
+        if let Some(span) = options.state_mut.filter(|_| options.durable.is_some()) {
+            errors.at(span, message::state_mut_of_durable());
+        }
         options
     }
 
@@ -63,7 +68,7 @@ impl Options {
                 let span = input.parse::<Ident>()?.span();
                 once(&mut self.durable, span, "durable", span, errors);
             }
-            "crate" | "context" | "version" if ahead.peek(Token![=]) => {
+            "crate" | "context" | "version" | "state_mut" if ahead.peek(Token![=]) => {
                 let span = input.call(Ident::parse_any)?.span();
                 input.parse::<Token![=]>()?;
                 self.read_value(&name, span, input, errors)?;
@@ -109,7 +114,7 @@ impl Options {
         Ok(())
     }
 
-    /// Reads what follows `crate =`, `context =` or `version =`.
+    /// Reads what follows `crate =`, `context =`, `version =` or `state_mut =`.
     fn read_value(
         &mut self,
         name: &str,
@@ -126,6 +131,14 @@ impl Options {
                 let missing = |_| syn::Error::new(span, "`context` needs a type");
                 let context = input.parse().map_err(missing)?;
                 once(&mut self.context, context, "context", span, errors);
+            }
+            "state_mut" => {
+                let value = until_comma(input)?;
+                match value.to_string().as_str() {
+                    "pub" => once(&mut self.state_mut, span, "state_mut", span, errors),
+                    "" => errors.at(span, message::malformed_state_mut()),
+                    _ => errors.on(value, message::malformed_state_mut()),
+                }
             }
             _ => {
                 let value = until_comma(input)?;
