@@ -101,6 +101,33 @@ fn typed_another_crates_machine_is_driven_and_extended() {
     assert_eq!(Lease::new(1).refuse("no".to_owned(), ecs_node()).state().reason, "no");
 }
 
+/// It is `#[non_exhaustive]`: the last arms would otherwise be unreachable.
+#[test]
+#[deny(unreachable_patterns)]
+fn another_crates_machine_may_get_states_and_triggers() {
+    let any = AnyLease::from(Lease::new(1));
+    let status = match any.status() {
+        lease::Status::Requested => "requested",
+        lease::Status::Granted | lease::Status::Expiring => "held",
+        lease::Status::Ended => "over",
+        _ => "added later",
+    };
+    assert_eq!(status, "requested");
+    let machine = match any {
+        AnyLease::Requested(requested) => requested.into_state().seconds,
+        AnyLease::Granted(_) | AnyLease::Expiring(_) | AnyLease::Ended(_) => 2,
+        _ => 3,
+    };
+    assert_eq!(machine, 1);
+    let event = match lease::Event::Warn {
+        lease::Event::Grant { .. } | lease::Event::Refuse { .. } => "first",
+        lease::Event::Renew { .. } | lease::Event::Revoke { .. } => "second",
+        lease::Event::Warn | lease::Event::GiveBack => "third",
+        _ => "added later",
+    };
+    assert_eq!(event, "third");
+}
+
 /// It says `state_mut = pub`.
 #[test]
 fn the_data_of_another_crates_machine_are_changed_in_place() {

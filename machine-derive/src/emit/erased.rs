@@ -37,12 +37,14 @@ fn item(names: &Names<'_>) -> TokenStream {
     let defined = names.params.define(&[], &names.params.every());
     let (generics, predicates) = names.for_all();
     let any_type = names.any_type();
+    let non_exhaustive = &names.graph.declaration.non_exhaustive;
     quote! {
         #[doc = #about]
         ///
         /// Use `match` to get the typed machine.
         #debug
         #[allow(missing_docs)]
+        #non_exhaustive
         pub enum #any #defined #predicates {
             #(#variants),*
         }

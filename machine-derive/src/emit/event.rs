@@ -63,11 +63,13 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let defined = names.params.define(&[], &used);
     let predicates = names.params.where_clause(&used);
     let event = names.event_type();
+    let non_exhaustive = &names.graph.declaration.non_exhaustive;
     quote! {
         #[doc = #about]
         #[derive(#(#derived),*)]
         #root
         #serde
+        #non_exhaustive
         pub enum Event #defined #predicates {
             #(#variants),*
         }

@@ -14,6 +14,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     });
     let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
     let further = &names.graph.declaration.options.status;
+    let non_exhaustive = &names.graph.declaration.non_exhaustive;
     let ty = quote!(Status);
     let serialize = names.graph.derives("Serialize").then(|| {
         serde::serialize(&ty, &quote!(), &quote!(serializer.serialize_str(self.as_str())))
@@ -30,6 +31,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         #[doc = #about]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash #(, #further)*)]
         #[allow(missing_docs)]
+        #non_exhaustive
         pub enum Status {
             #(#variants),*
         }

@@ -17,6 +17,8 @@ pub(crate) struct Declaration {
     pub(crate) derives: Vec<Path>,
     /// The path of serde, where it has another one, from inside the machine's module.
     pub(crate) serde: Option<LitStr>,
+    /// `#[non_exhaustive]`, which is for the enums that have a variant for each state or trigger.
+    pub(crate) non_exhaustive: Option<Attribute>,
     /// Any other attribute, which is for the machine's module.
     pub(crate) others: Vec<Attribute>,
     /// At least one.
@@ -109,7 +111,7 @@ pub(crate) fn declaration(
         }
     };
     let (mut docs, mut derives, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    let mut serde = None;
+    let (mut serde, mut non_exhaustive) = (None, None);
     for attribute in item.attrs {
         let path = attribute.path();
         if path.is_ident("doc") {
@@ -128,6 +130,8 @@ pub(crate) fn declaration(
             }
         } else if let Some(root) = serde::root(&attribute) {
             serde = Some(root);
+        } else if path.is_ident("non_exhaustive") {
+            non_exhaustive = Some(attribute);
         } else if ON_MODULES.iter().any(|known| path.is_ident(known)) {
             others.push(attribute);
         } else {
@@ -157,6 +161,7 @@ pub(crate) fn declaration(
         docs,
         derives,
         serde,
+        non_exhaustive,
         others,
         states,
         unknown: syn::parse_quote!(()),
