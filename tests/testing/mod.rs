@@ -2,6 +2,7 @@
 
 mod bugs;
 mod shop;
+mod upgrades;
 
 use std::{collections::BTreeSet, time::Duration};
 
