@@ -5,7 +5,7 @@ pub use alloc::boxed::Box;
 
 pub use crate::actor::who::{Who, kind, sender, unnamed, who};
 pub use crate::definition::rows;
-pub use crate::typed::after;
+pub use crate::typed::{after, at};
 pub use machine_derive::Declaration;
 #[cfg(feature = "diagram")]
 pub use machine_derive::svg;

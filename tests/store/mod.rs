@@ -1,5 +1,6 @@
 //! Tests of the module `store`.
 
+mod absolute;
 mod altered;
 mod backup;
 mod bad_files;

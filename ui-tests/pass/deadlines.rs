@@ -96,6 +96,29 @@ fn none_is_no_deadline() {
     assert_eq!(listed(reading(None, false).deadlines()), [("step_timeout", 5)]);
 }
 
+/// A ticket with a last day.
+#[machine]
+#[derive(Debug)]
+pub enum Ticket {
+    #[initial]
+    #[on(lapse => Lapsed, by = Timer, at = until.checked_mul(1_000))]
+    Valid { until: i64 },
+
+    #[terminal]
+    Lapsed,
+}
+
+#[test]
+fn a_deadline_can_be_a_point_in_time() {
+    let ticket = Ticket::new(1_700);
+    let deadline = ticket.deadlines().next().unwrap();
+    let expected = ("lapse", Duration::ZERO, Some(1_700_000));
+    assert_eq!((deadline.trigger, deadline.after, deadline.at), expected);
+    let any = AnyTicket::from(ticket).fire_deadline("lapse").unwrap();
+    assert_eq!(any.status(), ticket::Status::Lapsed);
+    assert_eq!(Ticket::new(i64::MAX).deadlines().count(), 0);
+}
+
 #[test]
 fn a_state_without_deadlines_lists_none() {
     let any = AnyJob::from(reading(None, false).next().flush(&Timer));

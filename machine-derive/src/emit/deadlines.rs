@@ -27,7 +27,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote!(#(#functions)* #(#of_states)* #erased)
 }
 
-/// The function that evaluates the user's `after`.
+/// The function that evaluates the user's `after` or `at`.
 fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let after = step.written.after.as_ref()?;
     let state = names.source(step);
@@ -38,7 +38,11 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let context = &names.context;
     let param = names.has_context().then(|| hygienic!(context: &#context));
     let text = bare(names.trigger(step).name);
-    let value = hygienic_at!(after.span() => __machine::__private::after(#text, #after));
+    let value = if step.written.is_at {
+        hygienic_at!(after.span() => __machine::__private::at(#text, #after))
+    } else {
+        hygienic_at!(after.span() => __machine::__private::after(#text, #after))
+    };
     Some(hygienic! {
         fn #function #generics (
             state: &#here,

@@ -53,13 +53,14 @@ messages! {
     M0005 malformed_on(problem: &syn::Error)
         "cannot parse this transition: {problem}"
         => "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error, after \
-            = duration, detach)]`; only the trigger and the target are required, and the target can be a \
+            = duration, at = time, detach)]`; only the trigger and the target are required, and the target can be a \
             choice: `if .. {{ A }} else {{ B }}` or `match .. {{ .. => A, .. => B }}`"
 
     M0005 malformed_on_of_several(problem: &syn::Error)
         "cannot parse this transition: {problem}"
         => "write `on(trigger(payload) => Target, from = State | Group, by = Actor | Actor, guard = \
-            function -> Error, after = duration, detach)`; only the trigger, the target and `from` are required"
+            function -> Error, after = duration, at = time, detach)`; only the trigger, the target and `from` are \
+            required"
 
     M0006 malformed_mark(mark: &str)
         "`#[{mark}]` takes no arguments" => "write `#[{mark}]`"

@@ -146,7 +146,7 @@ messages! {
 
     M0121 deadline_brings(item: &Ident, trigger: &Ident)
         "`{trigger}` has a deadline, so no caller can supply `{item}`"
-        => "compute it (`{item} = ..`), or remove `after`"
+        => "compute it (`{item} = ..`), or remove the deadline"
 
     M0122 deadline_without_actor(trigger: &Ident)
         "the deadline of `{trigger}` needs exactly one actor to fire as, but `by` is missing"

@@ -8,7 +8,7 @@ use syn::{
 use super::{Audience, Branch, Target, marks};
 use crate::{errors::Errors, message, text::bare};
 
-const OPTIONS: [&str; 6] = ["by", "guard", "after", "detach", "was", "from"];
+const OPTIONS: [&str; 7] = ["by", "guard", "after", "at", "detach", "was", "from"];
 
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
 pub(crate) struct Transition {
@@ -19,8 +19,10 @@ pub(crate) struct Transition {
     /// The types of the actors; empty means anyone.
     pub(crate) by: Vec<Path>,
     pub(crate) guard: Option<Guard>,
-    /// The deadline, counted from entering the state or the group.
+    /// The deadline, counted from entering the state or the group, or a point in time.
     pub(crate) after: Option<Expr>,
+    /// True if the deadline is a point in time.
+    pub(crate) is_at: bool,
     /// It leaves also while the call of the state is under way.
     pub(crate) detach: Option<Ident>,
     /// The names that the trigger had before.
@@ -69,6 +71,7 @@ impl Transition {
             by: Vec::new(),
             guard: None,
             after: None,
+            is_at: false,
             detach: None,
             was: Vec::new(),
             from: Vec::new(),
@@ -157,7 +160,9 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
         let mut names = idents(part.clone());
         match names.next() {
             Some(key) if key == "guard" => guard = Some(guess_guard(part)),
-            Some(key) if key == "after" || key == "was" || is_like_from(&key) => {}
+            Some(key)
+                if matches!(key.to_string().as_str(), "after" | "at" | "was")
+                    || is_like_from(&key) => {}
             Some(_) => by.extend(names.map(Path::from)),
             _ => {}
         }
@@ -240,7 +245,15 @@ impl Parse for Transition {
                     transition.by = actors.into_iter().collect();
                 }
                 "guard" => transition.guard = Some(read_guard(input)?),
-                "after" => transition.after = Some(input.parse()?),
+                "after" | "at" => {
+                    let is_at = name == "at";
+                    if transition.after.is_some() && transition.is_at != is_at {
+                        let problem = "a deadline is either `after = duration` or `at = time`";
+                        return Err(syn::Error::new(key.span(), problem));
+                    }
+                    transition.is_at = is_at;
+                    transition.after = Some(input.parse()?);
+                }
                 "was" => transition.was.push(input.parse().map_err(|problem: syn::Error| {
                     syn::Error::new(problem.span(), "`was` takes the old name as a string")
                 })?),

@@ -79,6 +79,8 @@ pub struct EdgeRow {
     pub when: Option<&'static str>,
     /// See [`Edge::deadline`].
     pub deadline: Option<(&'static str, Option<usize>)>,
+    /// See [`DeadlineDef::absolute`].
+    pub at: bool,
     /// See [`Edge::computed`].
     pub computed: &'static [Text],
     /// See [`Edge::stays`].
@@ -128,6 +130,7 @@ pub const EDGE: EdgeRow = EdgeRow {
     guard: None,
     when: None,
     deadline: None,
+    at: false,
     computed: &[],
     stays: Stays::Never,
     detach: false,
@@ -199,7 +202,7 @@ pub const fn edge(from: usize, trigger: &'static str, to: usize) -> Edge {
 /// An edge.
 #[must_use]
 pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeRow) -> Edge {
-    let EdgeRow { payload, actors, guard, when, deadline, computed, stays, detach, was } = row;
+    let EdgeRow { payload, actors, guard, when, deadline, at, computed, stays, detach, was } = row;
     Edge {
         from,
         trigger: Cow::Borrowed(trigger),
@@ -209,7 +212,9 @@ pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeR
         guard: text_or_none(guard),
         when: text_or_none(when),
         deadline: match deadline {
-            Some((after, group)) => Some(DeadlineDef { after: Cow::Borrowed(after), group }),
+            Some((after, group)) => {
+                Some(DeadlineDef { after: Cow::Borrowed(after), absolute: at, group })
+            }
             None => None,
         },
         computed: Cow::Borrowed(computed),

@@ -170,8 +170,12 @@ pub struct Edge {
 #[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct DeadlineDef {
-    /// The time after entering, as declared: `context.limit`.
+    /// The time after entering or, for one that is [absolute](Self::absolute), the point in time, as declared:
+    /// `context.limit`.
     pub after: Text,
+    /// It is a point in time, from `at = ..`.
+    #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "core::ops::Not::not"))]
+    pub absolute: bool,
     /// The group whose entering starts it, as an index into [`Definition::groups`]; without one it
     /// is the state's own.
     #[cfg_attr(feature = "durable", serde(default))]

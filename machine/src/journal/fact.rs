@@ -14,10 +14,10 @@ pub struct Due {
     /// The group that it runs in; `None` for a deadline of the state itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Cow<'static, str>>,
-    /// The time after entering the state or group, in milliseconds.
+    /// The time after entering the state or group, in milliseconds; 0 for a point in time.
     pub after_ms: u64,
     /// When it fires (milliseconds since the Unix epoch, by the clock of the store). The commit
-    /// that writes the entry sets it.
+    /// that writes the entry sets it, unless it is a point in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Millis>,
     /// It keeps running but cannot fire in this state, which replaces the group's transition.

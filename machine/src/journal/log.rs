@@ -380,9 +380,10 @@ fn start(
             trigger: edge.trigger.clone(),
             group: group.map(|group| definition.groups[group].name.clone()),
             after_ms: u64::try_from(deadline.after.as_millis()).unwrap_or(u64::MAX),
-            due_at: None,
+            due_at: deadline.at,
             paused: false,
-            fresh: true,
+            // A point in time is not counted from the commit.
+            fresh: deadline.at.is_none(),
         });
     }
 }

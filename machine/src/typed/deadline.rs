@@ -32,8 +32,10 @@ use core::time::Duration;
 pub struct Deadline {
     /// The trigger of the transition.
     pub trigger: &'static str,
-    /// The time since entering the state or, for a group's deadline, the group.
+    /// The time since entering the state or, for a group's deadline, the group; zero for a point in time.
     pub after: Duration,
+    /// The point in time of `at = ..`, in milliseconds since the Unix epoch.
+    pub at: Option<i64>,
 }
 
 /// The types that `after = ..` accepts: [`Duration`] and `Option<Duration>`, where `None` means no
@@ -41,8 +43,7 @@ pub struct Deadline {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a duration",
     label = "`after` takes a `Duration` or an `Option<Duration>`",
-    note = "for example `after = Duration::from_secs(30)`; for a point in time, give the time until then: \
-            `after = until.duration_since(SystemTime::now()).unwrap_or_default()`"
+    note = "for example `after = Duration::from_secs(30)`; for a point in time, write `at = ..`"
 )]
 pub trait IntoDeadline {
     /// The duration of the deadline, if any.
@@ -64,5 +65,46 @@ impl IntoDeadline for Option<Duration> {
 /// The deadline of a trigger, if any.
 #[doc(hidden)]
 pub fn after(trigger: &'static str, after: impl IntoDeadline) -> Option<Deadline> {
-    after.into_deadline().map(|after| Deadline { trigger, after })
+    after.into_deadline().map(|after| Deadline { trigger, after, at: None })
+}
+
+/// The types that `at = ..` accepts: milliseconds since the Unix epoch, a `SystemTime`, and an `Option` of either,
+/// where `None` means no deadline.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a point in time",
+    label = "`at` takes a `SystemTime`, milliseconds since the Unix epoch as an `i64`, or an `Option` of either",
+    note = "for a time that is counted from entering the state, write `after = ..`"
+)]
+pub trait IntoMoment {
+    /// The point in time in milliseconds since the Unix epoch, if any.
+    fn into_moment(self) -> Option<i64>;
+}
+
+impl IntoMoment for i64 {
+    fn into_moment(self) -> Option<i64> {
+        Some(self)
+    }
+}
+
+#[cfg(feature = "durable")]
+impl IntoMoment for std::time::SystemTime {
+    fn into_moment(self) -> Option<i64> {
+        let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        Some(match self.duration_since(Self::UNIX_EPOCH) {
+            Ok(since) => millis(since),
+            Err(before) => -millis(before.duration()),
+        })
+    }
+}
+
+impl<T: IntoMoment> IntoMoment for Option<T> {
+    fn into_moment(self) -> Option<i64> {
+        self.and_then(T::into_moment)
+    }
+}
+
+/// The deadline of a trigger at a point in time, if any.
+#[doc(hidden)]
+pub fn at(trigger: &'static str, at: impl IntoMoment) -> Option<Deadline> {
+    at.into_moment().map(|at| Deadline { trigger, after: Duration::ZERO, at: Some(at) })
 }

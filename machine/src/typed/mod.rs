@@ -9,9 +9,9 @@ mod unknown_status;
 mod verdict;
 mod words;
 
+pub use deadline::{Deadline, IntoDeadline, IntoMoment};
 #[doc(hidden)]
-pub use deadline::after;
-pub use deadline::{Deadline, IntoDeadline};
+pub use deadline::{after, at};
 pub use erased::Erased;
 pub use refused::{Illegal, Reason, Refused};
 #[doc(hidden)]

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::View;
-use crate::definition::{ApprovalDef, Definition, Invocation, Stays, Text};
+use crate::definition::{ApprovalDef, Definition, Edge, Invocation, Stays, Text};
 
 /// The states and moves of a kind of machine.
 ///
@@ -139,6 +139,9 @@ pub struct TopologyEdge {
     /// For a deadline, the time after entering the state or its group, as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+    /// For a deadline at a point in time, that point, as declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// It leaves the calls of its state under way.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub detaches: bool,
@@ -172,6 +175,10 @@ impl Topology {
             is_resumable: state.stable && !state.terminal,
             calls: state.invocation.as_ref().map(TopologyCalls::of),
         });
+        let due = |edge: &Edge, absolute: bool| {
+            let deadline = edge.deadline.as_ref().filter(|it| it.absolute == absolute)?;
+            Some(deadline.after.to_string())
+        };
         let edges = definition.edges.iter().map(|edge| TopologyEdge {
             from_status: name(edge.from),
             to_status: name(edge.to),
@@ -179,7 +186,8 @@ impl Topology {
             allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
             when: edge.when.as_deref().map(str::to_owned),
             stays: edge.stays,
-            after: edge.deadline.as_ref().map(|deadline| deadline.after.to_string()),
+            after: due(edge, false),
+            at: due(edge, true),
             detaches: edge.detach,
         });
         let waits = states().filter(|state| state.stable && !state.terminal);

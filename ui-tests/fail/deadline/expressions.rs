@@ -15,7 +15,7 @@ enum Question {
     #[on(read => Read)]
     // `after` takes a `Duration` or an `Option<Duration>`.
     #[on(not_a_duration => Expired, by = GraphRunner, after = seconds)]
-    // A deadline is a duration, not a point in time.
+    // `after` is a duration; `at` is a point in time.
     #[on(point_in_time => Expired, by = GraphRunner, after = until)]
     // A deadline sees the fields of its state, and the context.
     #[on(unknown_name => Expired, by = GraphRunner, after = Duration::from_secs(second))]

@@ -160,13 +160,14 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
 /// The condition and the deadline of a move, and whether it stays in its state or leaves calls under way.
 fn when(edge: &view::TopologyEdge) -> String {
     let after = edge.after.as_ref().map(|after| format!("after = {after}"));
+    let at = edge.at.as_ref().map(|at| format!("at = {at}"));
     let stays = match edge.stays {
         Stays::Never => None,
         Stays::Always => Some("stays"),
         Stays::ByBranch => Some("may stay"),
     };
     let detaches = edge.detaches.then_some("detaches its calls");
-    let parts = [edge.when.as_deref(), after.as_deref(), stays, detaches];
+    let parts = [edge.when.as_deref(), after.as_deref(), at.as_deref(), stays, detaches];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
