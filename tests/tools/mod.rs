@@ -6,6 +6,7 @@ use machine::{
     actor::{Actor, Anyone, Category, ToolNode},
     machine,
     tools::{MoveError, call, definitions},
+    view::Topology,
 };
 use machine_tests::actors::tool_node;
 use proptest::prelude::*;
@@ -42,11 +43,33 @@ enum Draft {
     Addressed { to: Recipient },
     /// It may be sent.
     #[on(send => Sent)]
+    /// Deletes what was written.
     #[on(withdraw => Empty)]
     Approved { to: Recipient, copies: u8 },
     /// It was sent.
     #[terminal]
     Sent { to: Recipient, copies: u8 },
+}
+
+/// Models and people read the doc comment of a transition, too.
+#[test]
+fn a_transition_has_its_docs() {
+    let to = Recipient { address: "bob@example.com".to_owned() };
+    let approved = AnyDraft::from(Draft::new().address(to).approve(1, &Approver));
+    let tools = definitions(&approved, &Anyone);
+    let descriptions: Vec<_> = tools.iter().map(|tool| &*tool.description).collect();
+    let expected = [
+        "APPROVED to SENT. SENT: It was sent.",
+        "APPROVED to EMPTY. Deletes what was written. EMPTY: Being written.",
+    ];
+    assert_eq!(descriptions, expected);
+    let topology = json!(Topology::of(draft::DEFINITION));
+    let docs = |trigger| {
+        let mut edges = topology["edges"].as_array().unwrap().iter();
+        edges.find(|edge| edge["trigger"] == trigger).unwrap().get("docs")
+    };
+    assert_eq!(docs("withdraw"), Some(&json!("Deletes what was written.")));
+    assert_eq!(docs("send"), None);
 }
 
 fn empty() -> AnyDraft {

@@ -154,6 +154,8 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         );
         some("deadline", quote!((#after, #group)))
     });
+    let docs = doc_text(&step.written.docs);
+    let docs = (!docs.is_empty()).then(|| quote!(docs: #docs,));
     let at = step.written.is_at.then(|| quote!(at: true,));
     let detach = step.written.detach.is_some().then(|| quote!(detach: true,));
     let was = rows("was", step.written.was.iter().map(text_of));
@@ -169,7 +171,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
             });
             let to = index(*to);
             let extra =
-                quote!(#payload #actors #guard #when #deadline #at #computed #stays #detach #was);
+                quote!(#docs #payload #actors #guard #when #deadline #at #computed #stays #detach #was);
             if extra.is_empty() {
                 quote!(__row::edge(#from, #name, #to))
             } else {

@@ -24,6 +24,12 @@ impl<'a> Move<'a> {
         &self.edges[0].trigger
     }
 
+    /// The doc comment of the transition.
+    #[must_use]
+    pub fn docs(&self) -> &'a str {
+        &self.edges[0].docs
+    }
+
     /// The state that it leaves.
     #[must_use]
     pub fn source(&self) -> &'a StateDef {

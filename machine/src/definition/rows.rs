@@ -69,6 +69,8 @@ pub struct InvocationRow {
 /// The optional parts of an edge. One without any of them is [`edge`].
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeRow {
+    /// See [`Edge::docs`].
+    pub docs: &'static str,
     /// See [`Edge::payload`].
     pub payload: &'static [Field],
     /// See [`Edge::actors`].
@@ -125,6 +127,7 @@ pub(crate) const INVOCATION: InvocationRow = InvocationRow {
 
 /// Nothing of it.
 pub const EDGE: EdgeRow = EdgeRow {
+    docs: "",
     payload: &[],
     actors: &[],
     guard: None,
@@ -202,11 +205,13 @@ pub const fn edge(from: usize, trigger: &'static str, to: usize) -> Edge {
 /// An edge.
 #[must_use]
 pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeRow) -> Edge {
-    let EdgeRow { payload, actors, guard, when, deadline, at, computed, stays, detach, was } = row;
+    let EdgeRow { docs, payload, actors, guard, when, deadline, at, computed, stays, detach, was } =
+        row;
     Edge {
         from,
         trigger: Cow::Borrowed(trigger),
         to,
+        docs: Cow::Borrowed(docs),
         payload: Cow::Borrowed(payload),
         actors: Cow::Borrowed(actors),
         guard: text_or_none(guard),

@@ -133,6 +133,9 @@ pub struct Edge {
     pub trigger: Text,
     /// The target, as an index into [`Definition::states`].
     pub to: usize,
+    /// The doc comment of the transition.
+    #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "str::is_empty"))]
+    pub docs: Text,
     /// The payload that the caller brings.
     #[cfg_attr(feature = "durable", serde(default))]
     pub payload: Rows<Field>,

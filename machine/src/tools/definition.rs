@@ -14,7 +14,7 @@ use crate::{
 pub struct ToolDefinition {
     /// The trigger.
     pub name: String,
-    /// The target state and its meaning.
+    /// The target state, and what the doc comments of the transition and the state say.
     pub description: String,
     /// The JSON Schema of the payload.
     pub input_schema: Value,
@@ -64,6 +64,9 @@ fn tool(offered: &Move<'_>, events: &Value) -> ToolDefinition {
     let targets: Vec<&StateDef> = offered.targets().collect();
     let labels: Vec<&str> = targets.iter().map(|target| &*target.label).collect();
     let mut description = format!("{} to {}.", offered.source().label, labels.join(" or "));
+    if !offered.docs().is_empty() {
+        description = format!("{description} {}", offered.docs());
+    }
     for (target, edge) in targets.iter().zip(offered.edges()) {
         if let Some(when) = &edge.when {
             description = format!("{description} {} when: {when}.", target.label);

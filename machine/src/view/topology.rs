@@ -128,6 +128,9 @@ pub struct TopologyEdge {
     pub to_status: String,
     /// The trigger.
     pub trigger: String,
+    /// The doc comment of the transition.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub docs: String,
     /// The kinds of actor that may make it; empty means anyone.
     pub allowed_actors: Vec<String>,
     /// For an edge of a choice, when the move goes this way.
@@ -183,6 +186,7 @@ impl Topology {
             from_status: name(edge.from),
             to_status: name(edge.to),
             trigger: edge.trigger.to_string(),
+            docs: edge.docs.to_string(),
             allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
             when: edge.when.as_deref().map(str::to_owned),
             stays: edge.stays,

@@ -166,7 +166,7 @@ export const definition = {
             "tr",
             { key: index },
             h("td", null, labels.get(edge.from_status)),
-            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : "", edge.after ? ` (after ${edge.after})` : "", STAYS[edge.stays] ?? "", edge.detaches ? ", detaches its calls" : ""),
+            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : "", edge.after ? ` (after ${edge.after})` : "", edge.at ? ` (at ${edge.at})` : "", STAYS[edge.stays] ?? "", edge.detaches ? ", detaches its calls" : "", edge.docs ? h("p", { class: "note" }, edge.docs) : ""),
             h("td", null, labels.get(edge.to_status)),
             h("td", null, edge.allowed_actors.join(", ") || "anyone"),
           ),
