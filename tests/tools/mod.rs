@@ -64,7 +64,7 @@ fn a_transition_has_its_docs() {
     ];
     assert_eq!(descriptions, expected);
     let topology = json!(Topology::of(draft::DEFINITION));
-    let docs = |trigger| {
+    let docs = |trigger: &str| {
         let mut edges = topology["edges"].as_array().unwrap().iter();
         edges.find(|edge| edge["trigger"] == trigger).unwrap().get("docs")
     };
