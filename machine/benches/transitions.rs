@@ -10,7 +10,7 @@ mod harness;
 use std::hint::black_box;
 
 use harness::ratio;
-use machine::{actor::Anyone, machine};
+use machine::machine;
 
 /// The execution machine, not durable: seven states, nine moves, a number as data.
 #[machine]
@@ -162,7 +162,7 @@ fn main() {
                     job::Event::Resume,
                     job::Event::Succeed { result: number },
                 ] {
-                    job = match job.apply(black_box(event), &Anyone) {
+                    job = match job.apply(black_box(event)) {
                         Ok(job) => job,
                         Err(refused) => refused.machine,
                     };

@@ -1,6 +1,5 @@
 //! An item from the caller replaces the field of the source with the same name.
 
-use machine::actor::Anyone;
 use machine::machine;
 
 #[machine]
@@ -22,7 +21,7 @@ fn runs() {
 
     let mut any = AnyLetter::from(draft);
     let edit = letter::Event::Edit { text: "Dear Eve".to_owned() };
-    any.apply_mut(edit, &Anyone).unwrap();
+    any.apply_mut(edit).unwrap();
     let AnyLetter::Draft(draft) = any else { panic!("it is a draft") };
     assert_eq!(draft.state().text, "Dear Eve");
 

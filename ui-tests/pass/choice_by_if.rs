@@ -1,6 +1,6 @@
 //! `if`, `else if`, `if let` and nested choices lead where their conditions say.
 
-use machine::{actor::Anyone, machine};
+use machine::machine;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parcel {
@@ -98,7 +98,7 @@ fn the_erased_machine_chooses_as_the_typed_one() {
     {
         let typed = AnyOrder::from(placed().sort(parcel(weight)));
         let event = order::Event::Sort { parcel: parcel(weight) };
-        let erased = AnyOrder::from(placed()).apply(event, &Anyone).unwrap();
+        let erased = AnyOrder::from(placed()).apply(event).unwrap();
         assert_eq!(typed.status(), status);
         assert_eq!(erased.status(), status);
     }

@@ -1,6 +1,6 @@
 //! `Self` is the state that is left: of one state, of a group, and of a choice.
 
-use machine::{actor::Anyone, machine};
+use machine::machine;
 
 /// A job with two working states.
 #[machine(
@@ -111,10 +111,10 @@ fn the_outcome_converts_into_the_erased_machine() {
 #[test]
 fn the_erased_machine_stays_in_its_state() {
     let mut any = AnyJob::from(job().next());
-    any.apply_mut(job::Event::Rename { name: "b".to_owned() }, &Anyone).unwrap();
+    any.apply_mut(job::Event::Rename { name: "b".to_owned() }).unwrap();
     assert_eq!(any.status(), job::Status::Writing);
     for status in [job::Status::Writing, job::Status::Writing, job::Status::Failed] {
-        any.apply_mut(job::Event::Retry, &Anyone).unwrap();
+        any.apply_mut(job::Event::Retry).unwrap();
         assert_eq!(any.status(), status);
     }
 }

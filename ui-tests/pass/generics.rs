@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use machine::actor::Anyone;
 use machine::machine;
 
 /// A lifetime, types with bounds in both places, and a const parameter.
@@ -139,7 +138,7 @@ fn runs() {
     // To the erased machine and back.
     let any: AnyBatch<'_, u8, String, (), 2> = full.into();
     assert_eq!(any.status(), batch::Status::Full);
-    let any = any.apply(batch::Event::Fill { items: [5, 6] }, &Anyone).unwrap_err().machine;
+    let any = any.apply(batch::Event::Fill { items: [5, 6] }).unwrap_err().machine;
     let AnyBatch::Full(full) = any else { panic!("it is full") };
     assert_eq!(full.state().items, [3, 4]);
 
@@ -147,7 +146,7 @@ fn runs() {
     assert_eq!(both.state(), &letters::Both { s: 's', t: 1, a: "a" });
     let one: Letters<letters::One<char>, char, u8, &str> = both.part();
     let mut any = AnyLetters::from(one);
-    any.apply_mut(letters::Event::Mix { t: 2, a: "b" }, &Anyone).unwrap();
+    any.apply_mut(letters::Event::Mix { t: 2, a: "b" }).unwrap();
     assert_eq!(any.status(), letters::Status::Both);
 
     // Parameters take no space.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use machine::{actor::Anyone, machine};
+use machine::machine;
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
@@ -36,11 +36,11 @@ pub enum Gate {
 #[test]
 fn runs() {
     let mut any = AnyGate::from(Gate::new(0));
-    any.apply_mut(gate::Event::Pass { new: 1 }, &Anyone).unwrap();
+    any.apply_mut(gate::Event::Pass { new: 1 }).unwrap();
     assert_eq!(ASKED.load(Ordering::SeqCst), 1);
-    let refused = any.apply_mut(gate::Event::Pass { new: 2 }, &Anyone).unwrap_err();
+    let refused = any.apply_mut(gate::Event::Pass { new: 2 }).unwrap_err();
     assert_eq!(refused.to_string(), "HERE cannot `pass` now: it is shut");
     assert_eq!(ASKED.load(Ordering::SeqCst), 2);
-    let any = any.apply(gate::Event::Pass { new: 3 }, &Anyone).unwrap();
+    let any = any.apply(gate::Event::Pass { new: 3 }).unwrap();
     assert_eq!((any.status(), ASKED.load(Ordering::SeqCst)), (gate::Status::There, 3));
 }

@@ -78,6 +78,8 @@ fn moves(names: &Names<'_>) -> TokenStream {
     let (any, event) = (names.any_type(), names.event_type());
     let admitted = guards.is_some().then(|| make_admitted(names));
     let admit = if guards.is_some() { hygienic!(__admitted) } else { hygienic!(apply) };
+    let (given, passed) = (actor(names), actor_passed(names));
+    let anyone = (!names.asks_who()).then(|| hygienic!(let by = &__machine::actor::Anyone;));
     hygienic! {
         impl #generics #any #predicates {
             #admitted
@@ -86,13 +88,14 @@ fn moves(names: &Names<'_>) -> TokenStream {
             ///
             /// # Errors
             ///
-            /// The unchanged machine, and why: the state has no such move, `by` may not make it, or
+            /// The unchanged machine, and why: the state has no such move, the actor may not make it, or
             /// the guard refuses.
             pub fn apply(
                 self,
                 event: #event,
-                by: &impl __machine::actor::Actor,
+                #given
             ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+                #anyone
                 ::core::result::Result::Ok(match (self, event) {
                     #(#arms)*
                     (machine, event) => {
@@ -117,13 +120,13 @@ fn moves(names: &Names<'_>) -> TokenStream {
             pub fn apply_mut(
                 &mut self,
                 event: #event,
-                by: &impl __machine::actor::Actor,
+                #given
             ) -> ::core::result::Result<(), __machine::typed::Illegal> {
                 // Guards are user code and may panic, so they run before the machine is moved out.
-                if let ::core::option::Option::Some(reason) = self.why_not(&event, by) {
+                if let ::core::option::Option::Some(reason) = self.why_not(&event, #passed) {
                     return ::core::result::Result::Err(reason);
                 }
-                __machine::__private::replace(self, |machine| match machine.#admit(event, by) {
+                __machine::__private::replace(self, |machine| match machine.#admit(event, #passed) {
                     ::core::result::Result::Ok(machine) => {
                         (::core::result::Result::Ok(()), machine)
                     }
@@ -136,8 +139,9 @@ fn moves(names: &Names<'_>) -> TokenStream {
             /// The moves that are legal now for this actor. A guard may still refuse one.
             pub fn available(
                 &self,
-                by: &impl __machine::actor::Actor,
+                #given
             ) -> impl ::core::iter::Iterator<Item = __machine::definition::Move<'static>> {
+                #anyone
                 __machine::__private::available(DEFINITION, self.status() as usize, by)
             }
 
@@ -146,8 +150,9 @@ fn moves(names: &Names<'_>) -> TokenStream {
             pub fn why_not(
                 &self,
                 event: &#event,
-                by: &impl __machine::actor::Actor,
+                #given
             ) -> ::core::option::Option<__machine::typed::Illegal> {
+                #anyone
                 let state = self.status() as usize;
                 __machine::__private::check(DEFINITION, state, event.trigger(), by)
                 #guards
@@ -167,7 +172,7 @@ fn moves(names: &Names<'_>) -> TokenStream {
                 event: #event,
                 by: &impl __machine::actor::Actor,
             ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
-                self.apply(event, by)
+                self.apply(event, #passed)
             }
         }
     }
@@ -224,9 +229,20 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     }
 }
 
+/// The parameter for who makes the move, if the machine asks.
+fn actor(names: &Names<'_>) -> Option<TokenStream> {
+    names.asks_who().then(|| hygienic!(by: &impl __machine::actor::Actor,))
+}
+
+/// The argument for [`actor`].
+fn actor_passed(names: &Names<'_>) -> Option<TokenStream> {
+    names.asks_who().then(|| hygienic!(by))
+}
+
 /// Makes a move whose guard has already admitted it.
 fn make_admitted(names: &Names<'_>) -> TokenStream {
     let event = names.event_type();
+    let (given, passed) = (actor(names), actor_passed(names));
     let guarded = names.graph.moves.iter().filter(|step| step.guard.is_some());
     let arms = guarded.map(|step| {
         let (pattern, made) = (pattern(names, step), make_move(names, step));
@@ -237,11 +253,11 @@ fn make_admitted(names: &Names<'_>) -> TokenStream {
         fn __admitted(
             self,
             event: #event,
-            by: &impl __machine::actor::Actor,
+            #given
         ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
             match (self, event) {
                 #(#arms)*
-                (machine, event) => machine.apply(event, by),
+                (machine, event) => machine.apply(event, #passed),
             }
         }
     }

@@ -219,11 +219,10 @@ fn ours_typed() {
 }
 
 fn ours_erased() {
-    use machine::actor::Anyone;
     use ours::{AnyJob, job::Event};
     for _ in 0..TIMES {
         let mut job = AnyJob::from(ours::Job::new());
-        let step = |job: AnyJob, event| match job.apply(black_box(event), &Anyone) {
+        let step = |job: AnyJob, event| match job.apply(black_box(event)) {
             Ok(job) => job,
             Err(refused) => refused.machine,
         };

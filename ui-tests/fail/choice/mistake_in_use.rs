@@ -1,6 +1,5 @@
 // M0104: the outcome of the choice is still an enum with its other variants.
 
-use machine::actor::Anyone;
 use machine::machine;
 use order::{AfterConfirm, AfterShip};
 
@@ -44,7 +43,7 @@ fn main() {
         AfterShip::Refused(refused) => assert_eq!(refused.state().weight, 7),
         AfterShip::Shipped(shipped) => {
             let mut any = AnyOrder::from(shipped);
-            let refused = any.apply_mut(order::Event::Confirm { answer: Answer::No }, &Anyone);
+            let refused = any.apply_mut(order::Event::Confirm { answer: Answer::No });
             assert!(refused.is_err());
         }
     }

@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use machine::actor::Anyone;
 use machine::machine;
 
 #[machine(on(drop_it => Droped, from = Whole))]
@@ -42,7 +41,7 @@ fn main() {
     assert_eq!(text, "books");
     let mut any: AnyParcel<'_, u8, 2> = labelled.into();
     let event = parcel::Event::Fill { content: [3, 4] };
-    assert!(any.apply_mut(event, &Anyone).is_err());
+    assert!(any.apply_mut(event).is_err());
     match any {
         AnyParcel::Empty(empty) => drop(fill(empty)),
         AnyParcel::Full(full) => drop(full.drop_it()),
