@@ -53,7 +53,10 @@ mod after {
 
 #[cfg(test)]
 mod tests {
-    use machine::{testing::TestEnvironment, worker::Worker};
+    use machine::{
+        testing::{TestEnvironment, assert_upgrades},
+        worker::Worker,
+    };
 
     use super::{after, before};
 
@@ -89,9 +92,11 @@ mod tests {
         assert_eq!(parcel.state().weights, ["heavy"]);
     }
 
+    /// The definition of version 1 is committed beside the code.
     #[test]
-    fn the_newer_definition_fits_the_older_one() {
-        let comparison = before::parcel::DEFINITION.compare(after::parcel::DEFINITION);
-        assert!(comparison.is_compatible(), "{comparison}");
+    fn the_newer_program_reads_what_the_older_one_has_stored() {
+        let released = "small/definitions/parcel-1.json";
+        assert_upgrades::<before::AnyParcel>(released);
+        assert_upgrades::<after::AnyParcel>(released);
     }
 }
