@@ -6,7 +6,10 @@ use super::{
     body,
     names::{self, Names},
 };
-use crate::model::{Graph, Move, Trigger};
+use crate::{
+    model::{Graph, Move, Trigger},
+    text::bare,
+};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
@@ -209,11 +212,17 @@ fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     // is generated. The types are those of the guard, so that arguments can be coerced to them.
     let number = 1 + usize::from(context.is_some()) + items.len();
     let types: Vec<Ident> = (0..number).map(|place| format_ident!("T{}", place)).collect();
+    // A wrong number of arguments is rustc's error, which says this name and nothing else of ours.
+    let mut taken = vec!["state".to_owned()];
+    taken.extend(context.iter().map(|_| "context".to_owned()));
+    taken.extend(items.iter().map(|item| bare(item).trim_matches('_').to_owned()));
+    let takes = format_ident!("guard_takes_references_to_{}", taken.join("_and_"), span = span);
     // Not a path alone, which rustc would suggest to wrap in a closure.
-    let asked = quote_spanned!(span=> guard_that_takes_references((#path,).0));
+    let asked = quote_spanned!(span=> #takes((#path,).0));
+    let takes = format_ident!("{}", takes, span = Span::mixed_site());
     let asks = if cfg!(feature = "alloc") {
         hygienic! {
-            fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
+            fn #takes<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
                 guard: impl ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a,
             ) -> __machine::__private::Box<dyn ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a> {
                 __machine::__private::Box::new(guard)
@@ -221,7 +230,7 @@ fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
         }
     } else {
         hygienic! {
-            fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
+            fn #takes<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
                 guard: fn(#(&'a #types),*) -> V,
             ) -> fn(#(&'a #types),*) -> V {
                 guard
