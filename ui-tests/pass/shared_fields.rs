@@ -16,7 +16,11 @@ type Names = Vec<String>;
         in = Working | Finished,
     ),
     fields(epoch: u64),
-    on(stop(why) => Stopped, from = Working | Held),
+    on(
+        /// Ends it early.
+        stop(why) => Stopped,
+        from = Working | Held,
+    ),
 )]
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 enum Flow {
@@ -90,6 +94,10 @@ fn a_transition_leaves_states_and_groups() {
     let held = planning().hold();
     for stopped in [planning().stop("late".into()), held.stop("late".into())] {
         assert_eq!(stopped.state(), &flow::Stopped { epoch: 1, why: "late".to_owned() });
+    }
+    for state in [flow::Status::Planning, flow::Status::Held] {
+        let stop = flow::DEFINITION.find_move(state as usize, "stop").unwrap();
+        assert_eq!(stop.docs(), "Ends it early.");
     }
     let stop = flow::Event::Stop { why: "late".to_owned() };
     let idle = AnyFlow::from(Flow::new(0));

@@ -114,6 +114,7 @@ impl Group<'_> {
         } else {
             names.graph.targets_text(step)
         };
+        let docs = transitions::docs(step);
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
         let unnamed = transitions::unnamed(names, step);
         let actors = step.by;
@@ -127,6 +128,7 @@ impl Group<'_> {
         let actor = transitions::actor_by_permission(names, trigger, step);
         hygienic! {
             impl<#state: #group> #typed<#state> {
+                #docs
                 #[doc = #about]
                 #unnamed
                 #errors

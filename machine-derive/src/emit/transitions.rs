@@ -55,8 +55,7 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let params = params(names.graph, step);
     let result = result(names, step, &hygienic!(Self), &names.state_type(from));
     let errors = step.guard.map(|_| errors());
-    let docs = &step.written.docs;
-    let break_after_docs = (!docs.is_empty()).then(|| hygienic!(#[doc = ""]));
+    let docs = docs(step);
     let about = format!("{} to {}.", from.label, names.graph.targets_text(step));
     let unnamed = unnamed(names, step);
 
@@ -82,8 +81,7 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         step_of(names.graph, step, &hygienic!(self), actor.as_ref())
     };
     hygienic! {
-        #(#docs)*
-        #break_after_docs
+        #docs
         #[doc = #about]
         #unnamed
         #errors
@@ -92,6 +90,12 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
             #body
         }
     }
+}
+
+/// The doc comment of the transition, as a paragraph of its own.
+pub(super) fn docs(step: &Move<'_>) -> Option<TokenStream> {
+    let docs = &step.written.docs;
+    (!docs.is_empty()).then(|| hygienic!(#(#docs)* #[doc = ""]))
 }
 
 /// The return type of the method: the machine in its next state or, for a choice, its outcome; if a

@@ -1,7 +1,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Ident, LitInt, Path, Token, Type,
+    Attribute, Ident, LitInt, Path, Token, Type,
     ext::IdentExt,
     parenthesized,
     parse::{ParseStream, Parser},
@@ -156,8 +156,10 @@ impl Options {
 
     /// Reads a transition of several states.
     fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
-        let guess = transition::guess(&input.fork(), None).ok();
-        match input.parse::<Transition>() {
+        let ahead = input.fork();
+        let _: syn::Result<Vec<Attribute>> = ahead.call(Attribute::parse_outer);
+        let guess = transition::guess(&ahead, None).ok();
+        match documented(input) {
             Ok(mut transition) => {
                 transition.report(errors);
                 let name = &transition.trigger;
@@ -176,6 +178,18 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// A transition below its doc comment.
+fn documented(input: ParseStream<'_>) -> syn::Result<Transition> {
+    let docs = input.call(Attribute::parse_outer)?;
+    if let Some(other) = docs.iter().find(|attribute| !attribute.path().is_ident("doc")) {
+        let problem = "only a doc comment may stand in front of a transition";
+        return Err(syn::Error::new_spanned(other, problem));
+    }
+    let mut transition: Transition = input.parse()?;
+    transition.docs = docs;
+    Ok(transition)
 }
 
 /// `derive(Path, ..)`
