@@ -4,6 +4,7 @@
 // Links are checked where all that they lead to is built.
 #![cfg_attr(not(all(feature = "cli", feature = "http")), allow(rustdoc::broken_intra_doc_links))]
 
+mod about;
 mod audience;
 mod debug;
 mod json;

@@ -10,6 +10,7 @@ use super::{
     table::{Table, cell},
     terminal::{Terminal, field},
 };
+use crate::about::about;
 use machine::{
     definition::{Definition, Stays},
     store::Store,
@@ -96,7 +97,7 @@ fn kinds(
     let mut table = Table::new(terminal, &["Kind", "Version", "States", "Moves", "About"]);
     let mut kinds: Vec<Value> = Vec::new();
     for definition in newest.values() {
-        let about = definition.docs.trim().lines().next().unwrap_or_default().to_owned();
+        let about = about(definition);
         table.row([
             cell(&*definition.name),
             cell(definition.version.to_string()),

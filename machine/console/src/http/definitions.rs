@@ -15,6 +15,7 @@ use super::{
     problem::Problem,
     state::Shared,
 };
+use crate::about::about;
 use machine::{
     definition::Definition,
     text::{OneLine, shortened},
@@ -147,7 +148,7 @@ read! {
             fingerprint: one.fingerprint.to_string(),
             machine: one.name.to_string(),
             version: one.version,
-            about: one.docs.trim().lines().next().unwrap_or_default().to_owned(),
+            about: about(one),
             states: one.states.len(),
             edges: one.edges.len(),
             newest: newest(one) == Some(one.fingerprint),
