@@ -241,7 +241,7 @@ async fn a_stream_continues_during_a_prune() {
     tokio::time::sleep(Duration::from_millis(5)).await;
     // The newest machine is kept.
     place.order().await;
-    let pruned = place.store.prune(&prune, &ann, |_| ()).await.unwrap();
+    let pruned = place.store.prune(&prune, &ann).await.unwrap();
     assert_eq!(pruned.machines, 1, "{pruned:?}");
     let id = place.question().await;
     assert_eq!(take(stream, 2).await.1[1].data["execution_id"], json!(id));

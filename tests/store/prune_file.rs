@@ -5,10 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use machine::{
-    clock::{Clock, SystemClock},
-    store::{CommitError, OpenOptions, Prune, Query, Store},
-};
+use machine::store::{CommitError, OpenOptions, Query, Store};
 use machine_tests::{
     STUCK,
     actors::ann,
@@ -30,7 +27,7 @@ async fn a_changed_machine_is_reported_and_kept() {
     let (broken, sound) = (closed(&place.store).await, closed(&place.store).await);
     newest(&place).await;
     place.edit("UPDATE journal SET body = '{}' WHERE instance = ?2 AND number = 1", broken);
-    let pruned = place.store.prune(&everything(), ann(), |_| {}).await.unwrap();
+    let pruned = place.store.prune(&everything(), ann()).await.unwrap();
     assert_eq!((pruned.machines, pruned.problems.len()), (1, 1));
     assert_eq!(pruned.problems[0].id, Some(broken));
     assert!(ids(&place.store).await.contains(&broken) && !ids(&place.store).await.contains(&sound));
@@ -42,7 +39,7 @@ async fn pruned_history_cannot_be_forged() {
     let place = Place::with(OpenOptions::new().key([7; 32])).await;
     let (first, second) = (closed(&place.store).await, closed(&place.store).await);
     newest(&place).await;
-    let one = Prune::ended_before(SystemClock.now() + 1).status("closed");
+    let one = everything().statuses(["closed"]);
     let raw = place.raw();
     for sql in [
         "DELETE FROM journal WHERE seq = 1",
@@ -51,7 +48,7 @@ async fn pruned_history_cannot_be_forged() {
     ] {
         assert!(raw.execute(sql, []).is_err(), "{sql}");
     }
-    assert_eq!(place.store.prune(&one, ann(), |_| {}).await.unwrap().machines, 2);
+    assert_eq!(place.store.prune(&one, ann()).await.unwrap().machines, 2);
     place.assert_intact().await;
     for sql in ["DELETE FROM pruned", "UPDATE pruned SET seq = 9 WHERE seq = 1"] {
         assert!(raw.execute(sql, []).is_err(), "{sql}");
@@ -123,7 +120,7 @@ async fn writers_continue_during_a_prune() {
             tokio::spawn(async move {
                 let patient = OpenOptions::new().busy_timeout(STUCK);
                 let store = patient.sqlite(file).await.unwrap();
-                let pruned = store.prune(&everything(), ann(), |_| {}).await.unwrap();
+                let pruned = store.prune(&everything(), ann()).await.unwrap();
                 assert_eq!(pruned.problems, []);
                 pruned.machines
             })
@@ -191,5 +188,5 @@ async fn prunes_and_dies() {
     })
     .unwrap();
     let store = Store::sqlite(file).await.unwrap();
-    store.prune(&everything(), ann(), |_| {}).await.unwrap();
+    store.prune(&everything(), ann()).await.unwrap();
 }

@@ -6,7 +6,7 @@ use crate::{
     effects::act::Act,
     id::Id,
     store::{
-        Prune, PruneProgress, Pruned,
+        Prune, Pruned,
         error::{LoadError, Unavailable},
         handle::Store,
         integrity::{
@@ -84,30 +84,18 @@ impl Store {
     /// [verified](Self::verify_all). Who pruned is in the [operator log](Self::operations). Sequence numbers are not
     /// used again. A SQLite file does not shrink; freed pages are reused.
     ///
-    /// Calls `progress` after each commit.
-    ///
     /// # Errors
     ///
     /// [`Unavailable`] if the storage cannot do it now. What was deleted until then stays deleted; call
     /// it again for the rest.
-    pub async fn prune(
-        &self,
-        prune: &Prune,
-        by: &Human,
-        progress: impl FnMut(PruneProgress),
-    ) -> Result<Pruned, Unavailable> {
-        self.prune_as(prune, Act::new(by, "prune", &[], ""), progress).await
+    pub async fn prune(&self, prune: &Prune, by: &Human) -> Result<Pruned, Unavailable> {
+        self.prune_as(prune, Act::new(by, "prune", &[], "")).await
     }
 
     /// Like [`prune`](Self::prune), with the act for the operator log.
-    pub(crate) async fn prune_as(
-        &self,
-        prune: &Prune,
-        act: Act,
-        progress: impl FnMut(PruneProgress),
-    ) -> Result<Pruned, Unavailable> {
+    pub(crate) async fn prune_as(&self, prune: &Prune, act: Act) -> Result<Pruned, Unavailable> {
         let number = self.operation(self.line(act, None)).await?;
-        let pruned = self.prune_kinds(&self.named(), prune, progress).await;
+        let pruned = self.prune_kinds(&self.named(), prune).await;
         let outcome = match &pruned {
             Ok(pruned) => format!("done: {pruned}"),
             Err(error) => format!("failed: {error}"),

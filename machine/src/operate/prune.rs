@@ -1,5 +1,5 @@
 use super::{Error, Operator};
-use crate::store::{Prune, PruneProgress, Pruned};
+use crate::store::{Prune, Pruned};
 
 impl Operator<'_> {
     /// Deletes machines that have ended: see [`Store::prune`](crate::store::Store::prune). The detail is for the operator
@@ -8,12 +8,7 @@ impl Operator<'_> {
     /// # Errors
     ///
     /// [`Error`] if the storage cannot do it now. What was deleted before stays deleted.
-    pub async fn prune(
-        &self,
-        prune: &Prune,
-        detail: &str,
-        progress: impl FnMut(PruneProgress),
-    ) -> Result<Pruned, Error> {
-        Ok(self.store.prune_as(prune, self.act("prune", &[], detail), progress).await?)
+    pub async fn prune(&self, prune: &Prune, detail: &str) -> Result<Pruned, Error> {
+        Ok(self.store.prune_as(prune, self.act("prune", &[], detail)).await?)
     }
 }

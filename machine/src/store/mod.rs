@@ -68,5 +68,5 @@ pub use sqlite::cost;
 pub use upkeep::{
     backup::{Backup, BackupError, BackupProgress},
     prune::Prune,
-    pruned::{PruneProgress, Pruned},
+    pruned::Pruned,
 };

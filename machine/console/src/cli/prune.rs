@@ -6,7 +6,6 @@ use super::{
     Context, Error, Exit, duration,
     output::{Format, Output},
     person::{Person, Yes},
-    progress::Progress,
     terminal,
 };
 use machine::{operate, store, text::OneLine};
@@ -56,10 +55,8 @@ impl Prune {
         if !self.yes.yes {
             terminal::agrees(&format!("Permanently delete the machines {detail}?"))?;
         }
-        let progress = Progress::open("machines checked");
         let operator = self.person.operates(context, &store);
-        let pruned = operator.prune(&prune, &detail, |at| progress.count(at.looked_at)).await?;
-        drop(progress);
+        let pruned = operator.prune(&prune, &detail).await?;
         let mut text = format!("deleted {pruned}\n");
         for problem in &pruned.problems {
             let reason = OneLine(&problem.reason);

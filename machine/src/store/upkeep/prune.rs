@@ -7,10 +7,7 @@ use crate::{
         error::{LoadError, Unavailable},
         handle::Store,
         integrity::{check::DeclaredKind, verify::VerifyReport},
-        upkeep::{
-            pruned::{PruneProgress, Pruned},
-            pruning::Candidate,
-        },
+        upkeep::{pruned::Pruned, pruning::Candidate},
     },
     stored::Index,
 };
@@ -25,42 +22,25 @@ use crate::{
 /// # let store = Store::memory();
 /// let ann = Human::new("ann@example.com")?;
 /// let old = Prune::ended_for(Duration::from_hours(90 * 24)).machine("execution");
-/// let pruned = store.prune(&old, &ann, |_| {}).await?;
+/// let pruned = store.prune(&old, &ann).await?;
 /// println!("deleted {pruned}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
 pub struct Prune {
-    age: Age,
+    age: Duration,
     machine: Option<String>,
     statuses: Vec<String>,
     contradicted: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Age {
-    Before(Millis),
-    For(Duration),
-}
-
 impl Prune {
-    /// Machines that ended before this time (milliseconds since the Unix epoch): their last journal entry
-    /// is older, by the clock of the store.
-    #[must_use]
-    pub fn ended_before(at: Millis) -> Self {
-        Self::of(Age::Before(at))
-    }
-
     /// Machines that ended at least this long ago: the time of their last journal entry, against the clock
     /// of the store.
     #[must_use]
     pub fn ended_for(time: Duration) -> Self {
-        Self::of(Age::For(time))
-    }
-
-    fn of(age: Age) -> Self {
-        Self { age, machine: None, statuses: Vec::new(), contradicted: false }
+        Self { age: time, machine: None, statuses: Vec::new(), contradicted: false }
     }
 
     /// Only machines of this kind, such as `execution`.
@@ -70,17 +50,10 @@ impl Prune {
         self
     }
 
-    /// Only machines in the state with this name, such as `completed`.
+    /// Only machines in one of the states with these names, such as `completed`.
     #[must_use]
-    pub fn status(mut self, name: impl Into<String>) -> Self {
-        self.statuses = vec![name.into()];
-        self
-    }
-
-    /// Only machines in one of the states with these names.
-    #[must_use]
-    pub fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
-        self.statuses = names.into_iter().collect();
+    pub fn statuses(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.statuses = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -93,16 +66,11 @@ impl Prune {
     }
 
     fn filter(&self, now: Millis) -> Filter {
-        let unchanged_since = match self.age {
-            Age::Before(at) => at.saturating_sub(1),
-            Age::For(time) => {
-                now.saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
-            }
-        };
+        let age_ms = Millis::try_from(self.age.as_millis()).unwrap_or(Millis::MAX);
         Filter {
             machine: self.machine.clone(),
             statuses: self.statuses.clone(),
-            unchanged_since: Some(unchanged_since),
+            unchanged_since: Some(now.saturating_sub(age_ms)),
             ended: true,
             whole: true,
             limit: PAGE,
@@ -124,16 +92,13 @@ impl Store {
         &self,
         named: &[DeclaredKind],
         prune: &Prune,
-        mut progress: impl FnMut(PruneProgress),
     ) -> Result<Pruned, Unavailable> {
         let mut pruned = Pruned::default();
-        let mut looked_at = 0;
         let mut filter = prune.filter(self.now());
         loop {
             let rows = self.inner.backend.select(filter.clone()).await?;
             let Some((last, _)) = rows.last() else { break };
             filter.after = Some((Millis::MIN, *last));
-            looked_at += rows.len() as u64;
             let mut candidates = Vec::new();
             let mut entries = 0;
             for (_, found) in rows {
@@ -149,8 +114,6 @@ impl Store {
                 }
             }
             self.prune_batch(candidates, &mut pruned).await?;
-            let Pruned { machines, entries, .. } = pruned;
-            progress(PruneProgress { looked_at, machines, entries });
         }
         Ok(pruned)
     }

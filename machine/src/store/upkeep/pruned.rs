@@ -2,18 +2,6 @@ use std::fmt;
 
 use crate::store::integrity::verify::Problem;
 
-/// The progress of [`Store::prune`](crate::store::Store::prune).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PruneProgress {
-    /// The number of machines checked.
-    pub looked_at: u64,
-    /// The number of machines that were deleted.
-    pub machines: u64,
-    /// The number of their journal entries.
-    pub entries: u64,
-}
-
 /// The result of [`Store::prune`](crate::store::Store::prune): the deleted machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
