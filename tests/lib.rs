@@ -5,9 +5,10 @@ use std::{process::Command, time::Duration};
 
 use machine::{
     actor::Human,
-    contract::{Decision, Gate},
+    contract::{CallFact, Decision, Evidence, Gate},
     effects::{Decide, EffectError},
     store::Store,
+    stored::History,
     typed::Refused,
     view::{Language, Phrase},
 };
@@ -42,6 +43,16 @@ macro_rules! assert_err {
             other => panic!("expected Err({}), found {other:?}", stringify!($pattern)),
         }
     };
+}
+
+/// The evidence that arrived after its worker was fenced.
+#[must_use]
+pub fn late_evidence(history: &History) -> Vec<Evidence> {
+    let late = |fact| match fact {
+        CallFact::Evidence { evidence, late: true, .. } => Some(evidence),
+        _ => None,
+    };
+    history.entries.iter().filter_map(CallFact::of).filter_map(late).collect()
 }
 
 /// Approves what a person has seen whole.

@@ -1,7 +1,7 @@
 //! Answers that come too late: they are evidence, and evidence outranks opinion.
 
-use machine::{contract::LateCall, effects::Recovered, view::late_evidence};
-use machine_tests::service::Holder;
+use machine::{contract::LateCall, effects::Recovered};
+use machine_tests::{late_evidence, service::Holder};
 use tokio::task::JoinHandle;
 
 use crate::effects::prelude::*;
@@ -168,7 +168,6 @@ async fn a_receipt_that_comes_late(place: Place) {
         let question = doubt.question();
         assert!(question.starts_with("It took effect: 250 queued."), "{question}");
         let late = late_evidence(&place.store.history(id).await.unwrap());
-        let late: Vec<_> = late.into_iter().map(|late| late.evidence.clone()).collect();
         assert_eq!(late, [Evidence::Applied("250 queued".to_owned())]);
         let view = place.view(id).await;
         assert_eq!(view.consequence_label, Label::InDoubt);

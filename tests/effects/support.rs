@@ -1,7 +1,5 @@
 //! Shared helpers.
 
-use machine::view::late_evidence;
-
 use crate::effects::prelude::*;
 
 /// Asserts that a value matches the pattern; otherwise prints the value.
@@ -29,8 +27,7 @@ pub(crate) async fn loaded<T: Callable>(store: &Store, id: Id) -> Planned<T> {
 
 /// The evidence that arrived late.
 pub(crate) async fn late(store: &Store, id: Id) -> Vec<Evidence> {
-    let history = store.history(id).await.unwrap();
-    late_evidence(&history).into_iter().map(|late| late.evidence.clone()).collect()
+    machine_tests::late_evidence(&store.history(id).await.unwrap())
 }
 
 /// The class of an error, such as `KeyHeld`.

@@ -1,6 +1,7 @@
 //! The evidence of a call that contradicts the record of its end.
 
-use machine::{contract::Evidence, stored::Unverified, view::late_evidence};
+use machine::{contract::Evidence, stored::Unverified};
+use machine_tests::late_evidence;
 
 use crate::view::{prelude::*, situations::answered_late};
 
@@ -33,8 +34,7 @@ async fn late_evidence_is_listed() {
     let execution = overridden(&store, &long).await;
     let history = store.history(execution.id()).await.unwrap();
     let late = late_evidence(&history);
-    assert_eq!(late.len(), 1, "{late:?}");
-    assert_eq!(late[0].evidence, Evidence::Applied(long.clone()));
+    assert_eq!(late, [Evidence::Applied(long.clone())]);
     let shown = ConsequenceView::of(&execution).result.clone().unwrap();
     assert!(shown.contains(&long[..200]) && !shown.contains(&long[..201]), "{shown}");
 }
