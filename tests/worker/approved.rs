@@ -226,7 +226,7 @@ fn a_person_cancels_what_this_program_does_not_run() {
     each(async |store| {
         let (id, bank, actors) = (approved(&store).await, Bank::default(), actors());
         let operator = Operator::new(&store, &actors, ann(), "office");
-        operator.cancel_one(id, None).await.unwrap();
+        operator.cancel(&[id], None).await.unwrap();
         is(&store, id, "cancelled").await;
         settle(worker(&store).tool::<Clamped>(bank.clone())).await;
         assert!(bank.paid().is_empty());

@@ -60,7 +60,7 @@ fn a_running_worker_does_not_begin_what_does_not_match_the_schema() {
             let end = if cancels {
                 let actors = actors();
                 let operator = Operator::new(&store, &actors, ann(), "office");
-                operator.cancel_one(id, None).await.unwrap();
+                operator.cancel(&[id], None).await.unwrap();
                 "cancelled"
             } else {
                 store.requeue(id, &[]).await.unwrap();

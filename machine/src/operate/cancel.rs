@@ -86,20 +86,6 @@ impl Operator<'_> {
         Ok(cancelled)
     }
 
-    /// Cancels one machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`]: nothing was changed.
-    pub async fn cancel_one(&self, id: Id, reason: Option<&str>) -> Result<Cancelled, Error> {
-        let reason = reason.unwrap_or(Phrase::NotNeeded.english());
-        let plan = self.plan(id, reason).await;
-        let plan = self.checked("cancel", &[id], reason, plan).await?;
-        let act = self.act("cancel", &[id], reason);
-        let cancelled = self.apply(plan, reason, Some(act)).await;
-        self.checked("cancel", &[id], reason, cancelled).await
-    }
-
     async fn plans(&self, ids: &[Id], reason: &str) -> Result<Vec<Plan>, Error> {
         let mut plans = Vec::with_capacity(ids.len());
         for id in ids {

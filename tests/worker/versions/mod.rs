@@ -311,7 +311,7 @@ impl<'a> Pair<'a> {
         if is_cancelled {
             let (store, actors) = (self.open().await, actors());
             let operator = Operator::new(&store, &actors, ann(), "office");
-            operator.cancel_one(self.id, None).await.unwrap();
+            operator.cancel(&[self.id], None).await.unwrap();
             close(store).await;
         }
         let old = self.old;

@@ -178,7 +178,7 @@ act! {
     #[post("/api/machines/{id}/cancel", "acts", "cancel")]
     #[answers(200, "Cancelled, or about to be.")]
     async fn cancel(http, operator, about id, why: Why) -> Cancelled {
-        operator.cancel_one(id, why.reason.as_deref()).await
+        Ok(operator.cancel(&[id], why.reason.as_deref()).await?.swap_remove(0))
     }
 }
 
