@@ -47,7 +47,7 @@ fn registry() -> Registry {
 }
 
 fn plan(registry: &Registry, tool: &str, arguments: &str) -> Result<Contract, InvalidContract> {
-    registry.contract(tool, arguments, reasoning_node())
+    registry.call(tool, arguments)?.contract(reasoning_node())
 }
 
 /// The contract is that of the tool's spec.

@@ -21,8 +21,8 @@ fn registry(required: &str) -> Registry {
 
 /// The call of a program whose schema required a `to`.
 async fn mail_to_bob(store: &Store) -> Id {
-    let call = registry("to").contract("mail.send", r#"{"to": "bob"}"#, reasoning_node());
-    create(store, Execution::new(call.unwrap())).await
+    let call = registry("to").call("mail.send", r#"{"to": "bob"}"#).unwrap();
+    create(store, Execution::new(call.contract(reasoning_node()).unwrap())).await
 }
 
 const MISMATCH: &str = "\"subject\" is a required property";

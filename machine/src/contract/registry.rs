@@ -7,7 +7,6 @@ use super::{
     Action, Attempt, BoxFuture, Call, Contract, InvalidContract, NoReceipt, Perform, ToolAnswer,
     ToolCall, ToolSpec, contract::object, wording::visible,
 };
-use crate::actor::ReasoningNode;
 
 /// The tools that a program knows at run time, such as those of an MCP server: a name, an effect, a
 /// JSON Schema of the arguments, and a function.
@@ -29,10 +28,10 @@ use crate::actor::ReasoningNode;
 /// )?;
 ///
 /// let actors = Actors::issue("assistant")?;
-/// let reasoner = &actors.reasoning_node;
-/// let refused = registry.contract("email.send", r#"{"cc": "eve"}"#, reasoner).unwrap_err();
+/// let refused = registry.call("email.send", r#"{"cc": "eve"}"#).unwrap_err();
 /// assert!(refused.to_string().contains("the arguments do not match `email.send`"));
-/// let contract = registry.contract("email.send", r#"{"to": "bob@example.com"}"#, reasoner)?;
+/// let call = registry.call("email.send", r#"{"to": "bob@example.com"}"#)?;
+/// let contract = call.contract(&actors.reasoning_node)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
@@ -125,26 +124,13 @@ impl Registry {
         self.tools.values().map(|registered| &registered.spec)
     }
 
-    /// The contract of a call, with its arguments as JSON, such as a model writes them.
+    /// A call with its arguments as JSON, such as a model writes them. It makes a [contract](ToolCall::contract), or a state
+    /// calls it by `#[invoke]`.
     ///
     /// # Errors
     ///
     /// [`InvalidContract::UnknownTool`], and [`InvalidContract::Arguments`] if the arguments do not
     /// fit the tool's schema.
-    pub fn contract(
-        &self,
-        tool: &str,
-        arguments: &str,
-        author: &ReasoningNode,
-    ) -> Result<Contract, InvalidContract> {
-        self.call(tool, arguments)?.contract(author)
-    }
-
-    /// A call with its arguments as JSON, as data: for a state that makes it by `#[invoke]`.
-    ///
-    /// # Errors
-    ///
-    /// See [`contract`](Self::contract).
     pub fn call(&self, tool: &str, arguments: &str) -> Result<ToolCall, InvalidContract> {
         let registered = self.get(tool)?;
         let call = ToolCall::new(&registered.spec, arguments)?;
@@ -156,7 +142,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// The errors of [`contract`](Self::contract), and [`InvalidContract::EffectLowered`] if the tool has
+    /// The errors of [`call`](Self::call), and [`InvalidContract::EffectLowered`] if the tool has
     /// become irreversible since the contract was made.
     pub fn check(&self, contract: &Contract) -> Result<(), InvalidContract> {
         self.fitting(contract.action(), contract.is_irreversible())?;
