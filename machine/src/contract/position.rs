@@ -51,14 +51,17 @@ pub struct Mismatch {
 }
 
 impl GraphPosition {
-    /// The states in which an execution can be there.
-    fn expected(self) -> &'static [Status] {
+    /// Its name in `tracing`, what the graph does then, and the states in which an execution can be there.
+    fn row(self) -> (&'static str, &'static str, &'static [Status]) {
         match self {
-            Self::Created => &[Status::Pending],
-            Self::ToolWorking => &[Status::Running],
-            Self::ToolReturned => &[Status::Completed, Status::Failed],
-            Self::AtEcsNode | Self::ResumeBegins => &[Status::Waiting],
-            Self::ResumeEnds => &[Status::Completed],
+            Self::Created => ("created", "has just created it", &[Status::Pending]),
+            Self::ToolWorking => ("tool_working", "is in the tool", &[Status::Running]),
+            Self::ToolReturned => {
+                ("tool_returned", "is back from the tool", &[Status::Completed, Status::Failed])
+            }
+            Self::AtEcsNode => ("ecs_node", "waits for a person", &[Status::Waiting]),
+            Self::ResumeBegins => ("resume_begins", "is about to resume", &[Status::Waiting]),
+            Self::ResumeEnds => ("resume_ends", "has resumed", &[Status::Completed]),
         }
     }
 
@@ -68,7 +71,7 @@ impl GraphPosition {
     ///
     /// [`Mismatch`] if it cannot.
     pub fn check(self, found: Status) -> Result<(), Mismatch> {
-        if self.expected().contains(&found) {
+        if self.row().2.contains(&found) {
             return Ok(());
         }
         Err(Mismatch { position: self, found })
@@ -77,29 +80,15 @@ impl GraphPosition {
     /// Its name in `tracing`.
     #[cfg(feature = "store")]
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::ToolWorking => "tool_working",
-            Self::ToolReturned => "tool_returned",
-            Self::AtEcsNode => "ecs_node",
-            Self::ResumeBegins => "resume_begins",
-            Self::ResumeEnds => "resume_ends",
-        }
+        self.row().0
     }
 
     fn text(self) -> &'static str {
-        match self {
-            Self::Created => "has just created it",
-            Self::ToolWorking => "is in the tool",
-            Self::ToolReturned => "is back from the tool",
-            Self::AtEcsNode => "waits for a person",
-            Self::ResumeBegins => "is about to resume",
-            Self::ResumeEnds => "has resumed",
-        }
+        self.row().1
     }
 
     fn labels(self) -> String {
-        let labels: Vec<_> = self.expected().iter().copied().map(label).collect();
+        let labels: Vec<_> = self.row().2.iter().copied().map(label).collect();
         labels.join(" or ")
     }
 }
