@@ -15,7 +15,7 @@ mod paths;
 mod pipeline;
 mod role;
 #[cfg(all(test, feature = "diagram"))]
-mod snapshot;
+mod tests;
 mod text;
 mod tokens;
 mod tool;
