@@ -54,7 +54,7 @@ impl Store {
         Self { via, ..self.clone() }
     }
 
-    pub(super) fn line(&self, act: Act, outcome: Option<String>) -> NewOperation {
+    pub(crate) fn line(&self, act: Act, outcome: String) -> NewOperation {
         let Act { by, operation, machines, detail } = act;
         let operation = operation.to_owned();
         NewOperation { by, via: self.via, operation, machines, detail, outcome }
@@ -62,7 +62,7 @@ impl Store {
 
     /// The line of an act, for the batch that performs it.
     pub(crate) fn line_done(&self, act: Act) -> NewOperation {
-        self.line(act, Some("done".to_owned()))
+        self.line(act, "done".to_owned())
     }
 
     /// Logs acts whose result is a refusal, which wrote nothing. A batch writes the lines of acts that are done.
@@ -77,7 +77,7 @@ impl Store {
         };
         for act in acts {
             // The caller learns of the refusal in any case.
-            let _ = self.operation(self.line(act, Some(outcome.clone()))).await;
+            let _ = self.operation(self.line(act, outcome.clone())).await;
         }
         done
     }

@@ -94,14 +94,14 @@ impl Store {
 
     /// Like [`prune`](Self::prune), with the act for the operator log.
     pub(crate) async fn prune_as(&self, prune: &Prune, act: Act) -> Result<Pruned, Unavailable> {
-        let number = self.operation(self.line(act, None)).await?;
+        self.operation(self.line(act.clone(), "begun".to_owned())).await?;
         let pruned = self.prune_kinds(&self.named(), prune).await;
         let outcome = match &pruned {
             Ok(pruned) => format!("done: {pruned}"),
             Err(error) => format!("failed: {error}"),
         };
-        // What was deleted stays deleted; without its outcome the log shows it as interrupted.
-        let _ = self.operation_ended(number, &outcome).await;
+        // What was deleted stays deleted; without this line the log shows that it was interrupted.
+        let _ = self.operation(self.line(act, outcome)).await;
         pruned
     }
 }

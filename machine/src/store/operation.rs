@@ -5,7 +5,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey},
     store::{
-        backend::{AppliedBatch, WriteBatch},
+        backend::WriteBatch,
         error::{LoadError, Unavailable},
         handle::Store,
         read::query::Page,
@@ -31,8 +31,7 @@ pub struct Operation {
     pub machines: Vec<Id>,
     /// More about it, at most 1 KiB, without payloads and secrets.
     pub detail: String,
-    /// The outcome, at most 1 KiB. `None` while it runs, and if it was interrupted: then it may have
-    /// taken effect or not; the journals of the machines tell which.
+    /// The outcome, at most 1 KiB. `None` only if an older version of the library was interrupted.
     pub outcome: Option<String>,
 }
 
@@ -48,19 +47,7 @@ pub(crate) struct NewOperation {
     pub(crate) machines: Vec<Id>,
     /// More about it, without payloads and secrets. It is cut at 1 KiB.
     pub(crate) detail: String,
-    /// `None` if the operation begins.
-    pub(crate) outcome: Option<String>,
-}
-
-/// An entry that a batch writes to the operator log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Logged {
-    New(NewOperation),
-    /// The outcome of an operation that has none. The first one stays.
-    Ended {
-        number: u64,
-        outcome: String,
-    },
+    pub(crate) outcome: String,
 }
 
 /// The longest detail and the longest outcome, in bytes.
@@ -72,7 +59,7 @@ const CUT: &str = "…";
 impl NewOperation {
     pub(crate) fn numbered(self, number: u64, at: Millis) -> Operation {
         let Self { by, via, operation, machines, detail, outcome } = self;
-        let (detail, outcome) = (bounded(&detail), outcome.as_deref().map(bounded));
+        let (detail, outcome) = (bounded(&detail), Some(bounded(&outcome)));
         Operation { number, at, by, via: via.to_owned(), operation, machines, detail, outcome }
     }
 }
@@ -102,13 +89,13 @@ impl Store {
     /// [`Page::next`] has. An operation that was changed is an error at its position.
     ///
     /// An act is logged by the batch that makes it; one that was refused gets a separate line. Pruning, which takes
-    /// several batches, is logged before it begins, and again with its outcome. What a program does without a person
+    /// several batches, has a line when it begins, and another one with its outcome. What a program does without a person
     /// is in the journals of its machines only.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {
     /// for operation in store.operations(20, None).await?.items.iter().flatten() {
-    ///     let outcome = operation.outcome.as_deref().unwrap_or("interrupted");
+    ///     let outcome = operation.outcome.as_deref().unwrap_or_default();
     ///     println!("{} {}: {outcome}", operation.by, operation.operation);
     /// }
     /// # Ok(())
@@ -133,30 +120,11 @@ impl Store {
         Ok(Page { items, next })
     }
 
-    /// Writes a line of the operator log, for an act of several steps before it begins. Returns the number
-    /// for [`operation_ended`](Self::operation_ended).
-    ///
-    /// After an error the line may be there, then without an outcome.
-    pub(crate) async fn operation(&self, operation: NewOperation) -> Result<u64, Unavailable> {
-        let applied = self.log(Logged::New(operation)).await?;
+    /// Writes a line of the operator log that no other write has with it. After an error the line may be there.
+    pub(crate) async fn operation(&self, operation: NewOperation) -> Result<(), Unavailable> {
+        let batch = WriteBatch { log: vec![operation], ..self.new_batch() };
         // It has no preconditions, so nothing in it can be rejected.
-        applied.logged.ok_or_else(Unavailable::stopped)
-    }
-
-    /// Writes how an operation ended, unless that is logged. One that was changed in the
-    /// meantime stays as it is: [`operations`](Self::operations) reports it.
-    pub(crate) async fn operation_ended(
-        &self,
-        number: u64,
-        outcome: &str,
-    ) -> Result<(), Unavailable> {
-        let outcome = bounded(outcome);
-        self.log(Logged::Ended { number, outcome }).await.map(drop)
-    }
-
-    async fn log(&self, logged: Logged) -> Result<AppliedBatch, Unavailable> {
-        let batch = WriteBatch { log: vec![logged], ..self.new_batch() };
-        Ok(self.inner.backend.apply(batch).await?.unwrap_or_default())
+        self.inner.backend.apply(batch).await.map(drop)
     }
 }
 

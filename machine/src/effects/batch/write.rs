@@ -19,7 +19,6 @@ use crate::{
         error::CommitError,
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
-        operation::Logged,
         write::{prepare::Prepared, under_way::CALLS},
     },
     stored::Requirement,
@@ -49,7 +48,7 @@ impl Batch<'_> {
         self.prepare_changes().await?;
         self.makes_no_call()?;
         let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
-        let log = acts.map(|act| Logged::New(self.store.line_done(act))).collect();
+        let log = acts.map(|act| self.store.line_done(act)).collect();
         let (commit_id, now) = (commit_id(&mut self.items), self.store.now());
         // The ids of the calls depend on the time of the entry.
         self.items.iter_mut().for_each(|item| item.journal().set_times(now));

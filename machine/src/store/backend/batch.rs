@@ -16,7 +16,7 @@ use crate::{
             limits::MAX_QUEUED,
             protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
         },
-        operation::Logged,
+        operation::NewOperation,
         upkeep::pruning::Candidate,
     },
     stored::{Requirement, ToolUse},
@@ -47,7 +47,7 @@ pub(crate) struct WriteBatch {
     /// Machines to prune. A machine that must not be pruned is kept, and the rest is written.
     pub(crate) prune: Vec<Candidate>,
     /// The records for the operator log.
-    pub(crate) log: Vec<Logged>,
+    pub(crate) log: Vec<NewOperation>,
     /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
     /// The machines whose writes are left out if they are in another version by then, after all others. Such a child
@@ -255,8 +255,6 @@ pub(crate) struct AppliedBatch {
     pub(crate) sent: Vec<(Id, EventOutcome)>,
     /// The number of pruned entries of each candidate; `None` if it is still needed.
     pub(crate) pruned: Vec<Option<u64>>,
-    /// The number of the operation that was written into the operator log.
-    pub(crate) logged: Option<u64>,
 }
 
 /// A precondition does not hold. Nothing was written.

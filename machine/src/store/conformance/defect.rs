@@ -6,7 +6,6 @@ use crate::{
         backend::{Condition, CrewChange, Wants, Write, WriteBatch},
         inbox::protocol::{Event, MessageStatus},
         memory::{Memory, Tables},
-        operation::Logged,
         write::attempt::KeyAttempt,
     },
     stored::Hold,
@@ -124,7 +123,6 @@ defects! {
     ReusesToken => token_rises,
     ReversesReady => ready,
     /// An operation can end again, with another outcome.
-    RewritesOutcome => operations,
     RingsNever => doorbell,
     RingsOnce => doorbell,
     /// A message has the time at which its batch was made.
@@ -214,12 +212,6 @@ impl Defect {
         }
         if let (Self::KeepsWorkers, Some(CrewChange::Leave(workers))) = (self, &mut batch.crew) {
             workers.clear();
-        }
-        if let (Self::RewritesOutcome, [Logged::Ended { number, .. }]) = (self, &batch.log[..]) {
-            memory.tamper(|data| {
-                let ended = data.operations.iter_mut().filter(|it| it.number == *number);
-                ended.for_each(|operation| operation.outcome = None);
-            });
         }
         for write in &mut batch.writes {
             self.spoil_write(write, memory);

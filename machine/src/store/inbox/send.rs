@@ -11,7 +11,7 @@ use crate::{
             protocol::{Event, EventOutcome, EventRefusal},
             sent,
         },
-        operation::{Logged, NewOperation},
+        operation::NewOperation,
     },
     telemetry,
 };
@@ -130,7 +130,7 @@ impl Store {
             operation: "send".to_owned(),
             machines: vec![to],
             detail: message.0.trigger().unwrap_or_default(),
-            outcome: Some(outcome),
+            outcome,
         };
         let sent = self.send_as(to, message, Some(line("done".to_owned()))).await;
         let sent = match sent {
@@ -279,7 +279,7 @@ impl Store {
         event: Event,
         line: Option<NewOperation>,
     ) -> Result<Result<EventOutcome, Rejected>, Unavailable> {
-        let log = line.map(Logged::New).into_iter().collect();
+        let log = line.into_iter().collect();
         let batch = WriteBatch { events: vec![(id, event)], log, ..self.new_batch() };
         let sent = sent::sent(&batch.events);
         let applied = self.inner.backend.apply(batch).await?;

@@ -43,8 +43,8 @@ impl Tables {
         let outcomes = self.write_work(batch, admitted.events);
         let sent = self.write_caused(batch, &leave_children);
         let pruned = self.prune(&batch.prune);
-        let logged = batch.log.iter().map(|log| self.log(log, batch.now)).last().flatten();
-        Ok(AppliedBatch { last, outcomes, sent, pruned, logged })
+        batch.log.iter().for_each(|operation| self.log(operation, batch.now));
+        Ok(AppliedBatch { last, outcomes, sent, pruned })
     }
 
     fn write_definition(&mut self, definition: Arc<Definition>) {

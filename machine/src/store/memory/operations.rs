@@ -1,27 +1,14 @@
 use super::Tables;
 use crate::{
     clock::Millis,
-    store::operation::{Logged, Operation},
+    store::operation::{NewOperation, Operation},
 };
 
 impl Tables {
-    /// Writes into the operator log; returns the number of the operation, unless nothing was written.
-    pub(super) fn log(&mut self, logged: &Logged, now: Millis) -> Option<u64> {
-        match logged {
-            Logged::New(operation) => {
-                let number = self.operations.len() as u64 + 1;
-                self.operations.push(operation.clone().numbered(number, now));
-                Some(number)
-            }
-            Logged::Ended { number, outcome } => {
-                let found = self.operations.iter_mut().find(|it| it.number == *number)?;
-                if found.outcome.is_some() {
-                    return None;
-                }
-                found.outcome = Some(outcome.clone());
-                Some(*number)
-            }
-        }
+    /// Writes a line into the operator log.
+    pub(super) fn log(&mut self, operation: &NewOperation, now: Millis) {
+        let number = self.operations.len() as u64 + 1;
+        self.operations.push(operation.clone().numbered(number, now));
     }
 
     pub(super) fn operations(&self, before: Option<u64>, limit: usize) -> Vec<(u64, Operation)> {

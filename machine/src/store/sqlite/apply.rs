@@ -226,11 +226,10 @@ pub(super) fn apply<'a>(
         }
     }
     let pruned = prune::run(db, &batch.prune)?;
-    let mut logged = None;
-    for log in &batch.log {
-        logged = operations::log(db, log, batch.now)?;
+    for operation in &batch.log {
+        operations::log(db, operation, batch.now)?;
     }
-    Ok(AppliedBatch { last, outcomes, sent, pruned, logged })
+    Ok(AppliedBatch { last, outcomes, sent, pruned })
 }
 
 /// The columns of a row that are not in [`Row`].

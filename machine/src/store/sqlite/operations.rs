@@ -13,21 +13,14 @@ use crate::{
     journal::DigestKey,
     store::{
         backend::{Broken, Operated},
-        operation::{Logged, NewOperation, Operation},
+        operation::{NewOperation, Operation},
     },
 };
 
 const COLUMNS: &str = "no, at, human, via, name, machines, detail, outcome, seal FROM operation";
 
-/// Writes into the log; returns the number of the operation, unless nothing was written.
-pub(super) fn log(db: Keyed<'_>, logged: &Logged, now: Millis) -> rusqlite::Result<Option<u64>> {
-    match logged {
-        Logged::New(operation) => insert(db, operation, now).map(Some),
-        Logged::Ended { number, outcome } => end(db, *number, outcome),
-    }
-}
-
-fn insert(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Result<u64> {
+/// Writes a line into the log.
+pub(super) fn log(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Result<()> {
     let newest: i64 = db.get(
         // An edit may have made any number of one: there is always a next one.
         "SELECT coalesce(max(no), 0) FROM operation WHERE no BETWEEN 1 AND ?1",
@@ -51,23 +44,7 @@ fn insert(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Res
             operation.seal(db.key).bytes(),
         ],
     )?;
-    Ok(operation.number)
-}
-
-fn end(db: Keyed<'_>, number: u64, outcome: &str) -> rusqlite::Result<Option<u64>> {
-    let found = db.find(&format!("SELECT {COLUMNS} WHERE no = ?1"), [bounded(number)], |row| {
-        Ok(operation(Columns(row), db.key))
-    })?;
-    // A new seal would hide that it was changed.
-    let Some(Ok(mut operation @ Operation { outcome: None, .. })) = found else {
-        return Ok(None);
-    };
-    operation.outcome = Some(outcome.to_owned());
-    db.run(
-        "UPDATE operation SET outcome = ?2, seal = ?3 WHERE no = ?1",
-        params![bounded(number), outcome, operation.seal(db.key).bytes()],
-    )?;
-    Ok(Some(number))
+    Ok(())
 }
 
 /// A page of the operations with smaller numbers, newest first, each with its number.
