@@ -54,7 +54,7 @@ impl Store {
         Self { via, ..self.clone() }
     }
 
-    pub(crate) fn line(&self, act: Act, outcome: String) -> NewOperation {
+    pub(super) fn line(&self, act: Act, outcome: String) -> NewOperation {
         let Act { by, operation, machines, detail } = act;
         let operation = operation.to_owned();
         NewOperation { by, via: self.via, operation, machines, detail, outcome }

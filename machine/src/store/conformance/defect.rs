@@ -4,7 +4,7 @@ use super::sample::CONTRACTS;
 use crate::{
     store::{
         backend::{Condition, CrewChange, Wants, Write, WriteBatch},
-        inbox::protocol::{Event, MessageStatus},
+        inbox::{message::Delivery, protocol::Event},
         memory::{Memory, Tables},
         write::attempt::KeyAttempt,
     },
@@ -174,7 +174,7 @@ impl Defect {
                     let inboxes = data.works.states.values_mut();
                     let messages = inboxes.flat_map(|inbox| &mut inbox.messages);
                     for (_, message) in messages.filter(|(name, _)| name.contains(":outcome:")) {
-                        message.status = MessageStatus::Handled;
+                        message.status = Delivery::Handled;
                     }
                 });
             }
@@ -204,7 +204,7 @@ impl Defect {
                         known.sent = Some(Arc::clone(message));
                     }
                     (Self::ReplacesMessages, Some(known)) => {
-                        known.status = MessageStatus::SetAside;
+                        known.status = Delivery::SetAside;
                     }
                     _ => {}
                 }

@@ -9,7 +9,7 @@ use crate::{
     journal::{Digest, DigestKey, canonical},
     store::{
         backend::Kinship,
-        inbox::protocol::{Cause, Fault, MessageState, MessageStatus},
+        inbox::protocol::{Cause, Fault, MessageState},
     },
 };
 
@@ -240,7 +240,7 @@ fn trigger(body: &str) -> Option<String> {
 
 /// Covers where a message is on its way, so that an edit does not bring one back that was handled. `sent`
 /// is the seal of the sent message: another message may have had the same correlation id.
-pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: MessageStatus) -> Digest {
+pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: Delivery) -> Digest {
     key.digest(&[b"status", sent, &[status as u8]])
 }
 
@@ -314,7 +314,6 @@ impl Received {
         let Outgoing { correlation, actor, name, body, seen } = sent;
         let MessageState { status, attempts, fault, .. } = state;
         let (cause, error) = fault.map(|fault| (fault.cause, fault.error)).unzip();
-        let status = status.into();
         Self { to, correlation, actor, name, body, seen, sent_at, status, attempts, error, cause }
     }
 
@@ -325,21 +324,30 @@ impl Received {
 }
 
 /// Where a message is on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delivery {
     /// The message waits for a state that takes it.
-    Queued,
+    #[default]
+    Queued = 0,
     /// The message caused a transition.
-    Handled,
+    Handled = 1,
     /// The message cannot be handled; see [`Received::error`]. [`Store::requeue`](crate::store::Store::requeue) tries
     /// it again.
-    SetAside,
+    SetAside = 2,
     /// The message was set aside, and a corrected one with its correlation id came later. It is kept, and never tried
     /// again.
-    Replaced,
+    Replaced = 3,
+}
+
+impl Delivery {
+    pub(crate) fn from_number(number: i64) -> Option<Self> {
+        [Self::Queued, Self::Handled, Self::SetAside, Self::Replaced]
+            .into_iter()
+            .find(|status| *status as i64 == number)
+    }
 }
 
 impl fmt::Display for Delivery {
@@ -350,16 +358,5 @@ impl fmt::Display for Delivery {
             Self::SetAside => "set aside",
             Self::Replaced => "replaced",
         })
-    }
-}
-
-impl From<MessageStatus> for Delivery {
-    fn from(status: MessageStatus) -> Self {
-        match status {
-            MessageStatus::Queued => Self::Queued,
-            MessageStatus::Handled => Self::Handled,
-            MessageStatus::SetAside => Self::SetAside,
-            MessageStatus::Replaced => Self::Replaced,
-        }
     }
 }

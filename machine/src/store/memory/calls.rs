@@ -88,7 +88,7 @@ impl Tables {
     /// Where the outcome of a call is on its way.
     pub(super) fn outcome(&self, parent: Id, call: Id) -> Option<Delivery> {
         let inbox = self.works.states.get(&parent)?;
-        inbox.messages.get(&outcome_of(call)).map(|message| message.status.into())
+        inbox.messages.get(&outcome_of(call)).map(|message| message.status)
     }
 }
 

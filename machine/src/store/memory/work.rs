@@ -15,8 +15,8 @@ use crate::{
             limits::MANY_QUEUED,
             message::{Delivery, Outgoing, Queued, Received},
             protocol::{
-                Effects, Event, EventOutcome, InboxState, MessageState, MessageStatus, Schedule,
-                To, Wake, caused, step,
+                Effects, Event, EventOutcome, InboxState, MessageState, Schedule, To, Wake, caused,
+                step,
             },
         },
     },
@@ -181,7 +181,7 @@ impl Tables {
         let known = known.cloned().unwrap_or_default();
         let mut newest = self.works.messages.iter_mut().rev();
         if let Some(it) = newest.find(|it| it.is(id, correlation)) {
-            it.replaced = Some(MessageState { status: MessageStatus::Replaced, ..known });
+            it.replaced = Some(MessageState { status: Delivery::Replaced, ..known });
         }
     }
 
@@ -241,7 +241,7 @@ impl Tables {
         for delivered in self.works.messages.iter().filter(|it| it.to == id) {
             let message = &delivered.message;
             let MessageState { status, attempts, fault, .. } = delivered.state(state);
-            if status == MessageStatus::Queued {
+            if status == Delivery::Queued {
                 let (correlation, actor) = (message.correlation.clone(), message.actor.clone());
                 let (trigger, sent_at) = (message.trigger(), delivered.sent_at);
                 queued.push(Queued {

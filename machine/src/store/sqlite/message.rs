@@ -12,8 +12,8 @@ use crate::{
     clock::Millis,
     id::Id,
     store::inbox::{
-        message::{Outgoing, seal_of_status},
-        protocol::{Cause, Event, Fault, InboxState, MessageState, MessageStatus, ended},
+        message::{Delivery, Outgoing, seal_of_status},
+        protocol::{Cause, Event, Fault, InboxState, MessageState, ended},
     },
 };
 
@@ -57,7 +57,7 @@ pub(super) fn update(
 /// Another message takes the correlation id of one that was set aside.
 pub(super) fn replace(db: Keyed<'_>, no: i64, correlation: &str) -> rusqlite::Result<()> {
     let Some((no, sent)) = number(&db, no, correlation)? else { return Ok(()) };
-    let status = MessageStatus::Replaced;
+    let status = Delivery::Replaced;
     db.run(
         "UPDATE message SET status = ?2, status_seal = ?3, replaced = no WHERE no = ?1",
         params![no, status as i64, seal_of_status(db.key, &sent, status).bytes()],
@@ -74,7 +74,7 @@ pub(super) fn end_inbox(db: Keyed<'_>, no: i64) -> rusqlite::Result<()> {
         |row| Ok(((row.get(0)?, row.get(1).unwrap_or_default()), count(row, 2)?, fault(row, 3)?)),
     )?;
     for (known, attempts, fault) in queued {
-        let (status, fault) = (MessageStatus::SetAside, Some(ended(fault.as_ref())));
+        let (status, fault) = (Delivery::SetAside, Some(ended(fault.as_ref())));
         let message = MessageState { status, attempts, fault, sent: None };
         update(db, &known, &message)?;
     }
@@ -99,10 +99,10 @@ pub(super) fn read(
                  WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
             params![no, correlation],
             |row| {
-                let status = MessageStatus::from_number(row.get(0)?);
+                let status = Delivery::from_number(row.get(0)?);
                 Ok(MessageState {
                     // One with an unknown status is not handled.
-                    status: status.unwrap_or(MessageStatus::SetAside),
+                    status: status.unwrap_or(Delivery::SetAside),
                     attempts: count(row, 1)?,
                     fault: fault(row, 2)?,
                     sent: None,
@@ -149,7 +149,7 @@ fn read_sent(
     })?;
     known.sent = Some(Arc::new(sent));
     if !is_intact {
-        known.status = MessageStatus::Handled;
+        known.status = Delivery::Handled;
     }
     Ok(())
 }

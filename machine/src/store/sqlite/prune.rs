@@ -16,7 +16,7 @@ use crate::{
     journal::{Digest, DigestKey},
     store::{
         backend::Broken,
-        inbox::{outcome::outcome_of, protocol::MessageStatus},
+        inbox::{message::Delivery, outcome::outcome_of},
         upkeep::pruning::{Candidate, Link, PrunedLine},
     },
 };
@@ -30,7 +30,7 @@ pub(super) fn run(db: Keyed<'_>, prune: &[Candidate]) -> rusqlite::Result<Vec<Op
         db.run(
             "DELETE FROM message WHERE instance = (SELECT parent FROM child WHERE child = ?1)
                  AND correlation = ?2 AND status = ?3 AND actor = ?4",
-            params![no, outcome_of(candidate.id), MessageStatus::Handled as i64, Call::KIND],
+            params![no, outcome_of(candidate.id), Delivery::Handled as i64, Call::KIND],
         )?;
         remove(db, no, &opened).map(Some)
     };

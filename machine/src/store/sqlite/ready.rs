@@ -18,8 +18,8 @@ use crate::{
     store::{
         backend::{Broken, FoundRow, Messages, ReadyMachine, Schedules, WorkRows},
         inbox::{
-            message::{Outgoing, Queued, Received, seal_of_status},
-            protocol::{Cause, MessageState, MessageStatus, Schedule, Wake},
+            message::{Delivery, Outgoing, Queued, Received, seal_of_status},
+            protocol::{Cause, MessageState, Schedule, Wake},
         },
     },
 };
@@ -146,7 +146,7 @@ pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<Work
         let correlation: String = row.get(0)?;
         let seal: [u8; 32] = row.get(6).unwrap_or_default();
         let sent: [u8; 32] = row.get(7).unwrap_or_default();
-        let status = MessageStatus::Queued;
+        let status = Delivery::Queued;
         Ok(Queued {
             intact: *seal_of_status(&reader.key, &sent, status).bytes() == seal,
             correlation,
@@ -223,7 +223,7 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
         return Err(format!("the message `{which}` was changed: its seal does not match"));
     }
     let which = || crate::id::shortened(&sent.correlation);
-    let status = MessageStatus::from_number(row.integer(6, "status")?);
+    let status = Delivery::from_number(row.integer(6, "status")?);
     let status = status.filter(|status| {
         let sent = row.digest(9, "seal");
         let seal = sent.map(|sent| seal_of_status(key, sent.bytes(), *status));
@@ -231,7 +231,7 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
     });
     // Its correlation id is free only if it was replaced.
     let frees_id = row.integer(13, "replaced")? != 0;
-    let status = status.filter(|status| (*status == MessageStatus::Replaced) == frees_id);
+    let status = status.filter(|status| (*status == Delivery::Replaced) == frees_id);
     let status =
         status.ok_or_else(|| format!("the status of the message `{}` was changed", which()))?;
     if row.optional(11, "trigger", Cell::text)? != sent.trigger().as_deref() {

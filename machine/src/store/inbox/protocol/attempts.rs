@@ -1,8 +1,8 @@
 //! The attempts of workers, which are counted before they begin.
 
 use super::{
-    Attempted, Cause, Effects, EventOutcome, EventRefusal, Fault, InboxState, LastFailure,
-    MessageState, MessageStatus, Schedule, Tries, step::queued,
+    Attempted, Cause, Delivery, Effects, EventOutcome, EventRefusal, Fault, InboxState,
+    LastFailure, MessageState, Schedule, Tries, step::queued,
 };
 use crate::clock::Millis;
 
@@ -97,7 +97,7 @@ pub(super) fn set_aside(
         Attempted::Message(correlation) => {
             let mut message = state.messages.get(correlation).cloned().unwrap_or_default();
             message.fault = Some(silent(message.fault.as_ref()));
-            message.status = MessageStatus::SetAside;
+            message.status = Delivery::SetAside;
             messages.push((correlation.clone(), message));
         }
     }

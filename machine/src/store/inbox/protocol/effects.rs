@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{InboxState, MessageState, MessageStatus, Schedule};
+use super::{Delivery, InboxState, MessageState, Schedule};
 
 /// The changes that an event makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Effects {
 
     /// Counts the messages that are queued with it, and those that no longer are.
     pub(super) fn counted(mut self, state: &InboxState) -> Self {
-        let is_queued = |message: &MessageState| message.status == MessageStatus::Queued;
+        let is_queued = |message: &MessageState| message.status == Delivery::Queued;
         // The last change of a message counts.
         let after: BTreeMap<_, _> =
             self.messages.iter().map(|(name, message)| (name, is_queued(message))).collect();

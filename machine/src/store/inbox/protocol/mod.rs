@@ -16,6 +16,8 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+use super::message::Delivery;
+
 pub(crate) use caused::{To, caused};
 #[cfg(feature = "worker")]
 pub(crate) use earliest::{Pending, Turn, earliest};
@@ -23,9 +25,7 @@ pub(crate) use effects::{Effects, EventOutcome, EventRefusal, WorkChange};
 pub(crate) use event::{AfterMove, Attempted, Claim, Event, Fail, Moved, Switch, Wait};
 pub use fault::Cause;
 pub(crate) use fault::{Fault, LastFailure};
-pub(crate) use state::{
-    InboxState, Lease, MessageState, MessageStatus, Schedule, Tries, Wake, ended,
-};
+pub(crate) use state::{InboxState, Lease, MessageState, Schedule, Tries, Wake, ended};
 #[cfg(test)]
 pub(crate) use step::MAX_SELF_SENDS;
 pub(crate) use step::step;

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Cause, Effects, Fault, LastFailure, WorkChange};
+use super::{Cause, Delivery, Effects, Fault, LastFailure, WorkChange};
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
 /// The state of the inbox and the lease of one machine: all that an event needs.
@@ -154,32 +154,10 @@ pub(crate) struct Lease {
     pub(crate) until: Millis,
 }
 
-/// Where a message is on its way.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum MessageStatus {
-    /// It waits for a state that takes it.
-    #[default]
-    Queued = 0,
-    /// The machine made its transition, in the same batch.
-    Handled = 1,
-    /// It cannot be handled. It is kept, with the error.
-    SetAside = 2,
-    /// It was set aside, and another message took its correlation id. It is kept, and never tried again.
-    Replaced = 3,
-}
-
-impl MessageStatus {
-    pub(crate) fn from_number(number: i64) -> Option<Self> {
-        [Self::Queued, Self::Handled, Self::SetAside, Self::Replaced]
-            .into_iter()
-            .find(|status| *status as i64 == number)
-    }
-}
-
 /// The mutable part of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MessageState {
-    pub(crate) status: MessageStatus,
+    pub(crate) status: Delivery,
     /// The number of attempts.
     pub(crate) attempts: u32,
     /// Why it was not taken, or why it was set aside.
@@ -198,7 +176,7 @@ pub(crate) fn ended(before: Option<&Fault>) -> Fault {
 impl InboxState {
     /// The number of queued messages among those that are known.
     pub(crate) fn count_queued(&self) -> u32 {
-        let queued = self.messages.values().filter(|it| it.status == MessageStatus::Queued);
+        let queued = self.messages.values().filter(|it| it.status == Delivery::Queued);
         u32::try_from(queued.count()).unwrap_or(u32::MAX)
     }
 
@@ -222,8 +200,8 @@ impl InboxState {
         if effects.ends {
             self.ended = true;
             for message in self.messages.values_mut() {
-                if message.status == MessageStatus::Queued {
-                    message.status = MessageStatus::SetAside;
+                if message.status == Delivery::Queued {
+                    message.status = Delivery::SetAside;
                     message.fault = Some(ended(message.fault.as_ref()));
                 }
             }

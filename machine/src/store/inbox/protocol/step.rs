@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use super::{
-    AfterMove, Attempted, Cause, Claim, Effects, Event, EventOutcome, EventRefusal, Fail, Fault,
-    InboxState, LastFailure, Lease, MessageState, MessageStatus, Moved, Schedule, Switch, Tries,
-    Wait, Wake, WorkChange,
+    AfterMove, Attempted, Cause, Claim, Delivery, Effects, Event, EventOutcome, EventRefusal, Fail,
+    Fault, InboxState, LastFailure, Lease, MessageState, Moved, Schedule, Switch, Tries, Wait,
+    Wake, WorkChange,
     attempts::{begun, given_back, set_aside, tried},
     ended,
 };
@@ -89,14 +89,14 @@ fn held(state: &InboxState, token: u64) -> Result<Schedule, EventRefusal> {
 
 pub(super) fn queued(state: &InboxState, correlation: &str) -> Result<MessageState, EventRefusal> {
     let message = state.messages.get(correlation);
-    let message = message.filter(|message| message.status == MessageStatus::Queued);
+    let message = message.filter(|message| message.status == Delivery::Queued);
     message.cloned().ok_or(EventRefusal::NotQueued)
 }
 
 /// A queued message that is handled now.
 fn handled(state: &InboxState, correlation: &str) -> Result<MessageState, EventRefusal> {
     let message = queued(state, correlation)?;
-    Ok(MessageState { status: MessageStatus::Handled, fault: None, ..message })
+    Ok(MessageState { status: Delivery::Handled, fault: None, ..message })
 }
 
 fn drive(state: &InboxState, now: Millis) -> Effects {
@@ -117,9 +117,9 @@ fn send(state: &InboxState, message: &Arc<Outgoing>, now: Millis) -> Result<Effe
             match known.status {
                 // A message that was set aside does not keep a better one away. It is never taken itself: so of
                 // each correlation id one message is taken.
-                MessageStatus::SetAside | MessageStatus::Replaced if is_corrected => true,
+                Delivery::SetAside | Delivery::Replaced if is_corrected => true,
                 // The first one is still there, with its own condition.
-                MessageStatus::Queued if is_corrected => return Err(EventRefusal::OtherMessage),
+                Delivery::Queued if is_corrected => return Err(EventRefusal::OtherMessage),
                 _ if is_same => return Ok(Effects::outcome(EventOutcome::Duplicate)),
                 _ => return Err(EventRefusal::OtherMessage),
             }
@@ -127,7 +127,7 @@ fn send(state: &InboxState, message: &Arc<Outgoing>, now: Millis) -> Result<Effe
     };
     let sent = Some(Arc::clone(message));
     if state.ended {
-        let (status, fault) = (MessageStatus::SetAside, Some(ended(None)));
+        let (status, fault) = (Delivery::SetAside, Some(ended(None)));
         let known = MessageState { status, fault, attempts: 0, sent };
         let messages = vec![(message.correlation.clone(), known)];
         return Ok(Effects {
@@ -214,7 +214,7 @@ fn refuse(
     refused.iter().filter_map(|(correlation, error)| {
         let message = queued(state, correlation).ok()?;
         let fault = Some(Fault::new(Cause::NotValid, error.clone()));
-        let status = MessageStatus::SetAside;
+        let status = Delivery::SetAside;
         Some((correlation.clone(), MessageState { status, fault, ..message }))
     })
 }
@@ -368,7 +368,7 @@ impl Fail {
                 let mut message = queued(state, correlation)?;
                 message.fault = Some(fault.clone());
                 if *hopeless || message.attempts >= *max_attempts {
-                    message.status = MessageStatus::SetAside;
+                    message.status = Delivery::SetAside;
                 }
                 messages.push((correlation.clone(), message));
                 // The others continue, those with fewer attempts first.
@@ -389,7 +389,7 @@ fn requeue(state: &InboxState, now: Millis, names: &[String]) -> Result<Effects,
     let mut messages = Vec::new();
     for correlation in names {
         let message = state.messages.get(correlation).ok_or(EventRefusal::NotQueued)?;
-        if message.status == MessageStatus::SetAside {
+        if message.status == Delivery::SetAside {
             let again = MessageState { sent: message.sent.clone(), ..MessageState::default() };
             messages.push((correlation.clone(), again));
         }

@@ -1,5 +1,5 @@
 use crate::store::inbox::protocol::{
-    Attempted, Claim, Effects, Event, EventOutcome, EventRefusal, Fail, InboxState, MessageStatus,
+    Attempted, Claim, Delivery, Effects, Event, EventOutcome, EventRefusal, Fail, InboxState,
     Moved, Switch, Wait, WorkChange, step,
 };
 
@@ -91,14 +91,14 @@ impl Defect {
                 if let Event::Send { message, .. } = event
                     && let Some(known) = state.messages.get_mut(&message.correlation)
                 {
-                    known.status = MessageStatus::SetAside;
+                    known.status = Delivery::SetAside;
                 }
             }
             Self::RequeuesHandled => {
                 if let Event::Requeue { messages, .. } = event {
                     for name in messages {
                         if let Some(message) = state.messages.get_mut(name) {
-                            message.status = MessageStatus::SetAside;
+                            message.status = Delivery::SetAside;
                         }
                     }
                 }
@@ -119,7 +119,7 @@ impl Defect {
             }
             (Self::AcknowledgesAtClaim, Event::Claim(Claim { on: Attempted::Message(_), .. })) => {
                 for (_, message) in &mut effects.messages {
-                    message.status = MessageStatus::Handled;
+                    message.status = Delivery::Handled;
                 }
             }
             (Self::ForgivesAtTurn, Event::Switch(_)) => {
@@ -139,7 +139,7 @@ impl Defect {
             }
             (Self::DropsPoison, Event::Claim(_)) if effects.outcome == EventOutcome::SetAside => {
                 for (_, message) in &mut effects.messages {
-                    message.status = MessageStatus::Handled;
+                    message.status = Delivery::Handled;
                 }
             }
             (Self::EndsWithQueue, Event::End) => {

@@ -1,7 +1,7 @@
 use stateright::Property;
 
 use super::{
-    super::{AfterMove, Attempted, Event, MessageState, MessageStatus, Moved},
+    super::{AfterMove, Attempted, Delivery, Event, MessageState, Moved},
     crowd::Crowd,
     seen::Seen,
     worker::{MAX_ATTEMPTS, Worker},
@@ -83,7 +83,7 @@ pub(super) fn possible() -> Vec<Property<Crowd>> {
             let last = world.message(crowd.messages - 1);
             world.state.ended
                 && world.facts.handled == [0; 2]
-                && last.is_some_and(|it| it.status == MessageStatus::SetAside)
+                && last.is_some_and(|it| it.status == Delivery::SetAside)
         }),
         Property::sometimes(
             "a message is handled that took the place of one that was set aside",
@@ -119,14 +119,14 @@ fn one_writer(crowd: &Crowd, world: &World) -> bool {
 fn with_commit(crowd: &Crowd, world: &World) -> bool {
     (0..crowd.messages).all(|message| {
         let status = world.message(message).map(|it| it.status);
-        (status == Some(MessageStatus::Handled)) == (world.facts.handled[message] > 0)
+        (status == Some(Delivery::Handled)) == (world.facts.handled[message] > 0)
     })
 }
 
 fn kept(crowd: &Crowd, world: &World) -> bool {
     (0..crowd.messages).all(|message| {
         let status = world.message(message).map(|it| it.status);
-        let waits = status == Some(MessageStatus::Queued);
+        let waits = status == Some(Delivery::Queued);
         let has_ended = world.place == 2 * crowd.messages;
         world.facts.sent[message] == status.is_some() && !(waits && has_ended)
     })
@@ -170,8 +170,7 @@ fn poison(_: &Crowd, world: &World) -> bool {
 }
 
 fn patience(_: &Crowd, world: &World) -> bool {
-    let is_patient =
-        |status, attempts| status != MessageStatus::SetAside || attempts >= MAX_ATTEMPTS;
+    let is_patient = |status, attempts| status != Delivery::SetAside || attempts >= MAX_ATTEMPTS;
     world.state.ended || world.state.messages.values().all(|it| is_patient(it.status, it.attempts))
 }
 

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    super::{Attempted, Event, EventOutcome, InboxState, MessageState, MessageStatus, Wake},
+    super::{Attempted, Delivery, Event, EventOutcome, InboxState, MessageState, Wake},
     defect::Protocol,
     seen::Seen,
     worker::Worker,
@@ -172,7 +172,7 @@ impl World {
         let event = Event::Send { message: Arc::clone(&sent), now: NOW };
         let Some(outcome) = self.apply_event(protocol, &event) else { return false };
         let is_other = before.as_ref().is_some_and(|it| it.sent.as_ref() != Some(&sent));
-        let was_set_aside = before.is_some_and(|it| it.status == MessageStatus::SetAside);
+        let was_set_aside = before.is_some_and(|it| it.status == Delivery::SetAside);
         if outcome == EventOutcome::Duplicate {
             if is_other {
                 self.facts.fault = Some(Fault::Suppressed);
@@ -220,7 +220,7 @@ impl World {
         let work = self.state.work.as_ref()?;
         let mut queued = [false; 2];
         for (name, message) in &self.state.messages {
-            queued[number(name)] = message.status == MessageStatus::Queued;
+            queued[number(name)] = message.status == Delivery::Queued;
         }
         let (place, version, revision) = (self.place, self.version, work.revision);
         let (due_at, passed) = (self.due_at, [false; 2]);
