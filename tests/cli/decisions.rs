@@ -326,8 +326,11 @@ async fn acts_without_a_reason_are_on_record() {
     let log: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
     let found: Vec<_> =
         log.iter().map(|one| (&*one.by, &*one.operation, &*one.machines, &*one.detail)).collect();
+    let pruned = ("tom", "prune", &[][..], "that ended at least 0 s ago");
     let expected = [
-        ("tom", "prune", &[][..], "that ended at least 0 s ago"),
+        // It began, and ended.
+        pruned,
+        pruned,
         // It does not say that it was cancelled, which was refused.
         ("dan", "cancel", &[pending][..], "no longer needed"),
         ("bob", "cancel", &[pending][..], "no longer needed"),
