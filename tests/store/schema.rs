@@ -1,7 +1,12 @@
 //! Files whose triggers, indexes or identity were edited by hand.
 
+use std::fs;
+
 use machine::store::{OpenError, Store};
-use machine_tests::{assert_err, samples::mail};
+use machine_tests::{
+    assert_err,
+    samples::{Ticket, mail},
+};
 
 use crate::store::support::Place;
 
@@ -43,6 +48,42 @@ async fn edits_of_triggers_and_indexes_are_noticed() {
         ("ALTER TABLE tool ADD COLUMN note TEXT", "the table `tool` was changed"),
     ] {
         assert_eq!(problems(edit).await, [problem], "{edit}");
+    }
+}
+
+/// Changes the number of a row in an index of a closed file, as a bad sector could.
+fn damage(place: &Place, index: &str) {
+    let select = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root: usize = place.raw().query_row(select, [index], |row| row.get(0)).unwrap();
+    let mut bytes = fs::read(place.file()).unwrap();
+    let page = (root - 1) * 4096;
+    assert_eq!(bytes[page], 10, "it has one page");
+    // After the header of a page are the places of its entries. An entry begins with the length of what follows, and
+    // ends with the number of the row.
+    let fourth = page + 8 + 2 * 3;
+    let entry = page + usize::from(u16::from_be_bytes([bytes[fourth], bytes[fourth + 1]]));
+    let last = entry + usize::from(bytes[entry]);
+    bytes[last] ^= 64;
+    fs::write(place.file(), bytes).unwrap();
+}
+
+/// Reads of machines do not use the first index, and fail because of the second.
+#[tokio::test]
+async fn a_damaged_index_is_noticed() {
+    for (index, is_read) in [("instance_live", false), ("sqlite_autoindex_journal_1", true)] {
+        let place = Place::new().await;
+        for _ in 0..6 {
+            let _ = place.created(Ticket::new()).await;
+        }
+        place.store.close().await.unwrap();
+        damage(&place, index);
+        let report = place.open_again().await.verify_all(|_| ()).await.unwrap();
+        let reasons: Vec<_> = report.problems.iter().map(|it| it.reason.as_str()).collect();
+        let missing = format!("the file is damaged: row 4 missing from index {index}");
+        assert!(reasons[0].starts_with(&missing), "{reasons:#?}");
+        assert!(reasons[0].contains("`REINDEX`"), "{reasons:#?}");
+        let unread = reasons.iter().any(|it| it.starts_with("the rest was not verified: "));
+        assert_eq!(unread, is_read, "{reasons:#?}");
     }
 }
 

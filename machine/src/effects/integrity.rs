@@ -38,8 +38,9 @@ impl Store {
     }
 
     /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the definitions,
-    /// the chain over the whole journal, the attempts at each key, the messages, the operator log, and the
-    /// triggers and indexes of a file. Machines of a
+    /// the chain over the whole journal, the attempts at each key, the messages, the operator log, the
+    /// triggers and indexes of a file, and its pages, with SQLite's `integrity_check`. That check is one read
+    /// transaction, so the write-ahead log cannot start again at its beginning meanwhile. Machines of a
     /// kind that the program has not declared with [`OpenOptions::machine`](crate::store::OpenOptions::machine) are
     /// replayed along their stored definitions, but the rules of their contexts are not known.
     ///
@@ -60,7 +61,7 @@ impl Store {
     /// # Errors
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now. What is wrong with the data is
-    /// in the [`VerifyReport`].
+    /// in the [`VerifyReport`], and so is what a damaged file kept from being verified.
     pub async fn verify_all(
         &self,
         progress: impl FnMut(VerifyProgress),

@@ -50,7 +50,7 @@ macro_rules! backend {
             /// Runs work that may block, such as file locks.
             fn run(&self, work: Box<dyn FnOnce() + Send>);
 
-            /// Returns defects in the structure of the file, apart from its rows.
+            /// Returns defects in the structure of the file, and damage to its pages. It reads the whole file.
             fn schema(&self) -> Reply<Vec<String>> {
                 Box::pin(async { Ok(Vec::new()) })
             }

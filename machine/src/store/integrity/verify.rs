@@ -79,13 +79,31 @@ impl Store {
     pub(crate) async fn verify_kinds(
         &self,
         named: &[DeclaredKind],
-        mut progress: impl FnMut(VerifyProgress),
+        progress: impl FnMut(VerifyProgress),
     ) -> Result<VerifyReport, LoadError> {
         let mut report = VerifyReport::default();
-        for reason in self.inner.backend.definitions().await?.broken {
+        for reason in self.inner.backend.schema().await? {
             report.add(None, reason);
         }
-        for reason in self.inner.backend.schema().await? {
+        let is_whole = report.is_clean();
+        match self.verify_content(named, progress, &mut report).await {
+            // Reads of a damaged file fail. The report says where it is damaged.
+            Err(LoadError::Unavailable(error)) if !is_whole => {
+                report.add(None, format!("the rest was not verified: {error}"));
+            }
+            verified => verified?,
+        }
+        Ok(report)
+    }
+
+    /// Verifies what is stored in the file, apart from its structure.
+    async fn verify_content(
+        &self,
+        named: &[DeclaredKind],
+        mut progress: impl FnMut(VerifyProgress),
+        report: &mut VerifyReport,
+    ) -> Result<(), LoadError> {
+        for reason in self.inner.backend.definitions().await?.broken {
             report.add(None, reason);
         }
         let total_entries = self.inner.backend.newest().await?;
@@ -95,15 +113,15 @@ impl Store {
             let (rows, after) = self.rows(&query, true).await?;
             for (_, found) in rows {
                 report.machines += 1;
-                of_machines += self.verify_row(found, named, &mut report).await?;
+                of_machines += self.verify_row(found, named, report).await?;
                 let machines = report.machines;
                 progress(VerifyProgress { machines, entries: of_machines, total_entries });
             }
             next = after.map(|after| query.after(after));
         }
-        let opened = self.verify_chain(&mut report).await?;
-        self.verify_attempts(opened, &mut report).await?;
-        self.verify_operations(&mut report).await?;
+        let opened = self.verify_chain(report).await?;
+        self.verify_attempts(opened, report).await?;
+        self.verify_operations(report).await?;
         for (id, work) in self.inner.backend.schedules(Schedules::Miscounted).await? {
             let reason = format!(
                 "its inbox does not have {} queued messages, as its work says",
@@ -113,11 +131,11 @@ impl Store {
         }
         for message in self.inner.backend.messages(Messages::All).await? {
             match message {
-                Ok(message) => self.verify_outcome(&message, &mut report).await?,
+                Ok(message) => self.verify_outcome(&message, report).await?,
                 Err(broken) => report.add(broken.id, broken.reason),
             }
         }
-        Ok(report)
+        Ok(())
     }
 
     /// Verifies one machine of any kind, as [`verify_kinds`](Self::verify_kinds) does.

@@ -107,6 +107,23 @@ pub(super) fn compare(found: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(problems)
 }
 
+/// Returns the damage that SQLite finds in the pages of the file, and indexes that differ from their tables.
+pub(super) fn damage(found: &Connection) -> rusqlite::Result<Option<String>> {
+    let mut check = found.prepare("PRAGMA integrity_check(20)")?;
+    let rows: Vec<String> =
+        check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    // A row may have several lines; the first may only name the database.
+    let lines = rows.iter().flat_map(|row| row.lines());
+    let lines: Vec<_> = lines.filter(|line| *line != "ok" && !line.starts_with("***")).collect();
+    Ok((!lines.is_empty()).then(|| {
+        format!(
+            "the file is damaged: {}; restore it from a backup, or, if only indexes are named, rebuild them with \
+             SQLite's `REINDEX`",
+            lines.join("; ")
+        )
+    }))
+}
+
 /// Kind and name of everything that statements have made, with the statement.
 fn objects(connection: &Connection) -> rusqlite::Result<BTreeMap<(String, String), String>> {
     connection

@@ -238,7 +238,11 @@ impl Backend for Sqlite {
     }
 
     fn schema(&self) -> Reply<Vec<String>> {
-        self.readers.read(|reader| schema::compare(&reader.connection))
+        self.readers.read(|reader| {
+            let mut defects = schema::compare(&reader.connection)?;
+            defects.extend(schema::damage(&reader.connection)?);
+            Ok(defects)
+        })
     }
 
     fn links(&self, after: u64, limit: usize) -> Reply<Vec<Link>> {
