@@ -20,6 +20,7 @@ on_file! {
     a_refusal_is_for_people_and_for_programs,
     a_refusal_that_comes_late_or_from_a_query,
     a_refusal_in_a_report,
+    what_a_service_has_accepted_is_held_until_its_limit,
     a_question_mark_on_a_refusal_is_unknown,
     what_a_person_says_is_no_refusal_of_the_tool,
     a_refusal_of_an_action,
@@ -229,6 +230,19 @@ async fn a_refusal_in_a_report(place: Place) {
     let failed = failed(place.store.load(id).await.unwrap());
     assert_eq!(failed.state().error, "the bank is closed");
     assert_eq!(refusal::<Declined>(&failed).unwrap(), Some(Declined::Closed));
+}
+
+/// Also without a settling time, its service may carry it out until then.
+async fn what_a_service_has_accepted_is_held_until_its_limit(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let planned = stored::<Charge<AnswersLater>>(&place.store, charge::<AnswersLater>(1)).await;
+    let id = planned.id();
+    let settled = place.store.perform(planned, Later, tool_node()).await.unwrap();
+    assert_is!(settled, Settled::Accepted(_));
+    let (doubt, reason) = place.refuses_denial(place.fenced(id).await).await;
+    assert_is!(reason, EffectError::NotSettled { left_ms: 60_000, .. });
+    clock.advance(60_000);
+    let _ = place.deny(doubt).await;
 }
 
 async fn a_question_mark_on_a_refusal_is_unknown(mut place: Place) {

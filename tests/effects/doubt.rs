@@ -11,6 +11,7 @@ on_file! {
     the_key_is_held_until_the_settling_time,
     the_settling_time_counts_from_the_end_of_the_worker,
     a_clock_that_goes_back_frees_nothing,
+    without_a_settling_time_a_clock_that_goes_back_holds_nothing,
     an_applied_action_needs_no_settling_time,
     an_override_names_a_person,
 }
@@ -98,6 +99,16 @@ async fn a_clock_that_goes_back_frees_nothing(place: Place) {
     assert_is!(reason, EffectError::NotSettled { left_ms: 1_060_000, .. });
     clock.set(i64::MIN);
     assert_is!(refused(&place, doubt).await.1, EffectError::NotSettled { .. });
+}
+
+/// Its tool says that nothing of it is on its way.
+async fn without_a_settling_time_a_clock_that_goes_back_holds_nothing(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let doubt = place.doubtful(mail("bob")).await;
+    clock.advance(-1_000_000);
+    let _ = place.deny(doubt).await;
+    let _ = place.done(mail("bob")).await;
+    place.assert_intact().await;
 }
 
 /// A person who saw that it took effect counts at once, even if the worker is alive.

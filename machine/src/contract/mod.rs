@@ -130,8 +130,6 @@ pub use refusal::{ActionRefusal, Refusal};
 #[cfg(feature = "tools")]
 pub use registry::Registry;
 pub use release::Release;
-#[cfg(feature = "store")]
-pub(crate) use rules::settled_at;
 pub use secret::Secret;
 pub(crate) use secret::hide_in_contract;
 pub use token::Token;

@@ -270,12 +270,22 @@ impl Progress {
             None => Err(Breach::new(
                 "its worker may still be alive; wait until it has ended, or override",
             )),
-            Some(ended_at) if at < settled_at(ended_at, settling_time) => Err(Breach::new(
+            Some(ended_at) if at < self.settled_at(ended_at, settling_time) => Err(Breach::new(
                 "the call may still take effect; wait for the settling time of its tool, \
                  or override",
             )),
             Some(_) => Ok(()),
         }
+    }
+
+    /// The time from which "it did not take effect" counts. Without a settling time it counts as soon as the end of the
+    /// call is recorded, whatever the clock shows now; but what a service has accepted ends at its limit, which may be in
+    /// the future.
+    pub(crate) fn settled_at(&self, ended_at: Millis, settling_time: Duration) -> Millis {
+        if settling_time.is_zero() && self.accepted.is_none() {
+            return Millis::MIN;
+        }
+        ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
     }
 
     fn may_end_as(&self, end: Status) -> Result<(), Breach> {
@@ -297,11 +307,6 @@ impl Progress {
             )),
         }
     }
-}
-
-/// The time from which "it did not take effect" counts.
-pub(crate) fn settled_at(ended_at: Millis, settling_time: Duration) -> Millis {
-    ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
 }
 
 fn unreported() -> Breach {

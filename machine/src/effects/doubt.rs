@@ -9,7 +9,6 @@ use crate::{
         Answered, AnyExecution, Attempt, CallFact, Callable, Evidence, Execution, InDoubt, Perform,
         Progress, Refusal, Settled, bounded, bounded_receipt,
         execution::{Completed, Failed},
-        settled_at,
     },
     effects::{
         act::{Act, CONFIRM_APPLIED, CONFIRM_NOT_APPLIED, OVERRIDE_NOT_APPLIED},
@@ -344,7 +343,7 @@ impl Store {
         };
         let settling_time = doubt.execution().context().settling_time();
         // If the end was observed just now, the call had not settled before.
-        let until = settled_at(ended_at.unwrap_or(known_at), settling_time);
+        let until = doubt.progress().settled_at(ended_at.unwrap_or(known_at), settling_time);
         if known_at < until {
             let left_ms = until.saturating_sub(self.now()).max(0).unsigned_abs();
             return Err(Refused::new(doubt, EffectError::NotSettled { id, left_ms }));

@@ -19,7 +19,6 @@ use crate::{
     contract::{
         AnyExecution, Closing, Execution, InDoubt, Progress, close,
         execution::{Pending, Running},
-        settled_at,
     },
     effects::{error::EffectError, recover::UnansweredCall},
     id::Id,
@@ -196,7 +195,8 @@ impl Executions {
                 return Ok(Next::WaitFor(Duration::ZERO));
             }
         };
-        let Some(ended_at) = doubt.progress().ended_at() else {
+        let progress = doubt.progress();
+        let Some(ended_at) = progress.ended_at() else {
             // "Applied" counts at any time.
             if let (Ok(runner), true) = (self.runner(doubt.execution()), self.may_ask(id, store)) {
                 let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
@@ -204,8 +204,8 @@ impl Executions {
             }
             return Ok(Next::WaitFor(LOOK_AGAIN));
         };
-        let left = settled_at(ended_at, doubt.execution().context().settling_time())
-            .saturating_sub(store.now());
+        let settling_time = doubt.execution().context().settling_time();
+        let left = progress.settled_at(ended_at, settling_time).saturating_sub(store.now());
         let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
         let Ok(runner) = self.runner(doubt.execution()) else {
             return Ok(if left.is_zero() { Next::Wait } else { Next::WaitFor(left) });

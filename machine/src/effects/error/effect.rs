@@ -175,8 +175,8 @@ pub enum EffectError {
     WorkerUnknown { id: Id },
     /// The call can still take effect.
     #[error(
-        "the call of {id} can still take effect for {left_ms} ms (the settling time of its \
-         tool); wait, or override"
+        "the call of {id} can still take effect: by the clock of the store, the settling time of its tool is over in \
+         {left_ms} ms; wait, or override"
     )]
     NotSettled {
         id: Id,
