@@ -61,7 +61,7 @@ pub struct Timeline<A: Audience = Human> {
     pub calls: Option<StateCalls>,
     /// The events, oldest first: all of them, or the requested part.
     pub events: Vec<TimelineEvent<A>>,
-    /// What people decided about the calls of the machine in this time, oldest first; of many calls, about the newest 50.
+    /// What people decided about the calls of the machine in this time, in order; of many calls, about the newest 50.
     /// Only with an [`Observer`](crate::observe::Observer): they are in the journals of the calls and of their gates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<CallDecision>,
@@ -74,6 +74,8 @@ pub struct Timeline<A: Audience = Human> {
 pub struct CallDecision {
     /// When (milliseconds since the Unix epoch).
     pub at: Millis,
+    /// The [number](TimelineEvent::number) of the event that came next, or that the next one will have.
+    pub before: u64,
     /// The execution.
     pub execution: Id,
     /// Its summary, such as `email.send → bob@example.com`.
@@ -87,7 +89,12 @@ pub struct CallDecision {
 #[cfg(feature = "store")]
 impl CallDecision {
     /// The decisions in the history of a call, or in that of its gate.
-    pub(crate) fn of(history: &History, execution: Id, call: &str) -> impl Iterator<Item = Self> {
+    pub(crate) fn of(
+        history: &History,
+        execution: Id,
+        call: &str,
+        before: impl Fn(Millis) -> u64,
+    ) -> impl Iterator<Item = Self> {
         use crate::contract::CallFact;
 
         history.entries.iter().filter_map(move |entry| {
@@ -99,7 +106,8 @@ impl CallDecision {
             let category = category(history.definition(entry), entry.actor.as_deref());
             let person = person(category, entry.by.as_deref())?.to_owned();
             let (call, text) = (call.to_owned(), super::note::call(&fact).to_owned());
-            Some(Self { at: entry.at, execution, call, text, person })
+            let before = before(entry.at);
+            Some(Self { at: entry.at, before, execution, call, text, person })
         })
     }
 }

@@ -10,7 +10,7 @@ use super::{
     show::plain,
     table::{Table, cell, label},
     terminal::{Terminal, field},
-    time::{dated, local, passed, relative},
+    time::{dated, passed, relative},
     view_options::ViewOptions,
 };
 use crate::audience::for_audience;
@@ -186,10 +186,10 @@ fn events<A: Sees>(
     let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
     let mut decisions = decisions.iter().peekable();
     let mut before = None;
+    let mut date = |at| cell(dated(at, before.replace(at), now));
     for event in events {
-        // A decision may lead to the event of the same millisecond; nothing is decided before the creation.
-        while let Some(made) = decisions.next_if(|it| event.number > 0 && it.at <= event.at) {
-            table.row(decision(made));
+        while let Some(made) = decisions.next_if(|it| it.before <= event.number) {
+            table.row(decision(made, date(made.at)));
         }
         let payload = event.payload.iter();
         let mut with: Vec<_> =
@@ -200,21 +200,21 @@ fn events<A: Sees>(
         let name = A::diagnostic::<Option<String>>(&event.actor_name).and_then(Option::as_deref);
         let name = name.or(event.person.as_deref());
         table.row([
-            cell(dated(event.at, before.replace(event.at), now)),
+            date(event.at),
             cell(who(event.actor_category, kind, name)),
             cell(&event.text),
             cell(with.join(", ")),
         ]);
     }
     for made in decisions {
-        table.row(decision(made));
+        table.row(decision(made, date(made.at)));
     }
     table.text()
 }
 
-fn decision(made: &CallDecision) -> [Cell; 4] {
+fn decision(made: &CallDecision, date: Cell) -> [Cell; 4] {
     [
-        cell(local(made.at)),
+        date,
         cell(who(Category::Human, None, Some(&made.person))),
         cell(format!("{} {}", made.call, made.text)),
         cell(format!("execution: {}", made.execution)),
