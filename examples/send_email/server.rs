@@ -1,6 +1,7 @@
 //! A real SMTP server on loopback that stores the mails it receives.
 
 use std::{
+    fs::{self, File},
     io::{self, BufRead, BufReader, BufWriter, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
@@ -38,8 +39,8 @@ impl SmtpServer {
         folder: &Path,
         policy: impl Fn(Step<'_>) -> Response + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
-        let count = std::fs::read_dir(folder)?.count();
+        fs::create_dir_all(folder)?;
+        let count = fs::read_dir(folder)?.count();
         let kept = Arc::new(Kept { folder: folder.to_owned(), count: Mutex::new(count) });
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -63,6 +64,25 @@ impl SmtpServer {
     /// The number of stored mails.
     pub fn received(&self) -> usize {
         *self.kept.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// Stores a mail in the next file. Servers of other processes may store theirs in the same folder.
+    fn store(&self, mail: &[u8]) -> io::Result<()> {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut number = *count;
+        loop {
+            number += 1;
+            match File::create_new(self.folder.join(format!("{number:04}.eml"))) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                file => {
+                    file?.write_all(mail)?;
+                    *count = number;
+                    return Ok(());
+                }
+            }
+        }
     }
 }
 
@@ -103,13 +123,9 @@ impl<P: Fn(Step<'_>) -> Response> Handler for Inbox<P> {
     }
 
     fn data_end(&mut self) -> Response {
-        let mut count = self.kept.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = self.kept.folder.join(format!("{:04}.eml", *count + 1));
-        if std::fs::write(file, &self.mail).is_err() {
+        if self.kept.store(&self.mail).is_err() {
             return response::INTERNAL_ERROR;
         }
-        *count += 1;
-        drop(count);
         (self.policy)(Step::Stored(&std::mem::take(&mut self.mail)))
     }
 }

@@ -1,16 +1,21 @@
 //! EX-9, EX-14: the branches of the worked example.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    io::{self, BufRead, BufReader, Write},
+    net::TcpStream,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use machine::{
     contract::AnyExecution,
     view::{ExecutionTrace, Human, Label, transitions},
 };
 use mailin::{Response, response};
+use tempfile::TempDir;
 
 use crate::{
     mail::NotSent,
-    server::Step,
+    server::{SmtpServer, Step},
     world::{World, printed},
 };
 
@@ -181,4 +186,36 @@ fn embedded_server_keeps_the_mail() {
     let digest = key.rsplit(':').next().unwrap();
     assert!(kept.contains(&format!("Message-ID: <{digest}@agent.example>")), "{kept}");
     assert_eq!(transitions::<Human>(&world.history(mail)).len(), 2);
+}
+
+/// The servers of two workers, on one folder: no mail takes the place of another.
+#[test]
+fn servers_share_a_folder() {
+    let folder = TempDir::new().unwrap();
+    let start = || SmtpServer::start(folder.path(), |_| response::OK).unwrap();
+    let (first, second) = (start(), start());
+    let texts = ["one", "two", "three"];
+    for (server, text) in [&first, &second, &first].into_iter().zip(texts) {
+        deliver(server, text).unwrap();
+    }
+    for (number, text) in (1..).zip(texts) {
+        let file = folder.path().join(format!("{number:04}.eml"));
+        let kept = std::fs::read_to_string(file).unwrap();
+        assert!(kept.contains(text), "{number}: {kept}");
+    }
+}
+
+fn deliver(server: &SmtpServer, text: &str) -> io::Result<()> {
+    let mut stream = TcpStream::connect(server.address())?;
+    let mut answers = BufReader::new(stream.try_clone()?).lines();
+    let mail = format!("{text}\r\n.");
+    let head = ["HELO test.example", "MAIL FROM:<a@test.example>", "RCPT TO:<b@test.example>"];
+    for command in head.into_iter().chain(["DATA", mail.as_str()]) {
+        let answer = answers.next().unwrap()?;
+        assert!(answer.starts_with(['2', '3']), "{answer}");
+        stream.write_all(format!("{command}\r\n").as_bytes())?;
+    }
+    let answer = answers.next().unwrap()?;
+    assert!(answer.starts_with("250"), "{answer}");
+    Ok(())
 }
