@@ -1,9 +1,8 @@
 //! `order FILE 17 500` places the order 17 and pays 500 cents to `FILE.bank`. Kill it at any moment: `order FILE`
 //! continues from there, and asks the bank if it is unknown whether the payment was made. If it was not, place it again.
 
-use std::{env, fs, io::Write, path::PathBuf, time::Duration};
+use std::{env, fs, io::Write, path::PathBuf, process, time::Duration};
 
-use anyhow::Context;
 use machine::{contract::Attempt, prelude::*};
 use serde::{Deserialize, Serialize};
 
@@ -59,8 +58,7 @@ impl Perform<Charge> for Bank {
 
     async fn find(&self, attempt: &Attempt<Charge>) -> Answer<String, Declined> {
         let Charge { order, cents } = attempt.arguments();
-        let line = format!("{order}: {cents}");
-        let found = fs::read_to_string(&self.0)?.lines().any(|other| other == line);
+        let found = fs::read_to_string(&self.0)?.lines().any(|l| l == format!("{order}: {cents}"));
         found.then(|| Applied::new("found")).ok_or(Declined::NotFound).or_refused()
     }
 }
@@ -69,7 +67,11 @@ impl Perform<Charge> for Bank {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let words: Vec<String> = env::args().collect();
-    let file = PathBuf::from(words.get(1).context("order FILE [NUMBER CENTS]")?);
+    let file = PathBuf::from(words.get(1).map_or("", String::as_str));
+    if !matches!(words.len(), 2 | 4) || file.extension() == Some("bank".as_ref()) {
+        eprintln!("usage: order FILE [NUMBER CENTS]; FILE must not end with .bank");
+        process::exit(2);
+    }
     let store = Store::sqlite(&file).await?;
     if let [_, _, order, cents] = &words[..] {
         let charge = Charge { order: order.parse()?, cents: cents.parse()? };
@@ -81,9 +83,8 @@ async fn main() -> anyhow::Result<()> {
             _ => store.create(&mut Order::new().place(charge, &customer)).await?,
         }
     }
-    let bank = Bank(file.with_extension("bank"));
-    let worker = Worker::new(&store, Actors::issue("shop")?).machine::<AnyOrder>().tool(bank);
-    worker.run_until_idle().await?;
+    let worker = Worker::new(&store, Actors::issue("shop")?).machine::<AnyOrder>();
+    worker.tool(Bank(file.with_extension("bank"))).run_until_idle().await?;
     for order in store.load_all::<AnyOrder>(&Query::new()).await?.items {
         println!("{}", order?.status());
     }

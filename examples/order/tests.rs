@@ -34,8 +34,12 @@ impl Shop {
     }
 
     fn start(&self, words: &[&str]) -> Child {
+        self.start_on("shop.db", words)
+    }
+
+    fn start_on(&self, file: &str, words: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_order"));
-        command.arg(self.path("shop.db")).args(words);
+        command.arg(self.path(file)).args(words);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
@@ -104,6 +108,24 @@ fn unpaid() {
     fs::remove_file(shop.path("shop.bank")).unwrap();
     assert_eq!(shop.run(&["17", "500"]), "unpaid\n");
     assert_eq!(shop.states(), Some(("unpaid".to_owned(), Label::Failed)));
+}
+
+/// Nothing is placed if a word is missing, and no payment is written into the database.
+#[test]
+fn misused() {
+    let shop = Shop::new();
+    for (file, words) in [
+        ("shop.db", &["17"][..]),
+        ("shop.db", &["17", "500", "600"]),
+        ("shop.bank", &["17", "500"]),
+    ] {
+        let output = shop.start_on(file, words).wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("order FILE [NUMBER CENTS]"), "{told}");
+    }
+    assert!(!shop.path("shop.db").exists());
+    assert_eq!(shop.bank(), "");
 }
 
 /// Killed after the bank has it, and before its answer.
