@@ -54,9 +54,9 @@ async fn edits_of_triggers_and_indexes_are_noticed() {
 /// Changes the number of a row in an index of a closed file, as a bad sector could.
 fn damage(place: &Place, index: &str) {
     let select = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-    let root: usize = place.raw().query_row(select, [index], |row| row.get(0)).unwrap();
+    let root: u32 = place.raw().query_row(select, [index], |row| row.get(0)).unwrap();
     let mut bytes = fs::read(place.file()).unwrap();
-    let page = (root - 1) * 4096;
+    let page = (usize::try_from(root).unwrap() - 1) * 4096;
     assert_eq!(bytes[page], 10, "it has one page");
     // After the header of a page are the places of its entries. An entry begins with the length of what follows, and
     // ends with the number of the row.
