@@ -278,9 +278,9 @@ impl Progress {
         }
     }
 
-    /// The time from which "it did not take effect" counts. Without a settling time it counts as soon as the end of the
-    /// call is recorded, whatever the clock shows now; but what a service has accepted ends at its limit, which may be in
-    /// the future.
+    /// The time from which "it did not take effect" counts. Without a settling time it counts as soon as the end of
+    /// the call is recorded, whatever the clock shows now; but what a service has accepted ends at its limit, which may
+    /// be in the future.
     pub(crate) fn settled_at(&self, ended_at: Millis, settling_time: Duration) -> Millis {
         if settling_time.is_zero() && self.accepted.is_none() {
             return Millis::MIN;

@@ -71,8 +71,8 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// of an irreversible call is unknown.
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(30));
     /// The time after the end of its worker in which a call can still take effect, because what was sent is on its
-    /// way; by default 60 s. "It did not take effect" counts only after that time; if it is zero, as soon as the worker has
-    /// ended. With the derive, write `settling_time = Duration::from_secs(10)` in `#[tool]`.
+    /// way; by default 60 s. "It did not take effect" counts only after that time; if it is zero, as soon as the worker
+    /// has ended. With the derive, write `settling_time = Duration::from_secs(10)` in `#[tool]`.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
     /// The arguments that later versions of the tool added, and whose defaults do what was done without them, such as
     /// `express`. An irreversible call that an older program planned, and a person may have approved, runs with these
