@@ -55,6 +55,8 @@ pub mod operate;
 mod own;
 #[cfg(feature = "durable")]
 mod process;
+#[cfg(feature = "durable")]
+mod shell;
 #[cfg(feature = "store")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod store;

@@ -54,20 +54,28 @@ impl fmt::Display for Within<'_> {
 }
 
 fn write_one(character: char, is_marked: bool, rest: &str, out: &mut impl Write) -> fmt::Result {
-    if character == '⚠' && looks_like(rest, IRREVERSIBLE) {
-        write!(out, "{}", character.escape_unicode())
-    } else if character == '[' && rest == "]" {
-        // An empty list. What comes next is not in these brackets.
-        out.write_char(character)
-    } else if is_square(character) && LABELS.into_iter().any(|label| may_become(rest, label))
-        || (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED)
-    {
-        write!(out, "\\{character}")
+    if imitates(character, rest) {
+        match character {
+            '⚠' => write!(out, "{}", character.escape_unicode()),
+            bracket => write!(out, "\\{bracket}"),
+        }
     } else if is_marked {
         write!(out, "{}", character.escape_default())
     } else {
         out.write_char(character)
     }
+}
+
+/// Returns `true` if a character, with the text after it, looks like the beginning of a label or a mark.
+pub(crate) fn imitates(character: char, rest: &str) -> bool {
+    if character == '⚠' {
+        return looks_like(rest, IRREVERSIBLE);
+    }
+    // An empty list. What comes next is not in these brackets.
+    let is_empty = character == '[' && rest == "]";
+    let is_label = is_square(character) && LABELS.into_iter().any(|label| may_become(rest, label));
+    let is_confirmed = (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED);
+    !is_empty && (is_label || is_confirmed)
 }
 
 /// The marks of a line, in addition to its label.

@@ -18,7 +18,8 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
 }
 
 /// The modules above and below those of the table, in order.
-const ABOVE: [&str; 8] = ["own", "future", "language", "clock", "legible", "id", "line", "process"];
+const ABOVE: [&str; 9] =
+    ["own", "future", "language", "clock", "legible", "id", "line", "shell", "process"];
 const BELOW: [&str; 6] = ["tools", "debug", "text", "openapi", "private", "prelude"];
 
 /// The source files of a module, without those of tests.

@@ -154,3 +154,45 @@ async fn commands_have_the_key_file_that_was_given() {
     assert!(approve.starts_with(&prefix), "{approve}");
     shell(&format!("{approve} --yes")).done();
 }
+
+/// A shell reads the name that the file has, whatever it looks like; a terminal shows no characters that mislead.
+#[tokio::test]
+async fn commands_name_the_file_whatever_it_is_called() {
+    let place = Place::new().await;
+    drop(place.gate("bob@example.com").await);
+    let program = format!("{} --db ", env!("CARGO_BIN_EXE_machine-cli"));
+    for name in [
+        "-x.db",
+        "--db.db",
+        "--",
+        "данные.db",
+        "αρχείο.db",
+        "קובץ.db",
+        "ملف.db",
+        "का.db",
+        "cafe\u{301}.db",
+        "½ a×b ﬁle.db",
+        "\u{441}\u{43e}\u{440}\u{443}.db",
+        "it's $HOME %s \\n.db",
+        "[SUCCESS].db",
+        "⚠IRREVERSIBLE.db",
+        "[human-confirmed].db",
+        "a\tb\nc\u{1b}[31m\u{a0}\u{202e}.db",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        place.run(&["backup", file.to_str().unwrap()]).done();
+        let run = |command: &str| {
+            let mut shell = Command::new("sh");
+            let shell = shell.arg("-c").arg(command).current_dir(folder.path());
+            Ran::of(shell.env_remove("MACHINE_DB").stdin(Stdio::null()))
+        };
+        let mut list = bare(&["list", &format!("--db={name}")]);
+        let listed = Ran::of(list.current_dir(folder.path()));
+        let approve = commands(listed.done(), &program)[0];
+        assert!(!approve.contains(|one: char| one.is_control() || one == '\u{202e}'), "{approve}");
+        let approved = run(&format!("{approve} --yes"));
+        let show = commands(approved.done(), &program)[0];
+        run(show).shows(&["bob@example.com"]);
+    }
+}

@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::id::Id;
-use crate::{line::OneLine, view::PayloadItem};
+use crate::{shell::shell_word, view::PayloadItem};
 
 /// An action that a person can take on a machine. Its `Display` is the command of the command line, without the
-/// program and its file; as data, it has that command as a field.
+/// program and its file, as a shell reads it; as data, it has that command as a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "do", remote = "Self")]
 #[non_exhaustive]
@@ -115,7 +115,7 @@ impl Serialize for NextStep {
             command: String,
         }
 
-        let command = OneLine(&self.to_string()).to_string();
+        let command = self.to_string();
         WithCommand { step: self, command }.serialize(serializer)
     }
 }
@@ -123,19 +123,6 @@ impl Serialize for NextStep {
 /// The text in a command for a value of this type, which a person has to fill in. It is refused as the value.
 pub(crate) fn placeholder(ty: &str) -> String {
     format!("<{ty}>")
-}
-
-/// A text as one word of a shell.
-struct Word<'a>(&'a str);
-
-impl fmt::Display for Word<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:@/".contains(it);
-        if self.0.chars().all(is_plain) {
-            return f.write_str(self.0);
-        }
-        write!(f, "'{}'", self.0.replace('\'', r"'\''"))
-    }
 }
 
 impl fmt::Display for NextStep {
@@ -148,7 +135,9 @@ impl fmt::Display for NextStep {
             }
             Self::Confirm { id, receipt, .. } => {
                 write!(f, "confirm {id} applied --as NAME")?;
-                receipt.iter().try_for_each(|ty| write!(f, " --receipt {}", Word(&placeholder(ty))))
+                receipt
+                    .iter()
+                    .try_for_each(|ty| write!(f, " --receipt {}", shell_word(placeholder(ty))))
             }
             Self::Acknowledge { id } => write!(f, "acknowledge {id} --as NAME"),
             Self::Retry { id } => write!(f, "retry {id} --as NAME"),
@@ -156,11 +145,13 @@ impl fmt::Display for NextStep {
             Self::Fence { id } => write!(f, "fence {id} --as NAME"),
             Self::Requeue { id, messages } => {
                 write!(f, "requeue {id} --as NAME")?;
-                messages.iter().try_for_each(|message| write!(f, " --message={}", Word(message)))
+                messages
+                    .iter()
+                    .try_for_each(|message| write!(f, " --message={}", shell_word(message)))
             }
             Self::Respond { id } => write!(f, "respond {id} '' --as NAME"),
             Self::SendEvent { id, trigger, payload, seen } => {
-                write!(f, "send {id} {trigger} --as NAME")?;
+                write!(f, "send {id} {} --as NAME", shell_word(trigger))?;
                 if let Some(seen) = seen {
                     write!(f, " --seen {seen}")?;
                 }
@@ -172,7 +163,7 @@ impl fmt::Display for NextStep {
                     .iter()
                     .map(|it| format!("{}: {}", json(&it.name), json(&placeholder(&it.ty))));
                 let items = items.collect::<Vec<_>>().join(", ");
-                write!(f, " --payload {}", Word(&format!("{{{items}}}")))
+                write!(f, " --payload {}", shell_word(format!("{{{items}}}")))
             }
             Self::Show { id } => write!(f, "show {id}"),
         }

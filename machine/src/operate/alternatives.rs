@@ -42,8 +42,7 @@ impl Operator<'_> {
         // The gate or the question may be that of a child.
         let of_children = Box::pin(observer.next_of_children(id)).await.unwrap_or_default();
         steps.extend(of_children.into_iter().take(MAX_CHILDREN));
-        let steps: Vec<_> =
-            steps.iter().map(|step| format!("`{}`", OneLine(&step.to_string()))).collect();
+        let steps: Vec<_> = steps.iter().map(|step| format!("`{step}`")).collect();
         if steps.is_empty() { error } else { error.hint(format!("instead: {}", steps.join(", "))) }
     }
 }

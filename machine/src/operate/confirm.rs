@@ -73,8 +73,7 @@ impl Operator<'_> {
         let step = NextStep::Confirm { id: execution.id(), applied: true, receipt: Some(ty) };
         Err(Error::refused(format!(
             "the machine that made the call reads a receipt of the type {shown}; pass it as JSON instead of \
-             `<{shown}>`: `{}`",
-            OneLine(&step.to_string())
+             `<{shown}>`: `{step}`"
         )))
     }
 

@@ -77,8 +77,8 @@ impl Operator<'_> {
         Err(Error::refused(if messages.is_empty() {
             format!("nothing of {id} was set aside, so there is nothing to requeue")
         } else {
-            let step = NextStep::Requeue { id, messages }.to_string();
-            format!("only messages to {id} were set aside; name them: `{}`", OneLine(&step))
+            let step = NextStep::Requeue { id, messages };
+            format!("only messages to {id} were set aside; name them: `{step}`")
         }))
     }
 }

@@ -1,4 +1,9 @@
-use std::{env, fmt::Display, path::PathBuf, sync::Arc};
+use std::{
+    env,
+    fmt::Display,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::ColorChoice;
 
@@ -8,7 +13,7 @@ use machine::{
     actor::Actors,
     observe::Observer,
     store::{OpenOptions, Store},
-    text::OneLine,
+    text::{is_invisible, shell_word},
     view::Language,
 };
 
@@ -85,6 +90,7 @@ impl Context {
 
     /// How people call the commands of this program for this file, such as `expense --file expense.db`: next steps and
     /// messages show commands that run as they are. By default the program as it was called, with its option `--db`.
+    /// [`shell_word`] writes the name of a file as a shell reads it.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
@@ -116,24 +122,22 @@ impl Context {
     /// The prefix of commands of this program for this file.
     pub(super) fn command(&self) -> String {
         if let Some(prefix) = &self.prefix {
-            return prefix.clone();
+            return prefix.chars().filter(|one| !is_invisible(*one)).collect();
         }
-        let program = env::args_os().next();
-        let program = program.as_deref().map_or("machine".into(), std::ffi::OsStr::to_string_lossy);
-        let mut command = quoted(&program);
+        let mut command = shell_word(env::args_os().next().unwrap_or_else(|| "machine".into()));
         let mut arguments = self.program.iter().flat_map(clap::Command::get_arguments);
         if arguments.any(|argument| argument.get_long() == Some("db")) {
-            command = format!("{command} --db {}", quoted(&self.db.to_string_lossy()));
+            command = format!("{command} --db {}", file(&self.db));
         }
-        if let Some(file) = &self.key_file {
-            command = format!("{command} --key-file {}", quoted(&file.to_string_lossy()));
+        if let Some(key) = &self.key_file {
+            command = format!("{command} --key-file {}", file(key));
         }
         command
     }
 
     /// A command as people type it, on one line.
     pub(super) fn line(&self, command: impl Display) -> String {
-        OneLine(&format!("{} {command}", self.command())).to_string()
+        format!("{} {command}", self.command())
     }
 
     /// The text with whole commands where it has commands about a machine in backquotes, such as `show ID`.
@@ -177,13 +181,12 @@ impl Context {
     }
 }
 
-/// One word for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |one: char| one.is_alphanumeric() || matches!(one, '.' | '_' | '-' | '/');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+/// The name of a file as the value of an option, which must not look like an option itself.
+fn file(path: &Path) -> String {
+    if path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        return shell_word(Path::new(".").join(path));
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    shell_word(path)
 }
 
 #[cfg(test)]

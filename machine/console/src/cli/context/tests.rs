@@ -14,6 +14,8 @@ fn commands_have_options_that_the_program_takes() {
     assert_eq!(context().prefix(own).command(), own);
     let keyed = context().key_file(Some("k'ey".into())).command();
     assert_eq!(keyed, format!(r"{plain} --key-file 'k'\''ey'"));
+    let keyed = context().key_file(Some("-key".into())).command();
+    assert_eq!(keyed, format!("{plain} --key-file ./-key"));
 }
 
 #[test]
