@@ -1,16 +1,16 @@
 //! Decisions on the command line: the question and the report. The acts themselves are in `surfaces::acts`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use machine::{
     Id,
-    contract::{Action, Call, NoReceipt, service_fn},
+    contract::{Action, Call, Contract, NoReceipt, ToolSpec, service_fn},
     effects::StateError,
     store::LoadError,
     view::Label,
 };
 use machine_tests::{
-    actors::{ann, tool_node},
+    actors::{ann, reasoning_node, tool_node},
     assert_err,
     samples::{answers, contradicted, pending_mail, receipt},
 };
@@ -216,6 +216,47 @@ async fn a_call_that_was_cut_off_names_its_process() {
     refused.failed(1, &process);
     refused.failed(1, "restart that process and answer then");
     assert_eq!(place.label(doubt).await, Label::InDoubt);
+}
+
+/// "It did not take effect" is offered once it is accepted. Before, the person reads why not, and is not asked.
+#[tokio::test]
+async fn not_applied_is_offered_once_it_is_accepted() {
+    let place = Place::new().await;
+    let tool = ToolSpec::irreversible("email", "send").unwrap();
+    let tool = tool.settling_time(Duration::from_secs(3600));
+    let arguments = json!({ "to": "bob@example.com" }).to_string();
+    let contract = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap();
+    let settling = place.doubt_of(contract).await;
+    let running = place.running("eve@example.com").await;
+    let fenced = place.run(&["fence", &end(running), "--as", "ann", "--yes"]);
+    fenced.shows(&[
+        &format!("confirm {running} applied"),
+        "its call may still be running in process",
+    ]);
+    assert!(!fenced.out.contains("not-applied --as"), "{fenced:?}");
+    for (id, open, refused) in [
+        (
+            settling,
+            "can still take effect until 20",
+            "can still take effect: by the clock of the store",
+        ),
+        (running, "may still be running in process ", "may still be running in process "),
+    ] {
+        let shown = place.run(&["show", &end(id)]);
+        shown.shows(&[open, &format!("confirm {id} applied --as NAME")]);
+        assert!(!shown.out.contains("not-applied --as"), "{shown:?}");
+        // Without `--yes`, it would ask.
+        place.run(&["confirm", &end(id), "not-applied", "--as", "ann"]).failed(1, refused);
+        assert_eq!(place.label(id).await, Label::InDoubt);
+    }
+    let listed = place.run(&["list"]);
+    listed.shows(&["can still take effect until 20", "may still be running in process "]);
+    assert!(!listed.out.contains("not-applied --as"), "{listed:?}");
+    let settles_at = place.json(&["show", &end(settling)])["open_call"]["settles_at"].take();
+    assert!(settles_at.as_i64().is_some_and(|at| at > place.store.now()), "{settles_at}");
+    let id = end(settling);
+    place.run(&["confirm", &id, "not-applied", "--override", "--as", "ann", "--yes"]).done();
+    assert_eq!(place.label(settling).await, Label::Failed);
 }
 
 /// Another attempt at a child is refused, so it is not recommended.

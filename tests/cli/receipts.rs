@@ -1,5 +1,7 @@
 //! The receipt that a person gives for a call in doubt.
 
+use std::time::Duration;
+
 use machine::{
     actor::Actors,
     contract::{Action, AnyExecution, CallError, NoReceipt, Planned, Tool},
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::surfaces::Place;
 
 #[derive(Debug, Clone, Serialize, Deserialize, Tool)]
-#[tool(bank.charge, irreversible, receipt = Booking)]
+#[tool(bank.charge, irreversible, receipt = Booking, settling_time = Duration::ZERO)]
 struct Charge {
     cents: u32,
 }

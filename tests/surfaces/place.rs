@@ -202,8 +202,12 @@ impl Place {
 
     /// An execution in doubt, whose worker is this process.
     pub(crate) async fn doubt(&self, to: &str) -> Id {
+        self.doubt_of(mail(to)).await
+    }
+
+    pub(crate) async fn doubt_of(&self, contract: Contract) -> Id {
         let unknown = answers(Err(NoReceipt::unknown("connection lost")));
-        let (id, settled) = self.performed(mail(to), unknown).await;
+        let (id, settled) = self.performed(contract, unknown).await;
         assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
         id
     }

@@ -34,8 +34,7 @@ fn filled(command: &str) -> String {
     if ["approve", "decline", "confirm", "retry", "fence"].contains(&names(command)[0]) {
         filled.push_str(" --yes");
     }
-    // A person who confirms that it did not take effect looked at the other side.
-    if command.contains(" not-applied ") { filled + " --override" } else { filled }
+    filled
 }
 
 /// The words of a command, as a shell takes them.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use crate::{
     actor::who::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
-    clock::Millis,
     contract::{
         Answered, AnyExecution, Attempt, CallFact, Callable, Evidence, Execution, InDoubt, Perform,
         Progress, Refusal, Settled, bounded, bounded_receipt,
@@ -307,48 +306,6 @@ impl Store {
         let mut next = doubt.fork();
         next.append(by, fact);
         self.advance(doubt, settle(next), act).await
-    }
-
-    /// Checks that "it did not take effect" could be known at this time: the worker had ended, and the call
-    /// had settled.
-    async fn may_be_freed(
-        &self,
-        doubt: InDoubt,
-        known_at: Millis,
-    ) -> Result<InDoubt, Refused<InDoubt, EffectError>> {
-        let id = doubt.execution().id();
-        if doubt.progress().is_applied() || doubt.progress().is_refused() {
-            return Ok(doubt);
-        }
-        if let Err(error) = self.write_answers(id).await {
-            return Err(Refused::new(doubt, error));
-        }
-        let ended_at = doubt.progress().ended_at();
-        let doubt = match self.observe(doubt).await {
-            Ok((doubt, Liveness::Ended)) => doubt,
-            Ok((doubt, Liveness::Alive | Liveness::CutOff)) => {
-                let progress = doubt.progress();
-                let process = progress.process().cloned();
-                // Another process sees only that the process is alive, and what that one has recorded.
-                let reason = match progress.worker() {
-                    Liveness::CutOff => EffectError::CutOff { id, process },
-                    _ => EffectError::WorkerAlive { id, process },
-                };
-                return Err(Refused::new(doubt, reason));
-            }
-            Ok((doubt, Liveness::Unknown)) => {
-                return Err(Refused::new(doubt, EffectError::WorkerUnknown { id }));
-            }
-            Err(refused) => return Err(refused),
-        };
-        let settling_time = doubt.execution().context().settling_time();
-        // If the end was observed just now, the call had not settled before.
-        let until = doubt.progress().settled_at(ended_at.unwrap_or(known_at), settling_time);
-        if known_at < until {
-            let left_ms = until.saturating_sub(self.now()).max(0).unsigned_abs();
-            return Err(Refused::new(doubt, EffectError::NotSettled { id, left_ms }));
-        }
-        Ok(doubt)
     }
 
     /// Finds out whether the call of an execution in doubt can still take effect. That it has ended is

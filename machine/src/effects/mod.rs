@@ -52,6 +52,7 @@ pub(crate) mod spans;
 mod superseded;
 #[cfg(test)]
 mod tests;
+mod unproven;
 
 pub use accepted_call::AcceptedCall;
 pub use batch::Batch;
@@ -65,3 +66,4 @@ pub use recover::Recovered;
 pub use report::{ReportError, Reported};
 pub use resume::{Resume, ResumeWarning, Resumed};
 pub use settle::Settle;
+pub(crate) use unproven::Unproven;

@@ -65,17 +65,20 @@ impl fmt::Display for ConcernReason {
     }
 }
 
-/// A call in doubt that can still take effect: before its process has ended, only evidence or an
-/// override ends the doubt.
+/// A call in doubt that can still take effect: before its process has ended and the call has settled, only evidence,
+/// a person who found that it took effect, or an override ends the doubt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct OpenCall {
-    /// The process to restart.
+    /// The process of the call; while it runs, the one to restart.
     pub process: Process,
     /// When the call was found to be cut off (milliseconds since the Unix epoch, by the clock of the
     /// store); `None` if it may still answer.
     pub cut_off_at: Option<Millis>,
+    /// Until when it can take effect, although its process has ended (milliseconds since the Unix epoch, by the clock of
+    /// the store); from then on, a person can confirm that it did not. `None` while its process runs.
+    pub settles_at: Option<Millis>,
 }
 
 /// A failure of a worker, for every audience. The text of the error may repeat data, so it is a separate field.
@@ -141,7 +144,7 @@ pub struct Concern<A: Audience = Human> {
     pub question: Option<String>,
     /// The trigger of an answer that was sent, and that the program of the machine has not applied yet.
     pub answered_with: Option<String>,
-    /// The call that is in doubt and that can still take effect, because its process is running.
+    /// The call that is in doubt and that can still take effect.
     pub open_call: Option<OpenCall>,
     /// The need that no live worker meets, such as a tool, and what to do about it.
     pub missing: Option<String>,

@@ -1,9 +1,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ChildView, NextStep, Observer, Trouble, Waiting, aside, calls::MachineCalls};
+use super::{
+    ChildView, NextStep, Observer, OpenCall, Trouble, Waiting, aside, calls::MachineCalls,
+};
 use crate::view::{
-    Audience, CallView, ExecutionSnapshot, Human, Snapshot, StateCalls, View,
+    Audience, CallView, ExecutionSnapshot, Human, Label, Snapshot, StateCalls, View,
     audience::{due, is_hidden},
 };
 use crate::{
@@ -37,6 +39,8 @@ pub struct Detail<A: Audience = Human> {
     pub caution: Option<String>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     pub answered_with: Option<String>,
+    /// The call that is in doubt and that can still take effect.
+    pub open_call: Option<OpenCall>,
     /// The need that no live worker meets, such as a tool, and what to do about it; `None` also while a machine waits for
     /// its children only.
     pub missing: Option<String>,
@@ -168,6 +172,12 @@ impl Observer {
         let messages = inbox.map(|message| MessageView::of(message, &observed, &calls)).collect();
         let late = calls.late_deadline(&observed, self.store.now());
         let next = self.next(id).await?;
+        let open_call = match &execution {
+            Some(execution) if execution.label == Label::InDoubt => {
+                self.open_call(&self.store.load::<AnyExecution>(id).await?).await
+            }
+            _ => None,
+        };
         let missing = need.as_ref().and_then(|need| need.unmet.as_ref());
         let mut detail: Detail<A> = Detail {
             machine: machine.into_inner(),
@@ -177,6 +187,7 @@ impl Observer {
             stale: standing.stale,
             caution: standing.caution,
             answered_with,
+            open_call,
             missing: missing.map(ToString::to_string),
             trouble: failing.as_ref().map(Trouble::of),
             error: A::__internal(|| failing.map(|failing| failing.error)),

@@ -2,8 +2,8 @@
 
 use super::{Concern, ConcernReason, Observer, OpenCall};
 use crate::{
-    contract::{AnyExecution, Liveness, Progress, waits_for},
-    effects::error::StateError,
+    contract::{AnyExecution, Progress, waits_for},
+    effects::{Unproven, error::StateError},
     id::Id,
     store::LoadError,
     stored::Durable,
@@ -60,18 +60,19 @@ impl Observer {
     }
 
     /// The call of an execution in doubt, if it can still take effect for certain.
-    async fn open_call(&self, execution: &AnyExecution) -> Option<OpenCall> {
+    pub(super) async fn open_call(&self, execution: &AnyExecution) -> Option<OpenCall> {
         let progress = Progress::of(execution);
-        if !progress.is_in_doubt() || progress.worker() == Liveness::Ended {
-            return None;
-        }
-        // The question mentions a liveness that cannot be determined.
-        match self.store.liveness(execution).await {
-            Ok(Liveness::Alive | Liveness::CutOff) => Some(OpenCall {
-                process: progress.process()?.clone(),
-                cut_off_at: progress.cut_off_at(),
-            }),
-            Ok(Liveness::Ended | Liveness::Unknown) | Err(_) => None,
-        }
+        let doubt = match execution {
+            AnyExecution::Waiting(doubt) if progress.is_in_doubt() => doubt,
+            _ => return None,
+        };
+        let settles_at = match self.store.unproven(doubt).await {
+            Ok(Some(Unproven::Settling(until))) => Some(until),
+            Ok(Some(Unproven::Running)) => None,
+            // The question mentions a liveness that cannot be determined.
+            Ok(Some(Unproven::Unknown) | None) | Err(_) => return None,
+        };
+        let process = progress.process()?.clone();
+        Some(OpenCall { process, cut_off_at: progress.cut_off_at(), settles_at })
     }
 }

@@ -68,14 +68,17 @@ impl Observer {
     ) -> Result<Vec<NextStep>, LoadError> {
         let (id, contract) = (execution.id(), execution.context());
         Ok(match Label::of(execution) {
-            Label::InDoubt => vec![
-                NextStep::Confirm {
-                    id,
-                    applied: true,
-                    receipt: self.receipt_type(contract).await?,
-                },
-                NextStep::Confirm { id, applied: false, receipt: None },
-            ],
+            Label::InDoubt => {
+                let receipt = self.receipt_type(contract).await?;
+                let mut next = vec![NextStep::Confirm { id, applied: true, receipt }];
+                // Before it can be known, it would be refused.
+                if let AnyExecution::Waiting(doubt) = execution
+                    && let Ok(None) = self.store.unproven(doubt).await
+                {
+                    next.push(NextStep::Confirm { id, applied: false, receipt: None });
+                }
+                next
+            }
             Label::Contradicted if Progress::of(execution).acknowledged_by().is_none() => {
                 vec![NextStep::Acknowledge { id }]
             }

@@ -55,8 +55,17 @@ impl Operator<'_> {
             doubt => doubt.map_err(Error::from),
         };
         let doubt = self.or_instead(id, doubt).await?;
-        if let Finding::Applied(receipt) = finding {
-            self.is_readable(&doubt, receipt).await?;
+        match finding {
+            Finding::Applied(receipt) => self.is_readable(&doubt, receipt).await?,
+            // The person is not asked for an answer that would be refused.
+            Finding::NotApplied(_) => {
+                let checked = Box::pin(self.store.may_be_freed(doubt, self.store.now())).await;
+                return match checked {
+                    Ok(doubt) => Ok(doubt),
+                    Err(refused) => Err(self.not_confirmed(id, refused.reason).await),
+                };
+            }
+            Finding::Overridden(_) => {}
         }
         Ok(doubt)
     }
@@ -138,19 +147,25 @@ impl Operator<'_> {
                 self.store.override_not_applied(doubt, reason, self.by).await.map(drop)
             }
         };
-        let Err(refused) = settled else { return Ok(()) };
-        if refused.reason.is_conflict() {
-            return Err(self.faster(id).await);
+        match settled {
+            Ok(()) => Ok(()),
+            Err(refused) => Err(self.not_confirmed(id, refused.reason).await),
+        }
+    }
+
+    async fn not_confirmed(&self, id: Id, reason: EffectError) -> Error {
+        if reason.is_conflict() {
+            return self.faster(id).await;
         }
         let early = matches!(
-            refused.reason,
+            reason,
             EffectError::WorkerAlive { .. }
                 | EffectError::CutOff { .. }
                 | EffectError::WorkerUnknown { .. }
                 | EffectError::NotSettled { .. }
         );
-        let error = Error::from(refused.reason);
-        Err(if early { error.hint("`--override` does so") } else { error })
+        let error = Error::from(reason);
+        if early { error.hint("`--override` does so") } else { error }
     }
 }
 

@@ -6,13 +6,14 @@ use serde_json::json;
 
 use super::{
     Context, Error, Exit,
+    list::open_call,
     on::{One, Several},
     person::{Whole, Yes},
     terminal,
 };
 use machine::{
     operate::Cancellation,
-    view::{ConsequenceView, Language},
+    view::{ConsequenceView, Human, Language},
 };
 
 /// `acknowledge`: acknowledges a contradiction.
@@ -97,10 +98,15 @@ impl Fence {
         let question = doubt.question_in(context.language);
         let shown = terminal::question(&question);
         let next = context.next(&store, id).await.join("\n      ");
-        let text = format!(
+        let mut text = format!(
             "{id} is in doubt: its worker is fenced, and any answer is kept as late evidence\n\
              {shown}\nnext: {next}\n"
         );
+        // It is an addition only.
+        let detail = Box::pin(context.observer(&store).detail::<Human>(id)).await;
+        if let Some(call) = detail.ok().as_ref().and_then(|detail| detail.open_call.as_ref()) {
+            let _ = writeln!(text, "its call {}", open_call(call, store.now()));
+        }
         self.one.by.report(json!({ "id": id, "question": question }), text)
     }
 }

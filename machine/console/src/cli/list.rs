@@ -18,7 +18,7 @@ use crate::{audience::for_audience, page::split, stage::Stage};
 use machine::{
     Id,
     contract::{CallStage, Release, without_arguments},
-    observe::{Attention, Concern, ConcernReason, Observer, Overview, Trouble},
+    observe::{Attention, Concern, ConcernReason, Observer, OpenCall, Overview, Trouble},
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
     text::OneLine,
@@ -307,23 +307,34 @@ fn about<A: Sees>(context: &Context, concern: &Concern<A>, now: i64) -> String {
         let _ = write!(about, "; its service accepted it as {reference}");
     }
     if let Some(call) = &concern.open_call {
-        let process = &call.process;
-        let state = match call.cut_off_at {
-            Some(at) => {
-                let time = relative(at, now);
-                format!("cut off {time} in {process}: restart it, then answer; or override")
-            }
-            None => format!(
-                "may still be running in {process}: wait, or restart it, then answer; or override"
-            ),
-        };
-        let _ = write!(about, "; {state}");
+        let _ = write!(about, "; {}", open_call(call, now));
     }
     match &concern.answered_with {
         Some(trigger) => {
             format!("{about} (answered with `{trigger}`, which is not applied yet)")
         }
         None => about,
+    }
+}
+
+/// Why a call in doubt cannot be confirmed as not applied yet.
+pub(super) fn open_call(call: &OpenCall, now: i64) -> String {
+    let process = &call.process;
+    match (call.settles_at, call.cut_off_at) {
+        (Some(until), _) => format!(
+            "can still take effect until {} ({}): `not-applied` is accepted from then on; or override",
+            local(until),
+            relative(until, now)
+        ),
+        (None, Some(at)) => {
+            let time = relative(at, now);
+            format!("was cut off {time} in {process}: restart it, then answer; or override")
+        }
+        (None, None) => {
+            format!(
+                "may still be running in {process}: wait, or restart it, then answer; or override"
+            )
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     Context, Error, Exit,
     calls::calls,
     ids,
-    list::failed,
+    list::{failed, open_call},
     output::{Output, document},
     sees::Sees,
     table::{Table, cell, colored, label},
@@ -103,6 +103,7 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
         lines.line("failed", failed(trouble, error, now));
     }
     waits(&mut lines, detail);
+    lines.optional("call", detail.open_call.as_ref().map(|call| open_call(call, now)));
     lines.optional("stale", detail.stale.as_ref());
     let caution = detail.caution.as_ref().map(|caution| caution.replace('\n', " "));
     lines.optional("caution", caution);

@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { History, entries, entry, stepper } from "./history.js";
 import { CHILDREN, findAttempts, findOffspring, initialOf, labelsOf, lanesOf, nameOf } from "./lanes.js";
 import { heldOne } from "./hold.js";
-import { FILTERS } from "./overview.js";
+import { FILTERS, openCall } from "./overview.js";
 import { crumbs, data as dataCell, machineLink, plainTable, rowHead, sessionLink, table } from "./parts.js";
 import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
@@ -190,6 +190,7 @@ function nextPart(page, data) {
     !one.is_terminal && data.trouble && h("p", { class: "data" }, failed(data.trouble, data.error)),
     execution?.question && question(execution.question),
     gate && question(gate.question, gate.id),
+    openCall(data.open_call),
     item.next.length > 0 && readOnly(),
     stepList(item.next, item.subject, { gone }) ??
       h("p", { class: "none" }, "There is nothing to do here."),

@@ -6,7 +6,7 @@ import { held } from "./hold.js";
 import { data as dataCell, idCell, machineLink, pages, rowHead, sessionLink, table, titleOf, unreadable } from "./parts.js";
 import { wording } from "./payload.js";
 import { readOnly, stepList } from "./steps.js";
-import { badge, count, failed, short, since, words } from "./text.js";
+import { badge, count, failed, moment, short, since, words } from "./text.js";
 
 export const FILTERS = ["machine", "status", "session", "key", "calls", "order"];
 const STAGES = ["asked", "running", "in_doubt", "pending"];
@@ -131,9 +131,11 @@ function concern(page, one, gone, key) {
 }
 
 /** A call that can still take effect, and the process to restart. */
-function openCall(call) {
+export function openCall(call) {
   if (!call) return null;
-  const { process, cut_off_at: at } = call;
+  const { process, cut_off_at: at, settles_at: until } = call;
+  if (until !== null)
+    return h("p", { class: "note" }, `The call can still take effect until ${moment(until)}: “not applied” is accepted from then on; or override.`);
   const where = `in process ${process.pid} on ${process.host}`;
   return at === null
     ? h("p", { class: "note" }, `The call may still be running ${where}: wait, or restart it, then answer; or override.`)

@@ -1,5 +1,5 @@
 use crate::{
-    clock::Millis,
+    clock::{Millis, length},
     contract::{InvalidContract, execution::Status},
     effects::{Done, error::StateError},
     id::Id,
@@ -176,7 +176,8 @@ pub enum EffectError {
     /// The call can still take effect.
     #[error(
         "the call of {id} can still take effect: by the clock of the store, the settling time of its tool is over in \
-         {left_ms} ms; wait, or override"
+         {}; wait, or override",
+        length(left_ms.saturating_add(999))
     )]
     NotSettled {
         id: Id,
