@@ -34,7 +34,12 @@ pub struct Ask {
 }
 
 /// The question and the mail that waits for its answer are one batch.
-pub async fn ask(store: &Store, actors: &Actors, asked: Ask) -> anyhow::Result<()> {
+pub async fn ask(
+    store: &Store,
+    actors: &Actors,
+    context: &cli::Context,
+    asked: Ask,
+) -> anyhow::Result<()> {
     let json = asked.json.as_deref().map(serde_json::from_str).transpose();
     let mail = json.context("this JSON is not a mail")?.or(asked.mail).context("pass a mail")?;
     let mut contract = Contract::of(&mail, &actors.reasoning_node)?;
@@ -47,5 +52,6 @@ pub async fn ask(store: &Store, actors: &Actors, asked: Ask) -> anyhow::Result<(
     let expires = asked.expires;
     let (mut gate, mut mail) = contract.ask::<SendMail>(expires, &actors.ecs_node)?;
     store.ask(&mut gate, &mut mail).await?;
-    Ok(show::execution(&Observer::new(store), &store.load(gate.id()).await?).await?)
+    let gate = store.load(gate.id()).await?;
+    Ok(show::execution(context, &Observer::new(store), &gate).await?)
 }

@@ -79,8 +79,9 @@ fn main() -> ExitCode {
 async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
     // The only place where actors are made: the rest of the program is handed what it needs.
     let actors = Actors::issue("mailer")?;
+    let context = Context::new(&db, Actors::issue("mailer")?).program(Cli::command());
     match command {
-        Command::Ask(asked) => ask(&Store::sqlite(&db).await?, &actors, asked).await?,
+        Command::Ask(asked) => ask(&Store::sqlite(&db).await?, &actors, &context, asked).await?,
         Command::Invite(guests) => invite(&Store::sqlite(&db).await?, guests).await?,
         Command::Work { smtp, lease, once } => {
             let store = Store::sqlite(&db).await?;
@@ -90,12 +91,9 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
                     .context("cannot start an SMTP server on loopback; pass one with --smtp")?
                     .address(),
             };
-            work(&store, actors, Smtp { address }, lease, once).await?;
+            work(&store, actors, &context, Smtp { address }, lease, once).await?;
         }
-        Command::Operate(command) => {
-            let context = Context::new(db, actors).program(Cli::command());
-            return Ok(cli::run(command, &context).await);
-        }
+        Command::Operate(command) => return Ok(cli::run(command, &context).await),
     }
     Ok(ExitCode::SUCCESS)
 }

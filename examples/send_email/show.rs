@@ -11,6 +11,7 @@ use machine::{
     store::LoadError,
     view::{ConsequenceView, ExecutionSnapshot, Human, Language},
 };
+use machine_console::cli::Context;
 
 /// Prints a line. Ignores a closed pipe: what is committed stays committed.
 pub fn say(line: fmt::Arguments<'_>) {
@@ -18,7 +19,11 @@ pub fn say(line: fmt::Arguments<'_>) {
 }
 
 /// The line that a reasoner sees, the question that it waits with, and what a person can do.
-pub async fn execution(observer: &Observer, execution: &AnyExecution) -> Result<(), LoadError> {
+pub async fn execution(
+    context: &Context,
+    observer: &Observer,
+    execution: &AnyExecution,
+) -> Result<(), LoadError> {
     say(format_args!("{}  {}", execution.id(), ConsequenceView::of(execution)));
     if let Some(question) =
         ExecutionSnapshot::<Human>::of(execution, 0, Language::English).question.clone()
@@ -26,7 +31,7 @@ pub async fn execution(observer: &Observer, execution: &AnyExecution) -> Result<
         say(format_args!("    {}", question.replace('\n', "\n    ")));
     }
     for step in observer.next_of_execution(execution).await? {
-        say(format_args!("    next: {step}"));
+        say(format_args!("    next: {}", context.line(step)));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use machine::{
     view::Label,
     worker::Worker,
 };
+use machine_console::cli::Context;
 use tokio::signal;
 
 use crate::{
@@ -25,6 +26,7 @@ use crate::{
 pub async fn work(
     store: &Store,
     actors: Actors,
+    context: &Context,
     smtp: Smtp,
     lease: Duration,
     once: bool,
@@ -43,7 +45,7 @@ pub async fn work(
         say(format_args!("sending what is approved; Ctrl-C stops it"));
         anyhow::Ok(worker.run_until(stop).await?)
     });
-    let mut log = Log { store, at: start, labels: HashMap::new() };
+    let mut log = Log { context, store, at: start, labels: HashMap::new() };
     let mut is_readable = true;
     loop {
         tokio::select! {
@@ -73,6 +75,7 @@ pub async fn work(
 
 /// Prints changes of the mails, whichever process sends them.
 struct Log<'a> {
+    context: &'a Context,
     store: &'a Store,
     at: Position,
     /// The labels that were printed last.
@@ -94,7 +97,8 @@ impl Log<'_> {
         if !is_news || matches!(label, Label::Deferred | Label::NotStarted | Label::Waiting) {
             return;
         }
-        if let Err(error) = show::execution(&Observer::new(self.store), &execution).await {
+        let observer = Observer::new(self.store);
+        if let Err(error) = show::execution(self.context, &observer, &execution).await {
             say(format_args!("unreadable: {error}"));
         }
     }

@@ -135,8 +135,10 @@ impl Context {
         command
     }
 
-    /// A command as people type it, on one line.
-    pub(super) fn line(&self, command: impl Display) -> String {
+    /// A command of this program for this file as people type it, on one line, such as a
+    /// [`NextStep`](machine::observe::NextStep).
+    #[must_use]
+    pub fn line(&self, command: impl Display) -> String {
         format!("{} {command}", self.command())
     }
 
