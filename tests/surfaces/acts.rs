@@ -205,7 +205,7 @@ fn does_not_apply(situation: &str, act: &str) -> &'static str {
         "send" if has_ended => "so it accepts no more messages",
         "requeue" => "nothing of {id} was set aside, so there is nothing to requeue",
         "requeue other" => "{id} has no message `form-18`; `show {id}` lists its messages",
-        "send" => "none of its moves is for people",
+        "send" => "people move an execution only by the commands that `show` lists",
         _ if is_order => "{id} is of the kind `order`, in ",
         _ if situation == "parent" => "{id} is of the kind `errand`, in ",
         "approve" | "decline" => "{id} is not a gate that waits for an answer: it is ",

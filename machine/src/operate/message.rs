@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use super::{Error, Operator};
 use crate::{
     actor::{Actor, Human},
+    contract::execution,
     definition::{Definition, Edge, Fit, Move},
     effects::act::Act,
     id::{Id, shortened},
@@ -303,7 +304,12 @@ fn legal(definition: &Definition, state: Option<usize>) -> String {
     ever.sort();
     ever.dedup();
     if ever.is_empty() {
-        return "none of its moves is for people".to_owned();
+        return if definition.name == execution::DEFINITION.name {
+            "people move an execution only by the commands that `show` lists, such as `approve`"
+                .to_owned()
+        } else {
+            "none of its moves is for people".to_owned()
+        };
     }
     format!("people can send nothing now; later, {}", ever.join(", "))
 }
