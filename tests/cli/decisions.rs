@@ -279,6 +279,16 @@ async fn the_report_of_a_finding_names_what_is_possible() {
     }
 }
 
+/// Only of a child that has failed, its parent decides what follows.
+#[tokio::test]
+async fn a_child_that_has_not_failed_is_not_retried() {
+    let place = Place::new().await;
+    let (_, gate, planned) = place.parent_of("eve@example.com").await;
+    let refused = place.run(&["retry", &end(planned.id()), "--as", "ann", "--yes"]);
+    refused.failed(1, "is DEFERRED, not FAILED, so it cannot be retried");
+    refused.failed(1, &format!("approve {} --as NAME", gate.id()));
+}
+
 #[tokio::test]
 async fn options_that_do_not_fit_are_refused() {
     let place = Place::new().await;

@@ -74,11 +74,11 @@ impl Store {
         execution: &AnyExecution,
     ) -> Result<Option<NotRetried>, LoadError> {
         let id = execution.id();
-        if let Some(parent) = self.parent(id).await? {
-            return Ok(Some(NotRetried::OfParent(parent)));
-        }
         if execution.status() != Status::Failed {
             return Ok(Some(NotRetried::NotFailed));
+        }
+        if let Some(parent) = self.parent(id).await? {
+            return Ok(Some(NotRetried::OfParent(parent)));
         }
         match execution.context().idempotency_key() {
             Some(key) => self.other_attempt(id, key.as_str()).await,
