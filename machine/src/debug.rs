@@ -59,6 +59,7 @@ readable!(
     crate::contract::InvalidContract,
     crate::contract::Mismatch,
     crate::InvalidId,
+    crate::journal::InvalidDigest,
     crate::stored::Breach,
     crate::stored::VerifyError,
     crate::view::UnknownLanguage,

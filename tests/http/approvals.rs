@@ -81,6 +81,8 @@ async fn a_question_is_approved_only_as_a_whole() {
         let refused = place.post(APPROVE, &body).await;
         refused.problem(409, &format!("`api/approvals/{}` has both", gate.id()));
     }
+    let body = json!({ "gates": [{ "id": gate.id(), "digest": "x" }] });
+    place.post(APPROVE, &body).await.problem(400, "a digest has 64 hexadecimal digits");
     let body = json!({ "gates": [{ "id": gate.id(), "digest": whole["digest"] }] });
     place.post(APPROVE, &body).await.is(200);
 

@@ -88,11 +88,17 @@ impl fmt::Debug for Digest {
     }
 }
 
-impl FromStr for Digest {
-    type Err = blake3::HexError;
+/// The text is not a digest.
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a digest has 64 hexadecimal digits; pass it as it was shown")]
+#[non_exhaustive]
+pub struct InvalidDigest;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
+impl FromStr for Digest {
+    type Err = InvalidDigest;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
+        text.parse().map(Self).map_err(|_| InvalidDigest)
     }
 }
 
