@@ -101,7 +101,7 @@ async fn what_cannot_be_an_id_is_refused(place: Place) {
     let longest = "x".repeat(256);
     let _ = place.stored(read("x").session(&longest)).await;
     let before = place.dump().await;
-    for wrong in [".", "..", &format!("{longest}x")] {
+    for wrong in [".", "..", "", " ", "\u{200b}\t", &format!("{longest}x")] {
         let mut call = Execution::new(read("x").session(wrong));
         let error = place.store.create(&mut call).await.unwrap_err();
         assert!(error.to_string().contains("; use a"), "{error}");

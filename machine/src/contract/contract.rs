@@ -140,7 +140,8 @@ impl Contract {
         Self(Box::new(Terms::new(action, summary, effect, author)))
     }
 
-    /// Assigns the contract to a session, whose id has at most 256 bytes and is not `.` or `..`: a store refuses others.
+    /// Assigns the contract to a session, whose id has at most 256 bytes, can be seen, and is not `.` or `..`: a
+    /// store refuses others.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.0.session = Some(normal_session(session.into()));
