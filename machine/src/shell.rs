@@ -37,7 +37,8 @@ fn printed(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         for (one, is_hidden) in hidden(chunk.valid()) {
             // `printf`, the quotes around its text, or an interactive shell would read these.
-            if is_hidden || matches!(one, '\'' | '\\' | '%' | '!') {
+            let is_read = matches!(one, '\'' | '\\' | '%' | '!');
+            if is_hidden || is_read || one == '-' && format.is_empty() {
                 write_octal(one.encode_utf8(&mut [0; 4]).as_bytes(), &mut format);
             } else {
                 format.push(one);
@@ -105,6 +106,7 @@ mod tests {
             "a\tb\nc\x1b[31m\u{a0}d\u{200b}e\u{202e}f\u{9b}1",
             "\t'$HOME' `id` \\n \\101 %s !! 7",
             "a\u{2502}b",
+            "-n[SUCCESS]",
         ];
         let texts = texts.iter().map(|text| text.as_bytes());
         for word in texts.chain([&b"\xff\xfe1.db"[..], b"it's \xe9%.db"]) {
