@@ -1,4 +1,4 @@
-use std::{fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
+use std::{collections::BTreeSet, fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 
 use async_channel::Sender;
 
@@ -58,6 +58,11 @@ macro_rules! backend {
             /// A reader that keeps the log of the file from being reset, at this time. What is found by one call is
             /// returned by a later one.
             fn pinned(&self, _now: Millis) -> Option<PinnedLog> {
+                None
+            }
+
+            /// The processes of this host that read the file now. `None` where the system does not say.
+            fn reading(&self) -> Option<BTreeSet<u32>> {
                 None
             }
 

@@ -165,7 +165,23 @@ impl Store {
             crew.refused.into_iter().partition(|it| it.holds(&crew.alive, now));
         crew.refused = refused;
         crew.gone.extend(over.iter().map(|it| it.worker.id));
+        self.forget_ended_readers(&mut crew.alive);
         Ok(crew)
+    }
+
+    /// Leaves out the processes of this host that read no more, although their worker has not looked again.
+    fn forget_ended_readers(&self, alive: &mut [LiveWorker]) {
+        for worker in alive.iter_mut().filter(|it| it.process.host == host::process().host) {
+            if let Some(PinnedLog { pids, .. }) = &mut worker.pinned
+                && !pids.is_empty()
+                && let Some(reading) = self.inner.backend.reading()
+            {
+                pids.retain(|pid| reading.contains(pid));
+                if pids.is_empty() {
+                    worker.pinned = None;
+                }
+            }
+        }
     }
 
     /// The row of a worker that starts, or that refuses to.

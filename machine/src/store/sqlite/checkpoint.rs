@@ -1,7 +1,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
@@ -16,7 +16,9 @@ use super::{
     fail::fail_point,
     failure::sqlite_code,
     inode::Files,
+    inspect::wal,
     pinned::{Pinned, readers},
+    schema::PAGE_SIZE,
 };
 use crate::telemetry;
 
@@ -41,7 +43,7 @@ pub(super) struct Checkpoints {
     passive_at: u64,
     restart_at: u64,
     shared: Arc<CheckpointState>,
-    thread: Option<(Sender<Ask>, JoinHandle<()>)>,
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +57,8 @@ pub(super) struct CheckpointState {
     pub(super) pinned: Pinned,
     /// True while the thread knows that there is something in the log.
     awake: AtomicBool,
+    /// Requests to the thread, which ends when this is dropped. None before it has started.
+    asks: Mutex<Option<Sender<Ask>>>,
 }
 
 impl CheckpointState {
@@ -71,6 +75,22 @@ impl CheckpointState {
             }
             attempted => attempted,
         }
+    }
+
+    /// Wakes the thread if the log is large, because other processes write without waking it.
+    pub(super) fn wake_if_large(&self, path: &Path, step: u64) {
+        let large = RESTART * step * u64::from(PAGE_SIZE);
+        if let Some(asks) = &*self.asks()
+            && std::fs::metadata(wal(path)).is_ok_and(|log| log.len() >= large)
+            && !self.awake.swap(true, Ordering::AcqRel)
+        {
+            let _ = asks.send(Ask::WatchForIdle);
+        }
+    }
+
+    fn asks(&self) -> MutexGuard<'_, Option<Sender<Ask>>> {
+        // Poisoning is harmless: it is changed in one step.
+        self.asks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,7 +165,10 @@ impl Checkpoints {
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("machine-checkpoint".to_owned());
             match thread.spawn(move || serve((&path, place), large, &shared, &inbox)) {
-                Ok(thread) => self.thread = Some((asks, thread)),
+                Ok(thread) => {
+                    self.thread = Some(thread);
+                    *self.shared.asks() = Some(asks);
+                }
                 // The writer keeps the log bounded.
                 Err(_) => {
                     telemetry::StorageFailed { operation: "checkpoint_thread", status: None }
@@ -153,15 +176,15 @@ impl Checkpoints {
                 }
             }
         }
-        if let Some((asks, _)) = &self.thread {
+        if let Some(asks) = &*self.shared.asks() {
             let _ = asks.send(ask);
         }
     }
 
     /// Ends the thread and closes its connection.
     pub(super) fn stop(&mut self) {
-        if let Some((asks, thread)) = self.thread.take() {
-            drop(asks);
+        if let Some(thread) = self.thread.take() {
+            *self.shared.asks() = None;
             let _ = thread.join();
         }
     }
@@ -186,7 +209,7 @@ fn serve(
         let _running = shared.running.lock();
         let copied = connection.as_ref().and_then(|connection| copy(connection, mode));
         if let Some(frames) = copied {
-            shared.pinned.note(frames, large, || readers(path));
+            shared.pinned.note(frames, large, || readers(path).unwrap_or_default());
         }
         is_complete(copied)
     };

@@ -71,8 +71,8 @@ impl Pinned {
     }
 }
 
-/// The processes with a read transaction on a database. None where the system does not say.
-pub(super) fn readers(path: &Path) -> BTreeSet<u32> {
+/// The processes with a read transaction on a database. `None` where the system does not say.
+pub(super) fn readers(path: &Path) -> Option<BTreeSet<u32>> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{major, minor};
@@ -83,11 +83,11 @@ pub(super) fn readers(path: &Path) -> BTreeSet<u32> {
         if let (Ok(file), Ok(locks)) = (shared_memory, std::fs::read_to_string("/proc/locks")) {
             let (device, inode) = (file.dev(), file.ino());
             let file = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
-            return locks.lines().filter_map(|lock| reader(lock, &file)).collect();
+            return Some(locks.lines().filter_map(|lock| reader(lock, &file)).collect());
         }
     }
     let _ = path;
-    BTreeSet::new()
+    None
 }
 
 /// The process of a line of `/proc/locks`, if it is a lock of a reader on this file.

@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -296,11 +297,17 @@ impl Backend for Sqlite {
     fn pinned(&self, now: Millis) -> Option<PinnedLog> {
         match &self.access {
             Access::Writing(writing) => {
-                let known = &writing.checkpoints.pinned;
-                known.look(now, || pinned::readers(&self.source.path))
+                let Source { path, settings, .. } = &self.source;
+                writing.checkpoints.wake_if_large(path, settings.checkpoint_frames);
+                let readers = || pinned::readers(path).unwrap_or_default();
+                writing.checkpoints.pinned.look(now, readers)
             }
             Access::Reading { .. } => None,
         }
+    }
+
+    fn reading(&self) -> Option<BTreeSet<u32>> {
+        pinned::readers(&self.source.path)
     }
 
     fn close(&self) -> Reply<()> {

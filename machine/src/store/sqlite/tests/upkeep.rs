@@ -89,11 +89,7 @@ fn blocking_work_holds_up_no_read() {
     stored(&store, 1);
     assert_eq!(wait(store.newest()).unwrap(), 1);
     go.send(()).unwrap();
-    let start = Instant::now();
-    while done.load(Ordering::SeqCst) == 0 {
-        assert!(start.elapsed() < STUCK);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("not done", || done.load(Ordering::SeqCst) > 0);
 }
 
 /// A store whose log starts again at its beginning after `LOG_BYTES`.
@@ -125,11 +121,35 @@ fn checkpoints_bound_the_log() {
     // nothing in the log, so that a busy writer needs its bound.
     let largest = write_large(&place, &store, 80);
     assert!(largest < LOG_BYTES * 3 / 2, "{largest}");
+    wait_for("not truncated when idle", || wal_bytes(&place.path()) == 0);
+}
+
+fn wait_for(otherwise: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
-    while wal_bytes(&place.path()) > 0 {
-        assert!(start.elapsed() < STUCK, "not truncated when idle");
+    while !is_so() {
+        assert!(start.elapsed() < STUCK, "{otherwise}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn a_reader_that_stays_is_found_while_only_others_write() {
+    let (place, store) = with_small_log();
+    stored(&store, 1);
+    // Then the thread that checkpoints sleeps.
+    wait_for("not truncated when idle", || wal_bytes(&place.path()) == 0);
+    let (reader, writer) = (place.raw(), place.raw());
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
+    writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    let filler = "CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(4000000));";
+    writer.execute_batch(filler).unwrap();
+    assert!(wal_bytes(&place.path()) > LOG_BYTES);
+    let mut now = 0;
+    wait_for("not found", || {
+        now += 60_000;
+        store.pinned(now).is_some()
+    });
 }
 
 #[test]
