@@ -117,6 +117,31 @@ async fn a_worker_whose_process_was_killed_is_gone() {
     assert_eq!(rows(), 0);
 }
 
+/// Its process is there, and it would drive the machine.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_machine_that_a_frozen_worker_does_not_take_needs_attention() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let hand = Hand::at(machine::clock::now());
+    let store = OpenOptions::new().clock(hand.clone()).sqlite(&file).await.unwrap();
+    let mut process = crate::worker::process::Process::start("worker::crew::lives", &file);
+    let () = process.hear();
+    machine_tests::process::between_commits(&file, || process.stop());
+    let id = ticket(&store).await;
+    assert_eq!(missing(&store).await, BTreeSet::new());
+    hand.pass(2 * A_WHILE);
+    let frozen = store.workers().await.unwrap()[0].process.clone();
+    let what = format!(
+        "the worker that drives `ticket`, in {frozen}, has not looked for work for a minute or longer: if it is \
+         frozen or blocked, end it and start its program again"
+    );
+    assert_eq!(missing(&store).await, BTreeSet::from([(id, what)]));
+    process.thaw();
+    until("it is driven", async || missing(&store).await.is_empty()).await;
+    process.kill();
+}
+
 #[cfg(unix)]
 #[tokio::test]
 #[ignore = "another test runs it as another process"]

@@ -27,8 +27,8 @@ pub enum ConcernReason {
     SetAside,
     /// A worker refused to start. The concern is about no machine.
     WorkerNotStarted,
-    /// For a minute or longer, the machine has needed a handler or a tool that no live worker has, or a program for a
-    /// message that all live workers leave alone.
+    /// For a minute or longer, the machine has needed a handler or a tool that no live worker has, or only workers that have
+    /// not looked for work for a minute, such as frozen ones, or a program for a message that all live workers leave alone.
     NoWorker,
     /// Nothing can move the machine, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
     /// call or child, a deadline, a message, or a move for a person.

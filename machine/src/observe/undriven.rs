@@ -1,4 +1,5 @@
-//! Work that no live worker does: a handler or a tool that none of them has, or what each leaves to another program.
+//! Work that no live worker does: a handler or a tool that none of them has, or only one that is silent, or what each leaves
+//! to another program.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -7,7 +8,7 @@ use crate::{
     contract::{AnyExecution, Release, execution},
     definition::Definition,
     id::Id,
-    process::Liveness,
+    process::{Liveness, Process},
     store::{
         backend::{Messages, ReadyMachine},
         error::LoadError,
@@ -26,14 +27,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Undriven {
     pub(crate) id: Id,
     pub(crate) machine: String,
-    pub(crate) needs: Needs,
+    pub(crate) unmet: Unmet,
 }
 
 /// What a machine needs of a worker for its next move.
 #[derive(Debug)]
 pub(crate) struct Need {
     /// What no live worker has.
-    pub(crate) unmet: Option<Needs>,
+    pub(crate) unmet: Option<Unmet>,
     /// `false` in a store that no worker has ever driven.
     pub(crate) has_workers: bool,
 }
@@ -88,6 +89,30 @@ impl fmt::Display for Needs {
     }
 }
 
+/// What no live worker has, unless it is silent.
+#[derive(Debug, Clone)]
+pub(crate) struct Unmet {
+    pub(crate) needs: Needs,
+    /// The process of a silent worker that has it.
+    silent: Option<Process>,
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(process) = &self.silent else { return self.needs.fmt(f) };
+        f.write_str("the worker that ")?;
+        match &self.needs {
+            Needs::Handler(machine) | Needs::Program(machine) => write!(f, "drives `{machine}`")?,
+            Needs::Tool(tool) => write!(f, "has the tool `{tool}`")?,
+        }
+        write!(
+            f,
+            ", in {process}, has not looked for work for a minute or longer: if it is frozen or blocked, end it and \
+             start its program again"
+        )
+    }
+}
+
 /// The live workers, and the stored definitions.
 struct LiveWorkers {
     live: Vec<LiveWorker>,
@@ -95,18 +120,26 @@ struct LiveWorkers {
 }
 
 impl LiveWorkers {
-    fn meet(&self, needs: &Needs) -> bool {
-        self.live.iter().any(|worker| match needs {
+    /// A worker that has this: one that looks for work, if there is one.
+    fn with(&self, needs: &Needs) -> Option<&LiveWorker> {
+        let have = self.live.iter().filter(|worker| match needs {
             Needs::Handler(machine) => worker.drives(machine),
             Needs::Tool(tool) => worker.runs(tool),
             // It would have done it.
             Needs::Program(_) => false,
-        })
+        });
+        have.min_by_key(|worker| worker.is_silent)
     }
 
-    /// The first of these that no live worker has.
-    fn unmet(&self, needs: Vec<Needs>) -> Option<Needs> {
-        needs.into_iter().find(|needs| !self.meet(needs))
+    /// The first of these that no live worker has, unless it is silent.
+    fn unmet(&self, needs: Vec<Needs>) -> Option<Unmet> {
+        needs.into_iter().find_map(|needs| match self.with(&needs) {
+            None => Some(Unmet { needs, silent: None }),
+            Some(worker) if worker.is_silent => {
+                Some(Unmet { needs, silent: Some(worker.process.clone()) })
+            }
+            Some(_) => None,
+        })
     }
 }
 
@@ -165,9 +198,9 @@ impl Store {
         for id in ready {
             if !found.contains_key(&id)
                 && let Some((machine, needs)) = self.needs(id, before).await?
-                && let Some(needs) = crew.unmet(needs)
+                && let Some(unmet) = crew.unmet(needs)
             {
-                found.insert(id, Undriven { id, machine, needs });
+                found.insert(id, Undriven { id, machine, unmet });
             }
         }
         Ok(found.into_values().collect())

@@ -110,7 +110,7 @@ impl Observer {
         }
         let ready = self.store.undriven(Duration::ZERO, query.page_limit()).await?;
         let mut needs: BTreeMap<Id, Needs> =
-            ready.into_iter().map(|it| (it.id, it.needs)).collect();
+            ready.into_iter().map(|it| (it.id, it.unmet.needs)).collect();
         let ids = self.store.selected(query, needs.keys().copied().collect()).await?;
         let needs: BTreeSet<Needs> = ids.iter().filter_map(|id| needs.remove(id)).collect();
         Ok(needs.iter().map(ToString::to_string).collect())
@@ -127,7 +127,7 @@ impl Observer {
         let mut machines: BTreeMap<Id, String> = match reason {
             ConcernReason::NoWorker => {
                 let undriven = self.store.undriven(PATIENCE, limit).await?.into_iter();
-                undriven.map(|it| (it.id, it.needs.to_string())).collect()
+                undriven.map(|it| (it.id, it.unmet.to_string())).collect()
             }
             ConcernReason::Stuck => {
                 let stuck = self.store.stuck(PATIENCE, limit).await?.into_iter();

@@ -7,6 +7,7 @@ use tracing::field::display;
 
 use super::{
     FailedAttempt,
+    settings::Settings,
     shared::{Hook, OnError},
 };
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     contract::bounded,
     definition::Definition,
     id::Id,
-    observe::undriven::{Needs, PATIENCE, Undriven},
+    observe::undriven::{Needs, PATIENCE, Undriven, Unmet},
     store::{
         Cause, Store, Unavailable,
         backend::{FoundRow, PinnedLog},
@@ -25,6 +26,9 @@ use crate::{
 
 /// The number of machines of each kind that are checked.
 const LOOKED_AT: usize = 256;
+
+/// The time between two signs of life, in milliseconds.
+const SIGN: u32 = 20_000;
 
 /// A worker among those of all processes.
 pub(super) struct Crew {
@@ -41,6 +45,8 @@ pub(super) struct Crew {
     stuck: BTreeSet<(Id, Millis)>,
     /// The reader that is listed in its row.
     pinned: Option<PinnedLog>,
+    /// When it last gave a sign of life.
+    signed_at: Option<Millis>,
 }
 
 impl Crew {
@@ -60,6 +66,7 @@ impl Crew {
             warned: BTreeSet::new(),
             stuck: BTreeSet::new(),
             pinned: None,
+            signed_at: None,
         }
     }
 
@@ -74,6 +81,16 @@ impl Crew {
     pub(super) async fn refuse(&self, why: String) {
         if let Err(error) = self.store.refuse(&self.joining(), bounded(why)).await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+        }
+    }
+
+    /// Says from time to time that it looks for work. Called before each look.
+    pub(super) fn give_sign_of_life(&mut self, settings: &Settings) {
+        let now = self.store.now();
+        if self.signed_at.is_none_or(|at| now.abs_diff(at) >= u64::from(SIGN)) {
+            self.signed_at = Some(now);
+            let sweep = Millis::try_from(settings.sweep.as_millis()).unwrap_or(Millis::MAX);
+            self.store.looks_again_by(now.saturating_add(sweep).saturating_add(SIGN.into()));
         }
     }
 
@@ -101,7 +118,7 @@ impl Crew {
         let Some(undriven) = self.undriven(PATIENCE).await else { return };
         self.warn(&undriven);
         // A need that is missing again later is reported again.
-        self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
+        self.warned.retain(|needs| undriven.iter().any(|it| it.unmet.needs == *needs));
     }
 
     /// Lists a reader that keeps the log of the file from being reset, and reports it once.
@@ -131,7 +148,7 @@ impl Crew {
             return;
         }
         if let Some(mut undriven) = self.undriven(Duration::ZERO).await {
-            undriven.retain(|it| lacking.contains(&it.needs));
+            undriven.retain(|it| lacking.contains(&it.unmet.needs));
             self.warn(&undriven);
         }
     }
@@ -160,7 +177,7 @@ impl Crew {
     }
 
     fn warn(&mut self, undriven: &[Undriven]) {
-        for Undriven { id, machine, needs } in undriven {
+        for Undriven { id, machine, unmet: Unmet { needs, .. } } in undriven {
             if !self.warned.contains(needs) {
                 let (id, kind, needed) = (display(*id), machine.as_str(), needs.what());
                 telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();

@@ -126,6 +126,7 @@ impl Loop {
             return Err(WorkerError::Incompatible { check: Box::new(check) });
         }
         store.announce().await?.map_err(|error| WorkerError::Lock(lock_file::failure(&error)))?;
+        self.crew.give_sign_of_life(&self.shared.settings);
         // Another process may be in the middle of a long transaction, or frozen in one.
         while let Err(error) = self.crew.join().await {
             if !error.is_busy() || until.is_over() {
@@ -155,6 +156,7 @@ impl Loop {
             let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
             self.reap();
             if swept_at.is_none_or(|at| store.uptime() >= at + settings.sweep) {
+                self.crew.give_sign_of_life(settings);
                 ended = store.ended_holders().await.unwrap_or_default();
                 swept_at = Some(store.uptime());
                 if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {

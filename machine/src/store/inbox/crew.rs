@@ -35,7 +35,12 @@ pub struct LiveWorker {
     pub other_tools: bool,
     /// The reader that it has found, and that keeps the log of the file from being reset.
     pub(crate) pinned: Option<PinnedLog>,
+    /// Its process is there, but it has not looked for work for a minute or longer.
+    pub(crate) is_silent: bool,
 }
+
+/// The time by which a worker may be late to look for work until it counts as silent.
+const SILENT_AFTER: Millis = 60 * 1000;
 
 impl LiveWorker {
     pub(crate) fn drives(&self, machine: &str) -> bool {
@@ -104,7 +109,10 @@ impl WorkerBody {
         let Self { process, since, kinds, tools, other_tools, refused, pinned } =
             serde_json::from_str(&registered.body).ok()?;
         let id = registered.id;
-        Some((LiveWorker { id, process, since, kinds, tools, other_tools, pinned }, refused))
+        let is_silent = false;
+        let worker =
+            LiveWorker { id, process, since, kinds, tools, other_tools, pinned, is_silent };
+        Some((worker, refused))
     }
 }
 
@@ -140,6 +148,7 @@ impl Store {
 
     /// What the rows of workers say now.
     pub(crate) async fn crew(&self) -> Result<Crew, Unavailable> {
+        let now = self.now();
         let (mut crew, mut joined) = (Crew::default(), Vec::new());
         for row in self.inner.backend.workers().await? {
             match WorkerBody::read(&row) {
@@ -149,18 +158,24 @@ impl Store {
         }
         if !joined.is_empty() {
             let lock = self.inner.worker.clone();
-            // The lock is there before the row.
-            let is_alive = move |row: &WorkerRow| {
-                row.name == lock.name()
-                    || matches!(lock.liveness_of_process(&row.name), Ok(Liveness::Alive))
+            let look = move || -> (Vec<_>, Vec<_>) {
+                for (row, worker) in &mut joined {
+                    let late = lock.looks_by(&row.name).map_or(0, |by| now.saturating_sub(by));
+                    if let Some(worker) = worker {
+                        worker.is_silent = late > SILENT_AFTER;
+                    }
+                }
+                // The lock is there before the row.
+                joined.into_iter().partition(|(row, _)| {
+                    row.name == lock.name()
+                        || matches!(lock.liveness_of_process(&row.name), Ok(Liveness::Alive))
+                })
             };
-            let (alive, ended): (Vec<_>, Vec<_>) =
-                self.run(move || joined.into_iter().partition(|(row, _)| is_alive(row))).await?;
+            let (alive, ended) = self.run(look).await?;
             // Rows that were edited by hand are skipped.
             crew.alive = alive.into_iter().filter_map(|(_, worker)| worker).collect();
             crew.gone = ended.into_iter().map(|(row, _)| row.id).collect();
         }
-        let now = self.now();
         let (refused, over): (Vec<_>, Vec<_>) =
             crew.refused.into_iter().partition(|it| it.holds(&crew.alive, now));
         crew.refused = refused;
@@ -237,6 +252,11 @@ impl Store {
         };
         // Nothing in it can be rejected.
         self.inner.backend.apply(batch).await.map(drop)
+    }
+
+    /// Says by when a worker of this process will have looked for work again.
+    pub(crate) fn looks_again_by(&self, at: Millis) {
+        self.inner.worker.looks_again_by(at);
     }
 
     /// The worker has ended.

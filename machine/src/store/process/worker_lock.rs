@@ -7,9 +7,10 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, UNIX_EPOCH},
 };
 
-use crate::{id::Id, process::Liveness, store::process::lock_file};
+use crate::{clock::Millis, id::Id, process::Liveness, store::process::lock_file};
 
 /// The lock file of a worker, by which other processes see that it is alive.
 ///
@@ -78,6 +79,22 @@ impl WorkerLock {
             Some(database) => lock_file::liveness(&path_of(database, worker), worker),
             None => Ok(Liveness::Unknown),
         }
+    }
+
+    /// Says by when the worker will have looked for work again: as the time of its lock file, so that nothing is written to
+    /// the database. Without that it counts as silent, which is harmless.
+    pub(crate) fn looks_again_by(&self, at: Millis) {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(file), Ok(at)) = (&*file, u64::try_from(at)) {
+            let _ = file.set_modified(UNIX_EPOCH + Duration::from_millis(at));
+        }
+    }
+
+    /// By when a worker was to look for work again.
+    pub(crate) fn looks_by(&self, worker: &str) -> Option<Millis> {
+        let database = self.database.as_ref().filter(|_| worker.parse::<Id>().is_ok())?;
+        let at = std::fs::metadata(path_of(database, worker)).ok()?.modified().ok()?;
+        Millis::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
     }
 
     /// Keeps the lock until the process ends.
