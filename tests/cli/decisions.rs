@@ -75,7 +75,9 @@ async fn people_see_who_decided() {
     let id = planned.id();
     let approved = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
     let prefix = place.prefix();
-    approved.shows(&[&format!("a worker runs {id}; follow it with `{prefix} show {id}`\n")]);
+    let but = "but none has ever opened this file: start the program that has its worker";
+    let follow = format!("a worker runs {id}, {but}; follow it with `{prefix} show {id}`\n");
+    approved.shows(&[&follow]);
     let show = |id| place.run(&["show", &end(id)]);
     drop(place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap());
     show(gate.id()).shows(&["answered     by ann"]);

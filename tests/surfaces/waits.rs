@@ -12,7 +12,7 @@ orphan       | person   | a person, who can `cancel`
 stale        | person   | a person, who can `cancel`
 withdrawn    |          |
 behind       | person   | a person, who answers its gate
-pending      | program  | its program, which makes the next move
+pending      | program  | its program, which makes the next move: no worker has ever opened this file
 overtaken    | program  | its program, which makes the next move
 stale behind | person   | a person, who can `cancel`
 running      | call     | the end of its call, which is under way

@@ -93,33 +93,54 @@ impl fmt::Display for Needs {
 #[derive(Debug, Clone)]
 pub(crate) struct Unmet {
     pub(crate) needs: Needs,
-    /// The process of a silent worker that has it.
-    silent: Option<Process>,
+    lack: Lack,
+}
+
+/// Why nothing meets a need.
+#[derive(Debug, Clone)]
+enum Lack {
+    /// No worker has ever opened the file.
+    Workers,
+    /// None of the live workers has it.
+    Capability,
+    /// The worker that has it is silent.
+    Life(Process),
 }
 
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(process) = &self.silent else { return self.needs.fmt(f) };
-        f.write_str("the worker that ")?;
-        match &self.needs {
-            Needs::Handler(machine) | Needs::Program(machine) => write!(f, "drives `{machine}`")?,
-            Needs::Tool(tool) => write!(f, "has the tool `{tool}`")?,
+        let does = match &self.needs {
+            Needs::Handler(machine) | Needs::Program(machine) => format!("drives `{machine}`"),
+            Needs::Tool(tool) => format!("has the tool `{tool}`"),
+        };
+        match &self.lack {
+            Lack::Workers => {
+                write!(f, "no worker has ever opened this file: start the program that {does}")
+            }
+            Lack::Capability => self.needs.fmt(f),
+            Lack::Life(process) => {
+                write!(
+                    f,
+                    "the worker that {does}, in {process}, has not looked for work for a minute or longer: if it is \
+                     frozen or blocked, end it and start its program again"
+                )
+            }
         }
-        write!(
-            f,
-            ", in {process}, has not looked for work for a minute or longer: if it is frozen or blocked, end it and \
-             start its program again"
-        )
     }
 }
 
-/// The live workers, and the stored definitions.
-struct LiveWorkers {
+/// The live workers, and the kinds that workers have driven.
+struct Workers {
     live: Vec<LiveWorker>,
-    definitions: Vec<Arc<Definition>>,
+    driven: Vec<String>,
 }
 
-impl LiveWorkers {
+impl Workers {
+    /// `false` in a store that no worker has ever driven.
+    fn are_used(&self) -> bool {
+        !self.driven.is_empty() || !self.live.is_empty()
+    }
+
     /// A worker that has this: one that looks for work, if there is one.
     fn with(&self, needs: &Needs) -> Option<&LiveWorker> {
         let have = self.live.iter().filter(|worker| match needs {
@@ -133,12 +154,14 @@ impl LiveWorkers {
 
     /// The first of these that no live worker has, unless it is silent.
     fn unmet(&self, needs: Vec<Needs>) -> Option<Unmet> {
-        needs.into_iter().find_map(|needs| match self.with(&needs) {
-            None => Some(Unmet { needs, silent: None }),
-            Some(worker) if worker.is_silent => {
-                Some(Unmet { needs, silent: Some(worker.process.clone()) })
-            }
-            Some(_) => None,
+        needs.into_iter().find_map(|needs| {
+            let lack = match self.with(&needs) {
+                None if self.are_used() => Lack::Capability,
+                None => Lack::Workers,
+                Some(worker) if worker.is_silent => Lack::Life(worker.process.clone()),
+                Some(_) => return None,
+            };
+            Some(Unmet { needs, lack })
         })
     }
 }
@@ -147,50 +170,52 @@ impl Store {
     /// What a machine needs of a worker now, if it is for a worker to move it on.
     pub(super) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
         let Some((_, needs)) = self.needs(id, self.now()).await? else { return Ok(None) };
-        let crew = self.crew_of_all().await?;
-        let has_workers = crew.is_some();
-        Ok(Some(Need { unmet: crew.and_then(|(crew, _)| crew.unmet(needs)), has_workers }))
+        let workers = self.all_workers().await?;
+        let has_workers = workers.are_used();
+        let unmet = if has_workers { workers.unmet(needs) } else { None };
+        Ok(Some(Need { unmet, has_workers }))
     }
 
-    /// The live workers, and the kinds that workers have driven. `None` if there never was a worker.
-    async fn crew_of_all(&self) -> Result<Option<(LiveWorkers, Vec<String>)>, LoadError> {
+    async fn all_workers(&self) -> Result<Workers, LoadError> {
         let driven = self.inner.backend.driven().await?;
-        let live = self.workers().await?;
-        if driven.is_empty() && live.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some((LiveWorkers { live, definitions: self.definitions().await? }, driven)))
+        Ok(Workers { live: self.workers().await?, driven })
     }
 
     /// The machines that are ready for this time or longer, and for which no live worker has what they need; at most
-    /// this many of each kind are read. Without patience, also those whose worker has ended, but not its lease. None in a
-    /// store that no worker has ever driven.
+    /// this many of each kind are read. Without patience, also those whose worker has ended, but not its lease. In a store
+    /// that no worker has ever driven, programs move their machines themselves: there, only calls, and none without patience.
     pub(crate) async fn undriven(
         &self,
         patience: Duration,
         limit: usize,
     ) -> Result<Vec<Undriven>, LoadError> {
-        let Some((crew, driven)) = self.crew_of_all().await? else { return Ok(Vec::new()) };
+        let workers = self.all_workers().await?;
+        if !workers.are_used() && patience.is_zero() {
+            return Ok(Vec::new());
+        }
+        let definitions = self.definitions().await?;
         let before = self.ago(patience);
         let ended = if patience.is_zero() { self.ended_holders().await? } else { Vec::new() };
         let is_ready = |it: &&ReadyMachine| {
             it.wake.at <= before || it.worker.as_ref().is_some_and(|worker| ended.contains(worker))
         };
         let mut ready: Vec<Id> = Vec::new();
-        for kind in &driven {
+        for kind in &workers.driven {
             let found = self.ready(std::slice::from_ref(kind), limit, ended.clone()).await?;
             ready.extend(found.iter().filter(is_ready).map(|it| it.id));
         }
-        let kinds = crew.definitions.iter().map(|definition| definition.name.as_ref());
+        let executions = &*execution::DEFINITION.name;
+        let kinds = definitions.iter().map(|definition| &*definition.name);
+        let kinds = kinds.filter(|kind| workers.are_used() || *kind == executions);
         let mut never_driven: Vec<&str> =
-            kinds.filter(|kind| !driven.iter().any(|known| known == kind)).collect();
+            kinds.filter(|kind| !workers.driven.iter().any(|known| known == kind)).collect();
         never_driven.sort_unstable();
         never_driven.dedup();
         let query = Query::new().live().limit(limit).unchanged_for(patience);
         for kind in &never_driven {
-            self.ready_without_worker(kind, &query, &crew, &mut ready).await?;
+            self.ready_without_worker(kind, &query, &definitions, &mut ready).await?;
         }
-        if !never_driven.is_empty() {
+        if workers.are_used() && !never_driven.is_empty() {
             let queued = self.inner.backend.messages(Messages::Queued(before, limit)).await?;
             ready.extend(queued.into_iter().flatten().map(|message| message.to));
         }
@@ -198,7 +223,7 @@ impl Store {
         for id in ready {
             if !found.contains_key(&id)
                 && let Some((machine, needs)) = self.needs(id, before).await?
-                && let Some(unmet) = crew.unmet(needs)
+                && let Some(unmet) = workers.unmet(needs)
             {
                 found.insert(id, Undriven { id, machine, unmet });
             }
@@ -211,11 +236,11 @@ impl Store {
         &self,
         kind: &str,
         query: &Query,
-        crew: &LiveWorkers,
+        definitions: &[Arc<Definition>],
         ready: &mut Vec<Id>,
     ) -> Result<(), LoadError> {
         let mut states: Vec<&str> = Vec::new();
-        for definition in crew.definitions.iter().filter(|known| known.name == kind) {
+        for definition in definitions.iter().filter(|known| known.name == kind) {
             let moves = definition.states.iter().filter(|state| !state.stable && !state.terminal);
             states.extend(moves.map(|state| state.name.as_ref()));
         }

@@ -48,6 +48,8 @@ pub enum WaitingFor {
 
 const WORKER: &str = "a worker, which makes the next move";
 const PROGRAM: &str = "its program, which makes the next move";
+const WITHOUT_WORKER: &str =
+    "its program, which makes the next move: no worker has ever opened this file";
 
 impl<A: Audience> Detail<A> {
     /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the next move; `is_stuck` is
@@ -86,7 +88,7 @@ impl<A: Audience> Detail<A> {
             return if need.has_workers {
                 by(WaitingFor::Worker, WORKER, retry_at)
             } else {
-                by(WaitingFor::Program, PROGRAM, retry_at)
+                by(WaitingFor::Program, WITHOUT_WORKER, retry_at)
             };
         }
         if execution.is_some_and(|execution| execution.label == Label::InProgress) {

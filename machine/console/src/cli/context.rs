@@ -11,10 +11,10 @@ use super::{Error, terminal::Terminal};
 use machine::{
     Id,
     actor::Actors,
-    observe::Observer,
+    observe::{Observer, WaitingFor},
     store::{OpenOptions, Store},
     text::{is_invisible, shell_word},
-    view::Language,
+    view::{Human, Language},
 };
 
 /// The program around the commands.
@@ -170,6 +170,18 @@ impl Context {
 
     pub(super) fn observer(&self, store: &Store) -> Observer {
         Observer::new(store).language(self.language)
+    }
+
+    /// Continues "a worker runs it" if no worker has ever opened the file. Empty if that cannot be read: it is an addition only.
+    pub(super) async fn unless_worker(&self, store: &Store, id: Id) -> &'static str {
+        let detail = Box::pin(self.observer(store).detail::<Human>(id)).await;
+        let cause = detail.ok().and_then(|detail| detail.waits_for.as_ref().map(|it| it.cause));
+        match cause {
+            Some(WaitingFor::Program) => {
+                ", but none has ever opened this file: start the program that has its worker"
+            }
+            _ => "",
+        }
     }
 
     /// The commands that a person can give next. None if they cannot be read: they are an addition only.

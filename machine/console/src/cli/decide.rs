@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use serde_json::json;
 
 use super::{
@@ -67,11 +69,16 @@ impl Approve {
                 .hint(format_args!("`approve {id} --whole --as NAME` shows all of it, and asks")),
             None => error,
         })?;
-        let text = decided.iter().map(|Decided { gate, execution, .. }| {
+        let mut text = String::new();
+        for Decided { gate, execution, .. } in &decided {
+            let but = context.unless_worker(&store, *execution).await;
             let show = context.line(NextStep::Show { id: *execution });
-            format!("{gate} approved: a worker runs {execution}; follow it with `{show}`\n")
-        });
-        self.several.by.report(json!({ "decided": decided }), text.collect())
+            let _ = writeln!(
+                text,
+                "{gate} approved: a worker runs {execution}{but}; follow it with `{show}`"
+            );
+        }
+        self.several.by.report(json!({ "decided": decided }), text)
     }
 }
 
