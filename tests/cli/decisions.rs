@@ -99,6 +99,29 @@ async fn people_see_who_decided() {
     assert_eq!(listed["attention"]["concerns"], json!([]));
 }
 
+/// The words are those of a gate that nobody answered.
+#[tokio::test]
+async fn executions_that_were_never_called_say_who_ended_them() {
+    let place = Place::new().await;
+    let words = "not answered in time";
+    let (_, cancelled) = place.gate("eve@example.com").await;
+    let (gate, declined) = place.gate("zoe@example.com").await;
+    let (cancelled, declined) = (cancelled.id(), declined.id());
+    place.run(&["cancel", &end(cancelled), "--as", "bob", "--reason", words]).done();
+    let decline = ["decline", &end(gate.id()), "--as", "carl", "--yes", "--reason", words];
+    place.run(&decline).done();
+    for (id, shown, chinese, by, text) in [
+        (cancelled, "cancelled by bob: ", "已被 bob 取消：", "human bob", "cancelled"),
+        (declined, "declined by carl: ", "已被 carl 拒绝：", "human carl", "declined"),
+    ] {
+        place.run(&["show", &end(id)]).shows(&[&format!("{shown}{words}")]);
+        let translated = place.run(&["show", &end(id), "--lang", "zh"]);
+        translated.shows(&[&format!("{chinese}{words}")]);
+        let ended = format!("ended without a call: {text}");
+        place.run(&["timeline", &end(id)]).shows(&[by, &ended]);
+    }
+}
+
 /// All are checked before the first one is changed; a gate and its mail may be named in either order.
 #[tokio::test]
 async fn several_machines_are_cancelled() {

@@ -46,7 +46,7 @@ async fn the_three_are_distinct_and_listed(place: Place) {
     for line in [
         "[DEFERRED] email.send → ann@example.com",
         "[NOT_STARTED] email.send → bob@example.com",
-        "[CANCELLED] email.send → eve@example.com: not approved: wrong address",
+        "[CANCELLED] email.send → eve@example.com: declined by ann: wrong address",
     ] {
         assert!(prompt.lines().any(|found| found == line), "{line}\n{prompt}");
     }

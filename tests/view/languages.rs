@@ -112,7 +112,7 @@ async fn a_gate_is_in_the_language() {
     let (mut gate, mut planned) =
         invite("bob@example.com").ask::<Invite>(limit, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
-    let id = gate.id();
+    let (id, behind) = (gate.id(), planned.id());
     while store.now() < gate.expires_at().unwrap() {
         tokio::task::yield_now().await;
     }
@@ -120,6 +120,8 @@ async fn a_gate_is_in_the_language() {
     drop(store.expire(gate, graph_runner()).await.unwrap());
     let expected = "[CANCELLED] 批准 email.send → 给 Bob 的会议邀请: 无人在规定时间内答复";
     assert_eq!(line(id).await, expected);
+    let expected = "[CANCELLED] email.send → 给 Bob 的会议邀请: 已过期：无人在规定时间内答复";
+    assert_eq!(line(behind).await, expected);
 }
 
 /// A tool's own words are not translated, also if they look like those of the library.

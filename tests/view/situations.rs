@@ -153,7 +153,7 @@ async fn an_irreversible_action() {
         (vec![Ask, Approve, Gate], "[SUCCESS] approve email.send → bob: approved", "waited result"),
         (
             vec![Ask, Decline],
-            r"[CANCELLED] email.send → bob: not approved: wrong address\n",
+            r"[CANCELLED] email.send → bob: declined by ann: wrong address\n",
             "error",
         ),
         (
@@ -161,7 +161,7 @@ async fn an_irreversible_action() {
             r"[REJECTED] approve email.send → bob: wrong address\n",
             "waited error",
         ),
-        (vec![Ask, Withdraw], "[CANCELLED] email.send → bob: not approved: not needed", "error"),
+        (vec![Ask, Withdraw], "[CANCELLED] email.send → bob: cancelled: not needed", "error"),
         (
             vec![Ask, Withdraw, Gate],
             "[CANCELLED] approve email.send → bob: not needed",

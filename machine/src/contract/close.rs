@@ -5,6 +5,9 @@ use super::{
 };
 use crate::actor::who::Who;
 
+/// The start of the reason of an execution that ends with its gate.
+pub(crate) const NOT_APPROVED: &str = "not approved: ";
+
 /// Ends an execution that has not begun: without a permit, and without taking its key.
 pub(crate) fn close<A: MayStart<Pending> + MayCancel<Running>>(
     mut pending: Execution<Pending>,
@@ -20,7 +23,7 @@ pub(crate) fn close<A: MayStart<Pending> + MayCancel<Running>>(
 impl Closing {
     /// Cancelled by this actor.
     pub(crate) fn cancelled(by: Who<'_>) -> Self {
-        Self::Cancelled { by: by.name.map(str::to_owned) }
+        Self::Cancelled { by: by.name.map(str::to_owned), by_person: false }
     }
 
     /// Declined by this person, for this reason.
@@ -38,7 +41,7 @@ impl Closing {
         match (decision, trigger) {
             (Some(decision), _) => Self::declined(&decision.by, reason),
             (None, Some("timeout")) => Self::Expired,
-            (None, _) => Self::Cancelled { by: None },
+            (None, _) => Self::Cancelled { by: None, by_person: false },
         }
     }
 }

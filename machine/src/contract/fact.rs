@@ -158,6 +158,9 @@ pub enum Closing {
     Cancelled {
         /// The name of the person or the program.
         by: Option<String>,
+        /// A person cancelled this execution, in the words of its reason.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_person: bool,
     },
 }
 

@@ -88,7 +88,7 @@ pub use callable::{Callable, Repeatable, ToolAnswer};
 pub use callback::Reporter;
 pub use callback::{Accepted, CallbackToken};
 #[cfg(feature = "store")]
-pub(crate) use close::close;
+pub(crate) use close::{NOT_APPROVED, close};
 pub use contract::Contract;
 #[cfg(feature = "store")]
 pub(crate) use decision::AnsweredGate;

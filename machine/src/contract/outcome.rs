@@ -216,7 +216,9 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
                 Some(Closing::Declined { by, reason }) => CallError::Declined { by, reason },
                 Some(Closing::Expired) => CallError::Expired,
                 Some(Closing::AlreadyDone { by }) => CallError::AlreadyDone { by },
-                Some(Closing::Cancelled { by }) => CallError::Cancelled { by, reason: reason() },
+                Some(Closing::Cancelled { by, .. }) => {
+                    CallError::Cancelled { by, reason: reason() }
+                }
                 None => CallError::Cancelled { by: None, reason: reason() },
             }
         }

@@ -107,6 +107,11 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Progress {
+    /// What ended it without a call.
+    pub(crate) fn closed(&self) -> Option<&Closing> {
+        self.closed.as_ref()
+    }
+
     /// A person declined it.
     pub(crate) fn is_declined(&self) -> bool {
         matches!(self.closed, Some(Closing::Declined { .. }))

@@ -1,6 +1,6 @@
 use crate::{
-    actor::ToolNode,
     actor::who::who,
+    actor::{Human, ToolNode},
     contract::{
         Closing, Execution, close,
         execution::{Cancelled, Pending},
@@ -39,12 +39,14 @@ impl Store {
         by: &ToolNode,
         act: Option<Act>,
     ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
-        let person = act.as_ref().map(|act| act.by.clone());
-        let cause = match person {
-            Some(by) => Closing::Cancelled { by: Some(by) },
+        // The name in the act was valid when the person was authenticated.
+        let person = act.as_ref().and_then(|act| Human::new(&*act.by).ok());
+        let decided_by = person.as_ref().map_or(who(by), who);
+        let cause = match &act {
+            Some(act) => Closing::Cancelled { by: Some(act.by.clone()), by_person: true },
             None => Closing::cancelled(who(by)),
         };
-        let cancelled = close(fork(&pending), (reason, cause), who(by), by);
+        let cancelled = close(fork(&pending), (reason, cause), decided_by, by);
         self.advance(pending, cancelled, act).await
     }
 }

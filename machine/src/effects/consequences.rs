@@ -6,7 +6,7 @@ use crate::{
     actor::who::{Who, who},
     actor::{EcsNode, GraphRunner, Human},
     contract::{
-        AnyExecution, Closing, Execution, Gate, bounded, close,
+        AnyExecution, Closing, Execution, Gate, NOT_APPROVED, bounded, close,
         execution::{Cancelled, Status},
     },
     effects::{
@@ -123,7 +123,7 @@ impl Store {
                 // The name in the decision was valid when it was recorded.
                 let person = answered_by.and_then(|name| Human::new(name).ok());
                 let by = person.as_ref().map_or(who(&EcsNode::STORE), who);
-                let reason = format!("not approved: {reason}");
+                let reason = format!("{NOT_APPROVED}{reason}");
                 Some(close(pending, (&reason, cause.clone()), by, &EcsNode::STORE))
             }
             (Ends::Gate { action, .. }, Some(any)) => Gate::narrow(any)

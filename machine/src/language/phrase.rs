@@ -116,4 +116,11 @@ phrases! {
     NotReported: "its service accepted it but has not reported", "服务方已受理，尚未报告结果";
     EndedByMove: "a person moved the {machine} to `{state}` by `{trigger}` before the call began",
         "有人在调用开始前以 `{trigger}` 将 {machine} 转为 `{state}`";
+
+    // The end of an execution that was never called. The words of people stay as they are.
+    DeclinedBy: "declined by {by}: {reason}", "已被 {by} 拒绝：{reason}";
+    DeclinedWithoutReason: "declined by {by}", "已被 {by} 拒绝";
+    Expired: "expired: {reason}", "已过期：{reason}";
+    CancelledBy: "cancelled by {by}: {reason}", "已被 {by} 取消：{reason}";
+    Cancelled: "cancelled: {reason}", "已取消：{reason}";
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Label, Language, Phrase, View, snapshot::millis_between};
 use crate::{
-    contract::{ActionType, AnyExecution, Progress},
+    contract::{ActionType, AnyExecution, Closing, NOT_APPROVED, Progress},
     id::Id,
     line::Within,
 };
@@ -118,7 +118,8 @@ impl ConsequenceView {
 }
 
 /// Result and error of an execution: what is doubtful or contradicts them is said first. Reasons of the
-/// library, and the answer of a gate, are in the language; what tools and people said is as they said it.
+/// library, and the answer of a gate, are in the language; what tools and people said is as they said it. Without a call,
+/// what ended it comes first, because its reason can be any text.
 pub(super) fn outcome(
     execution: &AnyExecution,
     progress: &Progress,
@@ -134,8 +135,12 @@ pub(super) fn outcome(
         }
         AnyExecution::Completed(done) => (Some(done.state().result.clone()), None),
         AnyExecution::Failed(done) => (None, Some(said(&done.state().error))),
-        AnyExecution::Rejected(done) => (None, Some(said(&done.state().reason))),
-        AnyExecution::Cancelled(done) => (None, Some(said(&done.state().reason))),
+        AnyExecution::Rejected(done) => (None, Some(done.state().reason.clone())),
+        AnyExecution::Cancelled(done) => {
+            let reason = &done.state().reason;
+            let ended = progress.closed().map(|cause| never_called(cause, reason, language));
+            (None, Some(ended.unwrap_or_else(|| said(reason))))
+        }
     };
     let say = |phrase, name, value: &str| Some(language.say(phrase, &[(name, &value)]));
     let arrived = language.text(Phrase::ReceiptArrived);
@@ -167,6 +172,33 @@ pub(super) fn outcome(
         }
         (_, None) if progress.is_not_found() => (None, say(Phrase::NotFound, "reason", ended)),
         _ => (result, error),
+    }
+}
+
+/// Why an execution was never called: what ended it, then the words of the person or the program.
+fn never_called(cause: &Closing, reason: &str, language: Language) -> String {
+    let words = reason.strip_prefix(NOT_APPROVED);
+    match cause {
+        Closing::Declined { by, reason: declined } => {
+            let words = words.unwrap_or(declined);
+            // The library's word, if the person gave none.
+            if words == Phrase::Declined.english() {
+                return language.say(Phrase::DeclinedWithoutReason, &[("by", by)]);
+            }
+            language.say(Phrase::DeclinedBy, &[("by", by), ("reason", &words)])
+        }
+        Closing::Expired => {
+            let words = language.stored(words.unwrap_or(reason));
+            language.say(Phrase::Expired, &[("reason", &words)])
+        }
+        Closing::Cancelled { by: Some(by), by_person: true } => {
+            language.say(Phrase::CancelledBy, &[("by", by), ("reason", &reason)])
+        }
+        Closing::Cancelled { .. } => {
+            let words = language.stored(words.unwrap_or(reason));
+            language.say(Phrase::Cancelled, &[("reason", &words)])
+        }
+        Closing::AlreadyDone { .. } => reason.to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A short description of a journal entry, for people.
 
 use crate::{
-    contract::{CallFact, Evidence, Liveness},
+    contract::{CallFact, Closing, Evidence, Liveness},
     definition::Definition,
     journal::{Entry, Fact},
 };
@@ -60,6 +60,13 @@ pub(super) fn call(fact: &CallFact) -> &'static str {
         CallFact::Decided { .. } => "declined",
         CallFact::Answered { .. } => "answered by a person",
         CallFact::Acknowledged { .. } => "acknowledged by a person",
+        CallFact::Closed { cause: Closing::Declined { .. }, .. } => {
+            "ended without a call: declined"
+        }
+        CallFact::Closed { cause: Closing::Expired, .. } => "ended without a call: expired",
+        CallFact::Closed { cause: Closing::Cancelled { .. }, .. } => {
+            "ended without a call: cancelled"
+        }
         CallFact::Closed { .. } => "ended without a call",
     }
 }
