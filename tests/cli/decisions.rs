@@ -106,12 +106,15 @@ async fn executions_that_were_never_called_say_who_ended_them() {
     let words = "not answered in time";
     let (_, cancelled) = place.gate("eve@example.com").await;
     let (gate, declined) = place.gate("zoe@example.com").await;
-    let (cancelled, declined) = (cancelled.id(), declined.id());
+    let (withdrawn, behind) = place.gate("kim@example.com").await;
+    let (cancelled, declined, behind) = (cancelled.id(), declined.id(), behind.id());
     place.run(&["cancel", &end(cancelled), "--as", "bob", "--reason", words]).done();
+    place.run(&["cancel", &end(withdrawn.id()), "--as", "dora", "--reason", words]).done();
     let decline = ["decline", &end(gate.id()), "--as", "carl", "--yes", "--reason", words];
     place.run(&decline).done();
     for (id, shown, chinese, by, text) in [
         (cancelled, "cancelled by bob: ", "已被 bob 取消：", "human bob", "cancelled"),
+        (behind, "cancelled by dora: ", "已被 dora 取消：", "human dora", "cancelled"),
         (declined, "declined by carl: ", "已被 carl 拒绝：", "human carl", "declined"),
     ] {
         place.run(&["show", &end(id)]).shows(&[&format!("{shown}{words}")]);

@@ -40,7 +40,7 @@ impl Store {
         act: Option<Act>,
     ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
         // The name in the act was valid when the person was authenticated.
-        let person = act.as_ref().and_then(|act| Human::new(&*act.by).ok());
+        let person = act.as_ref().and_then(|act| Human::new(&act.by).ok());
         let decided_by = person.as_ref().map_or(who(by), who);
         let cause = match &act {
             Some(act) => Closing::Cancelled { by: Some(act.by.clone()), by_person: true },

@@ -10,6 +10,7 @@ use crate::{
         execution::{Cancelled, Status},
     },
     effects::{
+        act::Act,
         error::EffectError,
         leave::{Left, WaitsFor},
     },
@@ -37,14 +38,14 @@ pub(crate) struct BatchConsequences {
 
 /// The machine that ends with an execution.
 enum Ends<'a> {
-    /// The action of a gate that ended without an approval. It never runs.
-    Action { id: Id, gate: Id, answered_by: Option<&'a str>, cause: Closing },
+    /// The action of a gate that ended without an approval, perhaps by this person. It never runs.
+    Action { id: Id, gate: Id, person: Option<&'a str>, cause: Closing },
     /// The gate of an action that was cancelled before it began: nothing is left to approve.
     Gate { id: Id, action: Id },
 }
 
 impl<'a> Ends<'a> {
-    fn of(Prepared { write, index, stored, .. }: &'a Prepared) -> Option<Self> {
+    fn of(Prepared { write, index, stored, .. }: &'a Prepared, acts: &'a [Act]) -> Option<Self> {
         let row = &write.row;
         if let (true, Some(gate)) = (index.closed, index.behind) {
             return Some(Self::Gate { id: gate, action: row.id });
@@ -54,10 +55,17 @@ impl<'a> Ends<'a> {
         if !is_refused {
             return None;
         }
-        let answered_by = approves.decision.as_ref().map(|decision| &*decision.by);
+        let mut person = approves.decision.as_ref().map(|decision| &*decision.by);
         let trigger = stored.summary.last_trigger.as_deref();
-        let cause = Closing::of_gate(approves.decision.as_ref(), &reason_of(row), trigger);
-        Some(Self::Action { id: approves.execution, gate: row.id, answered_by, cause })
+        let mut cause = Closing::of_gate(approves.decision.as_ref(), &reason_of(row), trigger);
+        // The gate is moved by the program that carries out what the person said.
+        if let Closing::Cancelled { .. } = cause
+            && let Some(act) = acts.iter().find(|act| act.machines.contains(&row.id))
+        {
+            person = Some(&act.by);
+            cause = Closing::Cancelled { by: Some(act.by.clone()), by_person: true };
+        }
+        Some(Self::Action { id: approves.execution, gate: row.id, person, cause })
     }
 
     fn id(&self) -> Id {
@@ -72,6 +80,7 @@ impl Store {
     pub(crate) async fn consequences(
         &self,
         left: &[Left],
+        acts: &[Act],
         batch: &mut Vec<Prepared>,
         commit_id: i64,
     ) -> Result<BatchConsequences, EffectError> {
@@ -83,7 +92,7 @@ impl Store {
         let mut position = 0;
         while let Some(written) = batch.get(position) {
             position += 1;
-            let Some(ends) = Ends::of(written) else { continue };
+            let Some(ends) = Ends::of(written, acts) else { continue };
             if is_in(batch, ends.id()) {
                 continue;
             }
@@ -116,14 +125,16 @@ impl Store {
         reason: &str,
     ) -> Result<Option<Execution<Cancelled>>, EffectError> {
         Ok(match (ends, self.readable(ends.id()).await?) {
-            (
-                Ends::Action { gate, answered_by, cause, .. },
-                Some(AnyExecution::Pending(pending)),
-            ) if pending.context().behind() == Some(*gate) => {
-                // The name in the decision was valid when it was recorded.
-                let person = answered_by.and_then(|name| Human::new(name).ok());
+            (Ends::Action { gate, person, cause, .. }, Some(AnyExecution::Pending(pending)))
+                if pending.context().behind() == Some(*gate) =>
+            {
+                // The name was valid when the decision was made.
+                let person = person.and_then(|name| Human::new(name).ok());
                 let by = person.as_ref().map_or(who(&EcsNode::STORE), who);
-                let reason = format!("{NOT_APPROVED}{reason}");
+                let reason = match cause {
+                    Closing::Cancelled { by_person: true, .. } => reason.to_owned(),
+                    _ => format!("{NOT_APPROVED}{reason}"),
+                };
                 Some(close(pending, (&reason, cause.clone()), by, &EcsNode::STORE))
             }
             (Ends::Gate { action, .. }, Some(any)) => Gate::narrow(any)

@@ -4,6 +4,7 @@ use tracing::field::display;
 
 use crate::{
     effects::{
+        act::Act,
         batch::{batch::Batch, calls::Calls, earlier_try::commit_id, item::Item},
         committed::emit_committed,
         consequences::BatchConsequences,
@@ -47,8 +48,8 @@ impl Batch<'_> {
     ) -> Result<Vec<EventOutcome>, EffectError> {
         self.prepare_changes().await?;
         self.makes_no_call()?;
-        let acts = self.acts.iter().cloned().chain(self.acts_of_changes());
-        let log = acts.map(|act| self.store.line_done(act)).collect();
+        let acts: Vec<Act> = self.acts.iter().cloned().chain(self.acts_of_changes()).collect();
+        let log = acts.iter().cloned().map(|act| self.store.line_done(act)).collect();
         let (commit_id, now) = (commit_id(&mut self.items), self.store.now());
         // The ids of the calls depend on the time of the entry.
         self.items.iter_mut().for_each(|item| item.journal().set_times(now));
@@ -73,7 +74,7 @@ impl Batch<'_> {
         }
         no_machine_twice(&prepared)?;
         let BatchConsequences { ended, conditions: mut required, yielding, let_go } =
-            store.consequences(left, &mut prepared, commit_id).await?;
+            store.consequences(left, &acts, &mut prepared, commit_id).await?;
         required.extend(conditions.iter().cloned());
         required.extend(items.iter().filter_map(|it| Some(it.change()?.conditions())).flatten());
         let gates: Vec<_> = items.iter().map(|item| item.change()?.gate()).collect();
