@@ -13,9 +13,9 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::store::support::{Place, START, on_both};
+use crate::store::support::{Place, START, on_file};
 
-on_both! {
+on_file! {
     a_point_in_time_does_not_depend_on_the_commit,
     a_time_that_has_passed_is_due_at_once,
     none_is_no_deadline,
