@@ -122,7 +122,6 @@ defects! {
     Reorders => order,
     ReusesToken => token_rises,
     ReversesReady => ready,
-    /// An operation can end again, with another outcome.
     RingsNever => doorbell,
     RingsOnce => doorbell,
     /// A message has the time at which its batch was made.
