@@ -5,9 +5,6 @@ use super::{
 };
 use crate::actor::who::Who;
 
-/// The start of the reason of an execution that ends with its gate.
-pub(crate) const NOT_APPROVED: &str = "not approved: ";
-
 /// Ends an execution that has not begun: without a permit, and without taking its key.
 pub(crate) fn close<A: MayStart<Pending> + MayCancel<Running>>(
     mut pending: Execution<Pending>,

@@ -135,6 +135,9 @@ pub enum CallFact {
     },
 }
 
+/// The start of the reason of an execution that ends with its gate.
+pub(crate) const NOT_APPROVED: &str = "not approved: ";
+
 /// What ended an execution that will never be called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -88,13 +88,14 @@ pub use callable::{Callable, Repeatable, ToolAnswer};
 pub use callback::Reporter;
 pub use callback::{Accepted, CallbackToken};
 #[cfg(feature = "store")]
-pub(crate) use close::{NOT_APPROVED, close};
+pub(crate) use close::close;
 pub use contract::Contract;
 #[cfg(feature = "store")]
 pub(crate) use decision::AnsweredGate;
 pub use decision::decision;
 pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
+pub(crate) use fact::NOT_APPROVED;
 pub use fact::{CallFact, Closing, Evidence};
 pub(crate) use fork::{append, fork};
 pub use gate::{Gate, WholeQuestion};
