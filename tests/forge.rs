@@ -19,8 +19,8 @@ pub fn claim(machine: &dyn Durable) -> Unverified {
     Unverified::of(machine).unwrap()
 }
 
-/// Recomputes every digest and the seal after the record was changed. `own` is the definition of the
-/// program that reads it.
+/// Recomputes every digest and the seal after the record was changed. `own` is the definition of
+/// the program that reads it.
 pub fn reseal(claim: &mut Unverified, own: &Definition) {
     let mut head = [0; 32];
     let older = &claim.definitions;

@@ -26,7 +26,8 @@ pub mod samples;
 pub mod service;
 pub mod stores;
 
-/// The time after which a test that waits fails instead of hanging. No test fails because a computer is slow.
+/// The time after which a test that waits fails instead of hanging. No test fails because a
+/// computer is slow.
 pub const STUCK: Duration = Duration::from_mins(1);
 
 /// Waits until something is notified.
@@ -72,8 +73,8 @@ pub fn approval(gate: Gate, by: &Human) -> Decide {
     Decide::approve(gate, shown, by)
 }
 
-/// Returns true in a process that runs only the test `name`, for tests that change their process. Elsewhere it
-/// starts that process and checks that the test passes in it.
+/// Returns true in a process that runs only the test `name`, for tests that change their process.
+/// Elsewhere it starts that process and checks that the test passes in it.
 #[must_use]
 pub fn is_alone(name: &str) -> bool {
     const ALONE: &str = "MACHINE_TEST_ALONE";

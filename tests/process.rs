@@ -202,15 +202,15 @@ pub fn heard<T: DeserializeOwned>() -> T {
     serde_json::from_str(&line).unwrap()
 }
 
-/// Blocks this thread until the parent has stopped the process and let it continue. The parent sends
-/// the signal, because a thread that stops its own process may run for a moment.
+/// Blocks this thread until the parent has stopped the process and let it continue. The parent
+/// sends the signal, because a thread that stops its own process may run for a moment.
 pub fn freeze() {
     say(&FREEZE);
     wait();
 }
 
-/// Stops a process by `stop` while none of its threads, such as that of a heartbeat, is in a commit to this file: frozen, it
-/// would keep the lock of writers, and no other process could write.
+/// Stops a process by `stop` while none of its threads, such as that of a heartbeat, is in a commit
+/// to this file: frozen, it would keep the lock of writers, and no other process could write.
 pub fn between_commits<T>(file: &Path, stop: impl FnOnce() -> T) -> T {
     let raw = rusqlite::Connection::open(file).unwrap();
     raw.busy_timeout(STUCK).unwrap();
@@ -227,8 +227,8 @@ pub fn die() {
     std::thread::park();
 }
 
-/// A folder for temporary files that every user can reach: the usual one or, where other users cannot enter it, one of the
-/// system's. `None` where there is none, and a line that says so.
+/// A folder for temporary files that every user can reach: the usual one or, where other users
+/// cannot enter it, one of the system's. `None` where there is none, and a line that says so.
 #[must_use]
 pub fn temporary_folder_for_all() -> Option<PathBuf> {
     let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
@@ -244,8 +244,8 @@ pub fn temporary_folder_for_all() -> Option<PathBuf> {
     reachable
 }
 
-/// Starts a program as a user whom permissions of files bind: root becomes `nobody`. `None` where this process may not switch
-/// to that user, and a line that says so.
+/// Starts a program as a user whom permissions of files bind: root becomes `nobody`. `None` where
+/// this process may not switch to that user, and a line that says so.
 pub fn start_unprivileged(command: &mut Command) -> Option<Child> {
     const NOBODY: u32 = 65_534;
     if geteuid().is_root() {
@@ -254,7 +254,8 @@ pub fn start_unprivileged(command: &mut Command) -> Option<Child> {
     loop {
         match command.spawn() {
             Ok(child) => return Some(child),
-            // A child of another test that has not replaced itself yet has the program open for writing.
+            // A child of another test that has not replaced itself yet has the program open for
+            // writing.
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(1));
             }

@@ -54,8 +54,8 @@ pub fn setting<N: FromStr>(variable: &str) -> Option<N> {
     std::env::var_os(variable).map(|text| parse(variable, &text))
 }
 
-/// The number in the text of an environment variable. Panics if it is not a number, because a test that ignored it would
-/// not be the one that was asked for.
+/// The number in the text of an environment variable. Panics if it is not a number, because a test
+/// that ignored it would not be the one that was asked for.
 #[must_use]
 pub fn parse<N: FromStr>(variable: &str, text: &OsStr) -> N {
     let text = text.to_string_lossy();

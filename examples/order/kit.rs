@@ -29,7 +29,8 @@ async fn placed(reply: Reply<String, Declined>, coverage: &mut Coverage) -> AnyO
     shop.load(order).await
 }
 
-/// An order whose payment the bank does not have: its customer places it again, and it is charged then.
+/// An order whose payment the bank does not have: its customer places it again, and it is charged
+/// then.
 async fn placed_again(coverage: &mut Coverage) -> AnyOrder {
     let bank = TestTool::<Charge>::new().finds(Reply::refused(Declined::NotFound));
     let bank =

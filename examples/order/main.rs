@@ -1,5 +1,6 @@
-//! `order FILE 17 500` places the order 17 and pays 500 cents to `FILE.bank`. Kill it at any moment: `order FILE`
-//! continues from there, and asks the bank if it is unknown whether the payment was made. If it was not, place it again.
+//! `order FILE 17 500` places the order 17 and pays 500 cents to `FILE.bank`. Kill it at any
+//! moment: `order FILE` continues from there, and asks the bank if it is unknown whether the
+//! payment was made. If it was not, place it again.
 
 use std::{env, fs, io::Write, path::PathBuf, process, time::Duration};
 

@@ -149,8 +149,9 @@ fn placed_again() {
     assert_eq!(shop.bank(), "17: 500\n");
 }
 
-/// A shop whose program was killed in the call. The bank takes 50 ms to answer: the kill comes later only if this process or
-/// the computer stalls just then, and the next shop tries again. That happens rarely, and not 20 times in a row.
+/// A shop whose program was killed in the call. The bank takes 50 ms to answer: the kill comes
+/// later only if this process or the computer stalls just then, and the next shop tries again. That
+/// happens rarely, and not 20 times in a row.
 fn killed_in_the_call() -> Shop {
     let is_hit = |shop: &Shop| {
         let mut child = shop.start(&["17", "500"]);

@@ -1,14 +1,14 @@
-//! Traces of a workflow on a worker, sent over OTLP. `otlp FILE 17 500` places the order 17 in `FILE`,
-//! and a worker pays 500 cents for it; the spans go to `OTEL_EXPORTER_OTLP_ENDPOINT`, by default a
-//! collector at `http://localhost:4318`.
+//! Traces of a workflow on a worker, sent over OTLP. `otlp FILE 17 500` places the order 17 in
+//! `FILE`, and a worker pays 500 cents for it; the spans go to `OTEL_EXPORTER_OTLP_ENDPOINT`, by
+//! default a collector at `http://localhost:4318`.
 //!
 //! ```sh
 //! docker run --publish 4318:4318 --publish 16686:16686 jaegertracing/jaeger
 //! cargo run --package examples --features otlp --bin otlp -- order.db 17 500
 //! ```
 //!
-//! Then look at `http://localhost:16686`. `RUST_LOG` selects spans and events; `machine=debug` adds the
-//! commits.
+//! Then look at `http://localhost:16686`. `RUST_LOG` selects spans and events; `machine=debug` adds
+//! the commits.
 
 use std::{env, time::Duration};
 
@@ -49,7 +49,8 @@ struct Bank;
 impl Perform<Charge> for Bank {
     async fn perform(&self, call: &Call<Charge>) -> Answer {
         let Charge { order, cents } = call.arguments();
-        // A span of the tool's own, such as that of an HTTP client. It is a child of `execute_tool`.
+        // A span of the tool's own, such as that of an HTTP client. It is a child of
+        // `execute_tool`.
         let request = tracing::info_span!("POST /charges", otel.kind = "client");
         tokio::time::sleep(Duration::from_millis(20)).instrument(request).await;
         if *cents > 1000 {

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 /// Sends a mail. The fields are the arguments; a person sees all of them before it is sent.
 #[derive(Debug, clap::Args, Serialize, Deserialize, Tool)]
 #[serde(deny_unknown_fields)]
-// A killed process's bytes can still be on their way to the server. On loopback they have arrived after two seconds;
-// across a network that takes minutes.
+// A killed process's bytes can still be on their way to the server. On loopback they have arrived
+// after two seconds; across a network that takes minutes.
 #[tool(email.send, irreversible, refusal = NotSent, settling_time = Duration::from_secs(2), about = "{to}")]
 pub struct SendMail {
     /// The recipient.

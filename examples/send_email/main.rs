@@ -58,7 +58,8 @@ enum Command {
         #[arg(long)]
         once: bool,
     },
-    /// The commands for people: list, show, approve, confirm, and everything else that the library offers.
+    /// The commands for people: list, show, approve, confirm, and everything else that the library
+    /// offers.
     #[command(flatten)]
     Operate(cli::Command),
 }

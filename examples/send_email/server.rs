@@ -68,7 +68,8 @@ impl SmtpServer {
 }
 
 impl Kept {
-    /// Stores a mail in the next file. Servers of other processes may store theirs in the same folder.
+    /// Stores a mail in the next file. Servers of other processes may store theirs in the same
+    /// folder.
     fn store(&self, mail: &[u8]) -> io::Result<()> {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let mut number = *count;

@@ -223,7 +223,8 @@ impl Story {
         if process.output.read_line(&mut line)? == 0 {
             return Ok(None);
         }
-        // The lines below a line are its details. A worker that is killed may print that it has begun, or not.
+        // The lines below a line are its details. A worker that is killed may print that it has
+        // begun, or not.
         let is_detail = line.starts_with(' ');
         let is_hidden = is_detail && self.has_asked || line.contains("[IN_PROGRESS]");
         if !is_hidden {

@@ -21,8 +21,8 @@ use crate::{
     show::{self, say},
 };
 
-/// Works until SIGINT or SIGTERM, or only until nothing is ready. Any number of processes can do so at
-/// the same time.
+/// Works until SIGINT or SIGTERM, or only until nothing is ready. Any number of processes can do so
+/// at the same time.
 pub async fn work(
     store: &Store,
     actors: Actors,

@@ -1,5 +1,5 @@
-//! A program with the console built in. `console file 17 500` files a claim, `console list` shows the command that approves
-//! it, and `console work` pays what was approved.
+//! A program with the console built in. `console file 17 500` files a claim, `console list` shows
+//! the command that approves it, and `console work` pays what was approved.
 
 use std::{path::PathBuf, process::ExitCode};
 

@@ -1,4 +1,5 @@
-//! A deadline: an offer that is not accepted in time expires. The test moves the clock, and a week takes a millisecond.
+//! A deadline: an offer that is not accepted in time expires. The test moves the clock, and a week
+//! takes a millisecond.
 
 use std::time::Duration;
 

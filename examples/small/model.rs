@@ -1,5 +1,6 @@
-//! A model behind a chat API. Asking it can be repeated, so a worker tries again after 429, a stream that is cut or a
-//! timeout. The answer is stored: whatever happens later, the model is not asked again.
+//! A model behind a chat API. Asking it can be repeated, so a worker tries again after 429, a
+//! stream that is cut or a timeout. The answer is stored: whatever happens later, the model is not
+//! asked again.
 
 use std::time::Duration;
 

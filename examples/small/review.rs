@@ -1,5 +1,5 @@
-//! A loop with rounds: a model writes, a person sends the draft back with a remark, and the last remark ends it. Each entry
-//! into WRITING is a new call, with all remarks so far.
+//! A loop with rounds: a model writes, a person sends the draft back with a remark, and the last
+//! remark ends it. Each entry into WRITING is a new call, with all remarks so far.
 
 use machine::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,8 @@ enum Review {
     #[on(written(text) => Reading)]
     #[on(unwritten(why) => Failed)]
     Writing { topic: String, remarks: Vec<String> },
-    /// Only a person leaves it, so it is a question: an answer is for the draft that the person has read.
+    /// Only a person leaves it, so it is a question: an answer is for the draft that the person has
+    /// read.
     #[on(accept => Accepted, by = Human)]
     #[on(send_back(remark: String) => if remarks.len() + 1 < ROUNDS {
         Writing(remarks = and(remarks, remark))

@@ -1,4 +1,5 @@
-//! Several calls at once: all shops are asked for a price, and the cheapest answer within ten seconds counts.
+//! Several calls at once: all shops are asked for a price, and the cheapest answer within ten
+//! seconds counts.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! A socket moves from state to state, without any feature of the library: only one that is connected can send, and none
-//! can be used after it was closed.
+//! A socket moves from state to state, without any feature of the library: only one that is
+//! connected can send, and none can be used after it was closed.
 
 use std::{
     io,

@@ -1,4 +1,5 @@
-//! A machine changes while work is in flight: what the older program has stored goes on in the newer one.
+//! A machine changes while work is in flight: what the older program has stored goes on in the
+//! newer one.
 
 /// The older program, which kept weights as texts.
 mod before {

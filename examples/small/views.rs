@@ -1,4 +1,5 @@
-//! What people, developers and models see of a machine: fields without a mark are internal, so no view shows the card.
+//! What people, developers and models see of a machine: fields without a mark are internal, so no
+//! view shows the card.
 
 use machine::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -4,16 +4,16 @@ use machine::worker::Failure;
 
 use crate::plan::Plan;
 
-/// Decides on the next steps. Implement it for a model: put the [`Brief`] into the prompt, and parse the answer
-/// into a [`Plan`]. Its answers have no effect until they are checked.
+/// Decides on the next steps. Implement it for a model: put the [`Brief`] into the prompt, and
+/// parse the answer into a [`Plan`]. Its answers have no effect until they are checked.
 ///
 /// An error means that it cannot be asked now; the worker asks again later.
 pub trait Agent: Send + Sync + 'static {
     /// Looks at a new task: whether it is one that the agent can do at all.
     fn accept(&self, goal: &str) -> impl Future<Output = Result<Reply<()>, Failure>> + Send;
 
-    /// Returns the next steps, and why. It is asked again after each step, and whenever a person has changed the
-    /// task.
+    /// Returns the next steps, and why. It is asked again after each step, and whenever a person
+    /// has changed the task.
     fn plan(&self, brief: &Brief) -> impl Future<Output = Result<Reply<Plan>, Failure>> + Send;
 }
 

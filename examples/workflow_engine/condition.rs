@@ -1,6 +1,6 @@
-//! When a person is asked, and in which states: the conditions of planning and those of executing are
-//! types of their own, so that code cannot raise one in the wrong state. What comes as data meets a
-//! guard, which reads the same types.
+//! When a person is asked, and in which states: the conditions of planning and those of executing
+//! are types of their own, so that code cannot raise one in the wrong state. What comes as data
+//! meets a guard, which reads the same types.
 
 use machine::actor::GraphRunner;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,8 @@ impl From<ExecutingCondition> for Condition {
     }
 }
 
-/// What a person needs to decide, apart from the work; the state says which conditions can be in it.
+/// What a person needs to decide, apart from the work; the state says which conditions can be in
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case<C = Condition> {
     pub condition: C,

@@ -1,11 +1,12 @@
 //! The handler of engines: the work of each state.
 //!
-//! One engine works on one task. A task that waits for a person for a week keeps its engine, and that is
-//! a row in a file; so there is no fixed number of engines: [`submit`](crate::submit::submit) gives a task
-//! to one that is idle, or makes another one. A worker drives all of them at the same time.
+//! One engine works on one task. A task that waits for a person for a week keeps its engine, and
+//! that is a row in a file; so there is no fixed number of engines:
+//! [`submit`](crate::submit::submit) gives a task to one that is idle, or makes another one. A
+//! worker drives all of them at the same time.
 //!
-//! A task has a separate record. When the engine has finished the task, it sends the record the outcome in
-//! the batch that makes the engine idle, and the record ends permanently.
+//! A task has a separate record. When the engine has finished the task, it sends the record the
+//! outcome in the batch that makes the engine idle, and the record ends permanently.
 
 use std::sync::Arc;
 
@@ -78,7 +79,8 @@ impl<A: Agent> Handle for Engine<A> {
     }
 }
 
-/// Lets go of a task: its record ends permanently. The message for that is in the batch that makes the engine idle.
+/// Lets go of a task: its record ends permanently. The message for that is in the batch that makes
+/// the engine idle.
 async fn finish<S: Finished>(
     engine: Workflow<S>,
     outcome: record::Outcome,

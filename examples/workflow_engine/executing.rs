@@ -58,8 +58,8 @@ impl<A: Agent> Engine<A> {
         self.prepare(work, calls, false)
     }
 
-    /// Decides on the first step of the plan. A call that was seen by a person is not checked, unless results of
-    /// earlier steps change it.
+    /// Decides on the first step of the plan. A call that was seen by a person is not checked,
+    /// unless results of earlier steps change it.
     pub(crate) fn prepare(&self, mut work: Work, calls: &[TaskCall], is_seen: bool) -> Work {
         let Some(step) = work.plan.steps.first_mut() else {
             return Work { ready: Ready::Nothing, ..work };

@@ -1,8 +1,8 @@
-//! A workflow engine: an agent plans, tools execute, and a person is asked where that matters. Several
-//! tasks at once; kill it at any time, and start it again.
+//! A workflow engine: an agent plans, tools execute, and a person is asked where that matters.
+//! Several tasks at once; kill it at any time, and start it again.
 //!
-//! [`workflow`] is the machine, [`engine`] says what each state asks for, [`script`] and [`office`] are an
-//! agent and its tools. Without a command it runs the whole story.
+//! [`workflow`] is the machine, [`engine`] says what each state asks for, [`script`] and [`office`]
+//! are an agent and its tools. Without a command it runs the whole story.
 
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
@@ -49,21 +49,23 @@ struct Cli {
 enum Command {
     /// Submit a task.
     Submit {
-        /// The goal: `greet bob`, `invite the team`, `publish the report`, `clean up`, or `pay the invoice`,
-        /// whose sum is in `engine.office/invoice.txt`.
+        /// The goal: `greet bob`, `invite the team`, `publish the report`, `clean up`, or
+        /// `pay the invoice`, whose sum is in `engine.office/invoice.txt`.
         #[arg(long)]
         goal: String,
         /// The task is ended if it takes longer, people's answers included; such as `10m`.
         #[arg(long, value_name = "TIME", value_parser = cli::duration, default_value = "24h")]
         limit: Duration,
     },
-    /// Work on the tasks until Ctrl-C or SIGTERM. The files of the tools are in a folder next to the database.
+    /// Work on the tasks until Ctrl-C or SIGTERM. The files of the tools are in a folder next to
+    /// the database.
     Run {
         /// Only do what is ready.
         #[arg(long)]
         once: bool,
     },
-    /// The commands for people: list, show, send, confirm, and everything else that the library offers.
+    /// The commands for people: list, show, send, confirm, and everything else that the library
+    /// offers.
     #[command(flatten)]
     Operate(cli::Command),
 }

@@ -1,5 +1,5 @@
-//! The tools of the example: an office that is a folder. Each irreversible effect is a line in a file, so
-//! that everyone can see how often it happened.
+//! The tools of the example: an office that is a folder. Each irreversible effect is a line in a
+//! file, so that everyone can see how often it happened.
 
 use std::{
     fs,

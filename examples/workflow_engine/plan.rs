@@ -18,13 +18,13 @@ pub struct Plan {
 pub struct Step {
     pub title: String,
     pub call: ProposedCall,
-    /// The resource that it changes, such as `file:report.txt`. Steps that change one resource in different
-    /// ways contradict each other.
+    /// The resource that it changes, such as `file:report.txt`. Steps that change one resource in
+    /// different ways contradict each other.
     pub changes: Option<String>,
 }
 
-/// A call of a tool that has not been made. An argument `{{files.read}}` stands for the last result of
-/// that tool in this task.
+/// A call of a tool that has not been made. An argument `{{files.read}}` stands for the last result
+/// of that tool in this task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposedCall {
     /// Such as `bank.pay`.

@@ -28,7 +28,8 @@ impl<A: Agent> Engine<A> {
     pub(crate) async fn plan(&self, engine: Workflow<Planning>, task: &mut Task) -> Decision {
         let work = engine.work().clone();
         let calls = work.calls(task).await?;
-        // A person changed the task while a call was under way: its outcome is a part of the history.
+        // A person changed the task while a call was under way: its outcome is a part of the
+        // history.
         if calls.iter().any(|call| call.outcome().is_none()) {
             return Ok(Next::Wait);
         }

@@ -1,7 +1,8 @@
 use machine::{actor::GraphRunner, definition::Mark, machine, stored::Context};
 use serde::{Deserialize, Serialize};
 
-/// The record of a task: open from its submission on, closed permanently when its engine has finished it.
+/// The record of a task: open from its submission on, closed permanently when its engine has
+/// finished it.
 #[machine(durable, context = Submission,
     fields(#[audience(human)] history: Vec<String>, in = Completed | Failed | Terminated)
 )]

@@ -19,8 +19,8 @@ use crate::{
     workflow::workflow::Driver,
 };
 
-/// Works on the tasks until SIGINT or SIGTERM, or only until nothing is ready. Any number of processes can
-/// do so at the same time.
+/// Works on the tasks until SIGINT or SIGTERM, or only until nothing is ready. Any number of
+/// processes can do so at the same time.
 pub async fn run(db: &Path, actors: Actors, once: bool) -> anyhow::Result<()> {
     let stop = stopped()?;
     let store = Store::sqlite(db).await?;

@@ -1,5 +1,5 @@
-//! The output of the programs: the library's views for people, so that nothing is shown that is not marked
-//! for them.
+//! The output of the programs: the library's views for people, so that nothing is shown that is not
+//! marked for them.
 
 use std::{
     fmt,

@@ -53,8 +53,8 @@ pub fn tell() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The beginning of the story, and the rest is up to a person: in the page at this address, or with the
-/// commands. Ends with Ctrl-C or SIGTERM.
+/// The beginning of the story, and the rest is up to a person: in the page at this address, or with
+/// the commands. Ends with Ctrl-C or SIGTERM.
 pub fn serve(address: SocketAddr) -> anyhow::Result<()> {
     let stop = thread::spawn(wait_for_stop);
     let mut stage = begin()?;

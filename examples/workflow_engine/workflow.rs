@@ -1,12 +1,14 @@
-//! The engine as a machine: it takes a task, plans, executes, asks a person where it has to, and is idle
-//! again. `workflow_engine topology workflow` prints the table, with `--format svg` the drawing.
+//! The engine as a machine: it takes a task, plans, executes, asks a person where it has to, and is
+//! idle again. `workflow_engine topology workflow` prints the table, with `--format svg` the
+//! drawing.
 //!
-//! A person who pauses the engine cancels a call that has not begun, in the same commit: from then on no
-//! call begins until a person decides. A call that is under way continues, and is shown with its age; if the
-//! person resumes, its outcome is taken. All times in `Working` count against the limit of the task.
+//! A person who pauses the engine cancels a call that has not begun, in the same commit: from then
+//! on no call begins until a person decides. A call that is under way continues, and is shown with
+//! its age; if the person resumes, its outcome is taken. All times in `Working` count against the
+//! limit of the task.
 //!
-//! An answer is for the intervention that the person saw: the page and the commands that `show` prints say
-//! which one that is (`--seen`). The library refuses any other one.
+//! An answer is for the intervention that the person saw: the page and the commands that `show`
+//! prints say which one that is (`--seen`). The library refuses any other one.
 
 use machine::{
     actor::{GraphRunner, Human, ReasoningNode},
@@ -76,8 +78,8 @@ pub enum Workflow {
     #[on(planning_failed(error) => Failed, by = GraphRunner)]
     Planning,
 
-    /// A tool carries out the first step of the plan, unless something is in its way. An irreversible call is made
-    /// once in a task, however often the agent plans it.
+    /// A tool carries out the first step of the plan, unless something is in its way. An
+    /// irreversible call is made once in a task, however often the agent plans it.
     #[group(Working | Acting)]
     #[invoke(step: [ToolCall] = work.ready.call(), occurrence = work.session(), session = work.session(), unattended)]
     #[on(step_complete(history, work) => Planning, by = GraphRunner)]

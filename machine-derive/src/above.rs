@@ -1,8 +1,8 @@
 //! Derives above `#[machine]`.
 //!
-//! The compiler expands them first, for the enum that the attribute replaces, and does not pass them on.
-//! Only the source text still has them. It is read to explain what the compiler would report a dozen
-//! times, and for nothing else: no expansion depends on it.
+//! The compiler expands them first, for the enum that the attribute replaces, and does not pass
+//! them on. Only the source text still has them. It is read to explain what the compiler would
+//! report a dozen times, and for nothing else: no expansion depends on it.
 
 use std::fs;
 

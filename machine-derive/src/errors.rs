@@ -18,8 +18,8 @@ impl Errors {
         self.0.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Reports an error, and returns a type that has it inside: rustc reports nothing else of its values, and
-    /// an error that it meets in several places once.
+    /// Reports an error, and returns a type that has it inside: rustc reports nothing else of its
+    /// values, and an error that it meets in several places once.
     pub(crate) fn at_type(&mut self, span: Span, message: Message) -> Type {
         let error = syn::Error::new(span, message);
         let reported = error.to_compile_error();

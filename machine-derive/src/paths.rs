@@ -103,8 +103,8 @@ fn rewrite_group(group: &Group) -> TokenTree {
     TokenTree::Group(inner)
 }
 
-/// True if an expression from a `macro_rules` macro, as in `$limit * 2`, would fall apart without its
-/// invisible delimiters: rustc does not honour those that a procedural macro writes.
+/// True if an expression from a `macro_rules` macro, as in `$limit * 2`, would fall apart without
+/// its invisible delimiters: rustc does not honour those that a procedural macro writes.
 fn needs_parentheses(tokens: &TokenStream) -> bool {
     match syn::parse2::<Expr>(tokens.clone()) {
         Ok(expression) => matches!(

@@ -111,7 +111,8 @@ fn items(options: &str, declaration: &str) -> Vec<String> {
     items.map(|item| item.to_token_stream().to_string()).collect()
 }
 
-/// Shared fields add items for themselves, and change none: a machine without them has no trace of them.
+/// Shared fields add items for themselves, and change none: a machine without them has no trace of
+/// them.
 #[test]
 fn shared_fields_only_add_items() {
     let declaration = |fields: &str| {

@@ -46,7 +46,8 @@ struct Options {
     root: Option<Path>,
 }
 
-/// Expands the derive. With a mistake it still implements the trait, so that uses of the tool add no errors.
+/// Expands the derive. With a mistake it still implements the trait, so that uses of the tool add
+/// no errors.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let input: DeriveInput = match syn::parse2(item) {

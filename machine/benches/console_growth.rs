@@ -1,8 +1,9 @@
-//! The cost of the console on a file with many ended executions, against one with 1,000: `ratio` lines with the steps
-//! of SQLite's virtual machine and with the rows, and a line with the numbers and the times.
+//! The cost of the console on a file with many ended executions, against one with 1,000: `ratio`
+//! lines with the steps of SQLite's virtual machine and with the rows, and a line with the numbers
+//! and the times.
 //!
-//! `cargo bench --package machine --features failpoints --bench console_growth`. `EXECUTIONS` is how many have ended in
-//! the larger file, by default 1,000,000.
+//! `cargo bench --package machine --features failpoints --bench console_growth`. `EXECUTIONS` is
+//! how many have ended in the larger file, by default 1,000,000.
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
 

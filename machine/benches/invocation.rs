@@ -1,5 +1,6 @@
-//! The cost of a call that a state makes, against the same execution, in the same session, created in the same batch without a parent:
-//! `ratio NAME VALUE` lines, in time and in bytes of the write-ahead log. `instructions.py` counts instructions.
+//! The cost of a call that a state makes, against the same execution, in the same session, created
+//! in the same batch without a parent: `ratio NAME VALUE` lines, in time and in bytes of the
+//! write-ahead log. `instructions.py` counts instructions.
 //!
 //! `cargo bench --package machine --bench invocation`
 

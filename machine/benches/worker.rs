@@ -1,5 +1,5 @@
-//! The cost of the worker, against raw SQLite that does the same with hand-written statements at the same
-//! durability: `ratio NAME VALUE` lines, ours over theirs.
+//! The cost of the worker, against raw SQLite that does the same with hand-written statements at
+//! the same durability: `ratio NAME VALUE` lines, ours over theirs.
 //!
 //! `cargo bench --package machine --bench worker`, or `-- NAME` for one of them.
 
@@ -159,8 +159,8 @@ fn raw_steps(file: &Path, workers: usize, jobs: usize) -> Duration {
     start.elapsed()
 }
 
-/// From the call of `send` to the handler, against one commit that inserts a message and one that claims
-/// its receiver.
+/// From the call of `send` to the handler, against one commit that inserts a message and one that
+/// claims its receiver.
 fn message() {
     const ROUNDS: usize = 200;
     let folder = tempfile::tempdir().unwrap();

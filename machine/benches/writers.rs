@@ -1,7 +1,8 @@
-//! Processes that write to one file at the same time: how many commits they make, and how long one waits for its turn.
+//! Processes that write to one file at the same time: how many commits they make, and how long one
+//! waits for its turn.
 //!
-//! `cargo bench --package machine --bench writers`. The base is raw SQLite, which waits with its own busy handler.
-//! `SECONDS` sets how long each side writes (default 10).
+//! `cargo bench --package machine --bench writers`. The base is raw SQLite, which waits with its
+//! own busy handler. `SECONDS` sets how long each side writes (default 10).
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
 
@@ -75,7 +76,8 @@ fn compete(side: &str) -> (f64, f64) {
     (rate, longest)
 }
 
-/// Writes until the time is over. A write that finds the file busy is tried again, and its wait goes on.
+/// Writes until the time is over. A write that finds the file busy is tried again, and its wait
+/// goes on.
 fn write(mut commit: impl FnMut() -> bool) {
     let (end, mut commits, mut longest) = (Instant::now() + time(), 0, Duration::ZERO);
     while Instant::now() < end {

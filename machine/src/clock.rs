@@ -11,8 +11,8 @@ use crate::future::BoxFuture;
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
 
-/// The clock of a store. Every time that the store writes is by this clock: those of journal entries, deadlines, messages
-/// and limits.
+/// The clock of a store. Every time that the store writes is by this clock: those of journal
+/// entries, deadlines, messages and limits.
 ///
 /// ```
 /// use machine::clock::{Clock, Millis};
@@ -33,14 +33,14 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// Milliseconds since the Unix epoch.
     fn now(&self) -> Millis;
 
-    /// The time since some moment in the past. It never goes back, and it counts while the computer is
-    /// suspended, where the system has such a clock. Leases and timeouts are measured with it.
+    /// The time since some moment in the past. It never goes back, and it counts while the computer
+    /// is suspended, where the system has such a clock. Leases and timeouts are measured with it.
     fn uptime(&self) -> Duration {
         uptime()
     }
 
-    /// Ends once [`uptime`](Self::uptime) has advanced by this time. Timeouts, leases and delays wait for
-    /// it. A clock with its own uptime needs its own `sleep`.
+    /// Ends once [`uptime`](Self::uptime) has advanced by this time. Timeouts, leases and delays
+    /// wait for it. A clock with its own uptime needs its own `sleep`.
     #[cfg(feature = "store")]
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(sleep(time))

@@ -6,14 +6,16 @@ use core::fmt;
 #[cfg(feature = "alloc")]
 use core::{any::type_name, error::Error};
 
-/// Writes an error for people: its text. Without an allocator, no error of this library has a cause.
+/// Writes an error for people: its text. Without an allocator, no error of this library has a
+/// cause.
 #[cfg(not(feature = "alloc"))]
 fn write(error: &impl fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     error.fmt(f)
 }
 
-/// Writes an error for people: its text, and each cause that the preceding text does not quote, on its
-/// own line. With `{:#?}` the name of the type and the class of the error, as `tracing` has it, come first.
+/// Writes an error for people: its text, and each cause that the preceding text does not quote, on
+/// its own line. With `{:#?}` the name of the type and the class of the error, as `tracing` has it,
+/// come first.
 #[cfg(feature = "alloc")]
 pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if f.alternate() {

@@ -19,8 +19,9 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 /// Queues the task again behind the others that are ready.
 ///
-/// `tokio::task::yield_now` leaves the waker with the thread. If the thread's next task blocks, such as a handler, the task
-/// that yielded hangs until that ends; a queued task is taken by another thread.
+/// `tokio::task::yield_now` leaves the waker with the thread. If the thread's next task blocks,
+/// such as a handler, the task that yielded hangs until that ends; a queued task is taken by
+/// another thread.
 #[cfg(feature = "store")]
 pub(crate) async fn reschedule() {
     let mut is_rescheduled = false;

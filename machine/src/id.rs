@@ -15,7 +15,8 @@ impl Id {
         Self(Uuid::now_v7())
     }
 
-    /// An id of this time (milliseconds since the Unix epoch), whose other bits are those of a digest.
+    /// An id of this time (milliseconds since the Unix epoch), whose other bits are those of a
+    /// digest.
     pub(crate) fn derived(at: i64, digest: &[u8; 32]) -> Self {
         let mut rest = [0; 10];
         rest.copy_from_slice(&digest[..10]);

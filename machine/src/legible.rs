@@ -10,15 +10,16 @@ use crate::actor::is_invisible;
 /// The deceptive characters of a text. Marked are
 ///
 /// - characters that cannot be seen, and every space but the plain one;
-/// - characters of no alphabet, or of the Latin one, that look like ASCII, such as `∕` or `ɡ`; those that
-///   ordinary text has, such as quotation marks, dashes and the Turkish `ı`, are not;
-/// - in a word that mixes alphabets, such as a Cyrillic `а` in a Latin address, all but the Latin letters;
-/// - words of another alphabet that look like ASCII as a whole, such as `сосо`, unless the text has other
-///   words of this alphabet, which look like themselves, and no Latin ones;
+/// - characters of no alphabet, or of the Latin one, that look like ASCII, such as `∕` or `ɡ`;
+///   those that ordinary text has, such as quotation marks, dashes and the Turkish `ı`, are not;
+/// - in a word that mixes alphabets, such as a Cyrillic `а` in a Latin address, all but the Latin
+///   letters;
+/// - words of another alphabet that look like ASCII as a whole, such as `сосо`, unless the text has
+///   other words of this alphabet, which look like themselves, and no Latin ones;
 /// - marks that strike a letter through, that are hidden by it, or that pile up.
 ///
-/// A text with quotes, such as JSON, is one text between each two of them. Chinese, Japanese and Korean
-/// are commonly mixed with Latin, and do not look like it.
+/// A text with quotes, such as JSON, is one text between each two of them. Chinese, Japanese and
+/// Korean are commonly mixed with Latin, and do not look like it.
 #[derive(Debug)]
 pub(crate) struct Illegible(Option<Vec<bool>>);
 
@@ -205,7 +206,8 @@ fn mixes_alphabets(word: &[char]) -> bool {
     })
 }
 
-/// Returns `true` if it is a letter of another alphabet than the Latin one, whose letters may look alike.
+/// Returns `true` if it is a letter of another alphabet than the Latin one, whose letters may look
+/// alike.
 fn is_foreign(one: char) -> bool {
     let script = one.script();
     !matches!(script, Script::Common | Script::Inherited | Script::Latin | Script::Unknown)

@@ -23,7 +23,8 @@ pub mod typed;
 
 #[cfg(feature = "durable")]
 pub mod clock;
-// Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by the worker or by SQLite.
+// Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by the worker or by
+// SQLite.
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod contract;

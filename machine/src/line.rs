@@ -6,9 +6,9 @@ use unicode_script::UnicodeScript;
 
 use crate::legible::{Illegible, is_east_asian};
 
-/// Text that cannot leave its line, and cannot look like a label or a mark of a view, nor like another
-/// name: line breaks, characters that are not seen and those that look like others are escaped, and so
-/// is what begins like one of ours.
+/// Text that cannot leave its line, and cannot look like a label or a mark of a view, nor like
+/// another name: line breaks, characters that are not seen and those that look like others are
+/// escaped, and so is what begins like one of ours.
 #[derive(Debug, Clone, Copy)]
 pub struct OneLine<'a>(pub &'a str);
 
@@ -25,8 +25,8 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
-/// Like [`OneLine`], truncated with `…` to a maximum length. The length is that of the escaped text,
-/// in characters, so that escapes cannot make it longer.
+/// Like [`OneLine`], truncated with `…` to a maximum length. The length is that of the escaped
+/// text, in characters, so that escapes cannot make it longer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Within<'a>(pub(crate) &'a str, pub(crate) usize);
 
@@ -66,7 +66,8 @@ fn write_one(character: char, is_marked: bool, rest: &str, out: &mut impl Write)
     }
 }
 
-/// Returns `true` if a character, with the text after it, looks like the beginning of a label or a mark.
+/// Returns `true` if a character, with the text after it, looks like the beginning of a label or a
+/// mark.
 pub(crate) fn imitates(character: char, rest: &str) -> bool {
     if character == '⚠' {
         return looks_like(rest, IRREVERSIBLE);
@@ -152,8 +153,9 @@ fn looks_like(text: &str, word: &str) -> bool {
     begins(text, word).unwrap_or(false)
 }
 
-/// Returns whether a text begins like a word; `None` if it is too short to tell. Ignores case, characters other
-/// than letters and digits, and the alphabet of a letter; Chinese, Japanese and Korean letters do not look like ours.
+/// Returns whether a text begins like a word; `None` if it is too short to tell. Ignores case,
+/// characters other than letters and digits, and the alphabet of a letter; Chinese, Japanese and
+/// Korean letters do not look like ours.
 fn begins(text: &str, word: &str) -> Option<bool> {
     let mut wanted = word.chars().filter(char::is_ascii_alphabetic);
     let mut next = wanted.next();

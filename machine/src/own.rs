@@ -1,5 +1,5 @@
-//! This library as the expansion of `#[machine]` sees it for the library's own machines: the worker itself drives them, so
-//! they have no handlers for their states.
+//! This library as the expansion of `#[machine]` sees it for the library's own machines: the worker
+//! itself drives them, so they have no handlers for their states.
 
 pub(crate) use ::machine::*;
 

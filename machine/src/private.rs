@@ -16,8 +16,8 @@ use crate::{
     typed::Illegal,
 };
 
-/// The methods for illegal moves, which exist for the messages of the compiler. An editor does not see them,
-/// so that it offers only legal moves.
+/// The methods for illegal moves, which exist for the messages of the compiler. An editor does not
+/// see them, so that it offers only legal moves.
 #[cfg(not(rust_analyzer))]
 #[doc(hidden)]
 #[macro_export]
@@ -131,7 +131,8 @@ macro_rules! __handlers {
 }
 pub use crate::__handlers as handlers;
 
-/// Returns `true` if the actor is a `B`. Both types are known at compile time, so this has no run-time cost.
+/// Returns `true` if the actor is a `B`. Both types are known at compile time, so this has no
+/// run-time cost.
 #[must_use]
 pub fn is<B: 'static>(actor: &impl Actor) -> bool {
     is_type::<B, _>(actor)
@@ -254,7 +255,8 @@ mod durable {
 
     impl<N> NotAnError for OfRefusal<N> {}
 
-    /// A field of a tool's identity. One that cannot be written as JSON cannot be an argument either.
+    /// A field of a tool's identity. One that cannot be written as JSON cannot be an argument
+    /// either.
     #[must_use]
     pub fn identity(field: &impl serde::Serialize) -> Option<serde_json::Value> {
         serde_json::to_value(field).ok()
@@ -326,7 +328,8 @@ mod durable {
 
     impl<T> Unreadable<T> for Reader<T> {}
 
-    /// A type that may be a tool. If it is not, only the table reports that: [`NotCallable`] has the same methods.
+    /// A type that may be a tool. If it is not, only the table reports that: [`NotCallable`] has
+    /// the same methods.
     #[derive(Debug)]
     pub struct OfTool<T>(PhantomData<fn() -> T>);
 

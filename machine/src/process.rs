@@ -14,8 +14,8 @@ use crate::{
 pub enum Liveness {
     /// The process of the call holds its lock: the call may be in flight, or frozen.
     Alive,
-    /// The future of the call was dropped, or panicked. The process is alive, and may still be running what the call
-    /// has started.
+    /// The future of the call was dropped, or panicked. The process is alive, and may still be
+    /// running what the call has started.
     CutOff,
     /// The call or its process has ended.
     Ended,
@@ -31,7 +31,8 @@ pub struct Process {
     pub pid: u32,
     /// The name of its host.
     pub host: String,
-    /// When it first opened a store (milliseconds since the Unix epoch, by the clock of the system).
+    /// When it first opened a store (milliseconds since the Unix epoch, by the clock of the
+    /// system).
     pub since: Millis,
 }
 

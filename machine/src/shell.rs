@@ -6,9 +6,9 @@ use unicode_script::{Script, UnicodeScript};
 
 use crate::{actor::is_invisible, line::imitates};
 
-/// A text, or the name of a file, as one word of a command that runs in `sh` and in `bash`. Letters of every alphabet
-/// are shown. Characters that cannot be seen, that leave the line or that look like a label, and bytes of names that are
-/// no text are written in octal, as `printf` reads them.
+/// A text, or the name of a file, as one word of a command that runs in `sh` and in `bash`. Letters
+/// of every alphabet are shown. Characters that cannot be seen, that leave the line or that look
+/// like a label, and bytes of names that are no text are written in octal, as `printf` reads them.
 ///
 /// ```
 /// use machine::text::shell_word;
@@ -47,7 +47,8 @@ fn printed(bytes: &[u8]) -> String {
         write_octal(chunk.invalid(), &mut format);
     }
     if bytes.ends_with(b"\n") {
-        // A command substitution drops it. Of the shells in use, only `dash` does not read this form.
+        // A command substitution drops it. Of the shells in use, only `dash` does not read this
+        // form.
         return format!("$'{format}'");
     }
     format!("\"$(printf '{format}')\"")

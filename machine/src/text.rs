@@ -7,8 +7,9 @@ pub use crate::actor::name::is_invisible;
 #[cfg(feature = "durable")]
 pub use crate::{id::shortened, line::OneLine, shell::shell_word};
 
-/// Writes an error as people read it: its text, and each cause that the text does not quote, on its own line. A
-/// program's own error types can have it as their `Debug`, which a `main` with a `Result` prints.
+/// Writes an error as people read it: its text, and each cause that the text does not quote, on its
+/// own line. A program's own error types can have it as their `Debug`, which a `main` with a
+/// `Result` prints.
 ///
 /// # Errors
 ///

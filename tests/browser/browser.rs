@@ -1,4 +1,5 @@
-//! Chromium, driven by chromedriver. Both are for all tests and end with this program. A test has a tab of its own.
+//! Chromium, driven by chromedriver. Both are for all tests and end with this program. A test has a
+//! tab of its own.
 
 use std::{
     io::{BufRead, BufReader},
@@ -93,7 +94,8 @@ impl Driver {
         })
     }
 
-    /// The only tab of the common browser. Each site has an address of its own, for which the browser keeps nothing yet.
+    /// The only tab of the common browser. Each site has an address of its own, for which the
+    /// browser keeps nothing yet.
     async fn tab(&self) -> WebDriver {
         let mut wanted = DesiredCapabilities::chrome();
         wanted.set_debugger_address(&self.browser).unwrap();
@@ -123,7 +125,8 @@ struct Program {
 impl Program {
     /// `None` if it ends without a line that has this text.
     fn start(command: &str, text: &str) -> Option<Self> {
-        // Only the program has the output, so that it ends with the program. What is written while it ends is removed, too.
+        // Only the program has the output, so that it ends with the program. What is written while
+        // it ends is removed, too.
         let script = format!(
             "folder=$(mktemp -d)
              {command} 2>&1 &

@@ -1,4 +1,5 @@
-//! The command that a dialog shows does what its button does: each pair of equal machines gets one of them.
+//! The command that a dialog shows does what its button does: each pair of equal machines gets one
+//! of them.
 
 use std::{
     env,

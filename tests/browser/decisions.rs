@@ -192,7 +192,8 @@ async fn a_dialog_says_when_its_time_has_passed() {
 
 const LIMIT: Duration = Duration::from_hours(1);
 
-/// From now on the test moves the clocks of the page and of the answers, and ends the long timers of the page.
+/// From now on the test moves the clocks of the page and of the answers, and ends the long timers
+/// of the page.
 const MOVABLE_CLOCK: &str = "
     const [now, parse, later] = [Date.now, Date.parse, window.setTimeout];
     window.ahead = 0;

@@ -1,8 +1,9 @@
-//! The inspector in a real browser, with a real server, store and worker. What it takes is large, so
-//! the target says aloud when it is skipped.
+//! The inspector in a real browser, with a real server, store and worker. What it takes is large,
+//! so the target says aloud when it is skipped.
 //!
-//! `cargo test --package machine-tests --features browser --test browser` needs chromium and chromedriver
-//! in the `PATH`; `AXE_JS` is the path of `axe.min.js` from the npm package `axe-core`.
+//! `cargo test --package machine-tests --features browser --test browser` needs chromium and
+//! chromedriver in the `PATH`; `AXE_JS` is the path of `axe.min.js` from the npm package
+//! `axe-core`.
 
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 

@@ -112,7 +112,8 @@ impl Page {
 
     /// The text of the first element.
     pub(crate) async fn text(&self, css: &str) -> String {
-        // Found and read in one step: an update may replace the element. A drawing has no `innerText`.
+        // Found and read in one step: an update may replace the element. A drawing has no
+        // `innerText`.
         let script = format!(
             "const it = document.querySelector({}); return it?.innerText ?? it?.textContent ?? null",
             json!(css)

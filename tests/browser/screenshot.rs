@@ -1,5 +1,6 @@
-//! The picture of the README. `cargo test --package machine-tests --features browser --test browser --
-//! --ignored screenshot` writes it.
+//! The picture of the README.
+//! `cargo test --package machine-tests --features browser --test browser -- --ignored screenshot`
+//! writes it.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -59,7 +59,8 @@ async fn a_new_tab_is_signed_in() {
     .await;
 }
 
-/// The only tab, too, is signed in again when it is loaded again, and no token stays where the page can keep one.
+/// The only tab, too, is signed in again when it is loaded again, and no token stays where the page
+/// can keep one.
 #[tokio::test]
 async fn a_page_that_is_loaded_again_is_signed_in() {
     browse(async |page| {

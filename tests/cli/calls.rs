@@ -112,7 +112,8 @@ async fn a_timeline_names_who_decided_about_the_calls() {
     assert_eq!(decisions[0]["person"], "carl");
 }
 
-/// An approval is not the outcome of the call: the person who gave it finds that the call was withdrawn, and why.
+/// An approval is not the outcome of the call: the person who gave it finds that the call was
+/// withdrawn, and why.
 #[tokio::test]
 async fn an_approved_call_that_was_withdrawn_says_why() {
     let place = Place::new().await;

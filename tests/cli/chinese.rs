@@ -42,8 +42,8 @@ async fn fill(place: &Place) -> (Vec<Id>, [Id; 2]) {
     (ids, [gate.id(), planned.id()])
 }
 
-/// Names that are the same in every language: of tools, arguments, fields, states, triggers, commands and people, and
-/// what people and tools said.
+/// Names that are the same in every language: of tools, arguments, fields, states, triggers,
+/// commands and people, and what people and tools said.
 const NAMES: &str = "
     email send files read calendar ecs cluster deploy version Worker tool path to bob eve example com ann test mails password blake3
     WAITING RUNNING PENDING COMPLETED FAILED REJECTED CANCELLED ASKING PAYING PAID MAILING NOT_SENT asking paying paid errand
@@ -76,7 +76,8 @@ fn words(text: &str, ids: &[Id]) -> Vec<String> {
         .collect()
 }
 
-/// The prompt has no English text; a machine is shown in English, with its summary and its question in Chinese.
+/// The prompt has no English text; a machine is shown in English, with its summary and its question
+/// in Chinese.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_models_and_approvers_read_is_chinese() {
     let place = Place::new().await;

@@ -19,7 +19,8 @@ use crate::surfaces::{Place, end};
 const MINUTE: Millis = 60_000;
 const DAY: Millis = 24 * 60 * MINUTE;
 
-/// A place whose clock is ahead by ten days, and the clock. The rest of an hour is the time that a test may take.
+/// A place whose clock is ahead by ten days, and the clock. The rest of an hour is the time that a
+/// test may take.
 async fn ahead() -> (Place, Hand) {
     let hand = Hand::at(machine::clock::now() + 10 * DAY + 60 * MINUTE);
     (Place::with(&OpenOptions::new().clock(hand.clone())).await, hand)
@@ -82,8 +83,8 @@ impl Perform<Charge> for Bank {
     }
 }
 
-/// The program's clock differs from that of the person who approves: the person's was set back between the question and
-/// the approval, or the program's after it.
+/// The program's clock differs from that of the person who approves: the person's was set back
+/// between the question and the approval, or the program's after it.
 #[tokio::test]
 async fn a_timeline_has_an_approval_before_the_move_that_it_made_possible() {
     let ahead = 10 * DAY + 60 * MINUTE;

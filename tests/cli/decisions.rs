@@ -1,4 +1,5 @@
-//! Decisions on the command line: the question and the report. The acts themselves are in `surfaces::acts`.
+//! Decisions on the command line: the question and the report. The acts themselves are in
+//! `surfaces::acts`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -125,7 +126,8 @@ async fn executions_that_were_never_called_say_who_ended_them() {
     }
 }
 
-/// All are checked before the first one is changed; a gate and its mail may be named in either order.
+/// All are checked before the first one is changed; a gate and its mail may be named in either
+/// order.
 #[tokio::test]
 async fn several_machines_are_cancelled() {
     let place = Place::new().await;
@@ -246,7 +248,8 @@ async fn a_call_that_was_cut_off_names_its_process() {
     assert_eq!(place.label(doubt).await, Label::InDoubt);
 }
 
-/// "It did not take effect" is offered once it is accepted. Before, the person reads why not, and is not asked.
+/// "It did not take effect" is offered once it is accepted. Before, the person reads why not, and
+/// is not asked.
 #[tokio::test]
 async fn not_applied_is_offered_once_it_is_accepted() {
     let place = Place::new().await;

@@ -152,7 +152,8 @@ async fn a_parent_waits_for_its_child_and_not_for_a_worker() {
     assert!(!shown.out.contains("no live worker drives"), "{shown:?}");
 }
 
-/// The clock of the program is two minutes late, so that the next attempt is due for everybody else.
+/// The clock of the program is two minutes late, so that the next attempt is due for everybody
+/// else.
 #[tokio::test]
 async fn due_attempts_are_shown_and_set_aside_work_needs_no_worker() {
     let place = Place::with(&OpenOptions::new().clock(Past)).await;

@@ -119,8 +119,8 @@ async fn a_broken_machine_does_not_hide_the_others() {
     assert!(exported.err.contains(&broken.to_string()), "{exported:?}");
 }
 
-/// A copy of the file of a place with other permissions, for a user whom they bind. A place may be in a folder that this user
-/// cannot enter.
+/// A copy of the file of a place with other permissions, for a user whom they bind. A place may be
+/// in a folder that this user cannot enter.
 #[cfg(unix)]
 struct Restricted {
     folder: tempfile::TempDir,
@@ -181,8 +181,8 @@ async fn a_file_that_may_only_be_read_is_read() {
     cancelled.failed(5, "not writable");
 }
 
-/// A definition that cannot be read is named by every command that needs it, and makes no line of its
-/// own. Nothing says that all is well.
+/// A definition that cannot be read is named by every command that needs it, and makes no line of
+/// its own. Nothing says that all is well.
 #[tokio::test]
 async fn a_broken_definition_is_named() {
     let place = Place::new().await;

@@ -1,4 +1,5 @@
-//! Commands read what they show, however many executions have ended. Steps and rows are counted, not times.
+//! Commands read what they show, however many executions have ended. Steps and rows are counted,
+//! not times.
 
 use clap::Parser;
 use machine::{
@@ -112,7 +113,8 @@ enum Counter {
     Counting,
 }
 
-/// A page is as the whole timeline has it, and costs the same wherever it is and however long the history is.
+/// A page is as the whole timeline has it, and costs the same wherever it is and however long the
+/// history is.
 #[tokio::test]
 async fn a_page_of_a_timeline_reads_about_its_own_size() {
     let place = Place::new().await;

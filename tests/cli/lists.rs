@@ -255,7 +255,8 @@ async fn an_empty_list_is_shown_as_it_is() {
     assert!(place.run(&["list"]).done().contains("waiting: []"), "{shown:?}");
 }
 
-/// An unknown session differs from an empty one, and an empty file from one in which nothing matches.
+/// An unknown session differs from an empty one, and an empty file from one in which nothing
+/// matches.
 #[tokio::test]
 async fn what_nothing_has_is_named() {
     let place = Place::new().await;
@@ -283,7 +284,8 @@ fn ids(document: &Value) -> Vec<String> {
     machines.map(|machine| machine["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A machine that its service has accepted waits for the report, and needs no attention until it is in doubt.
+/// A machine that its service has accepted waits for the report, and needs no attention until it is
+/// in doubt.
 #[tokio::test]
 async fn an_accepted_call_is_shown() {
     let place = Place::new().await;

@@ -159,7 +159,8 @@ async fn ended_machines_are_pruned_by_name() {
     assert!(place.run(&["verify"]).done().contains("entries were pruned"));
 }
 
-/// Planning the same action again names the machine that did it, even after that machine was pruned.
+/// Planning the same action again names the machine that did it, even after that machine was
+/// pruned.
 #[tokio::test]
 async fn the_action_of_a_pruned_machine_is_not_repeated() {
     let place = Place::new().await;

@@ -1,4 +1,5 @@
-//! Messages to machines of the program's own, as people read them. The acts themselves are in `surfaces::acts`.
+//! Messages to machines of the program's own, as people read them. The acts themselves are in
+//! `surfaces::acts`.
 
 use machine::store::Message;
 use machine_tests::actors::ann;
@@ -104,8 +105,8 @@ async fn late_messages_are_shown_as_not_applied() {
     assert!(shown.out.contains("the machine had moved on"), "{shown:?}");
 }
 
-/// Another message under the id of one that waits is refused; after that one was set aside, it takes its
-/// place.
+/// Another message under the id of one that waits is refused; after that one was set aside, it
+/// takes its place.
 #[tokio::test]
 async fn a_corrected_message_takes_the_id_of_one_that_was_set_aside() {
     let place = Place::new().await;

@@ -45,7 +45,8 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
     let place = Place::new().await;
     let order = place.order().await;
     for arguments in [&["list"][..], &["show", &end(order)], &["timeline", &end(order)]] {
-        // Shells start it with Ctrl-C ignored in the background, and `nohup` with the end of the terminal ignored.
+        // Shells start it with Ctrl-C ignored in the background, and `nohup` with the end of the
+        // terminal ignored.
         let watch = place.command(&[arguments, &["--watch", "--json"]].concat());
         let mut command = std::process::Command::new("sh");
         command.args(["-c", "trap '' INT HUP; exec \"$@\"", "sh"]);

@@ -118,8 +118,8 @@ fn an_unknown_type_is_not_a_tool_call() {
     assert_err!(forged, InvalidContract::NotACall(_));
 }
 
-/// A tool call cannot choose its own key: who makes one from data names neither what identifies it nor an
-/// occasion.
+/// A tool call cannot choose its own key: who makes one from data names neither what identifies it
+/// nor an occasion.
 #[test]
 fn an_action_does_not_choose_its_key() {
     for (name, value) in

@@ -43,7 +43,8 @@ fn every_field_is_stored() {
     assert!(entry["at"].as_i64() >= whole["journal"][0]["at"].as_i64());
 }
 
-/// A contract is read from a stored execution only. It survives that, and absent fields stay absent.
+/// A contract is read from a stored execution only. It survives that, and absent fields stay
+/// absent.
 #[test]
 fn a_contract_goes_there_and_back() {
     let tool = ToolSpec::idempotent("a", "b").unwrap();

@@ -1,5 +1,5 @@
-//! The text of a contract that was edited in its stored form: what follows from the action is derived
-//! again, and what contradicts it is refused.
+//! The text of a contract that was edited in its stored form: what follows from the action is
+//! derived again, and what contradicts it is refused.
 
 use machine::{
     contract::{AnyExecution, Contract, Execution, execution::Pending},
@@ -15,8 +15,8 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-/// The execution after an edit of its contract by an author who knows the format, with all digests computed
-/// again.
+/// The execution after an edit of its contract by an author who knows the format, with all digests
+/// computed again.
 fn edited(machine: &dyn Durable, edit: impl Fn(&mut Value)) -> Result<AnyExecution, VerifyError> {
     let mut claim = forge::claim(machine);
     let mut context: Value = serde_json::from_str(&claim.record.context).unwrap();
@@ -163,8 +163,8 @@ async fn a_lowered_tool_is_refused_by_the_store() {
     assert_err!(refused.map_err(EffectError::from), EffectError::EffectLowered { what, .. } if what.contains("email.send"));
 }
 
-/// An irreversible action from data is not stored, in any store: it could be begun in each of them. An
-/// idempotent one is, and one that has ended.
+/// An irreversible action from data is not stored, in any store: it could be begun in each of them.
+/// An idempotent one is, and one that has ended.
 #[tokio::test]
 async fn an_irreversible_action_is_not_imported() {
     let store = Store::memory();

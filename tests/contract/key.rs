@@ -60,8 +60,8 @@ pub(super) fn written(value: &Value, turn: usize) -> String {
     }
 }
 
-/// Variants of `value` in which one object, at any depth, has one value changed, or one key renamed,
-/// added or removed.
+/// Variants of `value` in which one object, at any depth, has one value changed, or one key
+/// renamed, added or removed.
 pub(super) fn changed(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => {
@@ -177,8 +177,8 @@ fn escapes_do_not_matter() {
     );
 }
 
-/// Whole numbers are one value however they are written, and two values that differ are two keys. With
-/// `--features odd-json`, numbers of any length are kept as they are written.
+/// Whole numbers are one value however they are written, and two values that differ are two keys.
+/// With `--features odd-json`, numbers of any length are kept as they are written.
 #[test]
 fn equal_keys_mean_equal_arguments() {
     let call = |number: &str| {
@@ -239,7 +239,8 @@ fn equal_numbers_make_equal_keys() {
     }
 }
 
-/// These keys are the same whatever features of `serde_json` the program enables (`--features odd-json`).
+/// These keys are the same whatever features of `serde_json` the program enables
+/// (`--features odd-json`).
 #[test]
 fn keys_do_not_depend_on_the_build() {
     for (arguments, expected) in [

@@ -45,7 +45,8 @@ fn an_argument_is_not_an_occurrence() {
     assert!(!chosen.action().detail().contains_key("occurrence"));
 }
 
-/// An action that took effect does not run again, except on another occasion, and each occasion once.
+/// An action that took effect does not run again, except on another occasion, and each occasion
+/// once.
 #[tokio::test]
 async fn each_occasion_runs_once() {
     let store = Store::memory();
@@ -98,8 +99,8 @@ fn an_occurrence_counts_for_the_size() {
     assert_err!(refused, InvalidContract::TooLarge { .. });
 }
 
-/// Look-alikes by spaces and compatibility characters make one key; letters of another alphabet are shown
-/// for what they are.
+/// Look-alikes by spaces and compatibility characters make one key; letters of another alphabet are
+/// shown for what they are.
 #[test]
 fn occurrences_that_look_the_same_are_the_same() {
     let plain = weekly("W47");

@@ -1,4 +1,5 @@
-//! Stored arguments compared with those that are read, written without the comparison of the library.
+//! Stored arguments compared with those that are read, written without the comparison of the
+//! library.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use serde_json::{Map, Number, Value, json};
 /// The places of differences.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
-    /// Of stored values that are read differently, such as `to.city` or `items[0].cents`; the first one first.
+    /// Of stored values that are read differently, such as `to.city` or `items[0].cents`; the first
+    /// one first.
     pub(crate) changed: Vec<String>,
     /// Of values that are read and not stored, such as `items[].gift`.
     pub(crate) added: BTreeSet<String>,
@@ -21,7 +23,8 @@ impl Differences {
         found
     }
 
-    /// The beginning of the refusal of a call of `bank.pay` with these differences; `None` if it runs.
+    /// The beginning of the refusal of a call of `bank.pay` with these differences; `None` if it
+    /// runs.
     pub(crate) fn refusal(&self, is_irreversible: bool, listed: &[&str]) -> Option<String> {
         if let Some(place) = self.changed.first() {
             return Some(format!("`{place}` of `bank.pay` is stored as "));

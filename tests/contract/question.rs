@@ -1,5 +1,5 @@
-//! The question to an approver: made from the action, so that text and digest cannot differ, and such
-//! that every character is what it looks like (DESIGN 5).
+//! The question to an approver: made from the action, so that text and digest cannot differ, and
+//! such that every character is what it looks like (DESIGN 5).
 
 use machine::{
     contract::{
@@ -68,8 +68,8 @@ fn a_question_is_made_from_the_action() {
     );
 }
 
-/// The text does not depend on how the arguments were written, nor on the features of `serde_json` that
-/// other crates enable (`--features odd-json`).
+/// The text does not depend on how the arguments were written, nor on the features of `serde_json`
+/// that other crates enable (`--features odd-json`).
 #[test]
 fn numbers_have_one_form() {
     let spec = ToolSpec::idempotent("meter", "set").unwrap();
@@ -160,8 +160,8 @@ fn hidden(character: char) -> bool {
                 .contains(character))
 }
 
-/// A word of several alphabets, such as an address with a Cyrillic `а`, is not taken for a Latin one.
-/// Languages that are written with several scripts stay readable.
+/// A word of several alphabets, such as an address with a Cyrillic `а`, is not taken for a Latin
+/// one. Languages that are written with several scripts stay readable.
 #[test]
 fn mixed_alphabets_are_made_visible() {
     for (text, shown) in [
@@ -184,8 +184,8 @@ fn mixed_alphabets_are_made_visible() {
     }
 }
 
-/// Characters and words that look like ASCII are not taken for it, in the text of an argument, in its name
-/// and in the name of a type.
+/// Characters and words that look like ASCII are not taken for it, in the text of an argument, in
+/// its name and in the name of a type.
 #[test]
 fn look_alikes_are_made_visible() {
     for (text, shown) in [
@@ -272,8 +272,8 @@ fn a_huge_argument_is_cut() {
     assert!(over[1].ends_with("… (+1)"), "{}", over[1]);
 }
 
-/// Every action can be asked for, and the question stays short: many arguments and huge names are cut,
-/// too.
+/// Every action can be asked for, and the question stays short: many arguments and huge names are
+/// cut, too.
 #[test]
 fn a_huge_action_can_be_asked_for() {
     let many: Map<String, Value> =
@@ -311,7 +311,8 @@ async fn only_a_shown_question_is_approved() {
     assert!(machine_tests::approve(&store, refused.machine, ann()).await.unwrap().approved);
 }
 
-/// A question in the asker's own words is not that of a gate: it is refused before it can be approved.
+/// A question in the asker's own words is not that of a gate: it is refused before it can be
+/// approved.
 #[tokio::test]
 async fn a_question_is_not_chosen_by_the_asker() {
     let store = Store::memory();

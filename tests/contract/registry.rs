@@ -208,8 +208,8 @@ fn a_tool_keeps_its_schema() {
     assert!(plan(&registry, "email.send", r#"{"copies": 0}"#).is_ok());
 }
 
-/// A contract that was made when the tool was idempotent is refused after it was raised; one that is
-/// more careful than the tool is not.
+/// A contract that was made when the tool was idempotent is refused after it was raised; one that
+/// is more careful than the tool is not.
 #[test]
 fn a_contract_is_checked_against_the_effect() {
     let mut registry = registry();
@@ -277,7 +277,8 @@ async fn an_unknown_tool_is_not_called() {
     }
 }
 
-/// A stored action that no longer fits does not begin. If the program begins it without the registry, it is not called.
+/// A stored action that no longer fits does not begin. If the program begins it without the
+/// registry, it is not called.
 #[tokio::test]
 async fn an_action_that_does_not_fit_is_not_called() {
     let spec = ToolSpec::irreversible("email", "send").unwrap();

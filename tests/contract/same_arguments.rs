@@ -131,7 +131,8 @@ fn other_arguments_are_refused() {
     }
 }
 
-/// An idempotent call runs with arguments that its tool has added, and an irreversible one with those that it lists.
+/// An idempotent call runs with arguments that its tool has added, and an irreversible one with
+/// those that it lists.
 #[test]
 fn added_arguments_run_if_they_are_listed() {
     for (stored, read, added, list) in [
@@ -288,8 +289,8 @@ fn joined<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Ok(format!("{}:{}", account.user, account.password.expose()))
 }
 
-/// A secret is its digest in the error, as in views, also if the newer tool no longer marks it, or makes a text of the
-/// object that has it. Digests in an object are as short as others.
+/// A secret is its digest in the error, as in views, also if the newer tool no longer marks it, or
+/// makes a text of the object that has it. Digests in an object are as short as others.
 #[test]
 fn secrets_are_not_in_the_error() {
     let (user, password) = ("bob".to_owned(), Secret::new("correct horse".to_owned()));
@@ -360,7 +361,8 @@ proptest! {
         prop_assert!(irreversible(&read, &[&stored]).is_ok(), "{} and {}", read, stored);
     }
 
-    /// A change at any depth is refused, and is allowed for an idempotent call only if nothing stored is touched.
+    /// A change at any depth is refused, and is allowed for an idempotent call only if nothing
+    /// stored is touched.
     #[test]
     fn a_change_is_refused(arguments in objects(values()), chosen in any::<Index>()) {
         let arguments = Value::from(arguments);

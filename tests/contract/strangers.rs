@@ -91,7 +91,8 @@ fn a_stranger_starts_no_irreversible_action() {
     assert_eq!(any.journal().uncommitted().len(), 1);
 }
 
-/// A machine that anyone may move is moved by a stranger as by anyone, and the journal names no person.
+/// A machine that anyone may move is moved by a stranger as by anyone, and the journal names no
+/// person.
 #[machine(durable, on(stop => Stopped, from = Running))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Motor {

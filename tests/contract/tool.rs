@@ -98,8 +98,8 @@ fn the_identity_makes_the_key() {
     assert_ne!(one.idempotency_key(), other.idempotency_key());
 }
 
-/// Two attempts at the same thing at another time are one thing: the second is refused while the first
-/// runs, and after it took effect; after it failed it may run.
+/// Two attempts at the same thing at another time are one thing: the second is refused while the
+/// first runs, and after it took effect; after it failed it may run.
 #[tokio::test]
 async fn another_time_is_not_another_mail() {
     let store = Store::memory();
@@ -176,8 +176,8 @@ fn a_service_has_no_dot() {
     assert!(now.idempotency_key().unwrap().as_str().starts_with("email:send.now:"));
 }
 
-/// Arguments that do not fit the type, an identity that the type does not derive, and an effect that is
-/// lower than that of the type are refused.
+/// Arguments that do not fit the type, an identity that the type does not derive, and an effect
+/// that is lower than that of the type are refused.
 #[test]
 fn a_contract_that_does_not_fit_is_refused() {
     let spec = ToolSpec::irreversible("email", "send").unwrap();
@@ -220,8 +220,8 @@ fn a_tool_has_defaults() {
     assert_eq!(contract.action(), same.action());
 }
 
-/// Arguments that do not survive storage are not planned: a person could approve other arguments than those
-/// that run.
+/// Arguments that do not survive storage are not planned: a person could approve other arguments
+/// than those that run.
 #[test]
 fn arguments_that_cannot_be_stored_are_refused() {
     macro_rules! tool {
@@ -453,7 +453,8 @@ fn an_idempotent_tool_can_be_repeated() {
     assert_eq!(again.execution().context().session_id(), Some("s"));
 }
 
-/// Any tool is planned as an action, too, with the arguments as they are stored, and text as its receipt.
+/// Any tool is planned as an action, too, with the arguments as they are stored, and text as its
+/// receipt.
 #[test]
 fn any_tool_is_an_action() {
     fn with_text<T: Callable<Receipt = String>>(planned: &Planned<T>) -> &T {

@@ -1,4 +1,5 @@
-//! Differences between two definitions of a machine, in words, and whether stored data stay readable.
+//! Differences between two definitions of a machine, in words, and whether stored data stay
+//! readable.
 
 use machine_tests::actors::tool_node;
 use std::sync::Arc;
@@ -103,8 +104,8 @@ fn remove(value: &mut Value, index: usize) -> Value {
     value.as_array_mut().unwrap().remove(index)
 }
 
-/// Changes of the older definition: what is put where, or removed, and the sentences. Incompatible ones are marked
-/// with `! `.
+/// Changes of the older definition: what is put where, or removed, and the sentences. Incompatible
+/// ones are marked with `! `.
 const CHANGES: &str = r#"
 nothing
 
@@ -292,7 +293,8 @@ fn a_state_that_is_missing_blocks_machines_in_it() {
     });
     assert_eq!(comparison.blocking("gone").count(), 1);
     assert_eq!(comparison.blocking("away").count() + comparison.blocking("here").count(), 0);
-    // Its moves are those of before with `was`: none was removed, none was added. Without `was` they are.
+    // Its moves are those of before with `was`: none was removed, none was added. Without `was`
+    // they are.
     let comparison = after(|newer| newer["states"][1]["name"] = json!("at_desk"));
     assert_eq!(comparison.changes().len(), 6, "{comparison}");
     assert_eq!(comparison.blocking("here").count(), 1);
@@ -517,8 +519,8 @@ mod first {
     }
 }
 
-/// The second version: a state, a trigger, a field, a payload item and an actor are renamed, a state
-/// is upgraded, and a state and two fields are new.
+/// The second version: a state, a trigger, a field, a payload item and an actor are renamed, a
+/// state is upgraded, and a state and two fields are new.
 mod second {
     use super::{Deserialize, Porter, Serialize, ToolNode, machine};
 

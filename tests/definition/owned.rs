@@ -340,7 +340,8 @@ fn a_long_name_is_not_repeated_in_an_error() {
     }
 }
 
-/// Calls everything that a definition offers. Nothing may panic, and the answers must be consistent.
+/// Calls everything that a definition offers. Nothing may panic, and the answers must be
+/// consistent.
 fn use_all_of(definition: &Definition) {
     for (index, state) in definition.states.iter().enumerate() {
         assert_eq!(definition.state(&state.name), Some(index));

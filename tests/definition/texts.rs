@@ -1,4 +1,5 @@
-//! The texts of types and conditions in a definition are the usual ones, whatever the layout of the source.
+//! The texts of types and conditions in a definition are the usual ones, whatever the layout of the
+//! source.
 
 const LIMIT: u8 = 3;
 

@@ -1,5 +1,5 @@
-//! Futures that are dropped before they complete: the same machine, committed again, or loaded, gives
-//! a consistent result.
+//! Futures that are dropped before they complete: the same machine, committed again, or loaded,
+//! gives a consistent result.
 
 use std::{
     collections::BTreeSet,
@@ -107,7 +107,8 @@ fn a_cancelled_batch_can_be_repeated() {
     }));
 }
 
-/// Loaded again: the entry is there or not, and a machine that was loaded too early gets a conflict.
+/// Loaded again: the entry is there or not, and a machine that was loaded too early gets a
+/// conflict.
 #[test]
 fn after_a_cancelled_commit_the_machine_can_be_loaded() {
     let name = "after_a_cancelled_commit_the_machine_can_be_loaded";

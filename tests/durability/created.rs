@@ -1,5 +1,5 @@
-//! A process is killed or frozen at any moment while it creates a file, or recovers its log. The file opens in
-//! every other process.
+//! A process is killed or frozen at any moment while it creates a file, or recovers its log. The
+//! file opens in every other process.
 
 use std::{
     collections::BTreeMap,
@@ -344,7 +344,8 @@ fn a_process_is_frozen_while_it_creates_a_file() {
     eprintln!("within {:?}: {figures:?}", scene.most);
 }
 
-/// Several processes create one file at once, and some of them are killed. The others are not disturbed.
+/// Several processes create one file at once, and some of them are killed. The others are not
+/// disturbed.
 #[test]
 fn several_processes_create_one_file() {
     let mut scene = Scene::new("several create one file");

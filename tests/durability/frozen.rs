@@ -44,8 +44,8 @@ async fn freezes() {
     say(&written.map(|()| new.id()).map_err(|error| error.to_string()));
 }
 
-/// A process that has the write lock is frozen, and continues while an outcome waits. It has read and written
-/// nothing, or half of a batch, or everything without committing it.
+/// A process that has the write lock is frozen, and continues while an outcome waits. It has read
+/// and written nothing, or half of a batch, or everything without committing it.
 #[test]
 fn frozen_in_a_transaction() {
     for point in ["store-checked", "store-line", "store-commit"] {

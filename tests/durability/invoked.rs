@@ -1,5 +1,5 @@
-//! A process that drives machines with invocations is killed, or frozen and thawed later, at every step. The bank counts
-//! the charges.
+//! A process that drives machines with invocations is killed, or frozen and thawed later, at every
+//! step. The bank counts the charges.
 
 use std::{
     fs,

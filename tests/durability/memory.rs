@@ -16,8 +16,8 @@ fn entries() -> usize {
     std::env::var("MACHINE_VERIFY_ENTRIES").map_or(40_000, |entries| entries.parse().unwrap())
 }
 
-/// The additional memory that verification may take, in KiB: pages of the file in the caches of SQLite, and a
-/// part of the journal. The entries of the machine take about 1 KiB each.
+/// The additional memory that verification may take, in KiB: pages of the file in the caches of
+/// SQLite, and a part of the journal. The entries of the machine take about 1 KiB each.
 const LIMIT: usize = 24 * 1024;
 
 /// Verifies a machine, and everything, and says how much more memory that took.

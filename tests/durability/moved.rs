@@ -13,8 +13,9 @@ use crate::{
     support::{alone, assert_file_intact, new_file, options},
 };
 
-/// The location of the commit is unknown, or whether it was written: then the store does not make another log when it
-/// opens the file again to find out. When the log is back, the commit is there, once, also for others.
+/// The location of the commit is unknown, or whether it was written: then the store does not make
+/// another log when it opens the file again to find out. When the log is back, the commit is there,
+/// once, also for others.
 #[test]
 fn a_commit_to_a_log_that_was_moved_is_not_acknowledged() {
     alone("moved::a_commit_to_a_log_that_was_moved_is_not_acknowledged", async || {

@@ -66,7 +66,8 @@ impl Done {
     }
 }
 
-/// Every acknowledged entry is there once, and no other error occurs than a conflict or a busy file.
+/// Every acknowledged entry is there once, and no other error occurs than a conflict or a busy
+/// file.
 #[test]
 fn versions_add_up() {
     let seconds = std::env::var("MACHINE_STRESS_SECONDS");
@@ -121,8 +122,9 @@ async fn compare(file: PathBuf, done: &Done) {
     assert_file_intact(&file);
 }
 
-/// Many executions of one action, through two stores: at any time at most one has a permit. Each owner gives the
-/// key back, and the others see a held key and nothing else. It goes on until the key was taken a number of times.
+/// Many executions of one action, through two stores: at any time at most one has a permit. Each
+/// owner gives the key back, and the others see a held key and nothing else. It goes on until the
+/// key was taken a number of times.
 #[test]
 fn one_key_goes_from_hand_to_hand() {
     let (_folder, file) = new_file();

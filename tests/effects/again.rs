@@ -180,7 +180,8 @@ async fn a_typed_tool_runs_again(place: Place) {
     assert_is!(settled, Settled::Completed(done) if done.state().result == "4711 is on its way");
 }
 
-/// Its process was killed during the call. Calling it again does no harm even if its lock file is gone.
+/// Its process was killed during the call. Calling it again does no harm even if its lock file is
+/// gone.
 #[tokio::test]
 async fn a_call_of_a_killed_process_runs_again() {
     for is_proven in [true, false] {

@@ -1,5 +1,5 @@
-//! What a tool answered is what a program reads: a receipt or a refusal of its type, also from a file that was opened
-//! again.
+//! What a tool answered is what a program reads: a receipt or a refusal of its type, also from a
+//! file that was opened again.
 
 use std::{error::Error, fmt, sync::Mutex};
 

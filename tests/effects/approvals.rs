@@ -56,8 +56,8 @@ async fn an_answer_is_on_record(place: Place) {
     place.assert_intact().await;
 }
 
-/// One of two answers counts, and the other learns which, whether it was loaded before or not, and whether the
-/// action has run since.
+/// One of two answers counts, and the other learns which, whether it was loaded before or not, and
+/// whether the action has run since.
 async fn the_second_answer_learns_the_first(place: Place) {
     for is_yes in [false, true] {
         let (gate, mail) = place.asked(mail("bob")).await;
@@ -88,7 +88,8 @@ async fn the_second_answer_learns_the_first(place: Place) {
     }
 }
 
-/// At its limit it is over, also for a gate that was loaded before: it is listed as due, and ends as CANCELLED.
+/// At its limit it is over, also for a gate that was loaded before: it is listed as due, and ends
+/// as CANCELLED.
 async fn a_gate_is_answered_until_its_limit_and_expires_at_it(place: Place) {
     let (place, clock) = place.clocked().await;
     let (gate, planned) = place.asked_for(mail("bob"), Duration::from_secs(10)).await;

@@ -4,8 +4,8 @@ use crate::effects::{
     bank::Dedup, office::Office, prelude::*, tool::pay, tools::Track, worker::Report,
 };
 
-/// The question shows the arguments, the worker in another process gets them from the store, and the
-/// bank pays them. A tool of another type does not get the execution.
+/// The question shows the arguments, the worker in another process gets them from the store, and
+/// the bank pays them. A tool of another type does not get the execution.
 #[tokio::test]
 async fn the_arguments_of_the_call_are_those_of_the_question() {
     let office = Office::open(Dedup::Nothing).await;

@@ -122,8 +122,8 @@ async fn a_live_worker_outweighs_not_found_and_not_found_only(place: Place) {
     drop(call.answer(receipt("queued as 4711")).await);
 }
 
-/// A service that cannot be asked, does not know, panics, or never answers: the query ends with the timeout of the
-/// contract.
+/// A service that cannot be asked, does not know, panics, or never answers: the query ends with the
+/// timeout of the contract.
 async fn no_answer_leaves_it_in_doubt(place: Place) {
     let doubt = place.doubtful(mail("bob").timeout_after(Duration::from_millis(20))).await;
     let before = place.dump().await;

@@ -154,7 +154,8 @@ async fn an_edited_key_takes_nothing() {
     let _ = place.done(mail("bob")).await;
 }
 
-/// A person overrides a worker that is alive, and a retry begins. Then the worker reports that it did nothing.
+/// A person overrides a worker that is alive, and a retry begins. Then the worker reports that it
+/// did nothing.
 async fn late_evidence_that_nothing_happened_holds_nothing(place: Place) {
     let (running, call, doubt) = place.fenced_in_call(mail("bob")).await;
     let first = running.id();

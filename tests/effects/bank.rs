@@ -19,7 +19,8 @@ pub(crate) enum Dedup {
     Nothing,
     /// The idempotency key: the second payment under a key gets the receipt of the first.
     Key,
-    /// The fencing token: it refuses one that is lower than the highest that it has seen for the key.
+    /// The fencing token: it refuses one that is lower than the highest that it has seen for the
+    /// key.
     Token,
 }
 
@@ -106,7 +107,8 @@ impl Bank {
         self.ledger.state().paid.clone()
     }
 
-    /// Requests to pay that arrive from now on are not carried out until [`release`](Self::release).
+    /// Requests to pay that arrive from now on are not carried out until
+    /// [`release`](Self::release).
     pub(crate) fn hold_requests(&self) {
         self.ledger.state().holds_requests = true;
     }

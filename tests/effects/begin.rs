@@ -14,8 +14,8 @@ on_file! {
     an_idempotent_action_is_never_in_doubt,
 }
 
-/// When `begin` returns, RUNNING, the hold and the permit are on disk, in this order. The permit has the execution,
-/// the key, a token and a time limit.
+/// When `begin` returns, RUNNING, the hold and the permit are on disk, in this order. The permit
+/// has the execution, the key, a token and a time limit.
 async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
     let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_secs(7))).await;
     assert!(running.journal().uncommitted().is_empty());
@@ -46,8 +46,8 @@ async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
     assert_eq!(permit.timeout(), Some(Duration::from_secs(7)));
 }
 
-/// If several callers begin the same execution, also through another store of the file, one gets a permit. Another file
-/// gives none, also to the machine itself.
+/// If several callers begin the same execution, also through another store of the file, one gets a
+/// permit. Another file gives none, also to the machine itself.
 async fn one_execution_gives_one_permit(place: Place) {
     let other = place.open_again().await;
     let id = place.stored(mail("bob")).await.id();
@@ -66,8 +66,9 @@ async fn one_execution_gives_one_permit(place: Place) {
     assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
 }
 
-/// Several contracts with the same key can be created; one gets the key, and keeps it: while it runs, while it is in
-/// doubt, and after it took effect, by its receipt or by a person. Then the action is not created again either.
+/// Several contracts with the same key can be created; one gets the key, and keeps it: while it
+/// runs, while it is in doubt, and after it took effect, by its receipt or by a person. Then the
+/// action is not created again either.
 async fn one_key_gives_one_permit(place: Place) {
     for is_doubtful in [false, true] {
         let to = format!("bob, {is_doubtful}");
@@ -109,7 +110,8 @@ async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
         EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == running.id());
 }
 
-/// The retry is a new execution with the same key, the old one stays. So is any other contract for the same action.
+/// The retry is a new execution with the same key, the old one stays. So is any other contract for
+/// the same action.
 async fn a_failure_frees_the_key(place: Place) {
     let failed = place.failed(mail("bob")).await;
     let retry = Contract::retry(&failed, ann());

@@ -1,5 +1,5 @@
-//! A service that accepts a call and reports its outcome later, while processes are killed: what it reports
-//! settles the execution in any other process.
+//! A service that accepts a call and reports its outcome later, while processes are killed: what it
+//! reports settles the execution in any other process.
 
 use std::path::PathBuf;
 
@@ -77,8 +77,8 @@ async fn a_killed_worker_leaves_the_wait_as_it_is() {
     }
 }
 
-/// The worker ends after the service has accepted the call, and before it could record that. The report comes
-/// before or after its end, or after `recover` has found that.
+/// The worker ends after the service has accepted the call, and before it could record that. The
+/// report comes before or after its end, or after `recover` has found that.
 #[tokio::test]
 async fn a_report_is_not_lost_with_the_answer() {
     for (when, (what, status)) in (0..3).flat_map(|when| reports().map(|report| (when, report))) {
@@ -106,7 +106,8 @@ async fn a_report_is_not_lost_with_the_answer() {
     }
 }
 
-/// Two different reports at once, through two stores: one settles it, and the other one is evidence.
+/// Two different reports at once, through two stores: one settles it, and the other one is
+/// evidence.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_reports_one_wins() {
     for round in 0..8 {

@@ -61,7 +61,8 @@ async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
     place.assert_intact().await;
 }
 
-/// Approved and cancelled at once: the execution ends in any case, and the gate is answered or withdrawn.
+/// Approved and cancelled at once: the execution ends in any case, and the gate is answered or
+/// withdrawn.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_race_of_an_answer_and_a_cancel_ends_both() {
     let place = Place::new().await;
@@ -79,7 +80,8 @@ async fn a_race_of_an_answer_and_a_cancel_ends_both() {
     }
 }
 
-/// An idempotent action, and one that was never stored: that is stored as cancelled. The key is free.
+/// An idempotent action, and one that was never stored: that is stored as cancelled. The key is
+/// free.
 async fn what_did_not_begin_is_cancelled(place: Place) {
     let (_gate, planned) = place.asked(read("a.txt")).await;
     for pending in [planned.into_execution(), pending_mail("bob")] {
@@ -90,8 +92,8 @@ async fn what_did_not_begin_is_cancelled(place: Place) {
     let _ = place.done(mail("bob")).await;
 }
 
-/// Its worker was faster, or it was cancelled, or its gate was declined: nothing is changed, and the execution comes
-/// back.
+/// Its worker was faster, or it was cancelled, or its gate was declined: nothing is changed, and
+/// the execution comes back.
 async fn of_a_begin_and_a_cancel_the_first_one_counts(place: Place) {
     let begun = place.stored(mail("bob")).await;
     let _begun = begin(&place.store, place.pending(begun.id()).await).await.unwrap();

@@ -31,7 +31,8 @@ enum Style {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Ending {
     Return,
-    /// The service returns an error with `?`, after the client has answered or, with a guard, before.
+    /// The service returns an error with `?`, after the client has answered or, with a guard,
+    /// before.
     Question,
     /// The service stops waiting for its client.
     Elapsed,
@@ -154,7 +155,8 @@ impl<const CONFINED: bool> Perform<Pay> for Client<CONFINED> {
     }
 }
 
-/// A person who checks the bank confirms "not applied" if it has nothing, and one retries failed calls.
+/// A person who checks the bank confirms "not applied" if it has nothing, and one retries failed
+/// calls.
 async fn free_and_retry(store: &Store, teller: &Teller, id: Id) {
     let found = store.recover().await.unwrap();
     assert!(found.failed.is_empty(), "{found:?}");

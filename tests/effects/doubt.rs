@@ -16,7 +16,8 @@ on_file! {
     an_override_names_a_person,
 }
 
-/// Asserts that a claim that it did not take effect is refused, with the hint to override; returns the doubt and why.
+/// Asserts that a claim that it did not take effect is refused, with the hint to override; returns
+/// the doubt and why.
 async fn refused(place: &Place, doubt: InDoubt) -> (InDoubt, EffectError) {
     let (doubt, reason) = place.refuses_denial(doubt).await;
     assert!(reason.to_string().contains("override"), "{reason}");
@@ -171,8 +172,8 @@ type Case = (&'static str, fn(&Path));
 /// The lock file of another machine.
 const OF_ANOTHER_MACHINE: &str = "of another machine";
 
-/// A lock file that is missing, a copy, or of another machine, proves nothing: the execution is parked, and
-/// only the service or a person by name frees its key.
+/// A lock file that is missing, a copy, or of another machine, proves nothing: the execution is
+/// parked, and only the service or a person by name frees its key.
 #[tokio::test]
 async fn a_lock_file_that_proves_nothing_leaves_the_worker_unknown() {
     let cases: [Case; 9] = [
@@ -234,8 +235,8 @@ async fn a_lock_file_that_proves_nothing_leaves_the_worker_unknown() {
     }
 }
 
-/// Where the lock was taken on this machine, it proves the end, whatever the host is called. The end is recorded, and
-/// outlives the lock file.
+/// Where the lock was taken on this machine, it proves the end, whatever the host is called. The
+/// end is recorded, and outlives the lock file.
 #[tokio::test]
 async fn a_lock_of_this_machine_proves_the_end() {
     let cases: [Case; 4] = [

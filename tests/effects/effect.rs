@@ -29,8 +29,8 @@ fn assert_tool_lowered(refused: &EffectError, of: Id) {
         if *id == of && what == "the tool `files.delete`");
 }
 
-/// A program in which the tool was idempotent began a call and ended. A newer one knows better, and has
-/// done it.
+/// A program in which the tool was idempotent began a call and ended. A newer one knows better, and
+/// has done it.
 async fn an_interrupted_call_does_not_run_again_once_irreversible(place: Place) {
     let (old, permit) = place.begun(delete("a.txt", Idempotent)).await;
     let id = old.id();
@@ -79,8 +79,8 @@ async fn a_tool_does_not_become_less_risky(place: Place) {
     let _ = place.done(delete("b.txt", Irreversible)).await;
 }
 
-/// With `begin` or without it. Two programs on one file do not agree: the more careful one counts, also for what the
-/// other one planned before.
+/// With `begin` or without it. Two programs on one file do not agree: the more careful one counts,
+/// also for what the other one planned before.
 async fn an_earlier_plan_does_not_start_once_irreversible(place: Place) {
     let planned = place.stored(delete("a.txt", Idempotent)).await;
     let id = planned.id();

@@ -17,7 +17,8 @@ async fn planned(contract: Contract) -> (Office, Id) {
 }
 
 impl Office {
-    /// One payment was made, its outcome is unknown: nothing calls again, in this or another process.
+    /// One payment was made, its outcome is unknown: nothing calls again, in this or another
+    /// process.
     async fn is_in_doubt(&self, id: Id) {
         assert_eq!(self.bank.count(), 1);
         assert_eq!(self.label(id).await, Label::InDoubt);
@@ -116,8 +117,9 @@ async fn it_timed_out_and_failed_later() {
     office.asks_the_bank(id).await;
 }
 
-/// It does not know even then, and has not paid. What it said proves that it has ended, so a person can free the key
-/// without an override, also after its process has ended in order and left no trace.
+/// It does not know even then, and has not paid. What it said proves that it has ended, so a person
+/// can free the key without an override, also after its process has ended in order and left no
+/// trace.
 #[tokio::test]
 async fn it_timed_out_and_failed_later_without_paying() {
     let (office, id) = planned(pay("bob").timeout_after(TIMEOUT)).await;
@@ -168,8 +170,9 @@ async fn it_was_killed_while_it_waited() {
     office.asks_a_person(id).await;
 }
 
-/// Killed while its request was on its way, which a slow network may deliver for an hour. Without the settling time, the
-/// bank's "not found" would have freed the key, and the retry would have paid a second time.
+/// Killed while its request was on its way, which a slow network may deliver for an hour. Without
+/// the settling time, the bank's "not found" would have freed the key, and the retry would have
+/// paid a second time.
 #[tokio::test]
 async fn it_was_killed_before_its_request_arrived() {
     let office = Office::open(Dedup::Nothing).await;

@@ -109,7 +109,8 @@ async fn a_fence_and_an_answer_at_once_lose_nothing(place: Place) {
     }
 }
 
-/// Neither its own process nor another one takes it over, also if a caller has lost the race to begin it.
+/// Neither its own process nor another one takes it over, also if a caller has lost the race to
+/// begin it.
 async fn a_live_worker_is_left_alone(place: Place) {
     let id = place.stored(mail("bob")).await.id();
     let theirs = place.pending(id).await;

@@ -1,5 +1,5 @@
-//! A worker is frozen in its call. Nothing is paid twice, unless a person overrides it by name: then every view says
-//! so.
+//! A worker is frozen in its call. Nothing is paid twice, unless a person overrides it by name:
+//! then every view says so.
 
 use machine::view::Prompt;
 use machine_tests::{process::Process, prompt_lines};
@@ -29,8 +29,8 @@ async fn pays_once(dedup: Dedup) {
     let mut worker = office.follows(id, &[Step::Freeze, Step::Pay]);
     worker.freeze_between_commits(&office.file());
 
-    // This process declares it overdue. The outcome is unknown, and no person may decide that it did not take
-    // effect: the worker would do it.
+    // This process declares it overdue. The outcome is unknown, and no person may decide that it
+    // did not take effect: the worker would do it.
     let doubt = office.overdue(id).await;
     let question = doubt.question();
     assert!(question.contains("could still be running in process "), "{question}");
@@ -42,7 +42,8 @@ async fn pays_once(dedup: Dedup) {
     assert_eq!(office.pays(again), Report::NotBegun("KeyHeld".to_owned()));
     assert_eq!(office.bank.count(), 0);
 
-    // It thaws, pays, and its receipt is kept. From now on a claim that nothing was paid is refused.
+    // It thaws, pays, and its receipt is kept. From now on a claim that nothing was paid is
+    // refused.
     worker.thaw();
     office.hears_late(worker, id, &Office::receipt(1)).await;
     let doubt = office.store.in_doubt(id).await.unwrap();

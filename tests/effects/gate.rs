@@ -20,7 +20,8 @@ on_file! {
     an_action_is_not_created_past_its_gate,
 }
 
-/// Nothing runs while the gate waits for its answer. An idempotent action needs no permit, and its gate all the same.
+/// Nothing runs while the gate waits for its answer. An idempotent action needs no permit, and its
+/// gate all the same.
 async fn behind_an_open_question_it_waits(place: Place) {
     for contract in [mail("bob"), read("secret.txt")] {
         let (gate, planned) = place.asked(contract).await;
@@ -51,7 +52,8 @@ async fn behind_an_open_question_it_waits(place: Place) {
     }
 }
 
-/// After the approval, or together with it, `begin` issues a permit, and the journal says who approved.
+/// After the approval, or together with it, `begin` issues a permit, and the journal says who
+/// approved.
 async fn behind_a_yes_it_runs(place: Place) {
     for way in ["before", "in the batch, first", "in the batch, last"] {
         let place = place.another().await;
@@ -120,8 +122,8 @@ impl Ends {
     }
 }
 
-/// The batch that ends the gate ends the action, in a store that no worker drives. It never runs, and the gate is
-/// not answered by those who loaded it before.
+/// The batch that ends the gate ends the action, in a store that no worker drives. It never runs,
+/// and the gate is not answered by those who loaded it before.
 async fn a_gate_that_ends_without_a_yes_ends_its_action(place: Place) {
     let (place, clock) = place.clocked().await;
     let limit = Duration::from_millis(10);
@@ -217,8 +219,8 @@ async fn a_gate_that_was_stored_alone_can_end(place: Place) {
     assert_eq!((Label::of(&ended), Release::of(&ended)), (Label::Cancelled, None));
 }
 
-/// Moving a gate by its transitions answers nothing, for any actor, alone and in the batch of what waits
-/// behind it.
+/// Moving a gate by its transitions answers nothing, for any actor, alone and in the batch of what
+/// waits behind it.
 async fn only_an_answer_completes_a_gate(place: Place) {
     type Move = fn(&mut AnyExecution, Event) -> bool;
     let actors: [Move; 3] = [
@@ -256,8 +258,8 @@ async fn only_an_answer_completes_a_gate(place: Place) {
     place.approve(gate).await;
 }
 
-/// The asker makes the same gate once more, and completes it without asking: before anything is stored,
-/// together with the action, and when the gate itself waits.
+/// The asker makes the same gate once more, and completes it without asking: before anything is
+/// stored, together with the action, and when the gate itself waits.
 async fn a_gate_that_never_waited_is_not_completed(place: Place) {
     let (mut gate, mut mail) = gated(mail("bob"));
     let twin = || {
@@ -278,8 +280,8 @@ async fn a_gate_that_never_waited_is_not_completed(place: Place) {
     assert_is!(place.refuses(mail).await, EffectError::Deferred { .. });
 }
 
-/// A copy of an approved action is another execution, and was not approved, before the approved one runs and
-/// after. Another occurrence is another action.
+/// A copy of an approved action is another execution, and was not approved, before the approved one
+/// runs and after. Another occurrence is another action.
 async fn a_gate_approves_one_execution(place: Place) {
     for contract in [mail("bob"), read("secret.txt")] {
         let planned = place.approved(contract).await;
@@ -321,8 +323,8 @@ async fn a_gate_approves_one_action(place: Place) {
     assert_is!(place.refuses(action).await, EffectError::OtherAction { gate, .. } if *gate == mine);
 }
 
-/// An approval is for one run. After that failed, a person decides about the next one. An idempotent action is
-/// asked for again.
+/// An approval is for one run. After that failed, a person decides about the next one. An
+/// idempotent action is asked for again.
 async fn an_approval_is_used_once(place: Place) {
     let planned = place.approved(mail("bob")).await;
     let stale = place.pending(planned.id()).await;
@@ -363,8 +365,8 @@ async fn an_approval_that_expired_is_not_used(place: Place) {
     let _ = place.fails(place.pending(id).await).await;
 }
 
-/// A gate that is not in the store counts as missing, not as open. A plain question that the asker completes
-/// has another id.
+/// A gate that is not in the store counts as missing, not as open. A plain question that the asker
+/// completes has another id.
 async fn a_missing_gate_is_not_open(place: Place) {
     let (gate, mut mail) = gated(mail("bob"));
     place.store.batch().create(mail.machine()).write().await.unwrap();

@@ -128,8 +128,8 @@ async fn a_program_with_an_identity_is_refused_after_one_without(place: Place) {
     }
 }
 
-/// The error has the tool, the execution, and what both programs make of it. It comes also where no type says what
-/// the action is.
+/// The error has the tool, the execution, and what both programs make of it. It comes also where no
+/// type says what the action is.
 async fn a_changed_identity_is_refused(place: Place) {
     let other = place.open_again().await;
     let paid = pay(&place.store, by_number::wire(7, 1)).await.unwrap();
@@ -145,8 +145,8 @@ async fn a_changed_identity_is_refused(place: Place) {
     assert_other_keys(&other.batch().create(&mut late).write().await);
 }
 
-/// Both programs begin with a file without any action of the tool. The one that pays is not disturbed by plans that
-/// never ran, also of a model that plans the tool without its identity.
+/// Both programs begin with a file without any action of the tool. The one that pays is not
+/// disturbed by plans that never ran, also of a model that plans the tool without its identity.
 async fn an_earlier_plan_with_another_identity_is_refused(place: Place) {
     let other = place.open_again().await;
     let renamed = plan(&other, by_number_renamed::wire(8, 1)).await.unwrap();

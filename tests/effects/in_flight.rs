@@ -126,7 +126,8 @@ async fn a_refusal_counts_when_the_last_guard_is_gone(place: Place) {
         AnyExecution::Failed(failed) if failed.state().error == "the box is full");
 }
 
-/// One part of the call refuses through its guard. Another one, which may have paid, does not know, or cannot say.
+/// One part of the call refuses through its guard. Another one, which may have paid, does not know,
+/// or cannot say.
 async fn a_refusal_of_a_part_does_not_overrule_what_another_does_not_know(place: Place) {
     let stays_in_doubt = async |id| {
         let _ = place.store.fence(id, "no answer", graph_runner()).await;
@@ -217,7 +218,8 @@ async fn an_answer_through_a_guard_counts_after_the_future_is_gone(place: Place)
     }
 }
 
-/// The reply got lost on its way back; the future has to answer, and gives the best answer that there is.
+/// The reply got lost on its way back; the future has to answer, and gives the best answer that
+/// there is.
 async fn a_receipt_comes_before_the_caller_has_stopped_waiting(place: Place) {
     let (answered, is_answered) = std::sync::mpsc::channel();
     let (service, guard) = service::<false>(Some(Box::new(move || {
@@ -265,8 +267,9 @@ fn join_error() -> tokio::task::JoinError {
 /// An answer, with its name.
 type Case = (&'static str, fn() -> ToolAnswer<Action>);
 
-/// A wait that was given up, a task that failed, also converted through other errors, a panic, and a service that
-/// says so. Only the last one counts for a service that is confined to its future, too.
+/// A wait that was given up, a task that failed, also converted through other errors, a panic, and
+/// a service that says so. Only the last one counts for a service that is confined to its future,
+/// too.
 async fn an_end_that_may_leave_something_behind_is_a_cut(place: Place) {
     let answers: [Case; 10] = [
         ("still running", still_running),
@@ -320,8 +323,9 @@ async fn an_end_that_leaves_nothing_behind_is_no_cut(place: Place) {
     }
 }
 
-/// The answer of a guard is on disk once the store is closed, though its future is gone. The last handle of the
-/// program is gone, or an outcome is dropped after it: what they bring is written all the same.
+/// The answer of a guard is on disk once the store is closed, though its future is gone. The last
+/// handle of the program is gone, or an outcome is dropped after it: what they bring is written all
+/// the same.
 #[tokio::test]
 async fn a_guard_and_an_outcome_keep_the_store_open() {
     let worker = async |place: &Place| {
@@ -354,7 +358,8 @@ async fn a_guard_and_an_outcome_keep_the_store_open() {
     }
 }
 
-/// The lock of a store that was dropped stays with the process, as long as a call of it may be running.
+/// The lock of a store that was dropped stays with the process, as long as a call of it may be
+/// running.
 #[tokio::test]
 async fn a_store_that_is_dropped_or_closed_does_not_end_what_it_cut_off() {
     for close in [false, true] {
@@ -373,7 +378,8 @@ async fn a_store_that_is_dropped_or_closed_does_not_end_what_it_cut_off() {
     }
 }
 
-/// A child process that has the lock is a part of its parent: the end of the parent alone proves nothing.
+/// A child process that has the lock is a part of its parent: the end of the parent alone proves
+/// nothing.
 #[tokio::test]
 async fn a_child_process_with_the_lock_keeps_the_call_alive() {
     let place = Place::new().await;

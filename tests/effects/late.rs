@@ -159,7 +159,8 @@ impl Case {
     }
 }
 
-/// It is kept and shown. `recover` takes it, without a question to a person, and its key is applied.
+/// It is kept and shown. `recover` takes it, without a question to a person, and its key is
+/// applied.
 async fn a_receipt_that_comes_late(place: Place) {
     for situation in Situation::ALL {
         let case = Case::new(&place, situation).await;
@@ -183,8 +184,8 @@ async fn a_receipt_that_comes_late(place: Place) {
     }
 }
 
-/// Nothing took effect: the key is free. The worker's own word needs no settling time, also if a person
-/// repeats it.
+/// Nothing took effect: the key is free. The worker's own word needs no settling time, also if a
+/// person repeats it.
 async fn a_refusal_that_comes_late(place: Place) {
     for situation in Situation::ALL {
         for by_person in [false, true] {
@@ -222,8 +223,8 @@ async fn a_late_answer_that_says_nothing(place: Place) {
     }
 }
 
-/// A person overrode wrongly: every view reports it, and nothing runs again: no retry that has begun already, and
-/// none that was planned before.
+/// A person overrode wrongly: every view reports it, and nothing runs again: no retry that has
+/// begun already, and none that was planned before.
 async fn a_receipt_after_an_override(place: Place) {
     for (situation, retry_begins) in
         Situation::ALL.into_iter().flat_map(|situation| [(situation, false), (situation, true)])
@@ -245,7 +246,8 @@ async fn a_receipt_after_an_override(place: Place) {
         assert!(view.starts_with("[CONTRADICTED ⚠️ IRREVERSIBLE"), "{view}");
         assert!(view.contains("250 queued"), "{view}");
         if let Some((running, permit)) = begun {
-            // It has its permit, and has not called yet: it finds out, and is not refused its outcome.
+            // It has its permit, and has not called yet: it finds out, and is not refused its
+            // outcome.
             let outcome = applied(permit, "sent twice").await;
             assert_is!(outcome.evidence(), Evidence::NotApplied(_));
             let settled = place.settled(running, outcome).await;
@@ -262,7 +264,8 @@ async fn a_receipt_after_an_override(place: Place) {
     }
 }
 
-/// A person cannot deny a receipt, not even with an override. A machine that was loaded before it conflicts.
+/// A person cannot deny a receipt, not even with an override. A machine that was loaded before it
+/// conflicts.
 async fn a_late_receipt_cannot_be_overruled(place: Place) {
     let (place, running, call) = overdue(&place).await;
     let id = running.id();
@@ -341,8 +344,8 @@ async fn a_late_call_that_is_dropped_has_ended(place: Place) {
     }
 }
 
-/// A late call of a service that may have started something: only the end of the process, evidence or a named
-/// person ends it.
+/// A late call of a service that may have started something: only the end of the process, evidence
+/// or a named person ends it.
 async fn a_late_call_that_is_dropped_is_cut_off(place: Place) {
     let service = service_fn(|_: &Call<Action>| Box::pin(std::future::pending()));
     let settled = place.performed(hasty(mail("bob")), service).await;

@@ -1,5 +1,6 @@
-//! The promises of irreversible actions and approvals, on SQLite files; the model also runs in memory. Freezes, kills
-//! and lock files use real processes on one file. A bank counts the payments in the outside world.
+//! The promises of irreversible actions and approvals, on SQLite files; the model also runs in
+//! memory. Freezes, kills and lock files use real processes on one file. A bank counts the payments
+//! in the outside world.
 //!
 //! `PROPTEST_CASES` makes the model longer, and `PROPTEST_RNG_SEED` repeats a run of it.
 

@@ -140,7 +140,8 @@ async fn a_huge_reason_is_cut_and_a_receipt_is_not(place: Place) {
     place.assert_intact().await;
 }
 
-/// A receipt that JSON cannot hold, and one whose `Serialize` panics, prove the effect all the same.
+/// A receipt that JSON cannot hold, and one whose `Serialize` panics, prove the effect all the
+/// same.
 async fn a_receipt_that_cannot_be_written_is_a_receipt(place: Place) {
     use std::collections::BTreeMap;
 

@@ -92,7 +92,8 @@ impl Place {
         refused
     }
 
-    /// The refusal to store a machine, or what happened to it. Nothing is written, and it is as it was.
+    /// The refusal to store a machine, or what happened to it. Nothing is written, and it is as it
+    /// was.
     pub(crate) async fn refuses_machine(&self, machine: &mut impl Durable) -> EffectError {
         let before = (self.dump().await, machine.journal().uncommitted().to_vec());
         let batch = self.store.batch();
@@ -167,8 +168,8 @@ impl Place {
         assert_err!(settled, Refused { reason: EffectError::Fenced { id: of }, .. } if *of == id);
     }
 
-    /// The only execution that `recover` settles. An answer through a guard, or of a dropped outcome, is written in
-    /// the background.
+    /// The only execution that `recover` settles. An answer through a guard, or of a dropped
+    /// outcome, is written in the background.
     pub(crate) async fn settled_late(&self) -> AnyExecution {
         loop {
             if let Some(settled) = self.store.recover().await.unwrap().settled.pop() {

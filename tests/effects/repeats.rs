@@ -98,7 +98,8 @@ async fn a_declined_action_needs_a_new_question(place: Place) {
     let _ = place.cancelled(declined.id()).await;
 }
 
-/// A person who retries it decides for that attempt, and one who approves a new question for all later ones.
+/// A person who retries it decides for that attempt, and one who approves a new question for all
+/// later ones.
 async fn a_new_decision_lets_a_declined_action_run(place: Place) {
     let (place, clock) = place.clocked().await;
     let declined = answered(&place, &clock, mail("bob"), false).await;
@@ -121,8 +122,8 @@ async fn two_answers_at_one_time(place: Place) {
     is_declined(&place, place.stored(mail("bob")).await, START).await;
 }
 
-/// Other actions and occurrences run, and one whose question was withdrawn or is open. Whether an idempotent action
-/// runs, the program decides.
+/// Other actions and occurrences run, and one whose question was withdrawn or is open. Whether an
+/// idempotent action runs, the program decides.
 async fn a_decline_concerns_nothing_else(place: Place) {
     let (place, clock) = place.clocked().await;
     let _ = answered(&place, &clock, mail("bob"), false).await;
@@ -152,8 +153,9 @@ async fn a_retry_behind_a_parent_is_refused(place: Place) {
         EffectError::OfParent { id: it, parent } if (*it, *parent) == (id, of));
 }
 
-/// Of several retries that a person decides at the same time, one is stored, and each is in the operator log; for idempotent
-/// tools, too. A program may have several attempts that wait: of these, the key decides which one begins.
+/// Of several retries that a person decides at the same time, one is stored, and each is in the
+/// operator log; for idempotent tools, too. A program may have several attempts that wait: of
+/// these, the key decides which one begins.
 async fn a_person_retries_once(place: Place) {
     let (store, actors) = (&place.store, Actors::issue("office").unwrap());
     for contract in [mail("bob"), read("a.txt")] {

@@ -28,8 +28,8 @@ async fn a_waiting_execution_resumes(place: Place) {
     assert_eq!(place.status(done.id()).await, Status::Completed);
 }
 
-/// An unknown id, a machine of another kind, another state, of which the error names the legal moves, a terminal
-/// machine, and an execution in doubt, which must be settled first.
+/// An unknown id, a machine of another kind, another state, of which the error names the legal
+/// moves, a terminal machine, and an execution in doubt, which must be settled first.
 async fn what_does_not_wait_is_not_resumed(place: Place) {
     let refused = async |id| place.store.resume::<Waiting>(id).await.unwrap_err();
     let stranger = asked("Deploy?").id();
@@ -94,7 +94,8 @@ async fn waiting_since(place: &Place, shift_ms: i64) -> Id {
     waiting.id()
 }
 
-/// A checkpoint that is too old is refused, but stays stored. A clock that went back does not make one old.
+/// A checkpoint that is too old is refused, but stays stored. A clock that went back does not make
+/// one old.
 async fn a_question_is_as_old_as_its_wait(place: Place) {
     let id = waiting_since(&place, -HOUR_MS).await;
     let before = place.dump().await;
@@ -174,11 +175,12 @@ async fn waiting(place: &Place, session: &str) -> Id {
     waiting.id()
 }
 
-/// It warns if the numbers differ, and continues. It is silent if they agree, whatever waits in other sessions, and
-/// whatever other kinds of machines are in a state of the same name.
+/// It warns if the numbers differ, and continues. It is silent if they agree, whatever waits in
+/// other sessions, and whatever other kinds of machines are in a state of the same name.
 #[tokio::test]
 async fn a_different_number_is_warned_of() {
-    // A thread of another test that is the first to report something decides for the process whether it is reported.
+    // A thread of another test that is the first to report something decides for the process
+    // whether it is reported.
     if machine_tests::is_alone("effects::resume::a_different_number_is_warned_of") {
         for place in [Place::memory(), Place::new().await] {
             warns_of_a_different_number(place).await;

@@ -55,7 +55,8 @@ async fn repeated(
     place.store.perform_with_retries(planned, service, delays(), tool_node()).await
 }
 
-/// One call, and one after each of three delays; then it has failed, with the last error. A receipt ends the calls.
+/// One call, and one after each of three delays; then it has failed, with the last error. A receipt
+/// ends the calls.
 async fn it_is_called_after_each_delay(place: Place) {
     let server = Arc::new(Counting::new(Err(NoReceipt::unknown("read timed out"))));
     let pending = place.stored(read("a.txt")).await;

@@ -35,8 +35,8 @@ async fn it_starts_only_by_begin(place: Place) {
     assert_eq!(place.lines(&Query::new()).await, []);
 }
 
-/// COMPLETED needs evidence. Another end would release the key while the permit is unanswered. WAITING would count as
-/// in doubt while the worker is alive, and the answer could release the key.
+/// COMPLETED needs evidence. Another end would release the key while the permit is unanswered.
+/// WAITING would count as in doubt while the worker is alive, and the answer could release the key.
 async fn nothing_ends_it_without_evidence(place: Place) {
     let no = || "no".to_owned();
     for event in [

@@ -13,8 +13,9 @@ on_file! {
     two_answers_and_one_counts,
 }
 
-/// A receipt makes it COMPLETED, evidence that nothing happened FAILED. Anything else is in doubt, with a question to
-/// a person: an error, which has the whole chain of its causes, and a panic of the tool.
+/// A receipt makes it COMPLETED, evidence that nothing happened FAILED. Anything else is in doubt,
+/// with a question to a person: an error, which has the whole chain of its causes, and a panic of
+/// the tool.
 async fn an_answer_decides_how_it_ends(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = applied(permit, "250 queued as 4711").await;
@@ -98,7 +99,8 @@ async fn a_machine_started_without_begin_is_returned(place: Place) {
     assert_eq!(place.status(id).await, Status::Completed);
 }
 
-/// A permit, the future in the middle of the call, and an outcome: the execution is in doubt and the worker fenced.
+/// A permit, the future in the middle of the call, and an outcome: the execution is in doubt and
+/// the worker fenced.
 async fn what_was_dropped_without_an_outcome_is_in_doubt(place: Place) {
     for what in ["the permit", "the future", "the outcome"] {
         let place = place.another().await;
@@ -133,8 +135,8 @@ async fn what_was_dropped_without_an_outcome_is_in_doubt(place: Place) {
     place.is_completed_late(running.id(), "250 queued").await;
 }
 
-/// So is the execution of a real process that is killed between `begin` and its answer, or ends normally without one:
-/// WAITING, fenced, its key held. A second recover returns it again.
+/// So is the execution of a real process that is killed between `begin` and its answer, or ends
+/// normally without one: WAITING, fenced, its key held. A second recover returns it again.
 #[tokio::test]
 async fn a_process_that_ends_without_an_answer_leaves_doubt() {
     for is_killed in [true, false] {

@@ -85,8 +85,8 @@ async fn one_takes_over() {
     office.assert_intact().await;
 }
 
-/// A person overrides at the moment when the late receipt arrives. It is never lost, and nothing pays
-/// again.
+/// A person overrides at the moment when the late receipt arrives. It is never lost, and nothing
+/// pays again.
 #[tokio::test]
 async fn an_override_races_with_the_receipt() {
     let office = Office::open(Dedup::Nothing).await;
@@ -117,8 +117,8 @@ async fn an_override_races_with_the_receipt() {
     office.assert_intact().await;
 }
 
-/// Several people answer one gate, and several workers wait for that: one of the people approves, and the others learn
-/// who. One of the workers begins what was approved.
+/// Several people answer one gate, and several workers wait for that: one of the people approves,
+/// and the others learn who. One of the workers begins what was approved.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_answer_counts_and_one_worker_begins() {
     let office = Office::open(Dedup::Nothing).await;
@@ -153,7 +153,8 @@ async fn one_answer_counts_and_one_worker_begins() {
             all(people.collect()).await.into_iter().partition(Result::is_ok);
         let [Ok(winner)] = winners[..] else { panic!("{winners:?}") };
         assert_eq!(losers, vec![Err(winner.to_owned()); 3]);
-        // A later person gets this error when loading the gate, and cannot answer the next question by accident.
+        // A later person gets this error when loading the gate, and cannot answer the next question
+        // by accident.
         let loaded = office.store.gate(gate.id()).await;
         assert_err!(loaded, StateError::AlreadyDecided { by, approved: true, .. } if by == winner);
         let declined = office.store.decline(gate, "wrong address", ann()).await.unwrap_err();

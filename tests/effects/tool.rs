@@ -76,8 +76,8 @@ impl Teller {
         let mut receipt = None;
         for step in &self.script {
             match step {
-                // On a separate thread, as a client with a connection pool does: a sent request is not taken back
-                // if the call is dropped.
+                // On a separate thread, as a client with a connection pool does: a sent request is
+                // not taken back if the call is dropped.
                 Step::Pay => {
                     let (bank, payment) = (self.bank, payment.clone());
                     let paid = tokio::task::spawn_blocking(move || bank::pay(bank, payment));

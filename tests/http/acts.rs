@@ -1,4 +1,5 @@
-//! The bodies of acts, and the fields of their answers. The acts themselves are in `surfaces::acts`.
+//! The bodies of acts, and the fields of their answers. The acts themselves are in
+//! `surfaces::acts`.
 
 use machine::{Id, contract::Contract};
 use machine_tests::actors::reasoning_node;

@@ -1,5 +1,5 @@
-//! Only programs of this computer read without a token. The routes are nested in another server, which
-//! says where a connection comes from.
+//! Only programs of this computer read without a token. The routes are nested in another server,
+//! which says where a connection comes from.
 
 use std::net::SocketAddr;
 

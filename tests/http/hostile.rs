@@ -262,8 +262,8 @@ async fn data_of_a_machine_cannot_break_out() {
     place.post(&format!("/api/machines/{id}/cancel"), &reason).await.problem(409, "");
 }
 
-/// Invisible characters are escaped in every answer and event, and read back unchanged: a person may look at
-/// them in a terminal.
+/// Invisible characters are escaped in every answer and event, and read back unchanged: a person
+/// may look at them in a terminal.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_has_characters_that_cannot_be_seen() {
     let place = Place::served().await;

@@ -1,7 +1,8 @@
 //! Tests of the HTTP server, on files that the library wrote.
 //!
-//! `MACHINE_HTTP_CUTS=100` and `MACHINE_HTTP_TRANSITIONS=10000` make the test of cut streams as long as it
-//! is meant; `MACHINE_HTTP_SUBSCRIBERS=1000` that of subscribers; `MACHINE_LARGE_TESTS` those of pages.
+//! `MACHINE_HTTP_CUTS=100` and `MACHINE_HTTP_TRANSITIONS=10000` make the test of cut streams as
+//! long as it is meant; `MACHINE_HTTP_SUBSCRIBERS=1000` that of subscribers; `MACHINE_LARGE_TESTS`
+//! those of pages.
 
 mod access;
 mod acts;

@@ -124,7 +124,8 @@ async fn an_invalid_report_changes_nothing() {
     report(&place, &call, &applied()).await.is(200);
 }
 
-/// A service with its own connection: it accepts a deployment, and reports later to the given address.
+/// A service with its own connection: it accepts a deployment, and reports later to the given
+/// address.
 async fn deployments(listener: TcpListener) {
     loop {
         let (mut stream, _) = listener.accept().await.unwrap();

@@ -36,7 +36,8 @@ async fn paths(place: &Place) -> Vec<String> {
     paths
 }
 
-/// Without a token, on this computer: the summary, the first line of the question, and how to see the rest.
+/// Without a token, on this computer: the summary, the first line of the question, and how to see
+/// the rest.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_without_a_token_sees_no_arguments() {
     for language in Language::ALL {

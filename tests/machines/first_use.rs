@@ -1,6 +1,6 @@
-//! Machines that new users wrote with two of three fields as copies: a pod, a subscription, a retry that a
-//! library exports, and an elevator. Each field is declared once. (The other two are a turn of an agent and
-//! the orchestrator.)
+//! Machines that new users wrote with two of three fields as copies: a pod, a subscription, a retry
+//! that a library exports, and an elevator. Each field is declared once. (The other two are a turn
+//! of an agent and the orchestrator.)
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -141,7 +141,8 @@ enum Elevator {
     Stuck,
 }
 
-/// The fields that a machine declares in its source, in `fields(..)` or in a state: each as often as it is written.
+/// The fields that a machine declares in its source, in `fields(..)` or in a state: each as often
+/// as it is written.
 fn written(source: &str, machine: &str) -> Vec<String> {
     let file = syn::parse_file(source).unwrap();
     let is_it = |item| match item {

@@ -1,4 +1,5 @@
-//! The order of the source files: imports form no circle, so each file can be read without those that use it.
+//! The order of the source files: imports form no circle, so each file can be read without those
+//! that use it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

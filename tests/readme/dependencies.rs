@@ -1,4 +1,5 @@
-//! Dependencies are as `deny.toml` allows. `cargo deny`, where it is installed, checks those of other platforms, too.
+//! Dependencies are as `deny.toml` allows. `cargo deny`, where it is installed, checks those of
+//! other platforms, too.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -50,8 +51,8 @@ fn packages_that_are_there_twice_are_known() {
     );
 }
 
-/// True if these licences are enough. Unlike in SPDX, AND binds weaker than OR here, which may refuse too much and
-/// never too little.
+/// True if these licences are enough. Unlike in SPDX, AND binds weaker than OR here, which may
+/// refuse too much and never too little.
 fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
     expression.split(" AND ").all(|choice| {
         let mut choice = choice.split('/').flat_map(|part| part.split(" OR "));
@@ -72,8 +73,8 @@ fn expressions_are_read() {
     }
 }
 
-/// Those of this platform, with all features. Where some were never downloaded, the test is skipped; in `.ci/run` clippy has
-/// needed all of them before.
+/// Those of this platform, with all features. Where some were never downloaded, the test is
+/// skipped; in `.ci/run` clippy has needed all of them before.
 #[test]
 fn licences_are_allowed() {
     let cargo = |arguments: &[&str]| Command::new(env!("CARGO")).args(arguments).output().unwrap();

@@ -1,5 +1,6 @@
-//! The programs that people copy decide by types: literals in them are texts for people, names and data. Nothing is compared
-//! with one, and none is the name of a machine, a state, a trigger or a tool of the program.
+//! The programs that people copy decide by types: literals in them are texts for people, names and
+//! data. Nothing is compared with one, and none is the name of a machine, a state, a trigger or a
+//! tool of the program.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,8 +10,8 @@ use std::{
 
 use super::{README, blocks};
 
-/// Their subject is text: tools that are known at run time only, a model that follows a script, the output of programs, and
-/// requests over HTTP.
+/// Their subject is text: tools that are known at run time only, a model that follows a script, the
+/// output of programs, and requests over HTTP.
 const ABOUT_TEXT: [&str; 4] = [
     "workflow_engine/office.rs",
     "workflow_engine/script.rs",
@@ -81,7 +82,8 @@ fn names(source: &str) -> BTreeSet<String> {
     names
 }
 
-/// The lines of a program with one of these names as a literal, apart from attributes, such as `#[was = "old"]`.
+/// The lines of a program with one of these names as a literal, apart from attributes, such as
+/// `#[was = "old"]`.
 fn named<'a>(source: &'a str, names: &BTreeSet<String>) -> Vec<&'a str> {
     let literals: Vec<_> = names.iter().map(|name| format!("\"{name}\"")).collect();
     let lines = code(source).filter(|line| !line.trim_start().starts_with("#["));

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod circles;
+mod comments;
 mod contributing;
 mod decisions;
 mod dependencies;
@@ -48,7 +49,8 @@ fn it_is_short() {
     assert!(count <= MOST_WORDS, "{count} words; move some to the pages of the documentation");
 }
 
-/// The first enum has a wrong step, and the compiler prints the error that is shown; the README omits the notes.
+/// The first enum has a wrong step, and the compiler prints the error that is shown; the README
+/// omits the notes.
 #[test]
 fn the_compile_error_is_the_compilers() {
     let program = include_str!("../../ui-tests/fail/typestate/review.rs");

@@ -46,7 +46,8 @@ fn trial(end: Option<SystemTime>) -> AnySubscription {
     Subscription::new(end).into()
 }
 
-/// A deadline that is counted from the entry starts with the commit. This one is the same before and after it.
+/// A deadline that is counted from the entry starts with the commit. This one is the same before
+/// and after it.
 async fn a_point_in_time_does_not_depend_on_the_commit(place: Place) {
     use subscription::Event::{Pay, Renew};
 

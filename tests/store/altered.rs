@@ -1,4 +1,5 @@
-//! What is stored is what was there: a field that would be read back as another value is refused, by its name.
+//! What is stored is what was there: a field that would be read back as another value is refused,
+//! by its name.
 
 #![allow(clippy::option_option, reason = "one of the values that JSON cannot tell apart")]
 

@@ -74,9 +74,9 @@ async fn a_copy_has_everything() {
     assert_eq!(others, 0);
 }
 
-/// A copy that is put to use gives the numbers of the original's later entries to its own entries. No
-/// position in one of them is a position in another, however often it is restored, and fencing tokens rise
-/// all the same.
+/// A copy that is put to use gives the numbers of the original's later entries to its own entries.
+/// No position in one of them is a position in another, however often it is restored, and fencing
+/// tokens rise all the same.
 #[tokio::test]
 async fn a_copy_in_use_is_distinct_from_its_original() {
     let place = Place::new().await;
@@ -122,7 +122,8 @@ async fn a_copy_in_use_is_distinct_from_its_original() {
     assert!(tokens.is_sorted_by(|a, b| a < b && a.to_string() < b.to_string()), "{tokens:?}");
 }
 
-/// While other processes and tasks write, a copy has everything that was acknowledged before it began.
+/// While other processes and tasks write, a copy has everything that was acknowledged before it
+/// began.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_is_of_one_moment() {
     let place = large().await;
@@ -274,8 +275,8 @@ fn elsewhere(place: &Place, copy: &Path, point: &str) -> Process {
     Process::start("store::backup::copies", &(place.file(), copy, point))
 }
 
-/// A process is killed at any point of a backup: the copy is there as a whole or not at all, and the next
-/// backup removes what is left.
+/// A process is killed at any point of a backup: the copy is there as a whole or not at all, and
+/// the next backup removes what is left.
 #[tokio::test]
 async fn a_killed_backup_leaves_no_copy() {
     let place = large().await;

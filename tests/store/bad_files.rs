@@ -28,8 +28,8 @@ async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
     (folder, file, ids)
 }
 
-/// Opens a possibly damaged file and reads it in every way; returns how many machines load. Fails if
-/// the file cannot be opened or listed.
+/// Opens a possibly damaged file and reads it in every way; returns how many machines load. Fails
+/// if the file cannot be opened or listed.
 async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, OpenError> {
     let store = Store::sqlite(file).await?;
     match store.list(&Query::new()).await {
@@ -49,8 +49,8 @@ async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, OpenError> 
     Ok(sound)
 }
 
-/// A file truncated at any point is refused when it is opened or read. Nothing panics, and no damaged
-/// machine loads.
+/// A file truncated at any point is refused when it is opened or read. Nothing panics, and no
+/// damaged machine loads.
 #[tokio::test]
 async fn a_truncated_file_is_refused() {
     let (_folder, file, ids) = whole().await;

@@ -275,8 +275,8 @@ async fn nothing_is_written_if_one_is_refused(place: Place) {
     }
 }
 
-/// Refusals that only a file has: another process keeps it busy, rows were deleted by hand, attempts were
-/// edited by hand. The same batch succeeds once that is over.
+/// Refusals that only a file has: another process keeps it busy, rows were deleted by hand,
+/// attempts were edited by hand. The same batch succeeds once that is over.
 #[tokio::test]
 async fn no_batch_is_written_to_a_broken_file() {
     let kept = "SELECT seal FROM kept_attempt WHERE no = 1";

@@ -19,8 +19,8 @@ fn assert_busy(error: &EffectError) {
     assert_err!(Err::<(), _>(error), EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
 }
 
-/// A begin issues no permit and gives the execution back, and a settle gives back the receipt. No `recover`
-/// takes it over in between: the outcome is still in flight in this process.
+/// A begin issues no permit and gives the execution back, and a settle gives back the receipt. No
+/// `recover` takes it over in between: the outcome is still in flight in this process.
 #[tokio::test]
 async fn a_refusal_returns_the_execution_and_the_receipt() {
     let place = Place::with(impatient()).await;

@@ -1,4 +1,5 @@
-//! This test program as another process that uses a file: the child's tests, and how they are started.
+//! This test program as another process that uses a file: the child's tests, and how they are
+//! started.
 
 use std::path::{Path, PathBuf};
 

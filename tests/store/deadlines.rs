@@ -109,7 +109,8 @@ async fn deadlines_are_absolute_by_the_stores_clock(place: Place) {
     assert!(job.journal().deadlines().is_empty());
     for (at, events, expected) in [
         (50, vec![Start], (Some(1050), Some(150))),
-        // Staying restarts nothing. A state that names itself is entered again, and its group is not.
+        // Staying restarts nothing. A state that names itself is entered again, and its group is
+        // not.
         (110, vec![Again], (Some(1050), Some(150))),
         (115, vec![Reread], (Some(1050), Some(215))),
         (120, vec![Next], (Some(1050), None)),
@@ -153,7 +154,8 @@ async fn staying_is_no_entry(place: Place) {
     place.store.verify::<AnyJob>(job.id()).await.unwrap();
 }
 
-/// A commit that fails leaves the machine as it was; the deadline counts from the one that succeeds.
+/// A commit that fails leaves the machine as it was; the deadline counts from the one that
+/// succeeds.
 async fn a_retried_commit_counts_anew(place: Place) {
     let (place, clock) = place.clocked().await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))));
@@ -246,7 +248,8 @@ mod paused {
     }
 }
 
-/// A deadline of a group that stays, one of a state that enters it again, and a choice between the two.
+/// A deadline of a group that stays, one of a state that enters it again, and a choice between the
+/// two.
 mod reminded {
     use super::{Deserialize, Duration, Serialize, Timer, machine};
 
@@ -272,8 +275,9 @@ mod reminded {
     }
 }
 
-/// A worker would fire it again and again. Entering the state, or the group, starts it anew; of a choice, the branch that
-/// was taken says whether it entered. The machine is loaded after each step, so the journal has to say it.
+/// A worker would fire it again and again. Entering the state, or the group, starts it anew; of a
+/// choice, the branch that was taken says whether it entered. The machine is loaded after each
+/// step, so the journal has to say it.
 async fn a_deadline_that_fired_is_over_until_an_entry(place: Place) {
     use reminded::{AnyTask, Task, task::Event};
 

@@ -18,8 +18,9 @@ use crate::store::support::{Place, block_on, content, names};
 const FORMAT: i64 = 15;
 const APPLICATION_ID: i64 = 0x6d61_6368;
 
-/// The file at the path of the store, and the answers to opening it: for writing, for writing if it exists, for
-/// reading, and for a check. An answer is the kind of the error and a part of its text; empty if it opens.
+/// The file at the path of the store, and the answers to opening it: for writing, for writing if it
+/// exists, for reading, and for a check. An answer is the kind of the error and a part of its text;
+/// empty if it opens.
 struct Case {
     name: &'static str,
     make: fn(&Path),
@@ -104,7 +105,8 @@ const CASES: [Case; 16] = [
         },
         says: ["HardLinked: 2"; 4],
     },
-    // A database that was moved without its log: the log has commits, and SQLite would overwrite it.
+    // A database that was moved without its log: the log has commits, and SQLite would overwrite
+    // it.
     Case {
         name: "only a log",
         make: |file| fs::write(file.with_file_name("agent.db-wal"), "commits").unwrap(),

@@ -79,8 +79,8 @@ pub(crate) fn derived(raw: &Connection, key: Option<&Bytes>) -> Result<Derived> 
     Ok(derived)
 }
 
-/// The place, machine and number of each entry, and its digest. It covers the entry and, through the
-/// digest before it, all before it.
+/// The place, machine and number of each entry, and its digest. It covers the entry and, through
+/// the digest before it, all before it.
 fn digests(raw: &Connection, key: Option<&Bytes>) -> Result<Vec<(i64, i64, i64, Bytes)>> {
     let mut select = raw.prepare(
         "SELECT j.seq, j.instance, j.number, j.at, d.fingerprint, j.actor, j.kind, j.edge, j.body

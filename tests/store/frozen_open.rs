@@ -18,8 +18,8 @@ use crate::store::{
     support::{Place, lines},
 };
 
-/// Holds every lock on the shared memory of the log, as a process does that begins to recover the log, and
-/// freezes.
+/// Holds every lock on the shared memory of the log, as a process does that begins to recover the
+/// log, and freezes.
 #[test]
 #[ignore = "other tests run it as another process"]
 fn freezes() {

@@ -52,8 +52,8 @@ async fn an_interrupted_creation_is_rolled_back() {
     assert_intact(&store).await;
 }
 
-/// A store in which another tool was interrupted is as it was before. A reader does not roll back, and says
-/// what to do.
+/// A store in which another tool was interrupted is as it was before. A reader does not roll back,
+/// and says what to do.
 #[tokio::test]
 async fn an_interrupted_change_is_rolled_back() {
     let folder = tempfile::tempdir().unwrap();

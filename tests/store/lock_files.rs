@@ -71,8 +71,8 @@ async fn the_loser_of_a_begin_does_not_remove_the_proof() {
     let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }
 
-/// `recover` removes the lock file of a killed worker when it parks its executions, also if the worker had
-/// settled all of its calls.
+/// `recover` removes the lock file of a killed worker when it parks its executions, also if the
+/// worker had settled all of its calls.
 #[tokio::test]
 async fn recover_removes_the_files_of_the_dead() {
     let kills: [fn(&std::path::Path, machine::Id); 2] =
@@ -113,8 +113,8 @@ async fn the_file_of_the_living_stays() {
     assert_eq!(place.worker_files().len(), 1);
 }
 
-/// Only lock files of workers are removed: a file whose name begins like one may be another store, and ours say
-/// that they are.
+/// Only lock files of workers are removed: a file whose name begins like one may be another store,
+/// and ours say that they are.
 #[tokio::test]
 async fn a_file_that_is_not_a_lock_file_stays() {
     let place = Place::new().await;
@@ -131,8 +131,8 @@ async fn a_file_that_is_not_a_lock_file_stays() {
     }
 }
 
-/// `recover` opens no file of SQLite: closing it again would drop the locks of this process, and the
-/// next process to close would take itself for the last one, and delete the log under this one.
+/// `recover` opens no file of SQLite: closing it again would drop the locks of this process, and
+/// the next process to close would take itself for the last one, and delete the log under this one.
 #[tokio::test]
 async fn recover_leaves_the_locks_of_the_database_alone() {
     let place = Place::new().await;

@@ -59,8 +59,8 @@ async fn a_missing_file_is_neither_read_nor_written() {
     }
 }
 
-/// The log, deleted or replaced while the file is open: what would be written to it is lost, so it is refused, and
-/// an outcome is given back.
+/// The log, deleted or replaced while the file is open: what would be written to it is lost, so it
+/// is refused, and an outcome is given back.
 #[tokio::test]
 async fn a_lost_log_is_neither_read_nor_written() {
     for replaced in [false, true] {

@@ -81,8 +81,8 @@ pub(crate) fn claim_of(contract: &Contract) -> Claim {
     Claim { key: contract.idempotency_key().unwrap().to_string(), applies: false }
 }
 
-/// The second holder learns who the first one is, at creation and at a commit. Given back, the key is free for
-/// machines of its kind, and for no others.
+/// The second holder learns who the first one is, at creation and at a commit. Given back, the key
+/// is free for machines of its kind, and for no others.
 async fn a_taken_key_names_its_holder(place: Place) {
     let first = place.created(Booking::new(seat_7a()).book()).await;
     let mut second = Booking::new(seat_7a()).book();
@@ -110,9 +110,9 @@ async fn a_taken_key_names_its_holder(place: Place) {
     assert_err!(place.store.create(&mut other).await, CommitError::KeyReused { .. });
 }
 
-/// A machine of the user that names the key of an execution is refused, whether the action runs, was
-/// done or was given up, and nothing is wedged. One that was there first keeps no execution from its key, not even if
-/// it says that the action was applied.
+/// A machine of the user that names the key of an execution is refused, whether the action runs,
+/// was done or was given up, and nothing is wedged. One that was there first keeps no execution
+/// from its key, not even if it says that the action was applied.
 async fn a_machine_of_the_user_cannot_use_the_key_of_an_execution(place: Place) {
     let first = place.created(Booking::new(claim_of(&mail("bob"))).book()).await;
     let (running, permit) = place.begun(mail("bob")).await;

@@ -70,8 +70,8 @@ async fn a_page_says_whether_there_is_another(place: Place) {
     assert_eq!((loaded.items.len(), loaded.next), (150, None));
 }
 
-/// Machines that are created between two pages come last, or with the newest first on none of the next pages;
-/// those that change stay where they are. None is listed twice or left out.
+/// Machines that are created between two pages come last, or with the newest first on none of the
+/// next pages; those that change stay where they are. None is listed twice or left out.
 async fn cursors_stay_valid_while_machines_come_and_change(place: Place) {
     for newest_first in [false, true] {
         let place = place.another().await;

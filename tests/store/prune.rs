@@ -119,8 +119,8 @@ async fn kinds_states_and_ages_select(place: Place) {
     assert_err!(place.store.load::<AnyTicket>(ticket).await, LoadError::NotFound { .. });
 }
 
-/// The gate of an execution that has not ended, and an execution that an override has ended while its worker
-/// may still answer. When it has answered, a person has to ask for it.
+/// The gate of an execution that has not ended, and an execution that an override has ended while
+/// its worker may still answer. When it has answered, a person has to ask for it.
 async fn what_is_still_needed_is_kept(place: Place) {
     let (gate, planned) = place.asked(mail("ann")).await;
     let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();

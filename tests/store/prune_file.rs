@@ -140,7 +140,8 @@ async fn writers_continue_during_a_prune() {
     assert_eq!(ids(&place.store).await.len(), 2 * WRITTEN + 1);
 }
 
-/// A process is killed in the middle, again and again: each machine is there as a whole or not at all.
+/// A process is killed in the middle, again and again: each machine is there as a whole or not at
+/// all.
 #[tokio::test]
 async fn a_killed_pruning_leaves_no_half() {
     let place = Place::new().await;

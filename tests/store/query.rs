@@ -103,8 +103,8 @@ async fn json_is_what_load_sees(place: Place) {
     assert_err!(place.store.json(missing).await, LoadError::NotFound { id } if *id == missing);
 }
 
-/// A row that cannot be read is an error at its position, whatever the query and the size of its pages,
-/// and the pages end.
+/// A row that cannot be read is an error at its position, whatever the query and the size of its
+/// pages, and the pages end.
 #[tokio::test]
 async fn a_broken_row_is_reported_at_its_position() {
     let filled = Filled::new(Place::new().await).await;

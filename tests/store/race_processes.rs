@@ -64,7 +64,8 @@ async fn contender() {
     });
 }
 
-/// People on several processes retry one failed execution: one attempt is stored, and the others are told which.
+/// People on several processes retry one failed execution: one attempt is stored, and the others
+/// are told which.
 #[tokio::test]
 async fn one_of_them_retries() {
     for (round, contract) in [mail("bob"), read("a.txt"), mail("carl")].into_iter().enumerate() {

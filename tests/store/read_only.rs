@@ -16,7 +16,8 @@ use tempfile::TempDir;
 
 use crate::store::child::write_and_be_killed;
 
-/// A folder that every user may enter, with another one in it, which has a store. It can be deleted whatever was forbidden.
+/// A folder that every user may enter, with another one in it, which has a store. It can be deleted
+/// whatever was forbidden.
 struct Restricted(TempDir);
 
 impl Restricted {
@@ -47,8 +48,8 @@ impl Restricted {
         fs::set_permissions(self.inner(), Permissions::from_mode(folder_mode)).unwrap();
     }
 
-    /// The result of opening the file for writing or for reading, without the rights of root; `None` if this process may not
-    /// give them up.
+    /// The result of opening the file for writing or for reading, without the rights of root;
+    /// `None` if this process may not give them up.
     fn opened_unprivileged(&self, for_writing: bool) -> Option<String> {
         let program = self.0.path().join("test-program");
         fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
@@ -85,8 +86,8 @@ async fn files_that_cannot_be_written_are_refused() {
     }
 }
 
-/// A file at rest can be read where nothing can be written, and one with a log cannot: SQLite needs its
-/// shared memory file.
+/// A file at rest can be read where nothing can be written, and one with a log cannot: SQLite needs
+/// its shared memory file.
 #[tokio::test]
 async fn an_observer_needs_no_write_permission() {
     let Some(place) = Restricted::new(0o444, 0o555).await else { return };

@@ -58,8 +58,8 @@ fn damage(place: &Place, index: &str) {
     let mut bytes = fs::read(place.file()).unwrap();
     let page = (usize::try_from(root).unwrap() - 1) * 4096;
     assert_eq!(bytes[page], 10, "it has one page");
-    // After the header of a page are the places of its entries. An entry begins with the length of what follows, and
-    // ends with the number of the row.
+    // After the header of a page are the places of its entries. An entry begins with the length of
+    // what follows, and ends with the number of the row.
     let fourth = page + 8 + 2 * 3;
     let entry = page + usize::from(u16::from_be_bytes([bytes[fourth], bytes[fourth + 1]]));
     let last = entry + usize::from(bytes[entry]);

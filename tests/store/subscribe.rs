@@ -76,8 +76,8 @@ fn sequence(position: Position) -> u64 {
     position.to_string().split_once('.').unwrap().1.parse().unwrap()
 }
 
-/// Everything comes once and in order, from the beginning and from every position, also if that was text in
-/// between.
+/// Everything comes once and in order, from the beginning and from every position, also if that was
+/// text in between.
 async fn it_starts_anywhere(place: Place) {
     let count = filled(&place).await;
     let mut subscription = place.store.subscribe(None).await.unwrap();

@@ -32,8 +32,8 @@ pub(crate) use machine_tests::{
     stores::{block_on, lines},
 };
 
-/// Runs tests on a SQLite file; each takes a [`Place`]. That a store in memory does the same is tested by the
-/// conformance suite and by the models of `effects` and `durability`.
+/// Runs tests on a SQLite file; each takes a [`Place`]. That a store in memory does the same is
+/// tested by the conformance suite and by the models of `effects` and `durability`.
 macro_rules! on_file {
     ($($test:ident),* $(,)?) => {
         mod on_sqlite {
@@ -144,8 +144,8 @@ impl Place {
         raw
     }
 
-    /// Edits the file; returns the number of changed rows. `?1` is the id of a machine, and `?2` its
-    /// number.
+    /// Edits the file; returns the number of changed rows. `?1` is the id of a machine, and `?2`
+    /// its number.
     pub(crate) fn edit(&self, sql: &str, id: Id) -> usize {
         edit(&self.unprotected(), sql, id)
     }
@@ -293,7 +293,8 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Every file in a folder with its content. Those who read a log share its memory, which is no content.
+/// Every file in a folder with its content. Those who read a log share its memory, which is no
+/// content.
 pub(crate) fn content(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     let names = names(folder);
     let has_log = names.iter().any(|name| name.ends_with("-wal"));

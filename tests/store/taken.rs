@@ -1,5 +1,5 @@
-//! Entries that take outcomes are compared with the calls that they are of: a forger who edits one in a file without a
-//! key, and recomputes every digest, is found all the same.
+//! Entries that take outcomes are compared with the calls that they are of: a forger who edits one
+//! in a file without a key, and recomputes every digest, is found all the same.
 
 use machine::{
     Id,
@@ -85,7 +85,8 @@ impl Bills {
         self.place.store.children(bill).await.unwrap()[0].id
     }
 
-    /// What a verification of this bill says of a copy of the file in which the forger replaces a text of an entry.
+    /// What a verification of this bill says of a copy of the file in which the forger replaces a
+    /// text of an entry.
     async fn forged(&self, bill: Id, entry: u64, (from, to): (&str, &str)) -> String {
         let sql = format!(
             "UPDATE journal SET body = replace(body, '{from}', '{to}')

@@ -28,8 +28,8 @@ enum Digests {
     Recomputed,
 }
 
-/// Edits a copy of the sample and reports what its store says; `None` if no digest of the edited file
-/// can be recomputed.
+/// Edits a copy of the sample and reports what its store says; `None` if no digest of the edited
+/// file can be recomputed.
 async fn tried(sample: &Sample, case: &Case, digests: Digests) -> Option<Seen> {
     let copy = sample.copy();
     let raw = copy.raw();

@@ -62,7 +62,8 @@ fn a_legal_forgery_is_accepted() {
     forge::cross_execution(forged(&[start], "running", "null")).unwrap();
 }
 
-/// A step to another state that claims to stay, so that the time of the entry would be that of the last one.
+/// A step to another state that claims to stay, so that the time of the entry would be that of the
+/// last one.
 #[test]
 fn a_step_that_only_claims_to_stay_is_refused() {
     let mut fact = moved("pending", "start", "running");
@@ -70,8 +71,8 @@ fn a_step_that_only_claims_to_stay_is_refused() {
     refuse(forged(&[("tool_node", fact)], "running", "null"), "does not stay in its state");
 }
 
-/// The mark of an entry says whether a visit began, whatever the target is called in the definition: another program may
-/// have written it in the other way.
+/// The mark of an entry says whether a visit began, whatever the target is called in the
+/// definition: another program may have written it in the other way.
 #[test]
 fn a_visit_begins_without_the_mark() {
     for (trigger, stays) in [("dim", true), ("dim", false), ("reset", true), ("reset", false)] {
@@ -132,7 +133,8 @@ fn a_status_without_a_journal_is_refused() {
     refuse(claim, "claims `completed`, but its journal ends in `pending`");
 }
 
-/// The clock went back: an entry has the time that its clock showed, and the number says which came first.
+/// The clock went back: an entry has the time that its clock showed, and the number says which came
+/// first.
 #[test]
 fn a_journal_may_go_back_in_time() {
     let mut claim = forge::claim(&asked("Deploy?"));

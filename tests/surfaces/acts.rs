@@ -1,4 +1,5 @@
-//! The acts of people: in each situation one is done, or it is refused and nothing changes. Both surfaces do the same.
+//! The acts of people: in each situation one is done, or it is refused and nothing changes. Both
+//! surfaces do the same.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,8 +19,8 @@ use serde_json::{Value, json};
 
 use super::{Call, Place, http::token_of, unknown};
 
-/// Each act with its command, and with its route and body. `ID` is the machine, `GATE` a gate with the digest of its
-/// question, and `MESSAGE` the message of the situation, if it has one.
+/// Each act with its command, and with its route and body. `ID` is the machine, `GATE` a gate with
+/// the digest of its question, and `MESSAGE` the message of the situation, if it has one.
 const ACTS: &str = r#"
 approve       | approve ID --yes                                    | api/approvals/approve {"gates":[GATE]}
 decline       | decline ID --yes --reason later                     | api/approvals/decline {"gates":["ID"],"reason":"later"}
@@ -53,8 +54,9 @@ send printed  | send ID confirm --payload {"amount":"<u32>"}        | api/machin
 send more     | send ID confirm --payload {"amount":1,"to\u001bx":2} | api/machines/ID/send {"trigger":"confirm","payload":{"amount":1,"to\u001bx":2}}
 "#;
 
-/// A situation of a machine, the acts there, and what comes of the last one: the labels of the machine and of the other
-/// one of the situation, or a refusal that contains this text. Ann does all acts but the last one, which is that of bob.
+/// A situation of a machine, the acts there, and what comes of the last one: the labels of the
+/// machine and of the other one of the situation, or a refusal that contains this text. Ann does
+/// all acts but the last one, which is that of bob.
 const TABLE: &str = r"
 gate         | approve              | SUCCESS NOT_STARTED
 gate         | decline              | REJECTED CANCELLED
@@ -158,8 +160,8 @@ paying       | send stale           | refused: {id} has moved on since you viewe
 ended        | cancel               | refused: {id} is CANCELLED, so it accepts no more messages
 ";
 
-/// The situations, with what a person is offered there. Every act that is not in the table is refused, because it does
-/// not apply.
+/// The situations, with what a person is offered there. Every act that is not in the table is
+/// refused, because it does not apply.
 pub(super) const OFFERED: &str = "
 gate: approve decline
 expired: cancel
@@ -661,7 +663,8 @@ async fn of_many_people_at_once_one_decides() {
         for one in all {
             ended.push(one.await.unwrap());
         }
-        // Two answers that cross are both stored; the second one is warned, and applies only if the first is rejected.
+        // Two answers that cross are both stored; the second one is warned, and applies only if the
+        // first is rejected.
         let is_warned = |document: &Value| document["warning"].is_string();
         let winners = ended.iter().filter(|(_, done)| done.as_ref().is_ok_and(|it| !is_warned(it)));
         let winners: Vec<_> = winners.map(|(by, _)| *by).collect();

@@ -1,5 +1,6 @@
-//! The promises that the command line and the server share. One table of acts runs through both; what they show is compared.
-//! The tests of one surface (formats, tokens, streams) are in `cli` and `http`.
+//! The promises that the command line and the server share. One table of acts runs through both;
+//! what they show is compared. The tests of one surface (formats, tokens, streams) are in `cli` and
+//! `http`.
 
 mod acts;
 mod cli;

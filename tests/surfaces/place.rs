@@ -245,7 +245,8 @@ impl Place {
         order.id()
     }
 
-    /// A message of ann to a machine, as its program may send it: with what no surface accepts, too.
+    /// A message of ann to a machine, as its program may send it: with what no surface accepts,
+    /// too.
     pub(crate) async fn message(&self, id: Id, body: &str) -> Message {
         let message = Message::from_json(body, &Human::new("ann").unwrap()).unwrap();
         self.store.send(id, &message).await.unwrap();

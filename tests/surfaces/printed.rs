@@ -59,7 +59,8 @@ fn has_run(ran: &Ran) -> bool {
     ran.code == 0 || ran.code == 1 && ran.err.contains("without a text resumes it")
 }
 
-/// Runs the commands of a text, one of each verb and trigger, each on a copy of the file, and notes the verbs.
+/// Runs the commands of a text, one of each verb and trigger, each on a copy of the file, and notes
+/// the verbs.
 fn run_all(place: &Place, text: &str, verbs: &mut BTreeSet<String>) {
     let prefix = place.prefix();
     let found = commands(text, &prefix).into_iter().map(|command| (names(command), command));
@@ -154,7 +155,8 @@ async fn commands_have_the_key_file_that_was_given() {
     shell(&format!("{approve} --yes")).done();
 }
 
-/// A shell reads the name that the file has, whatever it looks like; a terminal shows no characters that mislead.
+/// A shell reads the name that the file has, whatever it looks like; a terminal shows no characters
+/// that mislead.
 #[tokio::test]
 async fn commands_name_the_file_whatever_it_is_called() {
     let place = Place::new().await;

@@ -11,7 +11,8 @@ use serde_json::json;
 use super::{Place, actors, end};
 
 impl Place {
-    /// The number of lines in the operator log, with the act, the machines and the outcome of the newest one.
+    /// The number of lines in the operator log, with the act, the machines and the outcome of the
+    /// newest one.
     async fn newest_line(&self) -> (u64, String, Vec<Id>, String) {
         let line = self.store.operations(1, None).await.unwrap().items.remove(0).unwrap();
         (line.number, line.operation, line.machines, line.outcome.unwrap())

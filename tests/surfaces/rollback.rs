@@ -49,7 +49,8 @@ async fn stored(place: &Place, mut job: impl Durable) -> String {
     end(job.journal().id())
 }
 
-/// A newer program that ran for a while takes no move from anybody, and one that begins to run brings its own.
+/// A newer program that ran for a while takes no move from anybody, and one that begins to run
+/// brings its own.
 #[tokio::test]
 async fn people_have_the_moves_of_the_machine_and_of_the_newest_program() {
     let place = Place::new().await;

@@ -60,7 +60,8 @@ async fn a_machine_is_shown_alike_in_each_situation() {
     place.alike(&["topology", "order"], "/api/topology/order").await;
 }
 
-/// A timeline says that its machine cannot be read, which may lack entries; a machine is not shown without that.
+/// A timeline says that its machine cannot be read, which may lack entries; a machine is not shown
+/// without that.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timeline_says_that_its_machine_cannot_be_read() {
     for (edit, reason) in [
@@ -100,7 +101,8 @@ async fn a_timeline_says_that_its_machine_cannot_be_read() {
     }
 }
 
-/// A list filters by the names that it offers; a name that nothing has is an error, and lists those that exist.
+/// A list filters by the names that it offers; a name that nothing has is an error, and lists those
+/// that exist.
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_are_filtered_alike() {
     let place = Place::served().await;

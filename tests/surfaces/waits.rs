@@ -1,10 +1,12 @@
-//! What a machine waits for: `show` says it of each machine that has not ended, and the document has the same.
+//! What a machine waits for: `show` says it of each machine that has not ended, and the document
+//! has the same.
 
 use serde_json::Value;
 
 use super::{Place, situations};
 
-/// The situations, with the cause and the start of its text; both are empty for a machine that has ended.
+/// The situations, with the cause and the start of its text; both are empty for a machine that has
+/// ended.
 const TABLE: &str = "
 gate         | person   | a person, who can `approve`, `decline`
 expired      | person   | a person, who can `cancel`

@@ -1,5 +1,5 @@
-//! The reports of the library: the documented spans and events, with their fields and parents, one for each
-//! transition, and nothing personal.
+//! The reports of the library: the documented spans and events, with their fields and parents, one
+//! for each transition, and nothing personal.
 //!
 //! `PROPTEST_CASES` sets the cases of the properties.
 #![allow(clippy::unwrap_used)]

@@ -101,7 +101,8 @@ pub(crate) async fn pinned(world: &World) {
     reader.execute_batch("ROLLBACK").unwrap();
 }
 
-/// Starts workers, each an hour later, and between them leaves the thread that checkpoints the time that it needs.
+/// Starts workers, each an hour later, and between them leaves the thread that checkpoints the time
+/// that it needs.
 async fn look_again_and_again(world: &World) {
     loop {
         tokio::time::sleep(Duration::from_secs(3)).await;

@@ -1,4 +1,5 @@
-//! A store in a file, people and nodes, whose names, payloads, sessions, errors and paths have a secret.
+//! A store in a file, people and nodes, whose names, payloads, sessions, errors and paths have a
+//! secret.
 
 use std::{
     path::PathBuf,

@@ -209,7 +209,8 @@ fn verdict() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// A call that fits the schema reaches a state that the description names, or the guard refuses.
+    /// A call that fits the schema reaches a state that the description names, or the guard
+    /// refuses.
     #[test]
     fn a_call_leads_where_the_description_says(
         amount in 0_u32..40,

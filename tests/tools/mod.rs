@@ -130,7 +130,8 @@ impl Actor for Stranger {
     const CATEGORY: Category = Category::Tool;
 }
 
-/// An actor with the kind of a library actor is offered nothing of that actor's, and cannot call it.
+/// An actor with the kind of a library actor is offered nothing of that actor's, and cannot call
+/// it.
 #[test]
 fn a_stranger_is_offered_nothing() {
     let queued = || AnyJob::from(Job::new());

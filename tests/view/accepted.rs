@@ -1,4 +1,5 @@
-//! Calls that a service has accepted and has not reported about (EX-8), in the views of each audience.
+//! Calls that a service has accepted and has not reported about (EX-8), in the views of each
+//! audience.
 
 use machine::contract::Report;
 use machine_tests::cluster::{Deploy, LIMIT, REFERENCE, accepted, live};
@@ -36,7 +37,8 @@ async fn the_reference_is_for_operators() {
     assert_eq!(observer.next(call.id).await.unwrap(), []);
 }
 
-/// It needs no person while it waits, and one once it is in doubt, or once the limit has passed unnoticed.
+/// It needs no person while it waits, and one once it is in doubt, or once the limit has passed
+/// unnoticed.
 #[tokio::test]
 async fn attention() {
     let hand = Hand::default();

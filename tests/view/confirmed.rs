@@ -1,5 +1,5 @@
-//! "Human-confirmed" comes from the record of an approval, and from nothing else (DESIGN 5). The ways to it are in the
-//! table of `situations`.
+//! "Human-confirmed" comes from the record of an approval, and from nothing else (DESIGN 5). The
+//! ways to it are in the table of `situations`.
 
 use machine::{contract::decision, effects::Begin};
 

@@ -85,8 +85,8 @@ async fn a_late_receipt_does_not_change_the_duration() {
     assert_eq!(ConsequenceView::of(&ended).total_duration_ms, Some(took));
 }
 
-/// A loaded execution has only the summary of its past, and its view is the same as before; also when
-/// more happens after it was loaded.
+/// A loaded execution has only the summary of its past, and its view is the same as before; also
+/// when more happens after it was loaded.
 #[tokio::test]
 async fn a_loaded_execution_has_the_same_view() {
     let store = Store::memory();

@@ -96,7 +96,8 @@ proptest! {
     }
 }
 
-/// An approval is for the real value: the action with another secret is another action, and has another key.
+/// An approval is for the real value: the action with another secret is another action, and has
+/// another key.
 #[test]
 fn an_approval_covers_the_value() {
     let of = |seed| Contract::of(&tool(seed), reasoning_node()).unwrap();

@@ -7,8 +7,8 @@ use crate::view::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
 
-    /// The time for people is never later than the limit, at most a minute earlier, and the same whatever the
-    /// limit is within that minute.
+    /// The time for people is never later than the limit, at most a minute earlier, and the same
+    /// whatever the limit is within that minute.
     #[test]
     fn people_do_not_see_the_exact_limit(limit_ms in 1_000..10_000_000_u64) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,5 +1,5 @@
-//! The worked example of EX-14 in both branches, in every view, from machines in memory and from both
-//! stores. Whole values are compared, so a field that differs anywhere fails.
+//! The worked example of EX-14 in both branches, in every view, from machines in memory and from
+//! both stores. Whole values are compared, so a field that differs anywhere fails.
 
 use crate::view::{languages::invite, prelude::*};
 

@@ -35,7 +35,8 @@ pub(crate) fn invite(to: &str) -> Contract {
     Contract::of(&Invite { to: to.to_owned() }, reasoning_node()).unwrap()
 }
 
-/// EX-14: the tool words the question, per language; tool, arguments and digest are below it in any case.
+/// EX-14: the tool words the question, per language; tool, arguments and digest are below it in any
+/// case.
 #[test]
 fn the_tool_words_the_question() {
     let (gate, planned) = invite("bob@example.com").ask::<Invite>(None, ecs_node()).unwrap();
@@ -70,8 +71,8 @@ fn the_tool_words_the_question() {
     assert_eq!(first, r"Really?\u{a}[action 0]\u{202e} This cannot be undone.");
 }
 
-/// Without words of the tool, and with what is hidden, the question is in the language too; the number of lines is
-/// the same.
+/// Without words of the tool, and with what is hidden, the question is in the language too; the
+/// number of lines is the same.
 #[test]
 fn the_library_words_the_question() {
     let tool = ToolSpec::irreversible("email", "send").unwrap();

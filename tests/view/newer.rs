@@ -166,8 +166,8 @@ fn newer_marks_count_for_old_machines() {
     });
 }
 
-/// A newer program that only reads says what it has; then its marks count without a definition in the
-/// store.
+/// A newer program that only reads says what it has; then its marks count without a definition in
+/// the store.
 #[test]
 fn a_program_that_only_reads_has_marks() {
     both(async |store| {

@@ -101,7 +101,8 @@ fn a_machine_in_memory_has_the_same_views() {
                 )*};
             }
             same!(Human, Diagnostic, Internal);
-            // Deadlines become absolute with the commit, and only the program sees them there. It sets the times.
+            // Deadlines become absolute with the commit, and only the program sees them there. It
+            // sets the times.
             never_stored.entries.iter_mut().for_each(|entry| entry.at = store.now());
             let before = Timeline::<Diagnostic>::of(&never_stored);
             assert_eq!(before, Timeline::of(&history));

@@ -1,5 +1,5 @@
-//! The vocabulary of these tests: stores whose clock stands still, so that views from different times are equal, and
-//! the ends that an action can come to.
+//! The vocabulary of these tests: stores whose clock stands still, so that views from different
+//! times are equal, and the ends that an action can come to.
 
 use machine::stored::Durable;
 pub(crate) use machine_tests::hand::Hand;

@@ -19,7 +19,8 @@ async fn sent(store: &Store) -> AnyExecution {
     performed(store, planned, done("250 OK")).await
 }
 
-/// Ended executions, statements of people, and running executions are three blocks; a gate is in none of them.
+/// Ended executions, statements of people, and running executions are three blocks; a gate is in
+/// none of them.
 #[tokio::test]
 async fn a_prompt_has_a_block_for_each_kind() {
     let store = Store::memory();

@@ -1,5 +1,5 @@
-//! No view shows an audience what is marked for another one (OB-14, EX-12, EX-13): every value of every
-//! field is a unique secret, and is looked for in all views.
+//! No view shows an audience what is marked for another one (OB-14, EX-12, EX-13): every value of
+//! every field is a unique secret, and is looked for in all views.
 
 use std::fmt::Debug;
 

@@ -1,5 +1,5 @@
-//! `Observer::session` on sessions that are read in several parts, on machines that move meanwhile, and
-//! on journals that were changed by hand (OB-4).
+//! `Observer::session` on sessions that are read in several parts, on machines that move meanwhile,
+//! and on journals that were changed by hand (OB-4).
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,5 @@
-//! A machine of the user's own with marks of every kind: a context, a choice, a group, deadlines, and
-//! fields for every audience.
+//! A machine of the user's own with marks of every kind: a context, a choice, a group, deadlines,
+//! and fields for every audience.
 
 use std::time::Duration;
 

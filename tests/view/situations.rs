@@ -203,7 +203,8 @@ async fn an_irreversible_action() {
             "[IN_DOUBT] email.send → bob: unknown whether it took effect",
             "open waited error",
         ),
-        // A late receipt comes first, and the action counts as done; a late refusal proves nothing yet.
+        // A late receipt comes first, and the action counts as done; a late refusal proves nothing
+        // yet.
         (
             vec![late(queued())],
             "[IN_DOUBT ⚠️ IRREVERSIBLE] email.send → bob: it took effect: 250 queued",
@@ -294,8 +295,8 @@ fn an_idempotent_action() {
     }
 }
 
-/// An execution that waited and was answered by the program was not confirmed by a person, whatever its
-/// texts say.
+/// An execution that waited and was answered by the program was not confirmed by a person, whatever
+/// its texts say.
 #[test]
 fn a_question() {
     let resumed = || asked("Sure?").resume(graph_runner());
@@ -307,8 +308,9 @@ fn a_question() {
     shows(&noted.into(), r"[IN_PROGRESS] files.read → \(human-confirmed)", "open");
 }
 
-/// Nothing says that an irreversible action took effect, nor that it did not, before a store has recorded it. The
-/// finding: `[SUCCESS] bank.pay: forged receipt` of an execution that no store ever saw.
+/// Nothing says that an irreversible action took effect, nor that it did not, before a store has
+/// recorded it. The finding: `[SUCCESS] bank.pay: forged receipt` of an execution that no store
+/// ever saw.
 #[tokio::test]
 async fn an_end_that_no_store_has_recorded() {
     let running = || pending_mail("bob").start(tool_node());

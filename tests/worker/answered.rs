@@ -1,5 +1,5 @@
-//! What a tool answered is what the handler gets, for the visit that called it, although processes are killed between the
-//! ends of calls and the handler.
+//! What a tool answered is what the handler gets, for the visit that called it, although processes
+//! are killed between the ends of calls and the handler.
 
 use std::{
     collections::BTreeSet,
@@ -88,8 +88,8 @@ impl Perform<Pay> for Bank {
     }
 }
 
-/// With stops, each sale stops in its visit of this number with the outcome of its call, which is not taken. When all have
-/// stopped, the process dies.
+/// With stops, each sale stops in its visit of this number with the outcome of its call, which is
+/// not taken. When all have stopped, the process dies.
 struct Till {
     stops: Option<Vec<usize>>,
     stopped: Mutex<BTreeSet<usize>>,
@@ -203,7 +203,8 @@ fn an_answer_is_what_the_handler_gets_after_a_crash() {
         visits.sort_unstable();
         visits
     });
-    // Each case is some processes; a failure is not made smaller, because it says which answer differs.
+    // Each case is some processes; a failure is not made smaller, because it says which answer
+    // differs.
     let config = ProptestConfig { cases: 4, max_shrink_iters: 0, ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let run = runner.run(&prop::collection::vec((answers, stops), 12), |sales| {

@@ -281,7 +281,8 @@ fn a_service_is_asked_about_other_arguments() {
     }
 }
 
-/// A worker that makes another key does not start, and its check says so; the query itself needs no key.
+/// A worker that makes another key does not start, and its check says so; the query itself needs no
+/// key.
 #[test]
 fn a_service_is_asked_about_a_call_with_another_key() {
     each(async |store| {

@@ -54,7 +54,8 @@ impl Blocked {
         Self { go_on, stop, thread }
     }
 
-    /// Asks the worker to stop, which it does after its grace. The handler blocks until the sender is dropped.
+    /// Asks the worker to stop, which it does after its grace. The handler blocks until the sender
+    /// is dropped.
     async fn stops(self) -> mpsc::Sender<()> {
         self.stop.send(()).unwrap();
         let stopped = tokio::task::spawn_blocking(|| self.thread.join()).await.unwrap();
@@ -131,8 +132,8 @@ async fn another_worker_takes_over_from_a_handler_that_blocks() {
     place.retries_in_vain(blocked).await;
 }
 
-/// In memory, the claim rings the doorbell on the thread that the handler blocks then, and so does a commit of the handler. The
-/// worker still drives others.
+/// In memory, the claim rings the doorbell on the thread that the handler blocks then, and so does
+/// a commit of the handler. The worker still drives others.
 #[tokio::test]
 async fn worker_in_memory_drives_others_while_a_handler_blocks() {
     for commits in [false, true] {
@@ -159,8 +160,9 @@ async fn another_worker_cancels_what_a_handler_blocks() {
     place.retries_in_vain(blocked).await;
 }
 
-/// A machine that has blocked two workers is driven alone by the third. It blocks that one, too, and keeps
-/// nothing else from being driven. A worker whose handler blocks stops after its grace, and leaves the handler behind.
+/// A machine that has blocked two workers is driven alone by the third. It blocks that one, too,
+/// and keeps nothing else from being driven. A worker whose handler blocks stops after its grace,
+/// and leaves the handler behind.
 #[tokio::test]
 async fn one_that_blocks_every_worker_stops_none_of_them() {
     let place = Place::new().await;

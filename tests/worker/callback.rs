@@ -1,4 +1,5 @@
-//! Calls that their service has accepted: no worker does anything about them until the limit (EX-8).
+//! Calls that their service has accepted: no worker does anything about them until the limit
+//! (EX-8).
 
 use machine::{contract::Report, effects::Reported, view::Label};
 use machine_tests::cluster::{Cluster, Deploy, LIMIT, Live, Request, deploy, live};
@@ -63,8 +64,8 @@ fn after_the_limit_it_is_in_doubt() {
     });
 }
 
-/// After the limit the service is asked as about any doubt: "found" counts at once, and "not found" after the
-/// settling time.
+/// After the limit the service is asked as about any doubt: "found" counts at once, and "not found"
+/// after the settling time.
 #[test]
 fn the_service_is_asked_after_the_limit() {
     for (found, ends) in [

@@ -212,7 +212,8 @@ fn cancel_cannot_be_forestalled() {
     });
 }
 
-/// A state makes calls with `#[invoke]`: an execution is no child, and no machine that a handler creates.
+/// A state makes calls with `#[invoke]`: an execution is no child, and no machine that a handler
+/// creates.
 #[test]
 fn a_call_by_hand_is_refused() {
     each(async |store| {

@@ -1,5 +1,5 @@
-//! The clock goes back, by an hour or by years. What was ready is taken, a worker's own timers are due, and deadlines are not.
-//! It goes forward, and a lease ends.
+//! The clock goes back, by an hour or by years. What was ready is taken, a worker's own timers are
+//! due, and deadlines are not. It goes forward, and a lease ends.
 
 use machine::{
     clock::{Clock, Millis},
@@ -146,8 +146,8 @@ fn deadline_of_a_state_never_fires_early() {
     });
 }
 
-/// The clock showed a later year when a machine was created. Its entry keeps that time, nothing lasted for less than no
-/// time, and the next entry has the right time again.
+/// The clock showed a later year when a machine was created. Its entry keeps that time, nothing
+/// lasted for less than no time, and the next entry has the right time again.
 #[test]
 fn a_machine_from_a_later_year() {
     timed(async |store, hand| {
@@ -170,8 +170,8 @@ fn a_machine_from_a_later_year() {
     });
 }
 
-/// The clock goes forward by an hour while a handler runs, so the lease of its worker ends: another one takes over, and
-/// the transition is made once.
+/// The clock goes forward by an hour while a handler runs, so the lease of its worker ends: another
+/// one takes over, and the transition is made once.
 #[test]
 fn a_lease_that_ends_early_by_the_clock() {
     timed(async |store, hand| {

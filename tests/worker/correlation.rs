@@ -1,5 +1,5 @@
-//! Correlation ids: of the messages with one id, a machine takes one, and no sender loses a message to
-//! another one unnoticed.
+//! Correlation ids: of the messages with one id, a machine takes one, and no sender loses a message
+//! to another one unnoticed.
 
 use machine::{
     effects::EffectError,
@@ -44,7 +44,8 @@ async fn works(store: &Store) {
     settle(worker(store).handler(opens())).await;
 }
 
-/// The finding: Ann's answer was "a duplicate" of what another sender had sent under its id, and lost.
+/// The finding: Ann's answer was "a duplicate" of what another sender had sent under its id, and
+/// lost.
 #[test]
 fn message_of_another_sender_is_no_duplicate() {
     each(async |store| {
@@ -130,8 +131,8 @@ fn requeue_after_a_correction() {
     });
 }
 
-/// A message that waits keeps its own condition: a correction is refused aloud, and not taken for a duplicate. An
-/// answer that came too late can be given again, after another look.
+/// A message that waits keeps its own condition: a correction is refused aloud, and not taken for a
+/// duplicate. An answer that came too late can be given again, after another look.
 #[test]
 fn answer_with_another_condition() {
     each(async |store| {

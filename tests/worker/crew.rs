@@ -294,7 +294,8 @@ enum Request {
     Declined,
 }
 
-/// Only a person can move the machine, though its state is not declared stable and no worker has claimed it.
+/// Only a person can move the machine, though its state is not declared stable and no worker has
+/// claimed it.
 #[test]
 fn machines_that_only_people_move_need_no_worker() {
     timed(async |store, hand| {

@@ -98,8 +98,8 @@ fn deadline_of_a_group() {
     });
 }
 
-/// The failure of the handler does not hold the deadline back: neither while it backs off, nor when the machine is
-/// set aside.
+/// The failure of the handler does not hold the deadline back: neither while it backs off, nor when
+/// the machine is set aside.
 #[test]
 fn fires_although_the_handler_fails() {
     for backoff in [Duration::ZERO, Duration::from_hours(1)] {
@@ -158,7 +158,8 @@ fn refused_deadline_backs_off() {
     });
 }
 
-/// The one that was due first, although both are. The deadline of REMINDED counts from the transition.
+/// The one that was due first, although both are. The deadline of REMINDED counts from the
+/// transition.
 #[test]
 fn several_are_due() {
     timed(async |store, hand| {
@@ -171,7 +172,8 @@ fn several_are_due() {
     });
 }
 
-/// A handler is called again when it has waited, and not before. A wait that is longer than any clock is `Wait`.
+/// A handler is called again when it has waited, and not before. A wait that is longer than any
+/// clock is `Wait`.
 #[test]
 fn wait_for() {
     for (wait, [early, late]) in [(Duration::from_secs(2), [1, 2]), (Duration::MAX, [1, 1])] {

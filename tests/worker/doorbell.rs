@@ -35,8 +35,8 @@ async fn all_are_paid(store: &Store) {
     }
 }
 
-/// One that never rings loses nothing. One that rings all the time keeps neither the worker from its work, nor the
-/// runtime from other tasks.
+/// One that never rings loses nothing. One that rings all the time keeps neither the worker from
+/// its work, nor the runtime from other tasks.
 #[test]
 fn silent_and_mad_doorbells_do_no_harm() {
     for rings in [0, 10_000] {
@@ -53,7 +53,8 @@ fn silent_and_mad_doorbells_do_no_harm() {
     }
 }
 
-/// Two handles of one file ring each other only through the file. Even if that were lost: the sweep.
+/// Two handles of one file ring each other only through the file. Even if that were lost: the
+/// sweep.
 #[tokio::test]
 async fn sweep_finds_what_another_handle_committed() {
     let folder = tempfile::tempdir().unwrap();

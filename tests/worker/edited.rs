@@ -26,8 +26,8 @@ impl Desk {
         Self { _folder: folder, store, raw, first, second }
     }
 
-    /// With a message `pay 3` (correlation id `one`) and one `pay 7` (`two`) to the first ticket, and `pay 7`
-    /// (`two`) to the second. The message `one` was changed.
+    /// With a message `pay 3` (correlation id `one`) and one `pay 7` (`two`) to the first ticket,
+    /// and `pay 7` (`two`) to the second. The message `one` was changed.
     async fn edited(change: &str) -> Self {
         let desk = Self::new().await;
         let seven = says(r#"{"trigger": "pay", "amount": 7}"#, "two");

@@ -29,8 +29,8 @@ async fn asked(store: &Store, limit: Option<Duration>) -> (Gate, Id) {
     (gate, action.id())
 }
 
-/// An answer in time decides: an irreversible tool is called once, an idempotent one until it answers, after a
-/// separate backoff.
+/// An answer in time decides: an irreversible tool is called once, an idempotent one until it
+/// answers, after a separate backoff.
 #[test]
 fn an_answer_ends_an_execution() {
     type Row = (Contract, fn(usize) -> Answer, usize, &'static str, &'static str);
@@ -90,8 +90,8 @@ fn unknown_answer_is_settled_by_the_service() {
     }
 }
 
-/// "Applied" counts at any time, so the service is asked before the settling time, too; "not applied" counts only
-/// after it.
+/// "Applied" counts at any time, so the service is asked before the settling time, too; "not
+/// applied" counts only after it.
 #[test]
 fn a_service_that_knows_is_asked_at_once() {
     for (found, early, late, text) in [
@@ -167,8 +167,8 @@ enum Ends {
     Unused,
 }
 
-/// After a gate that did not open, the action ends with the reason, and is never called; nor is one that is planned
-/// again after a person declined it.
+/// After a gate that did not open, the action ends with the reason, and is never called; nor is one
+/// that is planned again after a person declined it.
 #[test]
 fn gate_that_does_not_open() {
     for (ends, text) in [
@@ -267,8 +267,8 @@ fn key_is_held() {
     });
 }
 
-/// It is left alone, without an attempt, for a worker that has the tool. A question is no call: a worker with tools
-/// leaves it to those who answer.
+/// It is left alone, without an attempt, for a worker that has the tool. A question is no call: a
+/// worker with tools leaves it to those who answer.
 #[test]
 fn calls_without_the_tool_and_questions_are_left_alone() {
     each(async |store| {

@@ -44,7 +44,8 @@ impl Watch {
         seen.calls[&id]
     }
 
-    /// Walks right, left and home, with an await in each handler. The one that is named never stops.
+    /// Walks right, left and home, with an await in each handler. The one that is named never
+    /// stops.
     fn walks(&self, endless: Option<Id>) -> Does<AnyWalk> {
         let watch = self.clone();
         does(move |walk: AnyWalk, task| {
@@ -98,7 +99,8 @@ fn many_machines() {
     });
 }
 
-/// A machine that is never done, with room for one. The queue is in the order of time, so the clock must advance.
+/// A machine that is never done, with room for one. The queue is in the order of time, so the clock
+/// must advance.
 #[test]
 fn endless_machine_starves_no_other() {
     in_real_time(async |store| {

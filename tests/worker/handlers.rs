@@ -358,7 +358,8 @@ fn worker_of_an_older_definition() {
     });
 }
 
-/// A message that only the newer program knows waits for it, no matter which program wrote the machine.
+/// A message that only the newer program knows waits for it, no matter which program wrote the
+/// machine.
 #[test]
 fn message_of_a_newer_definition() {
     each(async |store| {

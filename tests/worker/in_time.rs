@@ -1,5 +1,5 @@
-//! Workers that come late, after a deadline was due: what came in time wins over the deadline, and what came later does
-//! not.
+//! Workers that come late, after a deadline was due: what came in time wins over the deadline, and
+//! what came later does not.
 
 use machine::{
     clock::{Clock, Millis},
@@ -86,7 +86,8 @@ fn resting(store: &Store) -> Worker {
     worker(store).attempts(3).handler(rests::<AnyOffer>()).handler(rests::<AnyTrip>())
 }
 
-/// Sends these messages, each so long after the creation of an offer, and lets a worker come so long after the deadline.
+/// Sends these messages, each so long after the creation of an offer, and lets a worker come so
+/// long after the deadline.
 async fn offered(store: &Store, hand: &Hand, messages: &[(Millis, Message)], late: Millis) -> Id {
     let id = create(store, Offer::new()).await;
     sent(store, hand, (id, late), messages).await;
@@ -127,7 +128,8 @@ fn answer_before_at_and_after_the_deadline() {
     }
 }
 
-/// It is tried as often as it may be, and then the deadline fires. Until then others pass that were in time, and no others.
+/// It is tried as often as it may be, and then the deadline fires. Until then others pass that were
+/// in time, and no others.
 #[test]
 fn a_message_that_fails_holds_the_deadline() {
     for (next, expected) in [(None, "expired"), (Some(2), "accepted"), (Some(DUE + 1), "expired")] {
@@ -145,7 +147,8 @@ fn a_message_that_fails_holds_the_deadline() {
     }
 }
 
-/// What waits for another state or another program, or is refused by a guard, does not hold the deadline.
+/// What waits for another state or another program, or is refused by a guard, does not hold the
+/// deadline.
 #[test]
 fn what_is_not_taken_holds_nothing_up() {
     let wish = Message::from_json(r#"{"trigger": "wish", "text": "a horse"}"#, &Customer).unwrap();
@@ -215,8 +218,8 @@ fn breaks(calls: &Count) -> Does<AnyErrand> {
     })
 }
 
-/// An errand whose child ends so long after its creation, and to which a message is sent at such a time. Then no worker comes
-/// until an hour after the deadline.
+/// An errand whose child ends so long after its creation, and to which a message is sent at such a
+/// time. Then no worker comes until an hour after the deadline.
 async fn errand(
     store: &Store,
     hand: &Hand,
@@ -246,7 +249,8 @@ async fn errand(
     id
 }
 
-/// The handler is called before the deadline if a child ended in time, and before messages that were sent later.
+/// The handler is called before the deadline if a child ended in time, and before messages that
+/// were sent later.
 #[test]
 fn end_of_a_child_before_at_and_after_the_deadline() {
     for (ended, sent, expected) in [
@@ -269,7 +273,8 @@ fn end_of_a_child_before_at_and_after_the_deadline() {
     }
 }
 
-/// It is called as often as it may be, and then the deadline fires. A child that ended later does not hold it.
+/// It is called as often as it may be, and then the deadline fires. A child that ended later does
+/// not hold it.
 #[test]
 fn a_handler_that_fails_holds_the_deadline() {
     for (ended, expected) in [(DUE, 3), (DUE + 1, 0)] {
@@ -283,7 +288,8 @@ fn a_handler_that_fails_holds_the_deadline() {
     }
 }
 
-/// While it waits for its next attempt the machine rests, and takes messages that were in time, and no others.
+/// While it waits for its next attempt the machine rests, and takes messages that were in time, and
+/// no others.
 #[test]
 fn a_handler_that_backs_off_lets_messages_pass() {
     for (sent, expected) in [(DUE, "stopped"), (DUE + 1, "out")] {
@@ -305,7 +311,8 @@ fn a_handler_that_backs_off_lets_messages_pass() {
     }
 }
 
-/// A message that comes while a handler runs, in time, is not seen by the worker when the handler returns after the deadline.
+/// A message that comes while a handler runs, in time, is not seen by the worker when the handler
+/// returns after the deadline.
 #[test]
 fn a_deadline_that_a_handler_outlasts_does_not_fire_unseen() {
     for (at, expected) in [(DUE, "arrived"), (DUE + 1, "lost")] {
@@ -366,7 +373,8 @@ fn a_call_that_a_move_ends_does_not_hold_the_next_deadline() {
     });
 }
 
-/// A child that ended in an earlier state does not let the handler hold the deadline, whoever moved the machine.
+/// A child that ended in an earlier state does not let the handler hold the deadline, whoever moved
+/// the machine.
 #[test]
 fn the_end_of_a_child_concerns_no_later_state() {
     for by_message in [true, false] {

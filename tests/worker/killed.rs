@@ -1,8 +1,9 @@
-//! Four workers drive many machines of several states. Up to five times a second one of them is killed, or frozen and
-//! thawed later, but only after a machine has moved, so that they get on with their work on a slow computer, too.
+//! Four workers drive many machines of several states. Up to five times a second one of them is
+//! killed, or frozen and thawed later, but only after a machine has moved, so that they get on with
+//! their work on a slow computer, too.
 //!
-//! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `TEST_SEED` repeats the choices of
-//! a run; what the workers do at the same time is not repeated.
+//! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `TEST_SEED` repeats the choices
+//! of a run; what the workers do at the same time is not repeated.
 
 mod check;
 mod crew;

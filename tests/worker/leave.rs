@@ -201,7 +201,8 @@ fn a_pause_comes_between_many_calls() {
     });
 }
 
-/// A handler that creates a child while a person moves its machine on created it for the state before.
+/// A handler that creates a child while a person moves its machine on created it for the state
+/// before.
 #[test]
 fn a_handler_result_applies_only_to_the_state_it_saw() {
     each(async |store| {

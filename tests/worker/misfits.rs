@@ -16,7 +16,8 @@ use machine::{
 
 use crate::worker::prelude::*;
 
-/// A program: the field of its refunds, that in the context of its payouts, and the arguments of its tool.
+/// A program: the field of its refunds, that in the context of its payouts, and the arguments of
+/// its tool.
 macro_rules! program {
     (
         $program:ident, [$($of_why:tt)*] $why:ident, [$($of_iban:tt)*] $iban:ident,
@@ -253,8 +254,8 @@ fn arguments_that_do_not_fit_keep_a_worker_from_starting() {
     });
 }
 
-/// A worker that runs already sets aside a call that it cannot read, and makes others. It does not start again; a
-/// program that reads the call makes it after a requeue.
+/// A worker that runs already sets aside a call that it cannot read, and makes others. It does not
+/// start again; a program that reads the call makes it after a requeue.
 #[test]
 fn a_running_worker_sets_aside_what_it_cannot_read() {
     each(async |store| {

@@ -1,5 +1,5 @@
-//! A move that the table leaves open to anyone is made by whoever sent its message, and a person is recognized although
-//! the table names no people.
+//! A move that the table leaves open to anyone is made by whoever sent its message, and a person is
+//! recognized although the table names no people.
 
 use machine::{contract::Gate, journal::Fact};
 
@@ -106,7 +106,8 @@ fn a_person_ends_calls_although_the_table_names_no_people() {
     });
 }
 
-/// Who moves makes no difference: a program that sends a message, or that calls the method, which takes no actor.
+/// Who moves makes no difference: a program that sends a message, or that calls the method, which
+/// takes no actor.
 #[test]
 fn a_program_ends_calls_like_a_person() {
     for by_message in [true, false] {

@@ -1,5 +1,5 @@
-//! A message that only another program can take: the worker leaves the machine to that program, and it gives the handler
-//! nothing to do.
+//! A message that only another program can take: the worker leaves the machine to that program, and
+//! it gives the handler nothing to do.
 
 use crate::worker::prelude::*;
 

@@ -1,4 +1,5 @@
-//! A handler reads the calls of its machine: those since it came into its state, typed, with their outcomes.
+//! A handler reads the calls of its machine: those since it came into its state, typed, with their
+//! outcomes.
 
 use std::sync::{Arc, Mutex};
 
@@ -145,8 +146,8 @@ async fn outcome_set_aside(store: &Store, id: Id, text: &str) -> String {
     outcome.correlation.clone()
 }
 
-/// A handler that reads a receipt of another type fails, and the outcome is set aside with the error; after the deployment
-/// of a program that can read it, `requeue` continues.
+/// A handler that reads a receipt of another type fails, and the outcome is set aside with the
+/// error; after the deployment of a program that can read it, `requeue` continues.
 #[test]
 fn an_outcome_of_an_old_type_is_set_aside() {
     for answer in [Ok(Applied::new("paid")), Err(NoReceipt::not_applied("no funds"))] {

@@ -1,5 +1,6 @@
-//! Workers come late: a call does not begin before its parent has had its turn, if the deadline of that is due or a person has
-//! paused it meanwhile. The worker of the tool may be another one, which does not know the parent.
+//! Workers come late: a call does not begin before its parent has had its turn, if the deadline of
+//! that is due or a person has paused it meanwhile. The worker of the tool may be another one,
+//! which does not know the parent.
 
 use std::fmt;
 
@@ -212,7 +213,8 @@ fn a_deadline_that_fails_holds_a_call_until_it_is_set_aside() {
     });
 }
 
-/// A handler that fails after a child has ended in time holds the deadline, and the deadline holds the call.
+/// A handler that fails after a child has ended in time holds the deadline, and the deadline holds
+/// the call.
 #[test]
 fn a_deadline_that_comes_after_the_handler_holds_a_call() {
     timed(async |store, hand| {

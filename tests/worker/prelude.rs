@@ -1,5 +1,5 @@
-//! The vocabulary of these tests. A test runs on a file, with a clock that it moves; workers try again
-//! at once; services count their calls; a ticket refuses its moves in every way.
+//! The vocabulary of these tests. A test runs on a file, with a clock that it moves; workers try
+//! again at once; services count their calls; a ticket refuses its moves in every way.
 
 use std::{fmt, pin::Pin, sync::atomic::AtomicUsize};
 
@@ -189,7 +189,8 @@ pub(crate) fn weigh(what: &str) -> Contract {
     Contract::of(&Weigh { what: what.to_owned() }, reasoning_node()).unwrap()
 }
 
-/// A service of any tool: it counts its calls, and gives the answer for their number. By default it says "done".
+/// A service of any tool: it counts its calls, and gives the answer for their number. By default it
+/// says "done".
 #[derive(Clone)]
 pub(crate) struct Service(Arc<Inner>);
 
@@ -306,8 +307,8 @@ pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     assert!(waited.is_ok(), "it never happens: {what}");
 }
 
-/// Runs a test on a store in a file. In the end, every history verifies. The simulation of workers, in the library,
-/// runs on a store in memory.
+/// Runs a test on a store in a file. In the end, every history verifies. The simulation of workers,
+/// in the library, runs on a store in memory.
 pub(crate) fn each(test: impl AsyncFn(Store)) {
     timed(async |store, _| test(store).await);
 }

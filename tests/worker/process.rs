@@ -69,7 +69,8 @@ pub(crate) async fn work(worker: Worker, confirms: bool) {
     worker.run_until(stop).await.unwrap();
 }
 
-/// Says the id of this process, for [`Member::of`]. The future ends with the first SIGTERM from now on.
+/// Says the id of this process, for [`Member::of`]. The future ends with the first SIGTERM from now
+/// on.
 pub(crate) fn say_id() -> impl Future<Output = ()> {
     let mut terminated = signal(SignalKind::terminate()).unwrap();
     say(&std::process::id());

@@ -1,4 +1,5 @@
-//! A state that is not `#[stable]`, and that only people leave, is a question: its answers are for one visit.
+//! A state that is not `#[stable]`, and that only people leave, is a question: its answers are for
+//! one visit.
 
 use machine::{
     observe::{ConcernReason, NextStep, Observer},
@@ -90,7 +91,8 @@ fn a_second_answer_is_not_for_the_next_draft() {
     });
 }
 
-/// An answer that a program sends without the number of transitions is first, and the machine has left the visit.
+/// An answer that a program sends without the number of transitions is first, and the machine has
+/// left the visit.
 #[test]
 fn an_answer_behind_another_one_is_set_aside() {
     timed(async |store, hand| {
@@ -106,7 +108,8 @@ fn an_answer_behind_another_one_is_set_aside() {
     });
 }
 
-/// While the agent works there is no question: an answer comes too early, and what stops the agent waits.
+/// While the agent works there is no question: an answer comes too early, and what stops the agent
+/// waits.
 #[test]
 fn messages_to_a_working_state_wait() {
     each(async |store| {

@@ -165,7 +165,8 @@ fn guard_refuses() {
     });
 }
 
-/// A message whose guard or computed item panics is set aside with the text of the panic; the machine continues.
+/// A message whose guard or computed item panics is set aside with the text of the panic; the
+/// machine continues.
 #[test]
 fn move_panics() {
     for (body, text) in [
@@ -234,8 +235,9 @@ fn actor_unknown_to_the_worker() {
     }
 }
 
-/// A model may not end an action by a message: `Store::cancel` asks for a tool node. Nor does a message start an
-/// irreversible call: the rules of a context hold for messages, too, and the call that follows has a permit.
+/// A model may not end an action by a message: `Store::cancel` asks for a tool node. Nor does a
+/// message start an irreversible call: the rules of a context hold for messages, too, and the call
+/// that follows has a permit.
 #[test]
 fn messages_to_executions() {
     each(async |store| {

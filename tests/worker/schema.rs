@@ -1,4 +1,5 @@
-//! Calls of tools that are known at run time only do not begin with arguments that no longer match the schema.
+//! Calls of tools that are known at run time only do not begin with arguments that no longer match
+//! the schema.
 
 use machine::{
     contract::{Registry, ToolSpec},

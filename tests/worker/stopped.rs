@@ -1,5 +1,5 @@
-//! A worker is asked to stop (SIGTERM) in the middle of a handler, or killed there. Leases last an hour,
-//! so no test would wait for the end of one.
+//! A worker is asked to stop (SIGTERM) in the middle of a handler, or killed there. Leases last an
+//! hour, so no test would wait for the end of one.
 
 use crate::{
     effects::{

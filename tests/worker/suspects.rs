@@ -1,5 +1,5 @@
-//! A machine that kills its process does not affect others: after two consecutive interrupted attempts it is driven
-//! alone.
+//! A machine that kills its process does not affect others: after two consecutive interrupted
+//! attempts it is driven alone.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! Whoever moves a machine out of a state: calls that have not begun do not stay behind, nor do child machines.
+//! Whoever moves a machine out of a state: calls that have not begun do not stay behind, nor do
+//! child machines.
 
 use machine::{store::CommitError, stored::Context};
 

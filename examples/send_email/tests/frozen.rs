@@ -1,5 +1,5 @@
-//! A worker is frozen in its call, after the server took its mail, and thaws later; or it is late for
-//! another reason. Others take over, and send nothing twice.
+//! A worker is frozen in its call, after the server took its mail, and thaws later; or it is late
+//! for another reason. Others take over, and send nothing twice.
 
 use std::{
     sync::{
@@ -19,8 +19,8 @@ use crate::{
     world::{World, printed},
 };
 
-/// The time limits of a call until the server has its mail. A computer that is slow just then gets a second try, with more
-/// time.
+/// The time limits of a call until the server has its mail. A computer that is slow just then gets
+/// a second try, with more time.
 const TIMES: [&str; 2] = ["3s", "30s"];
 
 /// Sends a mail in a worker that is frozen in its call.
@@ -142,8 +142,8 @@ fn unanswered() -> (World, Arc<AtomicBool>, Process, Id) {
     unanswered.expect("the server has the mail before the call is overdue")
 }
 
-/// No process is frozen, only the server is slow: the worker waits for the receipt all the same, also one
-/// that is asked to stop, and says so.
+/// No process is frozen, only the server is slow: the worker waits for the receipt all the same,
+/// also one that is asked to stop, and says so.
 #[test]
 fn its_server_is_slow() {
     let (world, go_on, mut worker, mail) = unanswered();

@@ -1,4 +1,5 @@
-//! The whole story, as the README starts it: what people do, they do with the commands of the library.
+//! The whole story, as the README starts it: what people do, they do with the commands of the
+//! library.
 
 use std::process::Command;
 

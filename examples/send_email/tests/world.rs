@@ -115,7 +115,8 @@ impl World {
         self.ok("work --once")
     }
 
-    /// Starts a worker, and waits until the server has its mail and has frozen it. `None` if it ends without a mail.
+    /// Starts a worker, and waits until the server has its mail and has frozen it. `None` if it
+    /// ends without a mail.
     pub fn start_and_freeze(&self, arguments: &str) -> Option<Process> {
         let received = self.server.received();
         // Locked, so that the server knows the process before it hears from it.

@@ -13,7 +13,8 @@ use crate::{
 
 const MOVED: &str = "the machine has moved on since the sender looked";
 
-/// A world with a task in its first intervention, for a payment; the second one is for a mail to all.
+/// A world with a task in its first intervention, for a payment; the second one is for a mail to
+/// all.
 async fn asked() -> (World, Submitted) {
     let world = planned(&[READ, PAY, TO_ALL], "500");
     let task = world.submit("pay and tell").await;

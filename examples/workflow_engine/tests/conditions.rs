@@ -1,5 +1,5 @@
-//! WF-2, every cell: the conditions that can arise in a state do, with everything that a person needs to
-//! know; the others are refused.
+//! WF-2, every cell: the conditions that can arise in a state do, with everything that a person
+//! needs to know; the others are refused.
 
 use std::time::Duration;
 

@@ -38,12 +38,13 @@ const GOALS: [&str; 8] = [
 /// The answer to an intervention that is over.
 const TOO_LATE: &str = "too late";
 
-/// `CRASH_ROUNDS` (default 8) rounds from `CRASH_SEED`: eight tasks at once, engines that are killed at
-/// random moments, sometimes two at a time, and a person who decides at random.
+/// `CRASH_ROUNDS` (default 8) rounds from `CRASH_SEED`: eight tasks at once, engines that are
+/// killed at random moments, sometimes two at a time, and a person who decides at random.
 ///
-/// The first kill of each round comes in an irreversible call, whose effect is there and whose answer is not.
-/// After the last kill no person decides for a while: then each task has ended, or waits where a person can
-/// resume it. In the end all have ended, no irreversible call took effect twice, and all histories verify.
+/// The first kill of each round comes in an irreversible call, whose effect is there and whose
+/// answer is not. After the last kill no person decides for a while: then each task has ended, or
+/// waits where a person can resume it. In the end all have ended, no irreversible call took effect
+/// twice, and all histories verify.
 #[test]
 #[allow(clippy::print_stdout, reason = "the seed must be known when it fails")]
 fn killed_at_random_moments() {
@@ -184,8 +185,9 @@ impl Round {
                 _ => json!({ "trigger": "user_resume" }),
             };
             say(&self.store, engine.id(), &said, Some(moves));
-            // Mostly with a double click, another person who answers as well, and one who answers an earlier
-            // question. It is open whose answer counts when a worker is killed that has taken one.
+            // Mostly with a double click, another person who answers as well, and one who answers
+            // an earlier question. It is open whose answer counts when a worker is killed that has
+            // taken one.
             if random.below(4) > 0 {
                 say(&self.store, engine.id(), &said, Some(moves));
                 let other = json!({ "trigger": "user_terminate", "why": "the other one" });

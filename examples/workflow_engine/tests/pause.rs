@@ -1,5 +1,5 @@
-//! A person pauses an engine whose processes are killed (SIGKILL) at random moments: no call begins between the
-//! commit of the pause and the person's answer.
+//! A person pauses an engine whose processes are killed (SIGKILL) at random moments: no call begins
+//! between the commit of the pause and the person's answer.
 
 use std::{
     sync::Arc,
@@ -39,7 +39,8 @@ struct Figures {
     too_late: u32,
 }
 
-/// A pause before a call and one in a call, and `PAUSE_ROUNDS` (default 10) rounds from `CRASH_SEED`.
+/// A pause before a call and one in a call, and `PAUSE_ROUNDS` (default 10) rounds from
+/// `CRASH_SEED`.
 #[test]
 #[allow(clippy::print_stdout, reason = "the seed must be known when it fails")]
 fn no_call_begins_while_an_engine_is_paused() {
@@ -170,7 +171,8 @@ impl Paused {
         engine.dies();
         let _engine = self.site.start();
         thread::sleep(Duration::from_millis(random.below(60)));
-        // A call that turns out to have had no effect just when it is joined is a failure, about which the engine asks.
+        // A call that turns out to have had no effect just when it is joined is a failure, about
+        // which the engine asks.
         let mut resumed = 0;
         until(is, || {
             let asked = self.committed().iter().filter(|it| asks(it)).count();

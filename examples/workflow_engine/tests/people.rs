@@ -215,7 +215,8 @@ async fn several_tasks_at_once() {
     assert_eq!(world.file("mails.txt").lines().count(), 5);
 }
 
-/// A task that is ended while a call is in doubt: the record says so, and the call stays for a person.
+/// A task that is ended while a call is in doubt: the record says so, and the call stays for a
+/// person.
 #[tokio::test(start_paused = true)]
 async fn the_record_names_a_call_that_is_still_under_way() {
     let world = World::new(|_| Ok(Reply::Can(plan(&[COURIER]))));
@@ -245,7 +246,8 @@ async fn an_idle_engine_gets_one_task() {
     }
 }
 
-/// A person who pauses between two steps and resumes gets the second one: the result of the first is not its result.
+/// A person who pauses between two steps and resumes gets the second one: the result of the first
+/// is not its result.
 #[tokio::test(start_paused = true)]
 async fn a_pause_between_two_steps_skips_none() {
     let world = World::new(|brief| match brief.done.len() {

@@ -19,8 +19,8 @@ const C: &str = "completed";
 const F: &str = "failed";
 const T: &str = "terminated";
 
-/// A goal, what the agent says at first, how the mail server fails, what people do, and the states that the engine
-/// comes into. The last one is that of the record; then the engine is idle.
+/// A goal, what the agent says at first, how the mail server fails, what people do, and the states
+/// that the engine comes into. The last one is that of the record; then the engine is idle.
 type Row = (&'static str, Says, &'static str, Vec<Act>, &'static [&'static str]);
 
 fn scenarios() -> Vec<Row> {

@@ -19,7 +19,8 @@ const ROWS: [(&str, &str, &str, &str); 23] = [
     ("executing", "request_intervention", "manual_intervention", "human"),
     ("executing", "execution_complete", "completed", "graph_runner"),
     ("executing", "step_failed", "failed", "graph_runner"),
-    // Not one of WF-1: an entry makes its call once, so another attempt at a step enters the state again.
+    // Not one of WF-1: an entry makes its call once, so another attempt at a step enters the state
+    // again.
     ("executing", "retry_step", "executing", "graph_runner"),
     ("manual_intervention", "user_resume", "executing", "human"),
     ("manual_intervention", "user_modify", "planning", "human"),

@@ -109,8 +109,8 @@ impl World {
         self.send(to, "ann", seen, trigger, payload).await;
     }
 
-    /// A person who has seen the engine after this number of transitions sends an event; returns its
-    /// correlation id.
+    /// A person who has seen the engine after this number of transitions sends an event; returns
+    /// its correlation id.
     pub async fn send(
         &self,
         to: Submitted,

@@ -1,5 +1,5 @@
-//! Shared fields on their way through the compiler, as variants of the unused enum: it strips disabled
-//! fields of these.
+//! Shared fields on their way through the compiler, as variants of the unused enum: it strips
+//! disabled fields of these.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -12,7 +12,8 @@ use syn::{
 
 const NAME: &str = "__Fields";
 
-/// Takes the fields out of each `fields(..)` of the options, and leaves the name of their variant there.
+/// Takes the fields out of each `fields(..)` of the options, and leaves the name of their variant
+/// there.
 pub(super) fn take(options: TokenStream) -> (TokenStream, Vec<Variant>) {
     let mut variants = Vec::new();
     let options = in_each(options, |group| {

@@ -1,9 +1,9 @@
 //! `#[cfg]` on states, transitions, fields and generic parameters.
 //!
-//! An attribute macro also sees items that `cfg` disables, and only the compiler can evaluate `cfg`.
-//! It strips disabled items before it calls a derive macro. So a declaration that contains `cfg` is
-//! emitted once more as an unused enum, and comes back through the derive macro [`declaration`]
-//! without the disabled items.
+//! An attribute macro also sees items that `cfg` disables, and only the compiler can evaluate
+//! `cfg`. It strips disabled items before it calls a derive macro. So a declaration that contains
+//! `cfg` is emitted once more as an unused enum, and comes back through the derive macro
+//! [`declaration`] without the disabled items.
 
 mod fields;
 
@@ -27,8 +27,8 @@ pub(crate) fn is_in(tokens: TokenStream) -> bool {
     is_in
 }
 
-/// Sends the declaration through the compiler. One attribute carries what the derive macro needs but
-/// must not apply to the unused enum: options, derives, visibility and name.
+/// Sends the declaration through the compiler. One attribute carries what the derive macro needs
+/// but must not apply to the unused enum: options, derives, visibility and name.
 pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> TokenStream {
     // Mistakes in the options are reported by `declaration`.
     let krate = Options::parse(options.clone(), &mut Errors::default()).krate;

@@ -66,7 +66,8 @@ fn outcomes_leave_the_state(
     }
 }
 
-/// A single call has both triggers or none; a set has no `failed`, and `each` needs `done` for the end.
+/// A single call has both triggers or none; a set has no `failed`, and `each` needs `done` for the
+/// end.
 fn outcomes_fit_the_call(invoke: &Invoke, errors: &mut Errors) {
     let (name, unfit) = (&invoke.name, unfit_role(invoke));
     if let Some(trigger) = invoke.trigger(unfit) {
@@ -153,7 +154,8 @@ fn approval_is_needed_or_not(invoke: &Invoke, errors: &mut Errors) {
     }
 }
 
-/// Only what leaves a state of a durable machine can leave something behind. One that cannot be resolved counts.
+/// Only what leaves a state of a durable machine can leave something behind. One that cannot be
+/// resolved counts.
 fn detached_moves_leave(graph: &Graph<'_>, errors: &mut Errors) {
     let is_plain = graph.declaration.options.durable.is_none();
     let stays =

@@ -1,5 +1,5 @@
-//! Options of serde that contradict our attributes. Views find a field by its name in the stored data: where serde
-//! gives it another one, a mark could apply to the data of another field.
+//! Options of serde that contradict our attributes. Views find a field by its name in the stored
+//! data: where serde gives it another one, a mark could apply to the data of another field.
 
 use std::rc::Rc;
 

@@ -94,8 +94,8 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// A deadline that fired is over until its state or group is entered, which `Self` does not do. A group has other ways to
-/// be entered; for a state's own deadline it is a mistake.
+/// A deadline that fired is over until its state or group is entered, which `Self` does not do. A
+/// group has other ways to be entered; for a state's own deadline it is a mistake.
 fn own_deadlines_start_again(graph: &Graph<'_>, errors: &mut Errors) {
     let mut reported: Vec<*const Transition> = Vec::new();
     let own = graph.moves.iter().filter(|step| step.group.is_none());

@@ -1,4 +1,5 @@
-//! The work of a move: the names in the user's expressions, the choice, the next state, the journal.
+//! The work of a move: the names in the user's expressions, the choice, the next state, the
+//! journal.
 
 use std::slice::Iter;
 
@@ -169,7 +170,8 @@ fn leads(
                     hygienic!(if #guard)
                 });
                 let leads = leads(names, scope, &arm.branch, targets);
-                // Rustc suggests further arms after the last one, so the body has the span of its end.
+                // Rustc suggests further arms after the last one, so the body has the span of its
+                // end.
                 let mut body = Group::new(Delimiter::Brace, leads);
                 body.set_span(Span::mixed_site().located_at(arm.end));
                 hygienic!(#pattern #guard => #body)
@@ -182,8 +184,8 @@ fn leads(
 /// The machine in the target state of this branch.
 fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStream {
     let (typed, step) = (&names.typed, scope.step);
-    // Computed fields come first, in the order in which they are written: they may use fields that are moved
-    // later.
+    // Computed fields come first, in the order in which they are written: they may use fields that
+    // are moved later.
     let expressions = step.written.expressions().into_iter();
     let computed = expressions.filter_map(|value| {
         let is_it = |source: &Source<'_>| matches!(source, Source::Computed(it) if std::ptr::eq(*it, value));

@@ -116,8 +116,8 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
             ///
             /// # Errors
             ///
-            /// The unchanged machine, and the reason: the state has no such deadline, it is not due yet,
-            /// or the guard refuses, which leaves it due.
+            /// The unchanged machine, and the reason: the state has no such deadline, it is not due
+            /// yet, or the guard refuses, which leaves it due.
             pub fn fire_deadline(
                 self,
                 trigger: &str,

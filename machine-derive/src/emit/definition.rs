@@ -203,8 +203,8 @@ fn number(upgrade: &Upgrade) -> TokenStream {
     Literal::u32_unsuffixed(upgrade.from).to_token_stream()
 }
 
-/// The fields of a target that an expression sets on some way to it, and those whose stored form is not
-/// that of an item in the journal.
+/// The fields of a target that an expression sets on some way to it, and those whose stored form is
+/// not that of an item in the journal.
 fn computed_fields(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
     let durable = graph.declaration.options.durable.is_some();
     let state = graph.states[to].written;

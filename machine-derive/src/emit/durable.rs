@@ -84,7 +84,8 @@ fn states(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The methods of `Durable`, each with its signature, its body in the typed machine, and its body in the erased one.
+/// The methods of `Durable`, each with its signature, its body in the typed machine, and its body
+/// in the erased one.
 fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
     let Names { context, state, .. } = names;
     let all: Vec<_> = names.graph.states.iter().map(State::name).collect();

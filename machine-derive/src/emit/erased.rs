@@ -88,8 +88,8 @@ fn moves(names: &Names<'_>) -> TokenStream {
             ///
             /// # Errors
             ///
-            /// The unchanged machine, and why: the state has no such move, the actor may not make it, or
-            /// the guard refuses.
+            /// The unchanged machine, and why: the state has no such move, the actor may not make
+            /// it, or the guard refuses.
             pub fn apply(
                 self,
                 event: #event,

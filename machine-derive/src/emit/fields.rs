@@ -1,4 +1,5 @@
-//! Shared fields as methods: of the typed machine in each state that has the field, and of the erased one.
+//! Shared fields as methods: of the typed machine in each state that has the field, and of the
+//! erased one.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -6,8 +7,8 @@ use quote::{ToTokens, format_ident, quote};
 use super::{names::Names, params::Used};
 use crate::{parse::Shared, text::bare};
 
-/// A sealed trait for each field, which the states that have it implement, and a method that requires it.
-/// Groups whose states all have the field require it, too; see [`of_all`].
+/// A sealed trait for each field, which the states that have it implement, and a method that
+/// requires it. Groups whose states all have the field require it, too; see [`of_all`].
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let shared = &names.graph.declaration.shared;
     // After a mistake, the name may be that of another method, which was reported.
@@ -20,7 +21,8 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let seals = (!names.stub).then(|| {
         let traits = fields.iter().map(|field| field.declared(names));
         quote! {
-            // Only the declaration says which states have a field: other code cannot name this type.
+            // Only the declaration says which states have a field: other code cannot name this
+            // type.
             mod __fields {
                 pub struct Seal;
             }
@@ -47,8 +49,8 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The traits of the fields that all of these states have, as bounds. A group does not know the parameters
-/// of the machine.
+/// The traits of the fields that all of these states have, as bounds. A group does not know the
+/// parameters of the machine.
 pub(super) fn of_all(names: &Names<'_>, states: &[usize]) -> Vec<TokenStream> {
     let shared = names.graph.declaration.shared.iter();
     let fields = shared.filter(|shared| states.iter().all(|state| shared.states.contains(state)));

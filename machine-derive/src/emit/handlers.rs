@@ -4,8 +4,8 @@ use quote::quote;
 use super::names::{self, Names};
 use crate::model::Graph;
 
-/// The trait of the machine's handlers, with a method for each state, and the handler that a worker takes. A macro of the
-/// library writes them, so that a program without a worker has none.
+/// The trait of the machine's handlers, with a method for each state, and the handler that a worker
+/// takes. A macro of the library writes them, so that a program without a worker has none.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let are_named = !names.graph.has_the_name_of_a_handler()
         && !names.graph.states.iter().any(|state| names.is_called_like_the_machine(state));
@@ -63,7 +63,8 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// True if the state asks for nothing: it may last, others make its transitions, or its outcomes have their triggers.
+/// True if the state asks for nothing: it may last, others make its transitions, or its outcomes
+/// have their triggers.
 fn waits(graph: &Graph<'_>, state: usize) -> bool {
     match &graph.states[state].written.invoke {
         Some(invoke) => !invoke.outcomes.is_empty(),

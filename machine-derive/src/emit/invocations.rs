@@ -98,7 +98,8 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// The code with the names that an expression in it uses; each has its own copies of the fields.
+    /// The code with the names that an expression in it uses; each has its own copies of the
+    /// fields.
     fn bound(&self, expression: &TokenStream, code: &TokenStream) -> TokenStream {
         let used = names_in(expression.clone());
         let bindings = bindings::of_state(self.names, self.state, &used);

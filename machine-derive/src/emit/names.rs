@@ -137,7 +137,8 @@ impl<'a> Names<'a> {
         self.graph.declaration.options.context.is_some()
     }
 
-    /// True if the erased machine asks who makes a move: some transition has `by`, or there is a journal.
+    /// True if the erased machine asks who makes a move: some transition has `by`, or there is a
+    /// journal.
     pub(super) fn asks_who(&self) -> bool {
         let mut transitions = self.graph.declaration.all_transitions();
         self.durable || transitions.any(|transition| !transition.by.is_empty())

@@ -25,8 +25,8 @@ struct Bound {
     of: String,
     /// The arguments of the trait: `R` in `Service<R>`.
     arguments: TokenStream,
-    /// The types that it equates with associated ones: `U` in `Iterator<Item = U>`. For rustc, a type that has
-    /// the bound uses the parameters in them.
+    /// The types that it equates with associated ones: `U` in `Iterator<Item = U>`. For rustc, a
+    /// type that has the bound uses the parameters in them.
     equal: TokenStream,
     /// False for traits that are known to have no associated types.
     has_types: bool,
@@ -72,7 +72,8 @@ impl<'a> Params<'a> {
         Used(self.all.clone())
     }
 
-    /// The parameters that `types` use, and those that bounds of these make equal to an associated type.
+    /// The parameters that `types` use, and those that bounds of these make equal to an associated
+    /// type.
     pub(super) fn in_types(&self, types: impl IntoIterator<Item = impl ToTokens>) -> Used {
         let types = types.into_iter().map(|ty| self.mentions(ty.to_token_stream()));
         let mut used: BTreeSet<String> = types.flatten().collect();
@@ -203,8 +204,8 @@ impl<'a> Params<'a> {
         self.mentions(tokens.to_token_stream()).is_subset(used)
     }
 
-    /// The parameters in `tokens`. An associated type, `S::Response`, also needs those in the bounds of `S`,
-    /// any of which may be the trait that declares it.
+    /// The parameters in `tokens`. An associated type, `S::Response`, also needs those in the
+    /// bounds of `S`, any of which may be the trait that declares it.
     fn mentions(&self, tokens: TokenStream) -> BTreeSet<String> {
         let (mut found, mut owners, mut left) = (BTreeSet::new(), BTreeSet::new(), vec![tokens]);
         while let Some(tokens) = left.pop() {

@@ -1,5 +1,6 @@
-//! What only the compiler can decide of the calls that states make: whether the items of the outcomes have the types
-//! of the tool, and whether an irreversible call needs a person on the way to it.
+//! What only the compiler can decide of the calls that states make: whether the items of the
+//! outcomes have the types of the tool, and whether an irreversible call needs a person on the way
+//! to it.
 
 use heck::ToPascalCase;
 use proc_macro2::{Span, TokenStream};

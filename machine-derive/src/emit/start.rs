@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use super::names::{self, Names};
 use crate::model::Move;
 
-/// The deadlines that start when a machine enters a state: the state's own and, unless the state that
-/// it comes from is in the group already, those of groups. Each is an edge with a duration.
+/// The deadlines that start when a machine enters a state: the state's own and, unless the state
+/// that it comes from is in the group already, those of groups. Each is an edge with a duration.
 pub(super) fn on_entry(names: &Names<'_>, from: Option<usize>, to: usize) -> Vec<TokenStream> {
     let groups = from.map_or(&[][..], |from| &names.graph.states[from].written.groups);
     let starts = names.graph.deadlines(to).filter(|step| match step.group {

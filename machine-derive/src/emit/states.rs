@@ -68,7 +68,8 @@ fn any_state(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The struct itself. It and its fields have the spans of their names, where rustc reports missing docs.
+/// The struct itself. It and its fields have the spans of their names, where rustc reports missing
+/// docs.
 pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     let reads = names.graph.derives("Deserialize");
     let name = state.name();

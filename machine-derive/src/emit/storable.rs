@@ -1,7 +1,8 @@
 //! The types of a durable machine that serde must write and read.
 //!
-//! Each is a bound of the implementations that serde derives, which rustc accepts until the code uses
-//! them. So a type that does not fit makes one error, in [`requirements`], and not several of serde's.
+//! Each is a bound of the implementations that serde derives, which rustc accepts until the code
+//! uses them. So a type that does not fit makes one error, in [`requirements`], and not several of
+//! serde's.
 
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
-//! The user's types after a mistake, without behaviour, so that code which uses them still compiles:
-//! one mistake makes one error. This code never runs.
+//! The user's types after a mistake, without behaviour, so that code which uses them still
+//! compiles: one mistake makes one error. This code never runs.
 //!
-//! Types, signatures and implementations come from the emitters of a correct machine. Only moves, groups
-//! and permissions differ: any state and any actor may make each move, because the mistake may be in who
-//! may make it.
+//! Types, signatures and implementations come from the emitters of a correct machine. Only moves,
+//! groups and permissions differ: any state and any actor may make each move, because the mistake
+//! may be in who may make it.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -25,8 +25,8 @@ pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
     names.module(&items(&guess, &names))
 }
 
-/// The stubs, and the enum in place of the typed machine, because derives were expanded for it. It has the
-/// constructor, which leads into the stubs.
+/// The stubs, and the enum in place of the typed machine, because derives were expanded for it. It
+/// has the constructor, which leads into the stubs.
 pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnum) -> TokenStream {
     let guess = Guess::of(declaration);
     let names = Names::of_stubs(&guess.graph);
@@ -111,7 +111,8 @@ fn empty(item: &mut Item) {
     }
 }
 
-/// A loop, or an empty iterator: methods return no other `impl Trait`, which `!` does not implement.
+/// A loop, or an empty iterator: methods return no other `impl Trait`, which `!` does not
+/// implement.
 fn body(output: &ReturnType) -> syn::Block {
     match output {
         ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {
@@ -129,8 +130,8 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// One method per trigger for every state, even where the trigger is wrong in itself: its source state
-/// may be the mistake.
+/// One method per trigger for every state, even where the trigger is wrong in itself: its source
+/// state may be the mistake.
 fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     let graph = &guess.graph;
     let state = names.state.to_token_stream();

@@ -41,8 +41,8 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     hygienic!(#(#states)*)
 }
 
-/// True if the erased machine can call the method itself. In a durable machine it never can: it knows who
-/// makes the move, which the method of a move without `by` does not.
+/// True if the erased machine can call the method itself. In a durable machine it never can: it
+/// knows who makes the move, which the method of a move without `by` does not.
 pub(super) fn is_the_method(names: &Names<'_>, step: &Move<'_>) -> bool {
     let is_plain = step.by.is_empty() && step.guard.is_none();
     !names.durable && is_plain && names.graph.group_of(step).is_none()
@@ -212,8 +212,9 @@ fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let context = names.has_context().then(|| quote_spanned!(span=> #machine.context(),));
     let called = quote_spanned!(span=> guard);
     let call = quote_spanned!(span=> #called(#machine.state(), #context #(#items),*));
-    // Asks for the signature before the call, because rustc would suggest changes to the call, which
-    // is generated. The types are those of the guard, so that arguments can be coerced to them.
+    // Asks for the signature before the call, because rustc would suggest changes to the call,
+    // which is generated. The types are those of the guard, so that arguments can be coerced to
+    // them.
     let number = 1 + usize::from(context.is_some()) + items.len();
     let types: Vec<Ident> = (0..number).map(|place| format_ident!("T{}", place)).collect();
     // A wrong number of arguments is rustc's error, which says this name and nothing else of ours.

@@ -132,7 +132,8 @@ fn getters(names: &Names<'_>) -> TokenStream {
                 self.state
             }
 
-            /// The data of the state, to change them in place. Only a transition leads to another state.
+            /// The data of the state, to change them in place. Only a transition leads to another
+            /// state.
             #changes fn state_mut(&mut self) -> &mut #state {
                 &mut self.state
             }

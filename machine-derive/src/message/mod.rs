@@ -4,7 +4,8 @@ use std::{cmp::Reverse, fmt};
 
 use syn::Ident;
 
-/// Declares a function for each message. Its texts can use the parameters, and names bound by `let`.
+/// Declares a function for each message. Its texts can use the parameters, and names bound by
+/// `let`.
 macro_rules! messages {
     ($(
         $code:ident $name:ident($($arg:ident: $ty:ty),*) $(let $var:pat = $value:expr;)*
@@ -80,8 +81,8 @@ pub(crate) fn unknown_key(key: &Ident, known: &[&str]) -> syn::Error {
     syn::Error::new(key.span(), format!("unknown option `{key}`{}", near.unwrap_or_default()))
 }
 
-/// The candidate with the fewest typing errors, if there are few enough for its length. Of several, the first of
-/// those with the longest common beginning.
+/// The candidate with the fewest typing errors, if there are few enough for its length. Of several,
+/// the first of those with the longest common beginning.
 pub(crate) fn nearest<T: fmt::Display>(
     wrong: &impl fmt::Display,
     candidates: impl IntoIterator<Item = T>,
@@ -104,7 +105,8 @@ pub(crate) fn nearest<T: fmt::Display>(
     near.min_by_key(|(rank, _)| *rank).map(|(_, candidate)| candidate)
 }
 
-/// The name without what is often mistyped: underscores, capitals, and letters that look like digits.
+/// The name without what is often mistyped: underscores, capitals, and letters that look like
+/// digits.
 fn folded(name: &str) -> String {
     let letters = name.chars().filter(|letter| *letter != '_');
     let folded = letters.flat_map(char::to_lowercase).map(|letter| match letter {

@@ -17,8 +17,8 @@ impl<'a> Graph<'a> {
         invokes.any(|invoke| invoke.roles_of(trigger).next().is_some())
     }
 
-    /// A way to enter a state without a transition that only a person may take: from the start, or again from
-    /// the state itself. A person who was there once proves nothing of the next entry.
+    /// A way to enter a state without a transition that only a person may take: from the start, or
+    /// again from the state itself. A person who was there once proves nothing of the next entry.
     pub(crate) fn unattended_path(&self, state: usize) -> Option<String> {
         if state == self.initial {
             return Some(format!("the machine begins in {}", self.states[state].label));
@@ -31,8 +31,8 @@ impl<'a> Graph<'a> {
         path(self.initial).or_else(|| path(state))
     }
 
-    /// True if code of the program has to make a transition of this state: neither a person does, nor a deadline, nor the
-    /// outcome of a call.
+    /// True if code of the program has to make a transition of this state: neither a person does,
+    /// nor a deadline, nor the outcome of a call.
     pub(crate) fn asks_for_code(&self, state: usize) -> bool {
         let invoke = self.states[state].written.invoke.as_ref();
         let is_outcome = |trigger: &Ident| {

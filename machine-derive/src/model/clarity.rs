@@ -1,5 +1,5 @@
-//! A name in an expression means one thing: a field of the source, an item of the payload, or one of
-//! the names that every expression has.
+//! A name in an expression means one thing: a field of the source, an item of the payload, or one
+//! of the names that every expression has.
 
 use quote::ToTokens;
 use syn::{Expr, Ident};
@@ -11,7 +11,8 @@ use crate::{
     parse::{self, Invoke, Part, Transition},
 };
 
-/// Reports every name in a transition that could mean two things. `noted` are items that were reported already.
+/// Reports every name in a transition that could mean two things. `noted` are items that were
+/// reported already.
 pub(super) fn check(
     graph: &Graph<'_>,
     from: usize,
@@ -38,7 +39,8 @@ pub(super) fn check(
     }
 }
 
-/// Reports every name in an invocation that could mean two things, or is a field of another state only.
+/// Reports every name in an invocation that could mean two things, or is a field of another state
+/// only.
 pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: &mut Errors) {
     let has_context = graph.declaration.options.context.is_some();
     let names = Names { source: state, has_context, brought: &[], noted: &[], bound: &[] };

@@ -289,7 +289,8 @@ impl<'a> Graph<'a> {
 
     /// The triggers that are declared for this whole group, and for no other group or state of it.
     ///
-    /// In a generic machine each state has its own method, because states do not know all parameters.
+    /// In a generic machine each state has its own method, because states do not know all
+    /// parameters.
     pub(crate) fn triggers_of(&self, group: &Ident) -> Vec<usize> {
         if !self.declaration.generics.params.is_empty() {
             return Vec::new();
@@ -319,7 +320,8 @@ impl<'a> Graph<'a> {
         step.group.filter(|group| self.triggers_of(group).contains(&step.trigger))
     }
 
-    /// The legal moves of a state, as a sentence. The runtime describes a refusal in the same words.
+    /// The legal moves of a state, as a sentence. The runtime describes a refusal in the same
+    /// words.
     pub(crate) fn legal_moves(&self, state: usize) -> String {
         let moves = self.leaving(state).map(|step| {
             format!("{} -> {}", bare(self.triggers[step.trigger].name), self.targets_text(step))

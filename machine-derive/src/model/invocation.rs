@@ -23,7 +23,8 @@ impl<'a> Invocation<'a> {
         (written.value.is_some() || field.is_some()).then_some(Self { written, tool })
     }
 
-    /// What people read in drawings and documentation, as the definition says it: `payment: Charge, approve`.
+    /// What people read in drawings and documentation, as the definition says it:
+    /// `payment: Charge, approve`.
     pub(crate) fn label(&self) -> String {
         let Invoke { name, is_set, approve, .. } = self.written;
         let (name, tool) = (text::bare(name), text::of_type(self.tool.to_token_stream()));

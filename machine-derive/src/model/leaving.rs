@@ -13,11 +13,12 @@ pub(crate) struct LeftBehind<'g, 'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// The transition that takes outcomes of this role in a state, if it leaves the state without `detach` while a call
-    /// may be under way.
+    /// The transition that takes outcomes of this role in a state, if it leaves the state without
+    /// `detach` while a call may be under way.
     ///
-    /// One call that is overdue is under way itself. A branch that stays is enough: the others wait, if it is under way.
-    /// Of a set, two calls that have ended would wait for each other, so every branch stays.
+    /// One call that is overdue is under way itself. A branch that stays is enough: the others
+    /// wait, if it is under way. Of a set, two calls that have ended would wait for each other, so
+    /// every branch stays.
     pub(crate) fn leaves_too_early(&self, state: usize, role: Role) -> Option<&Move<'a>> {
         let invoke = self.states[state].written.invoke.as_ref()?;
         let trigger = self.trigger_index.get(&bare(invoke.trigger(role)?))?;
@@ -35,8 +36,9 @@ impl<'a> Graph<'a> {
         leaves.then_some(step)
     }
 
-    /// The ends that wait for ever, because a call was left behind in `state`, and no state that invokes its tool is
-    /// entered again; on an outcome, because its call has no other one, and nothing else leads back.
+    /// The ends that wait for ever, because a call was left behind in `state`, and no state that
+    /// invokes its tool is entered again; on an outcome, because its call has no other one, and
+    /// nothing else leads back.
     pub(crate) fn left_behind(&self, state: usize) -> Vec<LeftBehind<'_, 'a>> {
         let tool = |state: usize| self.states[state].invocation.as_ref().map(|it| it.tool);
         let takes = |other: &usize| tool(*other) == tool(state);
@@ -66,7 +68,8 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The transitions on an outcome in a state from which no other transition leads back to `origin`.
+    /// The transitions on an outcome in a state from which no other transition leads back to
+    /// `origin`.
     fn ends_on_outcome(&self, from: usize, origin: usize) -> Vec<&Move<'a>> {
         let Some(invoke) = &self.states[from].written.invoke else { return Vec::new() };
         let is_outcome =

@@ -46,8 +46,8 @@ fn collect_captured(literal: &Literal, names: &mut Vec<Ident>) {
     }
 }
 
-/// The names that are certainly values from outside an expression. Blocks, closures, patterns and macros may bind a name, and
-/// an argument may be a function, so those are left out.
+/// The names that are certainly values from outside an expression. Blocks, closures, patterns and
+/// macros may bind a name, and an argument may be a function, so those are left out.
 pub(crate) fn values(expression: &Expr) -> Vec<&Ident> {
     match expression {
         Expr::Path(path) => path.path.get_ident().into_iter().collect(),

@@ -25,7 +25,8 @@ pub(crate) fn options<'a>(
     all.filter(|option| wanted.iter().any(|wanted| option == wanted)).collect()
 }
 
-/// The path in `#[serde(crate = "path")]`, from inside the machine's module; `None` for any other attribute.
+/// The path in `#[serde(crate = "path")]`, from inside the machine's module; `None` for any other
+/// attribute.
 pub(super) fn root(attribute: &Attribute) -> Option<LitStr> {
     let read = |input: ParseStream<'_>| {
         input.parse::<Token![crate]>()?;

@@ -7,8 +7,8 @@ use syn::{Attribute, Ident, Token, Type, ext::IdentExt, parse::ParseStream};
 use super::{Field, State, transition};
 use crate::{errors::Errors, message, text::bare, tokens::at_end};
 
-/// `fields(name: Type, .., in = A | B)`: fields that several states have. A way of writing: each state
-/// gets them in front of its own.
+/// `fields(name: Type, .., in = A | B)`: fields that several states have. A way of writing: each
+/// state gets them in front of its own.
 #[derive(Default)]
 pub(crate) struct Fields {
     declared: Vec<Rc<Field>>,
@@ -77,7 +77,8 @@ impl Fields {
         Ok(())
     }
 
-    /// Guesses what could not be read: `in`, however it is written, or a field, which gets this type.
+    /// Guesses what could not be read: `in`, however it is written, or a field, which gets this
+    /// type.
     fn guess_one(&mut self, input: ParseStream<'_>, ty: Type) -> syn::Result<()> {
         input.call(Attribute::parse_outer)?;
         if input.peek(Token![in]) || input.peek2(Token![=]) {
@@ -92,8 +93,9 @@ impl Fields {
     }
 }
 
-/// Gives each state its shared fields. Returns these, and `false` if some could not be read or a name in `in`
-/// is unknown: some state may lack a field, and what follows from that is not to be reported.
+/// Gives each state its shared fields. Returns these, and `false` if some could not be read or a
+/// name in `in` is unknown: some state may lack a field, and what follows from that is not to be
+/// reported.
 pub(super) fn give(
     written: &[Fields],
     states: &mut [State],

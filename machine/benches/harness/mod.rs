@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 /// `base`, each the minimum of all rounds. Below 1 is faster than the base.
 ///
 /// With the arguments `once NAME ours` or `once NAME base` it runs that side once and prints
-/// nothing, so that a profiler can count its instructions; see `instructions.py`. A number as a fourth
-/// argument is how often.
+/// nothing, so that a profiler can count its instructions; see `instructions.py`. A number as a
+/// fourth argument is how often.
 #[allow(clippy::print_stdout, reason = "this is what a benchmark is for")]
 pub fn ratio(name: &str, rounds: usize, mut ours: impl FnMut(), mut base: impl FnMut()) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,5 +1,5 @@
-//! The base: a job queue as one writes it by hand on SQLite. Claims raise a token, each step is gated by it, and
-//! what is done at the same time is committed together.
+//! The base: a job queue as one writes it by hand on SQLite. Claims raise a token, each step is
+//! gated by it, and what is done at the same time is committed together.
 
 use std::path::Path;
 

@@ -15,8 +15,8 @@ pub(crate) enum Audience {
     Internal,
 }
 
-/// Evaluates an expression with the type `$A` of an audience. Each arm has its own types, so the expression must end in
-/// one that they share.
+/// Evaluates an expression with the type `$A` of an audience. Each arm has its own types, so the
+/// expression must end in one that they share.
 macro_rules! for_audience {
     ($audience:expr, $A:ident => $body:expr) => {
         match $audience {

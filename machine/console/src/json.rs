@@ -5,8 +5,8 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 use machine::text::is_invisible;
 
-/// A document on one line. What cannot be seen is escaped, so that it can be shown on a terminal or in
-/// a browser; a parser gets the exact text.
+/// A document on one line. What cannot be seen is escaped, so that it can be shown on a terminal or
+/// in a browser; a parser gets the exact text.
 pub(crate) fn line(document: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     document.serialize(&mut Serializer::with_formatter(&mut bytes, Visible(CompactFormatter)))?;

@@ -1,5 +1,5 @@
-//! The actors that may move a machine. An actor is a capability: code can take only the transitions that are
-//! allowed for the actors it holds.
+//! The actors that may move a machine. An actor is a capability: code can take only the transitions
+//! that are allowed for the actors it holds.
 
 mod category;
 pub(crate) mod name;
@@ -55,8 +55,8 @@ const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Returns `true` if an actor is what its kind says: a type of another crate does not become an actor of this
-/// library by its name.
+/// Returns `true` if an actor is what its kind says: a type of another crate does not become an
+/// actor of this library by its name.
 pub(crate) const fn is_genuine<A: Actor>() -> bool {
     A::__LIBRARY.is_some() || !is_reserved(A::KIND)
 }
@@ -107,13 +107,14 @@ pub trait Actor: 'static {
     /// The previous name in the journal, from before a rename to [`KIND`](Self::KIND).
     const WAS: Option<&'static str> = None;
 
-    /// The name of the actor, for the journal: `mailer`, or `ann@example.com`. `None` if that does not matter.
+    /// The name of the actor, for the journal: `mailer`, or `ann@example.com`. `None` if that does
+    /// not matter.
     fn name(&self) -> Option<&str> {
         None
     }
 
-    /// Only this library can make the value that its own actors have here, so that a type of another
-    /// crate cannot pass for one of them by its name.
+    /// Only this library can make the value that its own actors have here, so that a type of
+    /// another crate cannot pass for one of them by its name.
     #[doc(hidden)]
     const __LIBRARY: Option<Library<Self>> = None;
 }

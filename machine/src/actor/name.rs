@@ -7,10 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The name of an actor: a line of visible text, in its normal form.
 ///
-/// Names that look the same are the same: compatibility characters such as full-width letters are replaced by
-/// the plain ones (NFKC), spaces of any kind by one plain space, spaces at both ends and the selector
-/// U+FE0F are removed. Other invisible characters are refused. Letters of other alphabets that look
-/// alike stay what they are, and are escaped where people read them.
+/// Names that look the same are the same: compatibility characters such as full-width letters are
+/// replaced by the plain ones (NFKC), spaces of any kind by one plain space, spaces at both ends
+/// and the selector U+FE0F are removed. Other invisible characters are refused. Letters of other
+/// alphabets that look alike stay what they are, and are escaped where people read them.
 #[cfg(feature = "alloc")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(Arc<str>);
@@ -91,7 +91,8 @@ fn normal(name: &str) -> String {
 }
 
 /// Control characters, and characters that are not shown or that change how others are shown: line
-/// and paragraph separators, bidirectional controls, joiners, fillers, variation selectors and tags.
+/// and paragraph separators, bidirectional controls, joiners, fillers, variation selectors and
+/// tags.
 #[must_use]
 pub fn is_invisible(character: char) -> bool {
     character.is_control()

@@ -6,8 +6,8 @@ use super::{Actor, Category, Name, category::Library};
 ///
 /// They come from one place: call [`issue`](Self::issue) in `main`, and hand each component the
 /// actor for its role. Code that is handed a [`ReasoningNode`] has no way to a [`GraphRunner`] but
-/// that call, which a reviewer finds by its name, and which clippy's `disallowed-methods` can forbid
-/// elsewhere.
+/// that call, which a reviewer finds by its name, and which clippy's `disallowed-methods` can
+/// forbid elsewhere.
 ///
 /// ```
 /// use machine::actor::{Actor, Actors};
@@ -83,10 +83,10 @@ pub struct ReasoningNode(Option<Name>);
 /// A person, by name. Make one at the border of the program, where it knows who is there: from an
 /// access token, or from the user of a terminal.
 ///
-/// Names that look the same are the same: they are compared in a normal form (Unicode NFKC, with one
-/// plain space for spaces of any kind, none at the ends, and without U+FE0F). Names with other characters
-/// that cannot be seen are refused. Letters of another alphabet that look alike, such as a Cyrillic `а`,
-/// make another name; where people read it, they are escaped.
+/// Names that look the same are the same: they are compared in a normal form (Unicode NFKC, with
+/// one plain space for spaces of any kind, none at the ends, and without U+FE0F). Names with other
+/// characters that cannot be seen are refused. Letters of another alphabet that look alike, such as
+/// a Cyrillic `а`, make another name; where people read it, they are escaped.
 ///
 /// ```
 /// use machine::actor::{Actor, Human};
@@ -112,8 +112,8 @@ impl Human {
     }
 }
 
-/// The actor for transitions without `by`, which any actor may take. It stands for none in particular, and a journal
-/// names none for them.
+/// The actor for transitions without `by`, which any actor may take. It stands for none in
+/// particular, and a journal names none for them.
 #[derive(Debug)]
 pub struct Anyone;
 
@@ -122,8 +122,9 @@ pub struct Anyone;
 #[derive(Debug)]
 pub(crate) struct Callback;
 
-/// A call that has ended, as the actor that brings its outcome to the machine that made it by `#[invoke]`. Only the
-/// library has one, so a transition that takes an outcome proves that there was one.
+/// A call that has ended, as the actor that brings its outcome to the machine that made it by
+/// `#[invoke]`. Only the library has one, so a transition that takes an outcome proves that there
+/// was one.
 #[derive(Debug)]
 pub struct Call(Option<Name>);
 

@@ -5,8 +5,8 @@ use super::{
     is_genuine,
 };
 
-/// The actor who sent a message, when a worker makes the move for it. The message was sent with a value
-/// of that actor's type, and its seal was checked.
+/// The actor who sent a message, when a worker makes the move for it. The message was sent with a
+/// value of that actor's type, and its seal was checked.
 #[derive(Debug)]
 pub(crate) struct Sender {
     acts_as: (TypeId, &'static str),

@@ -22,8 +22,8 @@ pub fn who<A: Actor>(by: &A) -> Who<'_> {
     Who { kind: kind(by), name: by.name() }
 }
 
-/// The acting actor of a move that any actor may make, for the journal. [`Anyone`] names no actor, and a type
-/// that only has the kind of an actor of this library is not that actor.
+/// The acting actor of a move that any actor may make, for the journal. [`Anyone`] names no actor,
+/// and a type that only has the kind of an actor of this library is not that actor.
 #[must_use]
 pub fn sender<A: Actor>(by: &A) -> Option<Who<'_>> {
     let who = who(by);

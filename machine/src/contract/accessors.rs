@@ -35,7 +35,8 @@ impl Contract {
         self.summarize(summary, language)
     }
 
-    /// The action as a question to a person. Long arguments are cut; then its second line names what is hidden.
+    /// The action as a question to a person. Long arguments are cut; then its second line names
+    /// what is hidden.
     #[must_use]
     pub fn question_in(&self, language: Language) -> String {
         self.wording(Extent::Short).text(language)
@@ -47,7 +48,8 @@ impl Contract {
         self.wording(Extent::Whole).text(language)
     }
 
-    /// The arguments, each on a line after a line break, and the digest of the action. Long ones are cut.
+    /// The arguments, each on a line after a line break, and the digest of the action. Long ones
+    /// are cut.
     pub(crate) fn arguments_in(&self, language: Language) -> String {
         let mut text = String::new();
         describe(self.action(), Extent::Short, language, &mut text);

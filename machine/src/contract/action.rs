@@ -16,7 +16,8 @@ use crate::journal::{
 /// [`Execution`](super::Execution).
 ///
 /// The detail of a tool call has the members `service`, `method` and `args`, and where they are set
-/// `identity`, `occurrence` and `secrets` (the places of [secret](super::Secret) arguments, as JSON pointers).
+/// `identity`, `occurrence` and `secrets` (the places of [secret](super::Secret) arguments, as JSON
+/// pointers).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedAction")]
 pub struct Action {

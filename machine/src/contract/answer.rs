@@ -20,9 +20,9 @@ use crate::language::Phrase;
 
 /// The answer of a service: evidence that the call took effect, or the reason why it is missing.
 ///
-/// [`or_refused`](OrRefused::or_refused) turns the error of a function that refused before anything happened into
-/// [`NoReceipt::NotApplied`]. `?` alone turns every error into [`NoReceipt::Unknown`], because an error does not
-/// prove that nothing happened.
+/// [`or_refused`](OrRefused::or_refused) turns the error of a function that refused before anything
+/// happened into [`NoReceipt::NotApplied`]. `?` alone turns every error into
+/// [`NoReceipt::Unknown`], because an error does not prove that nothing happened.
 ///
 /// ```
 /// use machine::contract::{Answer, Applied, OrRefused};
@@ -69,13 +69,13 @@ impl<R> Applied<R> {
 
 /// There is no receipt.
 ///
-/// This type does not implement [`Error`](std::error::Error), so that it can be converted from every
-/// type that does.
+/// This type does not implement [`Error`](std::error::Error), so that it can be converted from
+/// every type that does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoReceipt<N = String> {
     /// The service can prove that nothing happened: the connection was refused, or the remote side
-    /// rejected the request before it accepted anything. The key is released. The refusal comes back
-    /// typed: see [`Tool::Refusal`](super::Tool::Refusal).
+    /// rejected the request before it accepted anything. The key is released. The refusal comes
+    /// back typed: see [`Tool::Refusal`](super::Tool::Refusal).
     NotApplied(N),
     /// The action may have taken effect, and the call has ended. The execution is in doubt until
     /// someone settles it.
@@ -83,11 +83,12 @@ pub enum NoReceipt<N = String> {
     /// The service has accepted the call and reports its outcome later: see
     /// [`Call::accepted`](super::Call::accepted). The execution waits for the report.
     Accepted(Accepted),
-    /// The action may yet take effect: something that the call has started is still running, and nothing
-    /// tells when it ends. The call counts as alive until its process ends.
+    /// The action may yet take effect: something that the call has started is still running, and
+    /// nothing tells when it ends. The call counts as alive until its process ends.
     StillRunning(String),
-    /// A task of the call failed, or the service has stopped waiting for a part of it: `?` on tokio's
-    /// `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. As [`StillRunning`](Self::StillRunning), unless the service is
+    /// A task of the call failed, or the service has stopped waiting for a part of it: `?` on
+    /// tokio's `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. As
+    /// [`StillRunning`](Self::StillRunning), unless the service is
     /// [confined](super::Perform::CONFINED) to its future.
     CutOff(String),
 }
@@ -142,8 +143,8 @@ impl<E: Error + 'static, N: 'static> From<E> for NoReceipt<N> {
     }
 }
 
-/// The types of refusals that are errors, of tools that were called, each with a test for it: that an error's source is of
-/// a type can be asked only where the type is known to be an error.
+/// The types of refusals that are errors, of tools that were called, each with a test for it: that
+/// an error's source is of a type can be asked only where the type is known to be an error.
 #[cfg(feature = "store")]
 static REFUSALS: Mutex<BTreeMap<TypeId, IsRefusal>> = Mutex::new(BTreeMap::new());
 
@@ -177,8 +178,8 @@ fn is_refusal<E: Error + 'static, N: 'static>(error: &E) -> bool {
     false
 }
 
-/// Returns `true` if an error says that a task has failed or that a wait was given up, so that a part of the call may
-/// still be running.
+/// Returns `true` if an error says that a task has failed or that a wait was given up, so that a
+/// part of the call may still be running.
 #[cfg(feature = "store")]
 fn is_given_up(error: &(dyn Error + 'static)) -> bool {
     use std::io;
@@ -203,7 +204,8 @@ fn is_given_up(error: &(dyn Error + 'static)) -> bool {
             })
             .any(is_given_up)
         }
-        // `Elapsed` converts to this; an error of the system has a number, and one of `std` another text.
+        // `Elapsed` converts to this; an error of the system has a number, and one of `std` another
+        // text.
         None => {
             error.kind() == io::ErrorKind::TimedOut
                 && error.raw_os_error().is_none()
@@ -314,8 +316,8 @@ impl Answered {
     }
 }
 
-/// A receipt that is a text as it is, any other as JSON. A receipt that cannot be written proves the
-/// effect all the same.
+/// A receipt that is a text as it is, any other as JSON. A receipt that cannot be written proves
+/// the effect all the same.
 pub(crate) fn text_of<R: Serialize>(receipt: &R) -> String {
     // `Serialize` is the user's code.
     let written =

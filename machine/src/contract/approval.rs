@@ -57,7 +57,8 @@ impl ApprovalRequest {
         self.action
     }
 
-    /// The time after the question within which the approval can be given and used; `None` means without a limit.
+    /// The time after the question within which the approval can be given and used; `None` means
+    /// without a limit.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         self.expires_after_ms.map(Duration::from_millis)
     }

@@ -44,8 +44,8 @@ impl<T> Attempt<T> {
         self.irreversible
     }
 
-    /// The idempotency key, for a service that deduplicates too. It is the same for every attempt at
-    /// the same action.
+    /// The idempotency key, for a service that deduplicates too. It is the same for every attempt
+    /// at the same action.
     #[must_use]
     pub fn key(&self) -> Option<&IdempotencyKey> {
         self.key.as_ref()
@@ -55,7 +55,8 @@ impl<T> Attempt<T> {
 /// A call under a permit, lent to the service for its length.
 ///
 /// It says everything that decides what the call does: the arguments, parsed from the stored action
-/// that was approved, and the key, the fencing token and the deadline. Only the library can make one.
+/// that was approved, and the key, the fencing token and the deadline. Only the library can make
+/// one.
 #[derive(Debug)]
 pub struct Call<T> {
     pub(super) attempt: Attempt<T>,
@@ -114,8 +115,8 @@ impl<T> Deref for Call<T> {
     }
 }
 
-/// A service that performs a tool: it has the connection, the address, the credentials. What it does
-/// is decided by the [`Call`].
+/// A service that performs a tool: it has the connection, the address, the credentials. What it
+/// does is decided by the [`Call`].
 ///
 /// ```
 /// use machine::contract::{Answer, Applied, Call, Irreversible, OrRefused, Perform, Tool};
@@ -154,11 +155,12 @@ impl<T> Deref for Call<T> {
 ///
 /// # A timeout of the service's own
 ///
-/// What a service stops waiting for may still take effect. `?` on the errors of tokio for a wait that was given up says so by
-/// itself, also where they are the [`source`](std::error::Error::source) of another error. An error that hides them does not: the
-/// call counts as ended while its client may still pay, [`find`](Perform::find) does not know the payment yet, and
-/// another attempt pays twice. With a guard in what runs on, the call has not ended before that has, and its answer
-/// arrives:
+/// What a service stops waiting for may still take effect. `?` on the errors of tokio for a wait
+/// that was given up says so by itself, also where they are the
+/// [`source`](std::error::Error::source) of another error. An error that hides them does not: the
+/// call counts as ended while its client may still pay, [`find`](Perform::find) does not know the
+/// payment yet, and another attempt pays twice. With a guard in what runs on, the call has not
+/// ended before that has, and its answer arrives:
 ///
 /// ```
 /// use std::time::Duration;
@@ -205,16 +207,16 @@ impl<T> Deref for Call<T> {
             `service_fn`"
 )]
 pub trait Perform<T: Callable>: Send + Sync {
-    /// Nothing of a call runs once its future and its guards ([`Call::in_flight`]) are gone. That is
-    /// true of an asynchronous client that sends in its own future; it is not true of `spawn_blocking`, of
-    /// a thread, or of a spawned task without a guard.
+    /// Nothing of a call runs once its future and its guards ([`Call::in_flight`]) are gone. That
+    /// is true of an asynchronous client that sends in its own future; it is not true of
+    /// `spawn_blocking`, of a thread, or of a spawned task without a guard.
     ///
-    /// A call of a service that is not confined, and that was cut off (its future was dropped, or it
-    /// panicked), counts as alive until its process ends: "not applied" waits until then.
+    /// A call of a service that is not confined, and that was cut off (its future was dropped, or
+    /// it panicked), counts as alive until its process ends: "not applied" waits until then.
     const CONFINED: bool = false;
 
-    /// Checks a call before it is begun, or run again. One that is refused stays as it is, for another program or for a
-    /// person who cancels it. By default, no call is refused.
+    /// Checks a call before it is begun, or run again. One that is refused stays as it is, for
+    /// another program or for a person who cancels it. By default, no call is refused.
     ///
     /// # Errors
     ///
@@ -228,14 +230,15 @@ pub trait Perform<T: Callable>: Send + Sync {
     /// timeout mean that it is unknown whether an irreversible call took effect.
     fn perform(&self, call: &Call<T>) -> impl Future<Output = ToolAnswer<T>> + Send;
 
-    /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt: its
-    /// receipt; `NotApplied` if the service does not know it, which counts only after the tool's
-    /// [settling time](Tool::SETTLING_TIME), and which its machine takes as
-    /// [`CallError::NotApplied`](super::CallError::NotApplied); or unknown, which is the default. Workers ask about once a
-    /// minute.
+    /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt:
+    /// its receipt; `NotApplied` if the service does not know it, which counts only after the
+    /// tool's [settling time](Tool::SETTLING_TIME), and which its machine takes as
+    /// [`CallError::NotApplied`](super::CallError::NotApplied); or unknown, which is the default.
+    /// Workers ask about once a minute.
     ///
-    /// An implementation is written `async fn find(&self, attempt: &Attempt<Pay>) -> Answer`, or with the types of the tool
-    /// `-> Answer<Receipt, Refusal>`; [`Attempt::key`] is what the service was given as the idempotency key.
+    /// An implementation is written `async fn find(&self, attempt: &Attempt<Pay>) -> Answer`, or
+    /// with the types of the tool `-> Answer<Receipt, Refusal>`; [`Attempt::key`] is what the
+    /// service was given as the idempotency key.
     fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = ToolAnswer<T>> + Send {
         let _ = attempt;
         std::future::ready(Err(NoReceipt::unknown("this service cannot be asked")))
@@ -292,8 +295,8 @@ where
 impl<T: Tool<Effect = AnswersLater>> Call<T> {
     /// The token by which the service reports the outcome of this call, and of no other.
     ///
-    /// The service decides once for each token: after it has reported "not applied", it must not carry out
-    /// anything that comes with the token.
+    /// The service decides once for each token: after it has reported "not applied", it must not
+    /// carry out anything that comes with the token.
     #[must_use]
     pub fn callback_token(&self) -> &CallbackToken {
         match &self.callback {
@@ -310,11 +313,11 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
     }
 
     /// The answer that the service has accepted the call under its own reference, and reports the
-    /// outcome within this time. The execution waits for the report, also after the end of this process. Without a
-    /// report in time it is in doubt.
+    /// outcome within this time. The execution waits for the report, also after the end of this
+    /// process. Without a report in time it is in doubt.
     ///
-    /// It counts when the whole call has ended: while a guard of [`in_flight`](Self::in_flight) is alive,
-    /// or if it comes through one, the outcome is unknown.
+    /// It counts when the whole call has ended: while a guard of [`in_flight`](Self::in_flight) is
+    /// alive, or if it comes through one, the outcome is unknown.
     ///
     /// # Errors
     ///

@@ -174,8 +174,8 @@ impl CallState {
         }
     }
 
-    /// Returns `true` if a refusal of one part of the call speaks for the whole of it. A future that was dropped or
-    /// panicked says nothing about its part.
+    /// Returns `true` if a refusal of one part of the call speaks for the whole of it. A future
+    /// that was dropped or panicked says nothing about its part.
     pub(super) fn is_refused(&self) -> bool {
         self.phase == Phase::Returned && !self.is_unsure && self.liveness(true) == Liveness::Ended
     }

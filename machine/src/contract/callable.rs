@@ -10,8 +10,8 @@ use super::{
     tool::{Tool, identity, same},
 };
 
-/// A type that a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run time
-/// only. No other exists, so that the arguments of a call are those that were approved.
+/// A type that a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run
+/// time only. No other exists, so that the arguments of a call are those that were approved.
 pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     /// The receipt of a successful call.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;
@@ -22,14 +22,15 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn __read(action: &Action, effect: Effect) -> Result<Self, InvalidContract>;
 
-    /// Checks that a call may run with the arguments that were read: they are those of the action, which may have been
-    /// approved, and make its key. By default they are the action itself.
+    /// Checks that a call may run with the arguments that were read: they are those of the action,
+    /// which may have been approved, and make its key. By default they are the action itself.
     #[doc(hidden)]
     fn __check(&self, _action: &Action, _effect: Effect) -> Result<(), InvalidContract> {
         Ok(())
     }
 
-    /// Reads the refusal of the tool. That of a typed tool, read as the call of an [`Action`], is its text.
+    /// Reads the refusal of the tool. That of a typed tool, read as the call of an [`Action`], is
+    /// its text.
     #[doc(hidden)]
     fn __refusal(data: &Value, _text: &str) -> serde_json::Result<Self::Refusal> {
         read(data)
@@ -56,8 +57,8 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
         false
     }
 
-    /// An earlier action, as this program makes it from the same arguments. `None` if
-    /// it does not make that of this tool, or cannot read its arguments. By default from all arguments.
+    /// An earlier action, as this program makes it from the same arguments. `None` if it does not
+    /// make that of this tool, or cannot read its arguments. By default from all arguments.
     #[doc(hidden)]
     fn __remade(action: &Action) -> Result<Option<Action>, InvalidContract> {
         action.with_identity(None).map(Some)
@@ -182,8 +183,8 @@ impl Callable for Action {
     }
 }
 
-/// A call that may be repeated: a [`Tool`] that needs no permit. An [`Action`] of a tool that is known at
-/// run time only may be, too; then a store checks that its contract is idempotent.
+/// A call that may be repeated: a [`Tool`] that needs no permit. An [`Action`] of a tool that is
+/// known at run time only may be, too; then a store checks that its contract is idempotent.
 pub trait Repeatable: Callable {}
 
 impl<T: Tool<Effect: NeedsNoPermit>> Repeatable for T {}

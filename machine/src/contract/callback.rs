@@ -11,9 +11,10 @@ use crate::{
 
 /// The right to report the outcome of one call, for the service that accepted it.
 ///
-/// A store makes one for each call of a tool whose effect is [`AnswersLater`](crate::contract::AnswersLater), before the call, and keeps
-/// only its digest. [`Call::callback_token`](crate::contract::Call::callback_token) is for the service; what the service sends back becomes a
-/// token again with [`new`](Self::new). Its `Debug` does not show it.
+/// A store makes one for each call of a tool whose effect is
+/// [`AnswersLater`](crate::contract::AnswersLater), before the call, and keeps only its digest.
+/// [`Call::callback_token`](crate::contract::Call::callback_token) is for the service; what the
+/// service sends back becomes a token again with [`new`](Self::new). Its `Debug` does not show it.
 ///
 /// ```
 /// use machine::contract::CallbackToken;
@@ -48,8 +49,8 @@ impl CallbackToken {
         Digest::of(&[b"callback", self.0.as_bytes()])
     }
 
-    /// Returns `true` if it is the token with this digest. The time that this takes does not depend on what is wrong,
-    /// nor on whether there is a token at all.
+    /// Returns `true` if it is the token with this digest. The time that this takes does not depend
+    /// on what is wrong, nor on whether there is a token at all.
     #[cfg(feature = "store")]
     pub(crate) fn is(&self, expected: Option<Digest>) -> bool {
         // Digests are compared in constant time.
@@ -63,7 +64,8 @@ impl fmt::Debug for CallbackToken {
     }
 }
 
-/// The service has accepted a call, and reports its outcome later. [`Call::accepted`](crate::contract::Call::accepted) makes it.
+/// The service has accepted a call, and reports its outcome later.
+/// [`Call::accepted`](crate::contract::Call::accepted) makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     pub(crate) reference: String,
@@ -78,7 +80,8 @@ impl fmt::Display for Accepted {
 }
 
 /// The reporter of the outcome of a call: the service itself, by its [`CallbackToken`], or the
-/// [`ToolNode`](crate::actor::ToolNode) of a program that has received the report in another way, such as from a queue.
+/// [`ToolNode`](crate::actor::ToolNode) of a program that has received the report in another way,
+/// such as from a queue.
 #[cfg(feature = "store")]
 pub trait Reporter: sealed::Sealed + Sync {
     #[doc(hidden)]

@@ -28,8 +28,8 @@ impl Closing {
         Self::Declined { by: by.to_owned(), reason: reason.chars().take(LONGEST).collect() }
     }
 
-    /// The end of a gate that lets nothing run, as the end of its action: `timeout` is the trigger of its last move
-    /// if it was not answered in time.
+    /// The end of a gate that lets nothing run, as the end of its action: `timeout` is the trigger
+    /// of its last move if it was not answered in time.
     pub(crate) fn of_gate(
         decision: Option<&Decision>,
         reason: &str,

@@ -23,11 +23,11 @@ use crate::{
 /// The identity and the constraints of one attempt at an action. Immutable once it is part of an
 /// [`Execution`](crate::contract::Execution).
 ///
-/// Only a [`ReasoningNode`] can make contracts, and only a person a retry. Status,
-/// transitions and timestamps belong to the [`Execution`](crate::contract::Execution) that carries the contract.
+/// Only a [`ReasoningNode`] can make contracts, and only a person a retry. Status, transitions and
+/// timestamps belong to the [`Execution`](crate::contract::Execution) that carries the contract.
 ///
-/// A contract cannot be read from JSON. A store reads its own back, derives the key again, and refuses
-/// one that contradicts itself.
+/// A contract cannot be read from JSON. A store reads its own back, derives the key again, and
+/// refuses one that contradicts itself.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -59,8 +59,8 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract`] if the arguments are not a JSON object, change when they are read back, or are too
-    /// large, or if [`Tool::identity`] is not the same twice.
+    /// [`InvalidContract`] if the arguments are not a JSON object, change when they are read back,
+    /// or are too large, or if [`Tool::identity`] is not the same twice.
     pub fn of<T: Tool>(tool: &T, author: &ReasoningNode) -> Result<Self, InvalidContract> {
         let name = || format!("{}.{}", T::SERVICE, T::METHOD);
         let text = serde_json::to_string(tool).map_err(|error| misfit::<T>(error.to_string()))?;
@@ -112,8 +112,8 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::NotACall`] if it is a tool call with an identity or an occurrence: the first
-    /// comes from the tool's type, the second from [`occurrence`](Self::occurrence).
+    /// [`InvalidContract::NotACall`] if it is a tool call with an identity or an occurrence: the
+    /// first comes from the tool's type, the second from [`occurrence`](Self::occurrence).
     pub fn action_of(
         action: Action,
         effect: Effect,
@@ -140,8 +140,8 @@ impl Contract {
         Self(Box::new(Terms::new(action, summary, effect, author)))
     }
 
-    /// Assigns the contract to a session, whose id has at most 256 bytes, can be seen, and is not `.` or `..`: a
-    /// store refuses others.
+    /// Assigns the contract to a session, whose id has at most 256 bytes, can be seen, and is not
+    /// `.` or `..`: a store refuses others.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.0.session = Some(normal_session(session.into()));
@@ -150,18 +150,20 @@ impl Contract {
 
     /// Adds the subject of the action to the summary, for people: `email.send → bob@example.com`.
     ///
-    /// It is free text, and nothing compares it with the arguments. It is what lists, views and prompts show;
-    /// the [question](super::Gate::question) to an approver does not use it, and is made from the action
-    /// alone. So leave it to the program, and not to a model: [`Tool::subject`] and
-    /// [`ToolSpec::template`](super::ToolSpec::template) make it from the arguments.
+    /// It is free text, and nothing compares it with the arguments. It is what lists, views and
+    /// prompts show; the [question](super::Gate::question) to an approver does not use it, and is
+    /// made from the action alone. So leave it to the program, and not to a model:
+    /// [`Tool::subject`] and [`ToolSpec::template`](super::ToolSpec::template) make it from the
+    /// arguments.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.0.summary = short(format!("{} → {subject}", self.0.summary));
         self
     }
 
-    /// Sets the summary in a language, for people: of a question or another action that is not a tool call, all
-    /// of it; that of a tool call keeps its name. The language is a code such as `zh`, or empty for the default.
+    /// Sets the summary in a language, for people: of a question or another action that is not a
+    /// tool call, all of it; that of a tool call keeps its name. The language is a code such as
+    /// `zh`, or empty for the default.
     ///
     /// It is free text like that of [`about`](Self::about).
     ///
@@ -210,8 +212,8 @@ impl Contract {
 
     /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. It
     /// becomes part of the key and of the approval. Nothing else lets an irreversible action run
-    /// again after it took effect, so it takes a [`GraphRunner`]: a model never chooses it. Names that
-    /// look the same are the same occasion, like those of a [`Human`].
+    /// again after it took effect, so it takes a [`GraphRunner`]: a model never chooses it. Names
+    /// that look the same are the same occasion, like those of a [`Human`].
     ///
     /// # Errors
     ///

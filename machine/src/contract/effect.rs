@@ -33,10 +33,10 @@ pub enum Idempotent {}
 #[derive(Debug)]
 pub enum Irreversible {}
 
-/// The effect of irreversible tools whose service may accept a call and report the outcome later, such as a
-/// deployment: [`Call::accepted`](super::Call::accepted). Calls of these tools have a
-/// [token](super::Call::callback_token) for the report. A tool that is known at run time only answers in its
-/// call. See [`Effect::Irreversible`].
+/// The effect of irreversible tools whose service may accept a call and report the outcome later,
+/// such as a deployment: [`Call::accepted`](super::Call::accepted). Calls of these tools have a
+/// [token](super::Call::callback_token) for the report. A tool that is known at run time only
+/// answers in its call. See [`Effect::Irreversible`].
 ///
 /// No other tool can answer so:
 ///

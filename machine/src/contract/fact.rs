@@ -23,7 +23,8 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallFact {
-    /// The execution acquired its idempotency key. It releases the key if it ends without an effect.
+    /// The execution acquired its idempotency key. It releases the key if it ends without an
+    /// effect.
     Held {
         /// The key.
         key: String,
@@ -113,15 +114,16 @@ pub enum CallFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Millis>,
     },
-    /// A person answered a question. The answer is stored; the execution continues with it when its program
-    /// resumes it.
+    /// A person answered a question. The answer is stored; the execution continues with it when its
+    /// program resumes it.
     Answered {
         /// The answer.
         response: String,
         /// When, by the clock of the store.
         at: Millis,
     },
-    /// A person has seen that a receipt contradicts the end of the execution, and has dealt with it.
+    /// A person has seen that a receipt contradicts the end of the execution, and has dealt with
+    /// it.
     Acknowledged {
         /// When, by the clock of the store.
         at: Millis,

@@ -93,8 +93,8 @@ pub struct WholeQuestion {
     #[serde(rename = "question")]
     #[cfg_attr(feature = "openapi", schema(rename = "question"))]
     pub text: String,
-    /// The digest of the question, by which an approval says that all of it was shown. It is the same in every
-    /// language.
+    /// The digest of the question, by which an approval says that all of it was shown. It is the
+    /// same in every language.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub digest: Digest,
 }
@@ -130,9 +130,9 @@ impl Gate {
         self.waiting.id()
     }
 
-    /// The question to the person, made from the action. What cannot be seen, or looks like something
-    /// else, is escaped. Long arguments are cut; then its second line names what is hidden, and
-    /// [`whole_question`](Self::whole_question) has all of it.
+    /// The question to the person, made from the action. What cannot be seen, or looks like
+    /// something else, is escaped. Long arguments are cut; then its second line names what is
+    /// hidden, and [`whole_question`](Self::whole_question) has all of it.
     #[must_use]
     pub fn question(&self) -> &str {
         &self.waiting.state().prompt
@@ -151,8 +151,9 @@ impl Gate {
         approval.heading.declining(self.question(), &approval.action, language)
     }
 
-    /// The whole question, with the digest that an approval needs: only a question that was shown can be approved.
-    /// `None` if the action behind the gate cannot be read, so that it cannot be approved.
+    /// The whole question, with the digest that an approval needs: only a question that was shown
+    /// can be approved. `None` if the action behind the gate cannot be read, so that it cannot be
+    /// approved.
     ///
     /// ```
     /// # use machine::{actor::Human, contract::Gate, store::Store};
@@ -191,8 +192,8 @@ impl Gate {
         self.waiting.context().approves().expect("a gate asks for an approval")
     }
 
-    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
-    /// `None` means without a limit, or that the gate is not stored yet.
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the
+    /// store). `None` means without a limit, or that the gate is not stored yet.
     #[must_use]
     pub fn expires_at(&self) -> Option<Millis> {
         self.waiting.journal().deadlines().iter().find_map(|due| due.due_at)

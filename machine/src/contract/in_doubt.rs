@@ -27,7 +27,8 @@ use crate::{
 pub struct InDoubt(Execution<Waiting>);
 
 impl InDoubt {
-    /// Narrows an execution that waits because of an unanswered permit; returns any other unchanged.
+    /// Narrows an execution that waits because of an unanswered permit; returns any other
+    /// unchanged.
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
             AnyExecution::Waiting(waiting) if Progress::read(&waiting).is_in_doubt() => {
@@ -51,7 +52,8 @@ impl InDoubt {
         Self(running.suspend(prompt, by))
     }
 
-    /// Puts an execution in doubt whose service has accepted the call and has not reported, for this reason.
+    /// Puts an execution in doubt whose service has accepted the call and has not reported, for
+    /// this reason.
     pub(crate) fn unreported<A: Actor>(
         mut waiting: Execution<Waiting>,
         epoch: u64,
@@ -61,8 +63,8 @@ impl InDoubt {
     ) -> Self {
         let evidence = Evidence::Unknown(reason.to_owned());
         append(&mut waiting, who(by), CallFact::Evidence { epoch, evidence, late: false });
-        // The call itself had ended when it was accepted. The service may carry it out until its limit, also if
-        // the doubt begins earlier.
+        // The call itself had ended when it was accepted. The service may carry it out until its
+        // limit, also if the doubt begins earlier.
         let limit = Progress::read(&waiting).report_by().unwrap_or(at);
         append(
             &mut waiting,

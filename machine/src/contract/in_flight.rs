@@ -11,11 +11,11 @@ use super::{
 };
 use crate::id::Id;
 
-/// A guard for a part of a call that runs apart from its future: a blocking task, a thread, a spawned
-/// task. The call has not ended while a guard is alive.
+/// A guard for a part of a call that runs apart from its future: a blocking task, a thread, a
+/// spawned task. The call has not ended while a guard is alive.
 ///
-/// [`Call::in_flight`](super::Call::in_flight) makes one. Move it, or a clone, into what does the work,
-/// and drop it when that is done. The answer can come through it, too: it counts if the
+/// [`Call::in_flight`](super::Call::in_flight) makes one. Move it, or a clone, into what does the
+/// work, and drop it when that is done. The answer can come through it, too: it counts if the
 /// future was dropped in the meantime, or its caller has stopped waiting.
 ///
 /// A guard keeps the store open.
@@ -74,10 +74,11 @@ impl<T: Callable> InFlight<T> {
         Self { open: call.permit_check.open(), call, tool: PhantomData }
     }
 
-    /// Answers for the future. If the future was dropped, or is no longer awaited, the
-    /// answer is written to the store as late evidence. A receipt counts at once. "Not applied" counts
-    /// when the call has ended, that is not before the last guard was dropped, and if every part of it knows its outcome:
-    /// not if its future was dropped, or a part of it panicked or has an unknown outcome.
+    /// Answers for the future. If the future was dropped, or is no longer awaited, the answer is
+    /// written to the store as late evidence. A receipt counts at once. "Not applied" counts when
+    /// the call has ended, that is not before the last guard was dropped, and if every part of it
+    /// knows its outcome: not if its future was dropped, or a part of it panicked or has an unknown
+    /// outcome.
     pub fn answer(self, answer: ToolAnswer<T>) {
         // Only the whole call can be accepted, so from a part of it that is unknown.
         let Answered { evidence, still_running, .. } = Answered::of(Ok(answer));
@@ -91,10 +92,10 @@ impl<T: Callable> InFlight<T> {
 }
 
 impl<T> InFlight<T> {
-    /// Another handle of the lock that shows other processes that this one is alive. A child process
-    /// that inherits it, for example as its standard input, counts as a part of this one, so that the call
-    /// has not ended before the child has. Neither lock nor unlock it: that is the lock of the whole
-    /// process. `None` if the store is in memory.
+    /// Another handle of the lock that shows other processes that this one is alive. A child
+    /// process that inherits it, for example as its standard input, counts as a part of this one,
+    /// so that the call has not ended before the child has. Neither lock nor unlock it: that is the
+    /// lock of the whole process. `None` if the store is in memory.
     ///
     /// ```no_run
     /// # use machine::contract::{Action, InFlight};
@@ -158,8 +159,8 @@ impl SharedCall {
     }
 }
 
-/// A permit, a future or an outcome of a call. As long as there is one, the call is alive, and so is the
-/// lock file.
+/// A permit, a future or an outcome of a call. As long as there is one, the call is alive, and so
+/// is the lock file.
 pub(crate) struct CallHandle(Arc<SharedCall>);
 
 impl CallHandle {
@@ -226,8 +227,8 @@ impl fmt::Debug for CallHandle {
     }
 }
 
-/// The future of a call, from the moment before the service is polled. Dropping it before the service
-/// has answered cuts the call off.
+/// The future of a call, from the moment before the service is polled. Dropping it before the
+/// service has answered cuts the call off.
 pub(super) struct Started {
     handle: CallHandle,
     /// Keeps the store open.

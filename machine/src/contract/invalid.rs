@@ -27,14 +27,15 @@ pub enum InvalidContract {
         /// Their size as JSON text.
         bytes: usize,
     },
-    /// The arguments are nested deeper than [`Action::MAX_DETAIL_DEPTH`](super::Action::MAX_DETAIL_DEPTH).
+    /// The arguments are nested deeper than
+    /// [`Action::MAX_DETAIL_DEPTH`](super::Action::MAX_DETAIL_DEPTH).
     #[error(
         "the arguments are nested more than {limit} levels deep; flatten them",
         limit = MAX_DETAIL_DEPTH
     )]
     TooDeep,
-    /// Programs that enable other features of `serde_json` read the arguments differently, or not at
-    /// all.
+    /// Programs that enable other features of `serde_json` read the arguments differently, or not
+    /// at all.
     #[error("the arguments are not portable: {0}")]
     Unportable(String),
     /// The detail is not that of a tool call.
@@ -47,8 +48,8 @@ pub enum InvalidContract {
         /// The reason that the arguments do not fit.
         reason: String,
     },
-    /// The call would run with another value of an argument than the stored one, which may have been approved. It stays
-    /// as it is: a program that reads the stored value can run it.
+    /// The call would run with another value of an argument than the stored one, which may have
+    /// been approved. It stays as it is: a program that reads the stored value can run it.
     #[error(
         "`{place}` of `{tool}` is stored as {stored}, and this program reads {read}; run the older program until the \
          call has ended, or cancel it and ask again"
@@ -62,8 +63,8 @@ pub enum InvalidContract {
         /// The value that this program reads.
         read: Box<str>,
     },
-    /// An irreversible call would run with arguments that are not stored, so no one has approved them, and that the
-    /// tool does not list in [`Tool::ADDED`](super::Tool::ADDED).
+    /// An irreversible call would run with arguments that are not stored, so no one has approved
+    /// them, and that the tool does not list in [`Tool::ADDED`](super::Tool::ADDED).
     #[error(
         "`{tool}` is irreversible, and this program adds {added} to its stored arguments; set `Tool::ADDED` to \
          `[{listed}]` if the call still does the same, or run the older program until the call has ended"
@@ -86,8 +87,8 @@ pub enum InvalidContract {
     /// The contract says that the tool is idempotent, and its type says that it is irreversible.
     #[error("`{tool}` is irreversible, but the contract says otherwise; plan the action again")]
     EffectLowered { tool: String },
-    /// The tool has another idea of which arguments make the key than when the action was planned, or
-    /// than a moment ago.
+    /// The tool has another idea of which arguments make the key than when the action was planned,
+    /// or than a moment ago.
     #[error(
         "`{tool}` derives a different identity from these arguments than \
          before; make `Tool::identity` depend only on the arguments, and plan the action \

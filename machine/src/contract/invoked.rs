@@ -95,7 +95,8 @@ pub struct Invoked<T> {
     pub session: Option<String>,
 }
 
-/// The calls that a machine makes with its newest entry. The ids of their executions depend on nothing else.
+/// The calls that a machine makes with its newest entry. The ids of their executions depend on
+/// nothing else.
 #[doc(hidden)]
 pub fn invoked<T: Invoke>(
     machine: &dyn Durable,
@@ -114,7 +115,8 @@ pub fn invoked<T: Invoke>(
     Entered::calling(made.collect())
 }
 
-/// The name of the invocation of the current state, and the number and the time of the entry that came into it.
+/// The name of the invocation of the current state, and the number and the time of the entry that
+/// came into it.
 fn newest_entry(machine: &dyn Durable) -> Option<(&'static str, (u64, Millis))> {
     let definition = machine.definition();
     let invocation = definition.states[machine.state_index()].invocation.as_ref()?;

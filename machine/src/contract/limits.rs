@@ -7,7 +7,8 @@ use serde::Serialize;
 /// The maximum size of a reason in bytes. What is longer is cut.
 pub(crate) const MAX_REASON: usize = 64 * 1024;
 
-/// The maximum size of a receipt, or of a refusal as JSON, in bytes. What is longer is cut, and is then longer than this.
+/// The maximum size of a receipt, or of a refusal as JSON, in bytes. What is longer is cut, and is
+/// then longer than this.
 pub(crate) const MAX_RECEIPT: usize = 1024 * 1024;
 
 /// A reason that is not too long.

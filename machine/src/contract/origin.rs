@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::Id;
 
-/// The machine, and its entry, that made a call by `#[invoke]`. It is the author of the contract: what a table says is
-/// the program's own intent.
+/// The machine, and its entry, that made a call by `#[invoke]`. It is the author of the contract:
+/// what a table says is the program's own intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Origin {

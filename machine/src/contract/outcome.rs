@@ -16,8 +16,8 @@ use crate::{
 /// The outcome of a call that has ended: its receipt, or why there is none.
 pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>::Refusal>>;
 
-/// Why a call did not take effect. It is generic over the refusal, so that a state can hold it. A call in doubt has no
-/// outcome yet.
+/// Why a call did not take effect. It is generic over the refusal, so that a state can hold it. A
+/// call in doubt has no outcome yet.
 ///
 /// ```
 /// use machine::contract::CallError;
@@ -33,8 +33,8 @@ pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>
 pub enum CallError<N = String> {
     /// The tool refused: provably nothing happened.
     Refused(N),
-    /// The call was in doubt, such as after a crash, and did not take effect: nobody refused it, and the machine can [make
-    /// it again](crate::_guide#recipes).
+    /// The call was in doubt, such as after a crash, and did not take effect: nobody refused it,
+    /// and the machine can [make it again](crate::_guide#recipes).
     NotApplied(FoundBy<N>),
     /// A person declined the call.
     Declined {
@@ -45,8 +45,9 @@ pub enum CallError<N = String> {
     },
     /// The call was not approved in time, or the approval was not used in time.
     Expired,
-    /// The call was cancelled before it began, or a person [took
-    /// responsibility](crate::store::Store::override_not_applied) for it without a proof that it did not take effect.
+    /// The call was cancelled before it began, or a person
+    /// [took responsibility](crate::store::Store::override_not_applied) for it without a proof that
+    /// it did not take effect.
     Cancelled {
         /// The name of the person or the program.
         by: Option<String>,
@@ -63,12 +64,14 @@ pub enum CallError<N = String> {
         /// That execution.
         by: Id,
     },
-    /// The machine has waited as long as it may. The call can still take effect: its outcome follows.
+    /// The machine has waited as long as it may. The call can still take effect: its outcome
+    /// follows.
     Overdue {
         /// The execution.
         execution: Id,
     },
-    /// The call gave no receipt and may be repeated: the tool is idempotent, or its call did not start.
+    /// The call gave no receipt and may be repeated: the tool is idempotent, or its call did not
+    /// start.
     Failed(String),
     /// The call must not be made.
     Invalid(String),
@@ -172,12 +175,13 @@ fn is_same<V: Serialize + DeserializeOwned>(actual: &Value, other: &Value) -> bo
     other.is_ok_and(|other| canonical(&other) == canonical(actual))
 }
 
-/// Reads the refusal of the tool of an execution that failed. `None` if the tool gave none: a person said that the
-/// call was not applied, or an idempotent call got no receipt.
+/// Reads the refusal of the tool of an execution that failed. `None` if the tool gave none: a
+/// person said that the call was not applied, or an idempotent call got no receipt.
 ///
 /// # Errors
 ///
-/// The error of `serde_json`, if it is not a refusal of this type, or had more than 1 MiB and was cut.
+/// The error of `serde_json`, if it is not a refusal of this type, or had more than 1 MiB and was
+/// cut.
 pub fn refusal<N: DeserializeOwned>(failed: &Execution<Failed>) -> serde_json::Result<Option<N>> {
     failed.state().refusal.as_ref().map(read).transpose()
 }

@@ -107,8 +107,8 @@ impl<T: Tool> Planned<T> {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract`] if the contract is for another tool, or the action was put behind a gate:
-    /// then a person decides.
+    /// [`InvalidContract`] if the contract is for another tool, or the action was put behind a
+    /// gate: then a person decides.
     pub fn repeat<S: Terminal>(
         ended: &Execution<S>,
         author: &ReasoningNode,

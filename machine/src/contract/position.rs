@@ -51,7 +51,8 @@ pub struct Mismatch {
 }
 
 impl GraphPosition {
-    /// Its name in `tracing`, what the graph does then, and the states in which an execution can be there.
+    /// Its name in `tracing`, what the graph does then, and the states in which an execution can be
+    /// there.
     fn row(self) -> (&'static str, &'static str, &'static [Status]) {
         match self {
             Self::Created => ("created", "has just created it", &[Status::Pending]),

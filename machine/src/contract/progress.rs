@@ -171,8 +171,8 @@ impl Progress {
         self.status == Status::Waiting && self.accepted.is_some() && self.verdict.is_none()
     }
 
-    /// Until when its service reports, if it has accepted the call (milliseconds since the Unix epoch, by the
-    /// clock of the store).
+    /// Until when its service reports, if it has accepted the call (milliseconds since the Unix
+    /// epoch, by the clock of the store).
     pub(crate) fn report_by(&self) -> Option<Millis> {
         self.accepted.as_ref().map(|accepted| accepted.answer_by)
     }
@@ -192,8 +192,8 @@ impl Progress {
         self.applied && self.has_ended() && self.status != Status::Completed
     }
 
-    /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later needs
-    /// another acknowledgement.
+    /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later
+    /// needs another acknowledgement.
     pub(crate) fn acknowledged_by(&self) -> Option<&str> {
         self.acknowledged_by.as_deref()
     }
@@ -223,8 +223,8 @@ impl Progress {
         self.not_found
     }
 
-    /// Returns `true` if the late refusal counts. A service can report it while the call is still running;
-    /// then it counts when the call has ended.
+    /// Returns `true` if the late refusal counts. A service can report it while the call is still
+    /// running; then it counts when the call has ended.
     pub(crate) fn is_refused(&self) -> bool {
         self.refused.is_some() && (self.accepted.is_some() || self.ended_at.is_some())
     }
@@ -238,8 +238,8 @@ impl Progress {
         }
     }
 
-    /// When the call was found to be cut off in a process that is still running (milliseconds since the Unix
-    /// epoch, by the clock of the store).
+    /// When the call was found to be cut off in a process that is still running (milliseconds since
+    /// the Unix epoch, by the clock of the store).
     pub(crate) fn cut_off_at(&self) -> Option<Millis> {
         self.cut_off_at.filter(|_| self.ended_at.is_none())
     }

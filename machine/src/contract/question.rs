@@ -11,9 +11,9 @@ use crate::{
     stored::Durable,
 };
 
-/// A question that waits for the answer of a person. Neither a [`Gate`](super::Gate) is one, nor an execution
-/// that is [in doubt](super::InDoubt) or waits for the report of its service. A store keeps the answer and resumes it: see
-/// [`Store::respond`](crate::store::Store::respond).
+/// A question that waits for the answer of a person. Neither a [`Gate`](super::Gate) is one, nor an
+/// execution that is [in doubt](super::InDoubt) or waits for the report of its service. A store
+/// keeps the answer and resumes it: see [`Store::respond`](crate::store::Store::respond).
 #[derive(Debug)]
 #[must_use = "it waits for an answer"]
 pub struct Question(Execution<Waiting>);

@@ -13,8 +13,8 @@ use super::limits::{MAX_RECEIPT, bounded, bounded_receipt, was_cut};
 #[doc(hidden)]
 pub type IsRefusal = fn(&(dyn Error + 'static)) -> bool;
 
-/// Why a call was not applied: a text for people, which is the `Display` of the refusal, and the refusal of the
-/// tool as JSON. A person, or the library itself, gives the text only.
+/// Why a call was not applied: a text for people, which is the `Display` of the refusal, and the
+/// refusal of the tool as JSON. A person, or the library itself, gives the text only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     pub(crate) message: String,
@@ -55,7 +55,8 @@ impl Refusal {
     }
 }
 
-/// The refusal of a tool whose type is not known: a text is its own text for people, other JSON is shown as it is.
+/// The refusal of a tool whose type is not known: a text is its own text for people, other JSON is
+/// shown as it is.
 impl From<Value> for Refusal {
     fn from(refusal: Value) -> Self {
         match &refusal {
@@ -93,7 +94,8 @@ pub(super) fn read<N: DeserializeOwned>(data: &Value) -> serde_json::Result<N> {
     if is_unit { refusal.or_else(|_| N::deserialize(Value::Null)) } else { refusal }
 }
 
-/// The refusal of a tool that is known at run time only: a text for people, and a code for programs.
+/// The refusal of a tool that is known at run time only: a text for people, and a code for
+/// programs.
 ///
 /// ```
 /// use machine::contract::ActionRefusal;

@@ -62,9 +62,9 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, its secrets are those of
-    /// both, it keeps its schema unless it gets another, and it keeps its [finder](Self::finder): adding a tool again
-    /// never lowers the risk.
+    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, its secrets
+    /// are those of both, it keeps its schema unless it gets another, and it keeps its
+    /// [finder](Self::finder): adding a tool again never lowers the risk.
     ///
     /// # Errors
     ///
@@ -99,8 +99,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Sets how to ask the service of a tool whether an earlier call took effect, so that a crash in the middle of a call
-    /// leaves nothing in doubt. See [`Perform::find`].
+    /// Sets how to ask the service of a tool whether an earlier call took effect, so that a crash
+    /// in the middle of a call leaves nothing in doubt. See [`Perform::find`].
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl Registry {
         self.tools.values().map(|registered| &registered.spec)
     }
 
-    /// A call with its arguments as JSON, such as a model writes them. It makes a [contract](ToolCall::contract), or a state
-    /// calls it by `#[invoke]`.
+    /// A call with its arguments as JSON, such as a model writes them. It makes a
+    /// [contract](ToolCall::contract), or a state calls it by `#[invoke]`.
     ///
     /// # Errors
     ///
@@ -184,8 +184,8 @@ impl Registered {
     }
 }
 
-/// Calls the function of the tool that the action names. A call whose arguments do not match the schema, or whose effect is
-/// lower than that of the tool, does not begin.
+/// Calls the function of the tool that the action names. A call whose arguments do not match the
+/// schema, or whose effect is lower than that of the tool, does not begin.
 impl Perform<Action> for Registry {
     fn check_call(&self, contract: &Contract) -> Result<(), InvalidContract> {
         match self.check(contract) {

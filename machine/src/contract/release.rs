@@ -14,7 +14,8 @@ pub enum Release {
     Deferred,
     /// The execution is PENDING, and its gate was approved: it may start.
     Released,
-    /// The gate was declined or withdrawn, or has expired; the execution was CANCELLED with it and never runs.
+    /// The gate was declined or withdrawn, or has expired; the execution was CANCELLED with it and
+    /// never runs.
     Refused,
 }
 
@@ -50,7 +51,8 @@ impl Release {
         Self::between(execution.status(), gate.and_then(|gate| gate.parse().ok()))
     }
 
-    /// The statuses of an execution and of its gate that make it. A gate that is not there has the empty one.
+    /// The statuses of an execution and of its gate that make it. A gate that is not there has the
+    /// empty one.
     #[cfg(feature = "store")]
     pub(crate) fn statuses(self) -> Vec<(String, String)> {
         let all = || execution::DEFINITION.states.iter().map(|state| state.name.to_string());
@@ -64,7 +66,8 @@ impl Release {
             .collect()
     }
 
-    /// The release state, from the states of an execution and of its gate; a missing gate is `None`.
+    /// The release state, from the states of an execution and of its gate; a missing gate is
+    /// `None`.
     pub(crate) fn between(execution: Status, gate: Option<Status>) -> Option<Self> {
         match (execution, gate) {
             (Status::Pending, None | Some(Status::Pending | Status::Running | Status::Waiting)) => {

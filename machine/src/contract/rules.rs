@@ -140,7 +140,8 @@ impl Context for Contract {
             contract: true,
             contradicted: progress.is_contradicted(),
             acknowledged: progress.acknowledged_by().is_some(),
-            // The worker, which may be alive, or the service, until its limit, can still say what happened.
+            // The worker, which may be alive, or the service, until its limit, can still say what
+            // happened.
             answer_until: (progress.overridden_by().is_some()
                 && !progress.is_applied()
                 && progress.refused().is_none())
@@ -278,9 +279,9 @@ impl Progress {
         }
     }
 
-    /// The time from which "it did not take effect" counts. Without a settling time it counts as soon as the end of
-    /// the call is recorded, whatever the clock shows now; but what a service has accepted ends at its limit, which may
-    /// be in the future.
+    /// The time from which "it did not take effect" counts. Without a settling time it counts as
+    /// soon as the end of the call is recorded, whatever the clock shows now; but what a service
+    /// has accepted ends at its limit, which may be in the future.
     pub(crate) fn settled_at(&self, ended_at: Millis, settling_time: Duration) -> Millis {
         if settling_time.is_zero() && self.accepted.is_none() {
             return Millis::MIN;

@@ -13,8 +13,8 @@ use crate::{id::shortened_to, journal::canonical_whole};
 /// The longest text of a value or of places in an error, in characters.
 const LONGEST: usize = 500;
 
-/// The number of times that arguments with a list are read: an unordered set of two is written alike in one of two
-/// cases.
+/// The number of times that arguments with a list are read: an unordered set of two is written
+/// alike in one of two cases.
 const READS: usize = 16;
 
 /// Reads stored arguments.
@@ -29,7 +29,8 @@ fn write<T: Tool>(tool: &T) -> Result<Value, InvalidContract> {
     written.map_err(|error| misfit::<T>(error.to_string()))
 }
 
-/// Reads stored arguments and writes them again: once, or so often that a list without an order is noticed.
+/// Reads stored arguments and writes them again: once, or so often that a list without an order is
+/// noticed.
 fn rewritten<T: Tool>(
     stored: &Map<String, Value>,
 ) -> impl Iterator<Item = Result<Value, InvalidContract>> {
@@ -50,7 +51,8 @@ pub(super) fn check_new<T: Tool>(arguments: &Map<String, Value>) -> Result<(), I
     Ok(())
 }
 
-/// Checks that a call of this effect, with the arguments that were read, would run with the stored ones of its action.
+/// Checks that a call of this effect, with the arguments that were read, would run with the stored
+/// ones of its action.
 pub(super) fn check_stored<T: Tool>(
     tool: &T,
     action: &Action,
@@ -170,7 +172,8 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// The current place, such as `to.city` or `items[].cents`, where a number is in the brackets if `numbered`.
+    /// The current place, such as `to.city` or `items[].cents`, where a number is in the brackets
+    /// if `numbered`.
     fn place(&self, numbered: bool) -> String {
         let mut place = String::new();
         for step in &self.path {
@@ -194,7 +197,8 @@ impl<'a> Differences<'a> {
         self.listed.iter().any(|listed| self.leads_here(listed))
     }
 
-    /// Returns `true` if a path such as `to.city`, `items[].gift` or `rates{}.unit` leads to the current place.
+    /// Returns `true` if a path such as `to.city`, `items[].gift` or `rates{}.unit` leads to the
+    /// current place.
     fn leads_here(&self, path: &str) -> bool {
         let mut rest = path;
         for (depth, step) in self.path.iter().enumerate() {
@@ -246,7 +250,8 @@ fn is_same(one: &Value, other: &Value) -> bool {
     canonical_whole(one) == canonical_whole(other)
 }
 
-/// Returns `true` if two values are the same, with the items of lists in any order, and null members like absent ones.
+/// Returns `true` if two values are the same, with the items of lists in any order, and null
+/// members like absent ones.
 fn is_same_in_any_order(one: &Value, other: &Value) -> bool {
     is_same(one, other) || key(one) == key(other)
 }
@@ -301,7 +306,8 @@ fn differ(values: &[&mut Value]) -> bool {
     values.windows(2).any(|pair| !is_same(pair[0], pair[1]))
 }
 
-/// Sorts the lists that differ between the reads in their order only, and those in the same places of what is stored.
+/// Sorts the lists that differ between the reads in their order only, and those in the same places
+/// of what is stored.
 fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
     if !differ(reads) {
         return;
@@ -333,7 +339,8 @@ fn sort_sets(stored: &mut Value, reads: &mut [&mut Value]) {
                 }
                 return;
             }
-            // There are sets in its items. Without their order, an item is known again in each read.
+            // There are sets in its items. Without their order, an item is known again in each
+            // read.
             let keys: Vec<Vec<String>> = reads.iter().map(|read| item_keys(read)).collect();
             if keys[0].iter().collect::<BTreeSet<_>>().len() < keys[0].len() {
                 // Two items could be taken for each other, so the difference stays.

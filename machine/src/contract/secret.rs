@@ -12,12 +12,13 @@ use serde_json::{Map, Value};
 
 use crate::journal::{Digest, canonical_whole};
 
-/// An argument of a [`Tool`](trait@super::Tool) that people and models must not read, such as a password. The call
-/// gets the value; every view, question and prompt shows its digest instead, such as `blake3:5f2a9c01…`, and so does
-/// `Debug`. An approval is for the value itself: a changed value is not approved.
+/// An argument of a [`Tool`](trait@super::Tool) that people and models must not read, such as a
+/// password. The call gets the value; every view, question and prompt shows its digest instead,
+/// such as `blake3:5f2a9c01…`, and so does `Debug`. An approval is for the value itself: a changed
+/// value is not approved.
 ///
-/// The value is stored as it is, in the file and in what `export` writes. Who can guess a value can compare its
-/// digest, so it protects long random secrets better than short ones.
+/// The value is stored as it is, in the file and in what `export` writes. Who can guess a value can
+/// compare its digest, so it protects long random secrets better than short ones.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -211,9 +212,9 @@ fn whole_digest(value: &Value) -> String {
     Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string()
 }
 
-/// Puts whole digests in the places of secrets: two are the same only if the secrets are. A program may read the
-/// object of a secret as one value, which is then secret. The items of a list may be a set, which has any order, so a
-/// place in one of them is a place in all.
+/// Puts whole digests in the places of secrets: two are the same only if the secrets are. A program
+/// may read the object of a secret as one value, which is then secret. The items of a list may be a
+/// set, which has any order, so a place in one of them is a place in all.
 pub(super) fn mask(value: &mut Value, places: &BTreeSet<&str>) {
     if places.is_empty() {
         return;

@@ -24,7 +24,8 @@ impl Action {
         detail
     }
 
-    /// The tool that it calls and the arguments as JSON, with digests in the places of secrets; `None` if it calls none.
+    /// The tool that it calls and the arguments as JSON, with digests in the places of secrets;
+    /// `None` if it calls none.
     pub(crate) fn shown_call(&self) -> Option<String> {
         let name = self.tool_name()?;
         Some(format!("{name} {}", canonical_whole_object(&shown_arguments(self))))

@@ -19,7 +19,8 @@ pub(super) struct Terms {
     /// The summary in other languages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) summaries: BTreeMap<String, String>,
-    /// The question to an approver in the words of the tool, by language; the default is under the empty code.
+    /// The question to an approver in the words of the tool, by language; the default is under the
+    /// empty code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) questions: BTreeMap<String, String>,
     /// The effect of the tool; the contract may be more careful.
@@ -75,8 +76,8 @@ impl PartialEq for Made {
     }
 }
 
-/// The name of the author, for the journal of a new execution. Equality ignores it, so that a loaded
-/// contract equals the stored one.
+/// The name of the author, for the journal of a new execution. Equality ignores it, so that a
+/// loaded contract equals the stored one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Author(pub(super) Option<Box<str>>);
 

@@ -8,14 +8,14 @@ use crate::journal::canonical_whole;
 
 /// A tool, as a type: its fields are the arguments of a call.
 ///
-/// A [`Contract`](crate::contract::Contract) is made from a value of it, and what runs later is that value, parsed from the
-/// stored action that was approved. How it is done is up to a service that implements
-/// [`Perform`](super::Perform).
+/// A [`Contract`](crate::contract::Contract) is made from a value of it, and what runs later is
+/// that value, parsed from the stored action that was approved. How it is done is up to a service
+/// that implements [`Perform`](super::Perform).
 ///
 /// A field that is not written is neither stored nor approved: one with `#[serde(skip)]` or
-/// `#[serde(skip_serializing)]` has its default when the call runs, whatever that is then, and no question
-/// shows it. The library cannot see such a field. So give a tool none whose default decides what the call
-/// does, or can change.
+/// `#[serde(skip_serializing)]` has its default when the call runs, whatever that is then, and no
+/// question shows it. The library cannot see such a field. So give a tool none whose default
+/// decides what the call does, or can change.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -59,41 +59,46 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     const SERVICE: &'static str;
     /// The name of the method, such as `send`.
     const METHOD: &'static str;
-    /// The effect of a call on the outside world. A store remembers it, and refuses a program in which
-    /// the tool has become less risky.
+    /// The effect of a call on the outside world. A store remembers it, and refuses a program in
+    /// which the tool has become less risky.
     type Effect: EffectType;
     /// The receipt of a successful call.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;
-    /// Why a call can provably not take effect, such as an enum of reasons; `String` if programs do not tell them
-    /// apart. Its `Display` is the text for people. It is stored, and a handler gets it as it was.
+    /// Why a call can provably not take effect, such as an enum of reasons; `String` if programs do
+    /// not tell them apart. Its `Display` is the text for people. It is stored, and a handler gets
+    /// it as it was.
     type Refusal: Serialize + DeserializeOwned + Display + Send + 'static;
-    /// The time to wait for an answer, by default 30 s; `None` means without a limit. After that the outcome
-    /// of an irreversible call is unknown.
+    /// The time to wait for an answer, by default 30 s; `None` means without a limit. After that
+    /// the outcome of an irreversible call is unknown.
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(30));
-    /// The time after the end of its worker in which a call can still take effect, because what was sent is on its
-    /// way; by default 60 s. "It did not take effect" counts only after that time; if it is zero, as soon as the worker
-    /// has ended. With the derive, write `settling_time = Duration::from_secs(10)` in `#[tool]`.
+    /// The time after the end of its worker in which a call can still take effect, because what was
+    /// sent is on its way; by default 60 s. "It did not take effect" counts only after that time;
+    /// if it is zero, as soon as the worker has ended. With the derive, write
+    /// `settling_time = Duration::from_secs(10)` in `#[tool]`.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
-    /// The arguments that later versions of the tool added, and whose defaults do what was done without them, such as
-    /// `express`. An irreversible call that an older program planned, and a person may have approved, runs with these
-    /// defaults only: one that is not listed is refused. A member of an argument is `to.city`; one of each item of a
-    /// list, `items[].gift`; one of each value of a map, `rates{}.unit`. With the derive, write `added = [".."]` in `#[tool]`.
+    /// The arguments that later versions of the tool added, and whose defaults do what was done
+    /// without them, such as `express`. An irreversible call that an older program planned, and a
+    /// person may have approved, runs with these defaults only: one that is not listed is refused.
+    /// A member of an argument is `to.city`; one of each item of a list, `items[].gift`; one of
+    /// each value of a map, `rates{}.unit`. With the derive, write `added = [".."]` in `#[tool]`.
     const ADDED: &'static [&'static str] = &[];
-    /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides the default, such
-    /// as `zh`.
+    /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides
+    /// the default, such as `zh`.
     const LANGUAGES: &'static [&'static str] = &[];
 
-    /// The subject of the call, for people: the summary is `service.method → subject`, which lists, views and
-    /// prompts show. The question to an approver does not use it: see [`question`](Self::question). `language` is one of
-    /// [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
+    /// The subject of the call, for people: the summary is `service.method → subject`, which lists,
+    /// views and prompts show. The question to an approver does not use it: see
+    /// [`question`](Self::question). `language` is one of [`LANGUAGES`](Self::LANGUAGES), or empty
+    /// for the default.
     fn subject(&self, _language: &str) -> Option<String> {
         None
     }
 
-    /// The question to an approver in the words of the tool, such as `Send the mail to bob@example.com?`. Below it the
-    /// question has the tool, its arguments and its digest in any case. By default the question is `Allow
-    /// service.method?`, in the languages of the library. `language` is one of [`LANGUAGES`](Self::LANGUAGES), or empty
-    /// for the default.
+    /// The question to an approver in the words of the tool, such as
+    /// `Send the mail to bob@example.com?`. Below it the question has the tool, its arguments and
+    /// its digest in any case. By default the question is `Allow service.method?`, in the languages
+    /// of the library. `language` is one of [`LANGUAGES`](Self::LANGUAGES), or empty for the
+    /// default.
     fn question(&self, _language: &str) -> Option<String> {
         None
     }
@@ -102,14 +107,14 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// two attempts at the same thing, such as a timestamp.
     ///
     /// The same arguments must give the same identity in every program that uses the tool on one
-    /// file, and at any time: otherwise one action has two keys, and can run twice. It is a function
-    /// of the fields and of nothing else, and returns a value for every call or for none. A store
-    /// compares it with the newest 100 attempts of the tool, and refuses a program that derives
-    /// another key. An identity that has to change takes a new [`METHOD`](Self::METHOD), whose keys
-    /// are new.
+    /// file, and at any time: otherwise one action has two keys, and can run twice. It is a
+    /// function of the fields and of nothing else, and returns a value for every call or for none.
+    /// A store compares it with the newest 100 attempts of the tool, and refuses a program that
+    /// derives another key. An identity that has to change takes a new [`METHOD`](Self::METHOD),
+    /// whose keys are new.
     ///
-    /// With the derive, write `identity = order` or `identity = [order, line]` in `#[tool]`: the array of the values of
-    /// these fields.
+    /// With the derive, write `identity = order` or `identity = [order, line]` in `#[tool]`: the
+    /// array of the values of these fields.
     fn identity(&self) -> Option<Value> {
         None
     }

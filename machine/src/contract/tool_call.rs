@@ -13,11 +13,12 @@ use super::{
 };
 use crate::actor::ReasoningNode;
 
-/// A call of a tool that is known at run time only, as data: a state can hold it in a field, and make it by `#[invoke]`. It
-/// says of the call what its [`ToolSpec`] says of the tool: the effect, the limits, and the words for people.
+/// A call of a tool that is known at run time only, as data: a state can hold it in a field, and
+/// make it by `#[invoke]`. It says of the call what its [`ToolSpec`] says of the tool: the effect,
+/// the limits, and the words for people.
 ///
-/// A [`Registry`](super::Registry) makes one whose arguments match the schema of the tool, and checks them again before it
-/// begins.
+/// A [`Registry`](super::Registry) makes one whose arguments match the schema of the tool, and
+/// checks them again before it begins.
 ///
 /// ```
 /// use machine::{actor::GraphRunner, contract::{Outcome, ToolCall, ToolSpec}, machine};
@@ -94,7 +95,8 @@ impl ToolCall {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::NotACall`] if it was read from JSON, and sets an identity or an occurrence.
+    /// [`InvalidContract::NotACall`] if it was read from JSON, and sets an identity or an
+    /// occurrence.
     pub fn contract(&self, author: &ReasoningNode) -> Result<Contract, InvalidContract> {
         let mut contract = Contract::action_of(self.action.clone(), self.effect, author)?;
         let terms = &mut contract.0;

@@ -49,8 +49,8 @@ impl ToolSpec {
     /// # Errors
     ///
     /// [`InvalidContract::Empty`] if a name is empty, [`InvalidContract::NotACall`] if one has a
-    /// space or a character that cannot be seen, or the service has a dot: then it could not be told
-    /// from the method.
+    /// space or a character that cannot be seen, or the service has a dot: then it could not be
+    /// told from the method.
     pub fn irreversible(
         service: impl Into<String>,
         method: impl Into<String>,
@@ -63,8 +63,8 @@ impl ToolSpec {
     /// # Errors
     ///
     /// [`InvalidContract::Empty`] if a name is empty, [`InvalidContract::NotACall`] if one has a
-    /// space or a character that cannot be seen, or the service has a dot: then it could not be told
-    /// from the method.
+    /// space or a character that cannot be seen, or the service has a dot: then it could not be
+    /// told from the method.
     pub fn idempotent(
         service: impl Into<String>,
         method: impl Into<String>,
@@ -120,7 +120,8 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the settling time; the default is one minute. See [`Tool::SETTLING_TIME`](super::Tool::SETTLING_TIME).
+    /// Sets the settling time; the default is one minute. See
+    /// [`Tool::SETTLING_TIME`](super::Tool::SETTLING_TIME).
     #[must_use]
     pub fn settling_time(mut self, settling_time: Duration) -> Self {
         self.settling_time = settling_time;
@@ -135,8 +136,8 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the question to an approver, in a language: a text like that of [`template`](Self::template). See
-    /// [`Tool::question`](super::Tool::question).
+    /// Sets the question to an approver, in a language: a text like that of
+    /// [`template`](Self::template). See [`Tool::question`](super::Tool::question).
     #[must_use]
     pub fn question(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
         self.questions.insert(language.into(), text.into());

@@ -27,8 +27,8 @@ pub struct Unsettled {
     pub(crate) evidence: Evidence,
     /// The service reports later.
     pub(crate) accepted: Option<Accepted>,
-    /// The call, if it is still running after its timeout. The lock is never taken: it makes this `Sync`, so
-    /// that an error with it can be passed on.
+    /// The call, if it is still running after its timeout. The lock is never taken: it makes this
+    /// `Sync`, so that an error with it can be passed on.
     pub(crate) late: Mutex<Option<BoxFuture<'static, Evidence>>>,
     // Held until the outcome is on disk, and the call has ended.
     pub(crate) handle: CallHandle,
@@ -37,7 +37,8 @@ pub struct Unsettled {
 }
 
 impl Unsettled {
-    /// The evidence about the effect. It is unknown if the service has accepted the call and reports later.
+    /// The evidence about the effect. It is unknown if the service has accepted the call and
+    /// reports later.
     #[must_use]
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
@@ -60,21 +61,23 @@ pub enum Settled {
     Completed(Execution<Completed>),
     /// Nothing happened; the key is free for another attempt.
     Failed(Execution<Failed>),
-    /// The service has accepted the call. The execution waits for its [report](crate::store::Store::report).
+    /// The service has accepted the call. The execution waits for its
+    /// [report](crate::store::Store::report).
     Accepted(Execution<Waiting>),
     /// Unknown. The execution waits for a person, a status query or a late receipt.
     InDoubt(InDoubt),
-    /// Unknown so far: the timeout elapsed, and the call is still running. Spawn the [`LateCall`], so that a
-    /// late receipt is recorded.
+    /// Unknown so far: the timeout elapsed, and the call is still running. Spawn the [`LateCall`],
+    /// so that a late receipt is recorded.
     TimedOut(InDoubt, LateCall),
-    /// The timeout elapsed, the worker was fenced or the service reported in the meantime, and the call is still
-    /// running. The execution is returned in its current state. Spawn the [`LateCall`].
+    /// The timeout elapsed, the worker was fenced or the service reported in the meantime, and the
+    /// call is still running. The execution is returned in its current state. Spawn the
+    /// [`LateCall`].
     Fenced(Box<AnyExecution>, LateCall),
 }
 
-/// A call that is still running after its timeout. Spawn it, or wait for it: it ends when the service has
-/// answered and the late evidence is on disk. Its worker counts as alive until then. If it is
-/// dropped, the answer is lost.
+/// A call that is still running after its timeout. Spawn it, or wait for it: it ends when the
+/// service has answered and the late evidence is on disk. Its worker counts as alive until then. If
+/// it is dropped, the answer is lost.
 ///
 /// The evidence changes no state: [`Store::recover`] settles the execution by it.
 ///
@@ -100,7 +103,8 @@ impl fmt::Debug for LateCall {
 ///
 /// # Errors
 ///
-/// The error of `serde_json`, if it is not a receipt of this type, or had more than 1 MiB and was cut.
+/// The error of `serde_json`, if it is not a receipt of this type, or had more than 1 MiB and was
+/// cut.
 pub fn receipt<R: Serialize + DeserializeOwned>(
     completed: &Execution<Completed>,
 ) -> serde_json::Result<R> {

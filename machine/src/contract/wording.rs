@@ -40,7 +40,8 @@ pub(crate) struct Wording {
     digest: Digest,
 }
 
-/// The first lines of a question. A gate keeps them, so that its question can be said in any language.
+/// The first lines of a question. A gate keeps them, so that its question can be said in any
+/// language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Heading {
     /// The tool, or the type of the action, as people read it.
@@ -187,8 +188,9 @@ fn digest_line(digest: &Digest, language: Language) -> String {
     language.say(Phrase::ActionDigest, &[("digest", &&digest.to_string()[..16])])
 }
 
-/// The first line of a question that shows arguments; `None` of any other text. It is empty if it is in the words of
-/// the tool, which may quote arguments: then a line with the name of the tool follows.
+/// The first line of a question that shows arguments; `None` of any other text. It is empty if it
+/// is in the words of the tool, which may quote arguments: then a line with the name of the tool
+/// follows.
 #[must_use]
 pub fn without_arguments(question: &str, language: Language) -> Option<&str> {
     let (first, rest) = question.split_once('\n')?;
@@ -234,8 +236,8 @@ pub(super) fn describe(action: &Action, extent: Extent, language: Language, text
     let _ = write!(text, "\n{}", digest_line(&action.digest(), language));
 }
 
-/// The arguments of an action, each on a line after a line break, and what of them is hidden. Secrets are
-/// shown by their digests.
+/// The arguments of an action, each on a line after a line break, and what of them is hidden.
+/// Secrets are shown by their digests.
 fn arguments(action: &Action, extent: Extent) -> (String, Vec<HiddenPart>) {
     let arguments = shown_arguments(action);
     // The text must not depend on the features of `serde_json` that other crates enable.
@@ -283,8 +285,8 @@ fn shown_name(argument: &str) -> String {
     shown
 }
 
-/// A name of plain letters as it is, any other as a JSON string, so that it forges no line. Returns the
-/// number of characters that it leaves out.
+/// A name of plain letters as it is, any other as a JSON string, so that it forges no line. Returns
+/// the number of characters that it leaves out.
 fn name(name: &str, extent: Extent, text: &mut String) -> usize {
     let is_plain = |one: char| one.is_alphanumeric() || matches!(one, '_' | '-');
     let longest = extent.of(LONGEST_NAME);
@@ -308,8 +310,8 @@ fn cut(value: &str, longest: usize, text: &mut String) -> usize {
     more
 }
 
-/// Writes text so that it shows what it is: characters that cannot be seen, and those that look like
-/// others, are escaped. See [`Illegible`].
+/// Writes text so that it shows what it is: characters that cannot be seen, and those that look
+/// like others, are escaped. See [`Illegible`].
 pub(crate) fn visible(text: &str, out: &mut String) {
     let marks = Illegible::of(text);
     for (number, character) in text.chars().enumerate() {

@@ -2,8 +2,9 @@ use super::{Cow, Text};
 
 /// The audience of a field: each audience sees what those before it see, and more.
 ///
-/// `#[audience(human)]` on a field of a state, or on an item of a payload, declares it; a field without a
-/// mark is [`Internal`](Self::Internal). [`view`](crate::view) has each of them as a type.
+/// `#[audience(human)]` on a field of a state, or on an item of a payload, declares it; a field
+/// without a mark is [`Internal`](Self::Internal). [`view`](crate::view) has each of them as a
+/// type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "durable",

@@ -11,7 +11,8 @@ use super::{Definition, Field, StateDef, Text};
 mod edges;
 mod invocation;
 
-/// The differences between a definition of a machine and the one that stored data were written under.
+/// The differences between a definition of a machine and the one that stored data were written
+/// under.
 ///
 /// ```
 /// use machine::contract::execution;
@@ -56,7 +57,8 @@ impl Comparison {
         self.changes.iter().all(|change| change.compatible)
     }
 
-    /// The changes that keep a machine in this state, by its name in the older definition, from being read.
+    /// The changes that keep a machine in this state, by its name in the older definition, from
+    /// being read.
     pub fn blocking(&self, state: &str) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| {
             !change.compatible && change.state.as_ref().is_none_or(|blocked| blocked == state)

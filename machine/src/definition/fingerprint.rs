@@ -51,7 +51,8 @@ impl Fingerprint {
             hash = fields(hash, slice(&edges[i].payload));
             hash = number(hash, edges[i].deadline.is_some() as usize);
             hash = texts(hash, slice(&edges[i].actors));
-            // Most moves compute nothing, and keep the fingerprint that they had before this counted.
+            // Most moves compute nothing, and keep the fingerprint that they had before this
+            // counted.
             if !slice(&edges[i].computed).is_empty() {
                 hash = texts(hash, slice(&edges[i].computed));
             }

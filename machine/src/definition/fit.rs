@@ -28,8 +28,9 @@ impl Definition {
         edge.actors.iter().any(|kind| self.category(kind) == Category::Human)
     }
 
-    /// Returns whether a state is a question: it may last, or only people, deadlines and `cancel` leave it, so no program
-    /// works in it. What a person sends to a machine in such a state is an answer: for this visit only, and the only one.
+    /// Returns whether a state is a question: it may last, or only people, deadlines and `cancel`
+    /// leave it, so no program works in it. What a person sends to a machine in such a state is an
+    /// answer: for this visit only, and the only one.
     pub(crate) fn is_question(&self, state: usize) -> bool {
         let StateDef { stable, terminal, .. } = self.states[state];
         let is_for_program = |edge: &Edge| {
@@ -46,8 +47,8 @@ impl Definition {
                     && !self.leaving(state).any(is_for_program))
     }
 
-    /// Checks whether a machine in a state takes a trigger from an actor of a kind. Everything that sends, takes or
-    /// offers messages asks this.
+    /// Checks whether a machine in a state takes a trigger from an actor of a kind. Everything that
+    /// sends, takes or offers messages asks this.
     pub(crate) fn fit(&self, state: Option<usize>, trigger: &str, kind: &str) -> Fit<'_> {
         let mut first = None;
         let mut fit = None;

@@ -30,7 +30,8 @@ pub struct Invocation {
     /// An irreversible call needs no person on the way to it.
     #[cfg_attr(feature = "durable", serde(default))]
     pub unattended: bool,
-    /// A machine that entered the state before the state made calls makes them when a worker claims it.
+    /// A machine that entered the state before the state made calls makes them when a worker claims
+    /// it.
     #[cfg_attr(feature = "durable", serde(default))]
     pub adopt: bool,
     /// The time for an approval, as declared.
@@ -54,7 +55,8 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// What people read in drawings and documentation: `payment: Charge, approve`, or `reads: [Read]` for a set.
+    /// What people read in drawings and documentation: `payment: Charge, approve`, or
+    /// `reads: [Read]` for a set.
     #[must_use]
     pub fn label(&self) -> impl fmt::Display + use<'_> {
         fmt::from_fn(|f| {
@@ -72,7 +74,8 @@ impl Invocation {
         })
     }
 
-    /// The name of its tool in stored data, such as `bank.charge`; `None` if it is known at run time only.
+    /// The name of its tool in stored data, such as `bank.charge`; `None` if it is known at run
+    /// time only.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn tool_name(&self) -> Option<alloc::string::String> {

@@ -1,7 +1,9 @@
-/// Whether a transition along an edge stays in its state, as one with the target `Self` does, or enters its target.
+/// Whether a transition along an edge stays in its state, as one with the target `Self` does, or
+/// enters its target.
 ///
-/// Staying is SCXML's internal transition: it begins no visit and starts no deadline again. Here is what the program can
-/// do; what it did is in the entry of the journal, and nothing else decides that.
+/// Staying is SCXML's internal transition: it begins no visit and starts no deadline again. Here is
+/// what the program can do; what it did is in the entry of the journal, and nothing else decides
+/// that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "durable",
@@ -15,7 +17,8 @@ pub enum Stays {
     Never,
     /// The target is written `Self`.
     Always,
-    /// In some branches of a choice the target is written `Self`, in others it has the name of the state.
+    /// In some branches of a choice the target is written `Self`, in others it has the name of the
+    /// state.
     ByBranch,
 }
 

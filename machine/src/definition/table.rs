@@ -64,8 +64,9 @@ pub struct Definition {
     pub groups: Rows<GroupDef>,
     /// Changes when a name, an older name, a field, its audience, an edge, an actor, the context's
     /// type, the version, whether there is a deadline, whether a move [stays](Stays), or
-    /// [which fields it computes](Edge::computed) changes, or the tool, the form or a trigger of an invocation. Docs, guards,
-    /// conditions and durations do not count: what stored data mean does not depend on them.
+    /// [which fields it computes](Edge::computed) changes, or the tool, the form or a trigger of an
+    /// invocation. Docs, guards, conditions and durations do not count: what stored data mean does
+    /// not depend on them.
     #[cfg_attr(feature = "durable", serde(skip))]
     pub fingerprint: Fingerprint,
 }
@@ -151,16 +152,17 @@ pub struct Edge {
     /// The deadline that fires it.
     #[cfg_attr(feature = "durable", serde(default))]
     pub deadline: Option<DeadlineDef>,
-    /// The fields of the target whose stored values only the program knows: an expression sets them, or
-    /// a serde attribute decides how they are stored. The payload sets any other field that it has an item
-    /// for, and the rest have the values that they had in the source.
+    /// The fields of the target whose stored values only the program knows: an expression sets
+    /// them, or a serde attribute decides how they are stored. The payload sets any other field
+    /// that it has an item for, and the rest have the values that they had in the source.
     #[cfg_attr(feature = "durable", serde(default))]
     pub computed: Rows<Text>,
     /// Whether it stays in its state, as `=> Self` does.
     #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "Stays::is_never"))]
     pub stays: Stays,
-    /// It leaves what the state has open as it is. Without it, a move out of the state waits for irreversible calls of its
-    /// invocation that have begun, and ends the visit: see the guide of the macro.
+    /// It leaves what the state has open as it is. Without it, a move out of the state waits for
+    /// irreversible calls of its invocation that have begun, and ends the visit: see the guide of
+    /// the macro.
     #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     pub detach: bool,
     /// The names that the trigger had before.
@@ -173,8 +175,8 @@ pub struct Edge {
 #[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct DeadlineDef {
-    /// The time after entering or, for one that is [absolute](Self::absolute), the point in time, as declared:
-    /// `context.limit`.
+    /// The time after entering or, for one that is [absolute](Self::absolute), the point in time,
+    /// as declared: `context.limit`.
     pub after: Text,
     /// It is a point in time, from `at = ..`.
     #[cfg_attr(feature = "durable", serde(default, skip_serializing_if = "core::ops::Not::not"))]
@@ -222,8 +224,9 @@ impl Edge {
         self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
     }
 
-    /// The label of the edge in a drawing: `retry`, `retry [failures < 3]` for one of a choice, `note / stays` for one that
-    /// stays in its state, and `pause / detach` for one that leaves calls under way.
+    /// The label of the edge in a drawing: `retry`, `retry [failures < 3]` for one of a choice,
+    /// `note / stays` for one that stays in its state, and `pause / detach` for one that leaves
+    /// calls under way.
     #[must_use]
     pub fn label(&self) -> impl fmt::Display + use<'_> {
         fmt::from_fn(move |f| {

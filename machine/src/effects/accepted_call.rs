@@ -9,8 +9,9 @@ use crate::{
     store::handle::Store,
 };
 
-/// A call that its service has accepted and not reported yet, opened with the token of that call. A server takes
-/// reports by it without knowing the types of the tools; a program that has them calls [`Store::report`].
+/// A call that its service has accepted and not reported yet, opened with the token of that call. A
+/// server takes reports by it without knowing the types of the tools; a program that has them calls
+/// [`Store::report`].
 pub struct AcceptedCall {
     store: Store,
     id: Id,
@@ -56,8 +57,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`ReportError::NoSuchCall`] for a wrong token and for a wrong id alike: a caller without a token learns nothing.
-    /// Otherwise one whose [`unavailable`](ReportError::unavailable) is set.
+    /// [`ReportError::NoSuchCall`] for a wrong token and for a wrong id alike: a caller without a
+    /// token learns nothing. Otherwise one whose [`unavailable`](ReportError::unavailable) is set.
     pub async fn accepted_call(
         &self,
         id: Id,

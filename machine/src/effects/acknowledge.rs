@@ -7,13 +7,16 @@ use crate::{
 };
 
 impl Store {
-    /// Records that a person has seen that a receipt contradicts the end of an execution, and has dealt with
-    /// it: it needs no attention until another receipt arrives. Its label stays CONTRADICTED.
+    /// Records that a person has seen that a receipt contradicts the end of an execution, and has
+    /// dealt with it: it needs no attention until another receipt arrives. Its label stays
+    /// CONTRADICTED.
     ///
     /// # Errors
     ///
-    /// [`CommitError::Refused`](crate::store::CommitError::Refused) if nothing contradicts its end, or a person has acknowledged it already;
-    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it has changed since it was loaded.
+    /// [`CommitError::Refused`](crate::store::CommitError::Refused) if nothing contradicts its end,
+    /// or a person has acknowledged it already;
+    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it has changed since it
+    /// was loaded.
     pub async fn acknowledge(
         &self,
         mut contradicted: AnyExecution,

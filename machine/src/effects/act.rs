@@ -15,7 +15,8 @@ pub(crate) const CONFIRM_APPLIED: &str = "confirm applied";
 pub(crate) const CONFIRM_NOT_APPLIED: &str = "confirm not applied";
 pub(crate) const OVERRIDE_NOT_APPLIED: &str = "override not applied";
 
-/// An operator's action on a machine. The batch that performs it also writes its line of the operator log.
+/// An operator's action on a machine. The batch that performs it also writes its line of the
+/// operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Act {
     pub(crate) by: String,
@@ -65,7 +66,8 @@ impl Store {
         self.line(act, "done".to_owned())
     }
 
-    /// Logs acts whose result is a refusal, which wrote nothing. A batch writes the lines of acts that are done.
+    /// Logs acts whose result is a refusal, which wrote nothing. A batch writes the lines of acts
+    /// that are done.
     pub(crate) async fn log_refusal<T, E: ActError>(
         &self,
         acts: impl IntoIterator<Item = Act, IntoIter: Send>,

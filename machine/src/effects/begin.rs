@@ -27,25 +27,25 @@ use crate::{
 };
 
 impl Store {
-    /// Starts an execution: takes the key of an irreversible action, moves it to RUNNING, and issues
-    /// the only permit. When it returns, all of this is durable. [`perform`](Self::perform) does the
-    /// rest, too.
+    /// Starts an execution: takes the key of an irreversible action, moves it to RUNNING, and
+    /// issues the only permit. When it returns, all of this is durable. [`perform`](Self::perform)
+    /// does the rest, too.
     ///
     /// # Errors
     ///
-    /// The planned execution, unchanged, with [`EffectError::Deferred`], [`EffectError::NeverRuns`],
-    /// [`EffectError::NotApproved`] and [`EffectError::ApprovalExpired`] if its gate does not allow it;
-    /// [`EffectError::StateLeft`] if it is a call of a state that its machine has left;
-    /// [`EffectError::Declined`] if a person declined the action, and no one has approved it since;
-    /// [`EffectError::Contract`] if the call would run with other arguments than those that are stored;
-    /// [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this program makes other keys
-    /// for the tool than the one that used it before;
-    /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
-    /// completed the action or holds the key; [`CommitError::Conflict`] if another caller began
-    /// it first.
+    /// The planned execution, unchanged, with [`EffectError::Deferred`],
+    /// [`EffectError::NeverRuns`], [`EffectError::NotApproved`] and
+    /// [`EffectError::ApprovalExpired`] if its gate does not allow it; [`EffectError::StateLeft`]
+    /// if it is a call of a state that its machine has left; [`EffectError::Declined`] if a person
+    /// declined the action, and no one has approved it since; [`EffectError::Contract`] if the call
+    /// would run with other arguments than those that are stored; [`EffectError::OtherIdentity`]
+    /// and [`EffectError::IdentityChanged`] if this program makes other keys for the tool than the
+    /// one that used it before; [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if
+    /// another execution completed the action or holds the key; [`CommitError::Conflict`] if
+    /// another caller began it first.
     ///
-    /// If the error [is indeterminate](crate::store::Unavailable::is_indeterminate), the execution may be
-    /// RUNNING without a permit: [`recover`](Self::recover) then finds it in doubt.
+    /// If the error [is indeterminate](crate::store::Unavailable::is_indeterminate), the execution
+    /// may be RUNNING without a permit: [`recover`](Self::recover) then finds it in doubt.
     pub async fn begin<T: Callable>(
         &self,
         planned: impl Into<Planned<T>>,
@@ -60,7 +60,8 @@ impl Store {
 /// A running execution and its permit.
 pub(crate) type Begun<T> = (Execution<Running>, Permit<T>);
 
-/// The start of an execution, as a part of a [`Batch`](crate::effects::Batch). See [`Store::begin`].
+/// The start of an execution, as a part of a [`Batch`](crate::effects::Batch). See
+/// [`Store::begin`].
 ///
 /// ```
 /// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, effects::Begin, store::{CommitError, Store}};
@@ -123,7 +124,8 @@ impl<'a, T: Callable> Begin<'a, T> {
             Some(gate) => match approved.iter().find(|(of, _)| *of == gate) {
                 Some((_, by)) => Some(by.clone()),
                 None => {
-                    // The rest of the batch may write the gate, so a later check decides whether it is open.
+                    // The rest of the batch may write the gate, so a later check decides whether it
+                    // is open.
                     self.gate.insert(store.gate_state(id, gate).await?).approved_by()
                 }
             },
@@ -196,7 +198,8 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
     }
 }
 
-/// The condition that the state that made a call was not left, for the write of this machine; `None` if a program made it.
+/// The condition that the state that made a call was not left, for the write of this machine;
+/// `None` if a program made it.
 pub(crate) fn state_not_left(by: Id, call: Id, contract: &Contract) -> Option<Condition> {
     contract.invoked().map(|origin| Condition::StateNotLeft { by, call, parent: origin.id })
 }

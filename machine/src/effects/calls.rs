@@ -32,8 +32,8 @@ impl Store {
 
 /// The calls of this process whose end still matters to the store.
 ///
-/// While such a call may take effect, the process keeps its lock, so that other processes do not take it
-/// for ended.
+/// While such a call may take effect, the process keeps its lock, so that other processes do not
+/// take it for ended.
 pub(crate) struct CallsInFlight {
     worker: Arc<WorkerLock>,
     by_execution: Mutex<HashMap<Id, Vec<Arc<CallRecord>>>>,
@@ -53,7 +53,8 @@ impl CallsInFlight {
             records.retain(|record| record.needs_proof());
         }
         calls.retain(|_, records| !records.is_empty());
-        // An entry is added, not replaced: the loser of a race for an execution must not hide the winner.
+        // An entry is added, not replaced: the loser of a race for an execution must not hide the
+        // winner.
         calls.entry(execution).or_default().push(Arc::clone(&record));
         Ok(record)
     }
@@ -67,7 +68,8 @@ impl CallsInFlight {
         self.lock().get(&execution).cloned().unwrap_or_default()
     }
 
-    /// Checks whether a call of `execution` can still take effect, given the worker of its permit. It may block.
+    /// Checks whether a call of `execution` can still take effect, given the worker of its permit.
+    /// It may block.
     pub(crate) fn liveness(&self, worker: &str, execution: Id) -> io::Result<Liveness> {
         if worker != self.worker.name() {
             return self.worker.liveness_of_process(worker);

@@ -12,16 +12,18 @@ use crate::{
 };
 
 impl Store {
-    /// Ends an execution that will never be called, such as the loser of a key. It goes from PENDING through RUNNING to CANCELLED in one commit, without a permit,
-    /// and without taking its key. If its gate still waits for an answer, the same commit withdraws the
-    /// gate, because there is nothing left to approve.
+    /// Ends an execution that will never be called, such as the loser of a key. It goes from
+    /// PENDING through RUNNING to CANCELLED in one commit, without a permit, and without taking its
+    /// key. If its gate still waits for an answer, the same commit withdraws the gate, because
+    /// there is nothing left to approve.
     ///
-    /// A message with the trigger `cancel` does not do this: the table of executions takes it once the execution has begun, so
-    /// one that is sent before waits until then.
+    /// A message with the trigger `cancel` does not do this: the table of executions takes it once
+    /// the execution has begun, so one that is sent before waits until then.
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was begun in the meantime.
+    /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict)
+    /// if it was begun in the meantime.
     pub async fn cancel(
         &self,
         pending: Execution<Pending>,

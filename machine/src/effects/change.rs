@@ -9,11 +9,11 @@ use crate::{
     typed::Refused,
 };
 
-/// A part of a [`Batch`](crate::effects::Batch) that moves a copy of its machine. If nothing is written, the copy is dropped, and the
-/// original was never touched.
+/// A part of a [`Batch`](crate::effects::Batch) that moves a copy of its machine. If nothing is
+/// written, the copy is dropped, and the original was never touched.
 pub(crate) trait ForkChange: Send {
-    /// Makes the copy, unless there is one from an earlier try. `approved` are the gates that the same batch
-    /// approves, with the name of the person.
+    /// Makes the copy, unless there is one from an earlier try. `approved` are the gates that the
+    /// same batch approves, with the name of the person.
     fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
@@ -94,8 +94,8 @@ impl<B, A> Fork<B, A> {
 }
 
 impl Store {
-    /// Commits `next` with the line of the act. Tries an indeterminate commit again, which finds out whether it
-    /// was written. Returns `before`, untouched, if it was not.
+    /// Commits `next` with the line of the act. Tries an indeterminate commit again, which finds
+    /// out whether it was written. Returns `before`, untouched, if it was not.
     pub(crate) async fn advance<B, A: Durable>(
         &self,
         before: B,

@@ -16,9 +16,9 @@ impl Store {
     ///
     /// [`CommitError::AlreadyDone`] if the machine would repeat a completed irreversible action,
     /// [`CommitError::KeyReused`] if its key belongs to another action,
-    /// [`EffectError::EffectLowered`] if its tool is irreversible in this store and it says otherwise,
-    /// [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this program makes other
-    /// keys for the tool than the one that used it before,
+    /// [`EffectError::EffectLowered`] if its tool is irreversible in this store and it says
+    /// otherwise, [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this
+    /// program makes other keys for the tool than the one that used it before,
     /// [`EffectError::Imported`] if it was read from data and could run here, and those of
     /// [`commit`](Self::commit). The machine is unchanged.
     pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {
@@ -43,8 +43,9 @@ impl Store {
         Batch::new(self)
     }
 
-    /// Completes queued work, writes the answers of calls that arrived, and closes the store, also for its
-    /// clones. After that the file has everything and can be copied, if no other process uses it.
+    /// Completes queued work, writes the answers of calls that arrived, and closes the store, also
+    /// for its clones. After that the file has everything and can be copied, if no other process
+    /// uses it.
     ///
     /// # Errors
     ///
@@ -53,7 +54,8 @@ impl Store {
     pub async fn close(&self) -> Result<(), Unavailable> {
         let mut unwritten = Ok(());
         for id in self.effects().calls.with_unwritten() {
-            // A call whose answer cannot be written keeps its lock, so that it is not taken for one without an answer.
+            // A call whose answer cannot be written keeps its lock, so that it is not taken for one
+            // without an answer.
             unwritten = unwritten.and(self.write_answers(id).await);
         }
         let closed = self.inner.backend.close().await;

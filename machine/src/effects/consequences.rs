@@ -29,8 +29,8 @@ use crate::{
 pub(crate) struct BatchConsequences {
     pub(crate) ended: Vec<Execution<Cancelled>>,
     pub(crate) conditions: Vec<Condition>,
-    /// Gates that are left out if another commit has answered them first. Those of the calls of a state do not yield: then
-    /// the batch is decided again.
+    /// Gates that are left out if another commit has answered them first. Those of the calls of a
+    /// state do not yield: then the batch is decided again.
     pub(crate) yielding: Vec<Id>,
     /// Calls that are no longer a part of an invocation.
     pub(crate) let_go: Vec<MovedChild>,
@@ -76,7 +76,8 @@ impl<'a> Ends<'a> {
 }
 
 impl Store {
-    /// Adds to a batch the executions that end with it. An unreadable one does not keep others from ending.
+    /// Adds to a batch the executions that end with it. An unreadable one does not keep others from
+    /// ending.
     pub(crate) async fn consequences(
         &self,
         left: &[Left],
@@ -163,8 +164,8 @@ impl Store {
         Ok(())
     }
 
-    /// Ends the calls of the state that was left, as far as they have not begun. Those that can be repeated are let go; for
-    /// others, the move waits or detaches them.
+    /// Ends the calls of the state that was left, as far as they have not begun. Those that can be
+    /// repeated are let go; for others, the move waits or detaches them.
     async fn let_go(
         &self,
         left: &Left,

@@ -21,8 +21,8 @@ use crate::{
     telemetry,
 };
 
-/// The answer to a gate, as a part of a [`Batch`](crate::effects::Batch), where several are answered together
-/// or a workflow moves with them. See [`Store::approve`].
+/// The answer to a gate, as a part of a [`Batch`](crate::effects::Batch), where several are
+/// answered together or a workflow moves with them. See [`Store::approve`].
 ///
 /// ```
 /// # use machine::{actor::Human, contract::{Gate, WholeQuestion}, effects::Decide, store::{CommitError, Store}};

@@ -13,8 +13,9 @@ use crate::{
 
 impl OpenOptions {
     /// Declares a tool that the program has. The arguments of its calls are stored data, too:
-    /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments the type of the
-    /// tool cannot read, or with which it would run other arguments, and lists them.
+    /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments
+    /// the type of the tool cannot read, or with which it would run other arguments, and lists
+    /// them.
     ///
     /// ```
     /// use machine::contract::{Idempotent, Tool};
@@ -51,7 +52,8 @@ pub(crate) fn named_tool<T: Tool>() -> NamedTool {
     })
 }
 
-/// The tools that are known at run time only, whose service makes this check of a call before it runs.
+/// The tools that are known at run time only, whose service makes this check of a call before it
+/// runs.
 #[cfg(feature = "worker")]
 pub(crate) fn run_time_tools(
     check: impl Fn(&Contract) -> Result<(), InvalidContract> + Send + Sync + 'static,
@@ -69,7 +71,8 @@ pub(crate) fn run_time_tools(
     })
 }
 
-/// A tool, and how its calls are checked, which may be about to run. `None` for the calls of another one.
+/// A tool, and how its calls are checked, which may be about to run. `None` for the calls of
+/// another one.
 fn checked_tool(
     name: String,
     check: impl Fn(&Contract, bool) -> Option<Result<(), String>> + Send + Sync + 'static,
@@ -92,8 +95,8 @@ fn name<T: Tool>() -> String {
     format!("{}.{}", T::SERVICE, T::METHOD)
 }
 
-/// Returns whether a program may run a call that has not ended: it has not begun, or is repeated if its worker ends. About
-/// another one, a service is only asked.
+/// Returns whether a program may run a call that has not ended: it has not begun, or is repeated if
+/// its worker ends. About another one, a service is only asked.
 fn runs(execution: &dyn Durable, contract: &Contract) -> bool {
     let state = execution.state_index();
     state == Status::Pending as usize

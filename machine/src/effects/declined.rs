@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Store {
-    /// The action of an irreversible call that ended because a person declined it. `None` for any other one, and for one
-    /// that cannot be read.
+    /// The action of an irreversible call that ended because a person declined it. `None` for any
+    /// other one, and for one that cannot be read.
     pub(crate) async fn declined_action(&self, call: Id) -> Result<Option<Digest>, Unavailable> {
         let call = LoadError::readable(Box::pin(self.load::<AnyExecution>(call)).await)?;
         let declined = call.filter(|call| {
@@ -26,9 +26,9 @@ impl Store {
         Ok(declined.map(|call| call.context().action().digest()))
     }
 
-    /// Refuses an irreversible action that no person approved, if the newest answer of a person to a
-    /// question about it was no. A new question, or a person who retries it, is an approval. Returns the
-    /// condition that no other answer comes before the execution begins.
+    /// Refuses an irreversible action that no person approved, if the newest answer of a person to
+    /// a question about it was no. A new question, or a person who retries it, is an approval.
+    /// Returns the condition that no other answer comes before the execution begins.
     pub(super) async fn not_declined(
         &self,
         id: Id,
@@ -48,8 +48,8 @@ impl Store {
         }
     }
 
-    /// The newest answer of a person to a question about this action, with its gate. One that is pruned or
-    /// cannot be read does not stop the rest.
+    /// The newest answer of a person to a question about this action, with its gate. One that is
+    /// pruned or cannot be read does not stop the rest.
     async fn newest_answer(
         &self,
         id: Id,
@@ -67,7 +67,8 @@ impl Store {
             for (gate, loaded) in gates.iter().zip(loaded) {
                 let Some(loaded) = LoadError::readable(loaded)? else { continue };
                 let Some(decision) = Progress::of(&loaded).decision().cloned() else { continue };
-                // A yes is for this action only, and until it ends; a no is for everything under the key.
+                // A yes is for this action only, and until it ends; a no is for everything under
+                // the key.
                 let about = loaded.context().approves().map(ApprovalRequest::action);
                 let is_for_this = about == Some(contract.action().digest());
                 if decision.approved

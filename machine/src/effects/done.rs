@@ -18,15 +18,15 @@ use crate::{
     stored::{Durable, Index},
 };
 
-/// The execution that has done what an idempotency key protects. Its `Display` is a clause for people, without
-/// data of the action.
+/// The execution that has done what an idempotency key protects. Its `Display` is a clause for
+/// people, without data of the action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Done {
     /// The execution.
     pub by: Id,
-    /// When it ended, or when the receipt arrived (milliseconds since the Unix epoch); `None` if the execution
-    /// was pruned or cannot be read, like the rest.
+    /// When it ended, or when the receipt arrived (milliseconds since the Unix epoch); `None` if
+    /// the execution was pruned or cannot be read, like the rest.
     pub at: Option<Millis>,
     /// The category of the actor of its last transition.
     pub actor: Option<Category>,
@@ -54,8 +54,8 @@ impl fmt::Display for Done {
 }
 
 impl Store {
-    /// Refuses to resume a machine if another execution has done what it is for: its own action or, of a gate,
-    /// the action behind it.
+    /// Refuses to resume a machine if another execution has done what it is for: its own action or,
+    /// of a gate, the action behind it.
     pub(super) async fn not_done(&self, id: Id, index: &Index) -> Result<(), StateError> {
         let key = match (&index.approves, &index.key) {
             (Some(approves), _) => match self.load::<AnyExecution>(approves.execution).await {

@@ -39,8 +39,8 @@ impl Store {
     /// permit is no longer valid, and its answer is late evidence.
     ///
     /// This stops a worker that has not started its call. One that is in its call may still finish
-    /// it, so the execution stays in doubt until that is known. An execution that waits for the report of its
-    /// service is put in doubt before its limit; the report still settles it.
+    /// it, so the execution stays in doubt until that is known. An execution that waits for the
+    /// report of its service is put in doubt before its limit; the report still settles it.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise, or late
-    /// evidence arrived: load it again and check.
+    /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict)
+    /// if it was settled otherwise, or late evidence arrived: load it again and check.
     pub async fn confirm_applied(
         &self,
         doubt: InDoubt,
@@ -109,10 +109,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`EffectError::WorkerAlive`] and [`EffectError::WorkerUnknown`]
-    /// if the worker has not ended, and [`EffectError::NotSettled`] if the call can still take effect:
-    /// wait, or [`override_not_applied`](Self::override_not_applied). [`CommitError::Refused`](crate::store::CommitError::Refused) if a
-    /// receipt says that it took effect. [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise.
+    /// The unchanged execution, with [`EffectError::WorkerAlive`] and
+    /// [`EffectError::WorkerUnknown`] if the worker has not ended, and [`EffectError::NotSettled`]
+    /// if the call can still take effect: wait, or
+    /// [`override_not_applied`](Self::override_not_applied).
+    /// [`CommitError::Refused`](crate::store::CommitError::Refused) if a receipt says that it took
+    /// effect. [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled
+    /// otherwise.
     pub async fn confirm_not_applied(
         &self,
         doubt: InDoubt,
@@ -130,14 +133,16 @@ impl Store {
         self.log_refusal([act], settled).await
     }
 
-    /// Settles an execution as not applied before that can be known: a person takes responsibility, by name,
-    /// for freeing the key although the worker may be alive or the call may not have settled. If the action
-    /// takes effect after all, every view reports it. A receipt cannot be overridden.
+    /// Settles an execution as not applied before that can be known: a person takes responsibility,
+    /// by name, for freeing the key although the worker may be alive or the call may not have
+    /// settled. If the action takes effect after all, every view reports it. A receipt cannot be
+    /// overridden.
     ///
     /// # Errors
     ///
-    /// The unchanged execution, with [`CommitError::Refused`](crate::store::CommitError::Refused) if a receipt says that it took effect,
-    /// and [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise.
+    /// The unchanged execution, with [`CommitError::Refused`](crate::store::CommitError::Refused)
+    /// if a receipt says that it took effect, and
+    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was settled otherwise.
     pub async fn override_not_applied(
         &self,
         doubt: InDoubt,
@@ -156,14 +161,15 @@ impl Store {
         self.log_refusal([act], settled).await
     }
 
-    /// Asks the service whether the action took effect ([`Perform::find`]), for at most the timeout of
-    /// the contract, and settles the execution by its answer. "Not found" counts only after the worker has
-    /// ended and the call has settled; if the answer is not conclusive, the execution stays in doubt.
+    /// Asks the service whether the action took effect ([`Perform::find`]), for at most the timeout
+    /// of the contract, and settles the execution by its answer. "Not found" counts only after the
+    /// worker has ended and the call has settled; if the answer is not conclusive, the execution
+    /// stays in doubt.
     ///
     /// # Errors
     ///
-    /// See [`confirm_not_applied`](Self::confirm_not_applied). [`EffectError::Contract`] if this program cannot read the
-    /// arguments: then the service is not asked.
+    /// See [`confirm_not_applied`](Self::confirm_not_applied). [`EffectError::Contract`] if this
+    /// program cannot read the arguments: then the service is not asked.
     pub fn ask_service<'a, T: Callable>(
         &'a self,
         doubt: InDoubt,
@@ -308,9 +314,9 @@ impl Store {
         self.advance(doubt, settle(next), act).await
     }
 
-    /// Finds out whether the call of an execution in doubt can still take effect. That it has ended is
-    /// recorded, because the proof, the lock file, is temporary; and that it was cut off, because only
-    /// its own process knows.
+    /// Finds out whether the call of an execution in doubt can still take effect. That it has ended
+    /// is recorded, because the proof, the lock file, is temporary; and that it was cut off,
+    /// because only its own process knows.
     pub(super) async fn observe(
         &self,
         mut doubt: InDoubt,

@@ -44,9 +44,9 @@ impl GateState {
         Some(decision.by.clone())
     }
 
-    /// Refuses, unless a person approved this execution and this exact action, and the approval has not expired.
-    /// Returns what must still hold when the execution is written. A COMPLETED gate is final; an execution leaves
-    /// PENDING once, so an approval is used once.
+    /// Refuses, unless a person approved this execution and this exact action, and the approval has
+    /// not expired. Returns what must still hold when the execution is written. A COMPLETED gate is
+    /// final; an execution leaves PENDING once, so an approval is used once.
     pub(crate) fn opens(
         &self,
         id: Id,

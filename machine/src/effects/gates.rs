@@ -90,8 +90,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StateError::OtherState`] if it is not PENDING, [`StateError::Contract`] if it is for another
-    /// tool, or its arguments do not fit; and those of [`load`](Self::load).
+    /// [`StateError::OtherState`] if it is not PENDING, [`StateError::Contract`] if it is for
+    /// another tool, or its arguments do not fit; and those of [`load`](Self::load).
     pub async fn planned<T: Callable>(&self, id: Id) -> Result<Planned<T>, StateError> {
         let pending = self.resume::<Pending>(id).await?;
         Planned::of(pending)
@@ -102,8 +102,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StateError::AlreadyDecided`] if it was answered, with who did; [`StateError::NotAGate`] if it
-    /// is another machine, or one that no longer waits; and those of [`load`](Self::load).
+    /// [`StateError::AlreadyDecided`] if it was answered, with who did; [`StateError::NotAGate`] if
+    /// it is another machine, or one that no longer waits; and those of [`load`](Self::load).
     pub async fn gate(&self, id: Id) -> Result<Gate, StateError> {
         let any: AnyExecution = self.load(id).await?;
         let gate = match Gate::narrow(any) {
@@ -115,16 +115,17 @@ impl Store {
         Ok(gate.with_whole(behind.map(|behind| behind.context().wording(Extent::Whole))))
     }
 
-    /// Approves a gate: the execution behind it may run, once. The answer and the end of
-    /// the gate are one batch. `shown` is the digest of the [whole question](Gate::whole_question), which
+    /// Approves a gate: the execution behind it may run, once. The answer and the end of the gate
+    /// are one batch. `shown` is the digest of the [whole question](Gate::whole_question), which
     /// the person has seen.
     ///
     /// # Errors
     ///
-    /// The unchanged gate, with [`EffectError::AlreadyDecided`] if another person answered first, with
-    /// that person's name; [`EffectError::GateExpired`]; [`EffectError::GateChanged`] if the action behind it is not
-    /// the one that it asks for; [`EffectError::GateDone`] if another execution has done that; [`EffectError::StateLeft`] if it is
-    /// a call of a state that its machine has left; [`EffectError::NotShown`] if the digest is that of another text.
+    /// The unchanged gate, with [`EffectError::AlreadyDecided`] if another person answered first,
+    /// with that person's name; [`EffectError::GateExpired`]; [`EffectError::GateChanged`] if the
+    /// action behind it is not the one that it asks for; [`EffectError::GateDone`] if another
+    /// execution has done that; [`EffectError::StateLeft`] if it is a call of a state that its
+    /// machine has left; [`EffectError::NotShown`] if the digest is that of another text.
     pub async fn approve(
         &self,
         gate: Gate,
@@ -154,7 +155,8 @@ impl Store {
         finished(written, decide.finish())
     }
 
-    /// Returns an error that names the earlier decision, if there is one; otherwise the error unchanged.
+    /// Returns an error that names the earlier decision, if there is one; otherwise the error
+    /// unchanged.
     pub(super) async fn decided_by_another(&self, id: Id, error: EffectError) -> EffectError {
         match self.gate(id).await {
             Err(StateError::AlreadyDecided { id, approved, by, at }) => {
@@ -185,8 +187,8 @@ impl Store {
         self.end_gate(gate, ended, None).await
     }
 
-    /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind it
-    /// with it.
+    /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind
+    /// it with it.
     ///
     /// # Errors
     ///
@@ -291,8 +293,9 @@ impl Store {
         Ok(behind)
     }
 
-    /// The execution behind a gate, if it can still be approved, and the state of its key. While another
-    /// execution holds the key, a person can approve: the action runs only if that one did not take effect.
+    /// The execution behind a gate, if it can still be approved, and the state of its key. While
+    /// another execution holds the key, a person can approve: the action runs only if that one did
+    /// not take effect.
     pub(super) async fn approvable(
         &self,
         gate: &Gate,

@@ -176,7 +176,8 @@ pub(crate) fn maker_of(machine: &dyn Durable) -> Option<Maker> {
 fn made<T: Callable>(contract: &Contract) -> Option<(&str, Maker)> {
     let key = contract.idempotency_key().filter(|_| contract.is_irreversible())?;
     contract.action().tool_name()?;
-    // An action of another program with an identity is taken as it is: only the type knows the identity.
+    // An action of another program with an identity is taken as it is: only the type knows the
+    // identity.
     let takes_all = || contract.action().identity().is_none().then(Maker::of::<T>);
     let maker = match T::__tool() {
         Some(_) => Some(Maker::of::<T>()),

@@ -19,8 +19,8 @@ use crate::{
 const LOOKS: usize = 20;
 
 impl Store {
-    /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
-    /// is decided by the attempts alone, in the transaction that takes it; this shows whether
+    /// Checks that the attempts at a key are all that its executions know of. Whether the key is
+    /// free is decided by the attempts alone, in the transaction that takes it; this shows whether
     /// an attempt was removed.
     pub(super) async fn check_attempts(
         &self,
@@ -31,8 +31,8 @@ impl Store {
             match self.difference(id, key).await {
                 Ok(None) => return Ok(()),
                 Ok(Some((by, version, reason))) => {
-                    // Rows and attempts change together: if the row is still the same, no commit came
-                    // between the two reads.
+                    // Rows and attempts change together: if the row is still the same, no commit
+                    // came between the two reads.
                     let found = self.found(by).await?;
                     if matches!(found, FoundRow::Row(row, _) if row.version == version) {
                         return Err(EffectError::Commit(CommitError::BrokenAttempt { id, reason }));
@@ -51,7 +51,8 @@ impl Store {
         Ok(())
     }
 
-    /// Finds an execution with this key whose record disagrees with its attempt: its id, its version, and the reason.
+    /// Finds an execution with this key whose record disagrees with its attempt: its id, its
+    /// version, and the reason.
     async fn difference(
         &self,
         id: Id,

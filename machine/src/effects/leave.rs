@@ -1,5 +1,5 @@
-//! A move out of a state ends the visit: its calls that have not begun end with their gates, and its child machines are
-//! asked to cancel. A move with `detach` leaves child machines as they are.
+//! A move out of a state ends the visit: its calls that have not begun end with their gates, and
+//! its child machines are asked to cancel. A move with `detach` leaves child machines as they are.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -44,8 +44,8 @@ pub(crate) enum WaitsFor {
 }
 
 impl WaitsFor {
-    /// What moves wait for: whether the first one leaves a state with calls, whether the last one ends the machine, and
-    /// whether they detach.
+    /// What moves wait for: whether the first one leaves a state with calls, whether the last one
+    /// ends the machine, and whether they detach.
     fn of((invokes, detaches): (bool, bool), (ends, ends_detached): (bool, bool)) -> Option<Self> {
         if ends && !ends_detached {
             return Some(Self::All);
@@ -64,8 +64,9 @@ impl WaitsFor {
 }
 
 impl Left {
-    /// The moves that are not written yet, as one; `None` if they leave nothing. Only the first one leaves a visit that is
-    /// stored. The state may have made its calls by another version of the table: `known` are those that were read.
+    /// The moves that are not written yet, as one; `None` if they leave nothing. Only the first one
+    /// leaves a visit that is stored. The state may have made its calls by another version of the
+    /// table: `known` are those that were read.
     pub(crate) fn of(machine: &dyn Durable, known: &[Arc<Definition>]) -> Option<Self> {
         let (definition, journal) = (machine.definition(), machine.journal());
         // An execution has no calls; its own rules say what its gate does.

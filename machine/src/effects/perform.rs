@@ -29,9 +29,9 @@ impl Store {
     /// irreversible action; lets the service perform the call under the permit; and settles the
     /// outcome.
     ///
-    /// An irreversible action runs at most once, and ends COMPLETED, FAILED or in doubt, or waits for the
-    /// [report](Self::report) of its service. An idempotent
-    /// one runs at least once; if its process ends, [`recover`](Self::recover) finds it interrupted.
+    /// An irreversible action runs at most once, and ends COMPLETED, FAILED or in doubt, or waits
+    /// for the [report](Self::report) of its service. An idempotent one runs at least once; if its
+    /// process ends, [`recover`](Self::recover) finds it interrupted.
     ///
     /// # Errors
     ///
@@ -116,8 +116,9 @@ impl Store {
         })
     }
 
-    /// Like [`perform`](Self::perform), with retries, for a tool that needs no permit: if the service gives no
-    /// receipt, it is called again after each of these delays. See [`ReadBackoff`].
+    /// Like [`perform`](Self::perform), with retries, for a tool that needs no permit: if the
+    /// service gives no receipt, it is called again after each of these delays. See
+    /// [`ReadBackoff`].
     ///
     /// # Errors
     ///
@@ -204,13 +205,13 @@ impl Store {
         Ok(Permit::new(attempt, None, contract.timeout(), None, handle))
     }
 
-    /// Runs an idempotent call again whose worker ended, or whose timeout has passed. The old worker is
-    /// fenced first.
+    /// Runs an idempotent call again whose worker ended, or whose timeout has passed. The old
+    /// worker is fenced first.
     ///
     /// # Errors
     ///
-    /// [`PerformError::NotResumed`] if the execution is not an interrupted one, or another process took
-    /// it over; and those of [`perform`](Self::perform).
+    /// [`PerformError::NotResumed`] if the execution is not an interrupted one, or another process
+    /// took it over; and those of [`perform`](Self::perform).
     pub fn perform_again<'a, T: Repeatable>(
         &'a self,
         running: Execution<Running>,
@@ -283,8 +284,8 @@ impl Store {
     }
 }
 
-/// An execution that is being performed. The future has a name, so that a wrong tool or service makes
-/// one error, and not one for each `.await`.
+/// An execution that is being performed. The future has a name, so that a wrong tool or service
+/// makes one error, and not one for each `.await`.
 type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
 
 /// Why [`Store::perform`] did not end an execution.

@@ -18,8 +18,8 @@ impl Query {
         self.machine(&*execution::DEFINITION.name)
     }
 
-    /// Machines in a state that makes calls, one of which is in this stage, which is not that of calls that have ended:
-    /// of those, a machine takes the outcome.
+    /// Machines in a state that makes calls, one of which is in this stage, which is not that of
+    /// calls that have ended: of those, a machine takes the outcome.
     ///
     /// ```
     /// use machine::contract::CallStage;

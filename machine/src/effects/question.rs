@@ -17,8 +17,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StateError::NotAQuestion`] if it does not wait, is a gate, is in doubt, or waits for the report of its service; and those of
-    /// [`load`](Self::load).
+    /// [`StateError::NotAQuestion`] if it does not wait, is a gate, is in doubt, or waits for the
+    /// report of its service; and those of [`load`](Self::load).
     pub async fn question(&self, id: Id) -> Result<Question, StateError> {
         let any: AnyExecution = self.load(id).await?;
         Question::narrow(any).map_err(|other| {
@@ -32,8 +32,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged question, with [`CommitError::Refused`](crate::store::CommitError::Refused) if it was already answered, and
-    /// [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was changed in the meantime.
+    /// The unchanged question, with [`CommitError::Refused`](crate::store::CommitError::Refused) if
+    /// it was already answered, and [`CommitError::Conflict`](crate::store::CommitError::Conflict)
+    /// if it was changed in the meantime.
     ///
     /// ```
     /// use machine::actor::{Actors, Human};

@@ -33,25 +33,27 @@ use crate::{
 pub struct Recovered {
     /// The executions in doubt, in the order in which they were begun.
     pub in_doubt: Vec<InDoubt>,
-    /// Executions that were in doubt, and whose worker has answered since, late: settled by its evidence.
+    /// Executions that were in doubt, and whose worker has answered since, late: settled by its
+    /// evidence.
     pub settled: Vec<AnyExecution>,
-    /// Idempotent calls whose worker ended, or whose timeout has passed: [`Store::perform_again`] runs
-    /// them again.
+    /// Idempotent calls whose worker ended, or whose timeout has passed: [`Store::perform_again`]
+    /// runs them again.
     pub interrupted: Vec<Execution<Running>>,
-    /// The executions that cannot be read, and why. The id is missing if that cannot be read either.
+    /// The executions that cannot be read, and why. The id is missing if that cannot be read
+    /// either.
     pub failed: Vec<(Option<Id>, StateError)>,
 }
 
 impl Store {
-    /// Finds the executions whose worker ended or timed out. Call it when a program starts, and from
-    /// time to time.
+    /// Finds the executions whose worker ended or timed out. Call it when a program starts, and
+    /// from time to time.
     ///
-    /// An irreversible execution without an answer is put in doubt if its worker has ended, if it is
-    /// unknown whether it has, or if its timeout has passed; and so is one whose service has accepted the call and has
-    /// not reported in time. The worker is fenced first (epoch + 1), so
-    /// that a late answer changes no state. Evidence that arrived late settles an execution in doubt.
-    /// Returns all executions in doubt, including those parked earlier. One that cannot be read does
-    /// not prevent the recovery of others.
+    /// An irreversible execution without an answer is put in doubt if its worker has ended, if it
+    /// is unknown whether it has, or if its timeout has passed; and so is one whose service has
+    /// accepted the call and has not reported in time. The worker is fenced first (epoch + 1), so
+    /// that a late answer changes no state. Evidence that arrived late settles an execution in
+    /// doubt. Returns all executions in doubt, including those parked earlier. One that cannot be
+    /// read does not prevent the recovery of others.
     ///
     /// # Errors
     ///
@@ -106,8 +108,8 @@ impl Store {
         Ok(recovered)
     }
 
-    /// Parks an execution if its worker is gone or overdue, or if its service has not reported in time, and
-    /// settles it if one of them answered late.
+    /// Parks an execution if its worker is gone or overdue, or if its service has not reported in
+    /// time, and settles it if one of them answered late.
     pub(crate) async fn take_over(
         &self,
         id: Id,
@@ -191,8 +193,8 @@ impl Store {
         Ok(())
     }
 
-    /// The current state of an execution in doubt: its worker may have answered, or ended. `None` if another
-    /// commit came first.
+    /// The current state of an execution in doubt: its worker may have answered, or ended. `None`
+    /// if another commit came first.
     async fn look_again(
         &self,
         doubt: InDoubt,

@@ -13,22 +13,23 @@ use crate::{
     },
 };
 
-/// The most evidence about one execution that reports add to. The first report of either kind is kept in any
-/// case, so that a holder of the token cannot fill the file.
+/// The most evidence about one execution that reports add to. The first report of either kind is
+/// kept in any case, so that a holder of the token cannot fill the file.
 const MAX_EVIDENCE: usize = 16;
 
 impl Store {
     /// Accepts the report of a service about a call that it has accepted
-    /// ([`Call::accepted`](crate::contract::Call::accepted)), and settles the execution by it: COMPLETED, or FAILED with
-    /// the reason, and its key is free.
+    /// ([`Call::accepted`](crate::contract::Call::accepted)), and settles the execution by it:
+    /// COMPLETED, or FAILED with the reason, and its key is free.
     ///
-    /// A report is evidence whenever it comes. Before it is on disk that the service has accepted the call, a
-    /// receipt settles the execution, and "not applied" is kept until the call has ended. After the limit, it settles the
-    /// doubt. After the end of the execution it changes no state, and a receipt contradicts an end as not done. The
-    /// first report wins; the same one again is [known](Reported::Known).
+    /// A report is evidence whenever it comes. Before it is on disk that the service has accepted
+    /// the call, a receipt settles the execution, and "not applied" is kept until the call has
+    /// ended. After the limit, it settles the doubt. After the end of the execution it changes no
+    /// state, and a receipt contradicts an end as not done. The first report wins; the same one
+    /// again is [known](Reported::Known).
     ///
-    /// `by` is the token in the request of the service, or the
-    /// [`ToolNode`](crate::actor::ToolNode) of a program that knows in another way that the report is genuine.
+    /// `by` is the token in the request of the service, or the [`ToolNode`](crate::actor::ToolNode)
+    /// of a program that knows in another way that the report is genuine.
     ///
     /// # Errors
     ///
@@ -106,8 +107,8 @@ impl Store {
         self.take_report(id, evidence, by).await
     }
 
-    /// The execution of the call that this token is for. The error gives no reason: a caller without a token
-    /// learns nothing.
+    /// The execution of the call that this token is for. The error gives no reason: a caller
+    /// without a token learns nothing.
     pub(super) async fn call_of(
         &self,
         id: Id,
@@ -237,7 +238,8 @@ pub enum Reported {
     Settled(AnyExecution),
     /// It was known before. Nothing was changed.
     Known(AnyExecution),
-    /// It is kept as late evidence, and changes no state: the execution has ended, or its call is still running.
+    /// It is kept as late evidence, and changes no state: the execution has ended, or its call is
+    /// still running.
     Kept(AnyExecution),
 }
 

@@ -24,8 +24,8 @@ pub(crate) fn may_be_stored(machine: &dyn Durable, ready: &Prepared) -> Result<(
 }
 
 impl Store {
-    /// Refuses a new attempt at what a child did: a machine decides itself what follows when one of its calls fails, and
-    /// would not see the attempt.
+    /// Refuses a new attempt at what a child did: a machine decides itself what follows when one of
+    /// its calls fails, and would not see the attempt.
     pub(super) async fn repeats_no_child(&self, ready: &Prepared) -> Result<(), EffectError> {
         let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
         let Some(failed) = ready.index.retry_of.filter(|_| is_new) else { return Ok(()) };
@@ -36,9 +36,9 @@ impl Store {
         }
     }
 
-    /// Refuses a machine that leaves its initial state without the approval that it needs. The gate may be
-    /// answered by the same batch; `known` is one that was loaded for this batch. Returns what must hold of the gate
-    /// when the machine is written.
+    /// Refuses a machine that leaves its initial state without the approval that it needs. The gate
+    /// may be answered by the same batch; `known` is one that was loaded for this batch. Returns
+    /// what must hold of the gate when the machine is written.
     pub(super) async fn gate_is_open(
         &self,
         ready: &Prepared,
@@ -72,8 +72,8 @@ fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Refuses imported machines that could act: data can be imported into several stores, each of which could
-/// perform an irreversible action, and no actor gave an answer that was read from data.
+/// Refuses imported machines that could act: data can be imported into several stores, each of
+/// which could perform an irreversible action, and no actor gave an answer that was read from data.
 fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), EffectError> {
     let has_ended = machine.definition().states[machine.state_index()].terminal;
     let is_answered = after.approves.as_ref().is_some_and(|gate| gate.decision.is_some());

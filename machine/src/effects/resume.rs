@@ -40,16 +40,16 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// Refuses a machine that has waited longer than `limit`, counted from when it entered its state. An answer
-    /// that is stored does not start the time again.
+    /// Refuses a machine that has waited longer than `limit`, counted from when it entered its
+    /// state. An answer that is stored does not start the time again.
     #[must_use]
     pub fn max_age(mut self, limit: Duration) -> Self {
         self.max_age = Some(limit);
         self
     }
 
-    /// Declares how many machines of the session are being resumed. If that differs from the number that wait, it
-    /// is a warning: through `tracing`, and in [`Resumed`].
+    /// Declares how many machines of the session are being resumed. If that differs from the number
+    /// that wait, it is a warning: through `tracing`, and in [`Resumed`].
     #[must_use]
     pub fn resuming(mut self, count: usize) -> Self {
         self.resuming = Some(count);
@@ -109,9 +109,9 @@ impl Waits {
 }
 
 impl Store {
-    /// Loads a waiting machine to resume it. It must exist, pass verification, be in state `S`
-    /// and not in doubt, and no other execution may have completed its action; of a gate, that is the action
-    /// behind it.
+    /// Loads a waiting machine to resume it. It must exist, pass verification, be in state `S` and
+    /// not in doubt, and no other execution may have completed its action; of a gate, that is the
+    /// action behind it.
     ///
     /// # Errors
     ///
@@ -150,9 +150,9 @@ impl Store {
         Ok(S::narrow(machine).map_err(|_| LoadError::NotFound { id })?)
     }
 
-    /// Resumes a question with its stored answer. A [question to a
-    /// person](crate::contract::Contract::ecs_request) becomes COMPLETED, with the answer as its result;
-    /// any other execution becomes RUNNING, and its program continues.
+    /// Resumes a question with its stored answer. A
+    /// [question to a person](crate::contract::Contract::ecs_request) becomes COMPLETED, with the
+    /// answer as its result; any other execution becomes RUNNING, and its program continues.
     ///
     /// ```
     /// # use machine::{actor::GraphRunner, contract::Question, effects::Resume, store::Store};
@@ -169,8 +169,9 @@ impl Store {
     /// # Errors
     ///
     /// The unchanged question, with [`EffectError::Unanswered`] if no one has answered it,
-    /// [`EffectError::NotResumed`] if another execution has completed its action or it has waited longer than the
-    /// limit, and [`CommitError::Conflict`](crate::store::CommitError::Conflict) if it was changed in the meantime.
+    /// [`EffectError::NotResumed`] if another execution has completed its action or it has waited
+    /// longer than the limit, and [`CommitError::Conflict`](crate::store::CommitError::Conflict) if
+    /// it was changed in the meantime.
     pub async fn proceed(
         &self,
         question: Question,
@@ -250,7 +251,8 @@ impl Store {
         }
     }
 
-    /// Checks a machine that is about to be resumed. Returns how long it has waited, and what does not fit.
+    /// Checks a machine that is about to be resumed. Returns how long it has waited, and what does
+    /// not fit.
     async fn before_resume(
         &self,
         waits: &Waits,

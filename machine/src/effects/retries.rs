@@ -52,8 +52,9 @@ impl<'a> DecidedRetry<'a> {
         Act { by, operation: "retry", machines, detail: String::new() }
     }
 
-    /// What must hold when a person retries a failed execution: the condition of [`Store::not_retried`], which was
-    /// asked before. An action without a key may have any number of attempts.
+    /// What must hold when a person retries a failed execution: the condition of
+    /// [`Store::not_retried`], which was asked before. An action without a key may have any number
+    /// of attempts.
     pub(crate) fn condition(&self) -> Option<Condition> {
         let attempts = OtherAttempts {
             of: self.of,
@@ -67,8 +68,9 @@ impl<'a> DecidedRetry<'a> {
 }
 
 impl Store {
-    /// The reason for which a person cannot retry an execution; the condition of the command and of all views. A
-    /// program may have several attempts that wait: of these, the key decides which one begins.
+    /// The reason for which a person cannot retry an execution; the condition of the command and of
+    /// all views. A program may have several attempts that wait: of these, the key decides which
+    /// one begins.
     pub(crate) async fn not_retried(
         &self,
         execution: &AnyExecution,

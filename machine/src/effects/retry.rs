@@ -6,7 +6,8 @@ use crate::{
 /// The maximum number of tries of a commit.
 const MAX_TRIES: usize = 6;
 
-/// Decides whether a commit is tried again. Commits are idempotent, so retrying an indeterminate one is safe.
+/// Decides whether a commit is tried again. Commits are idempotent, so retrying an indeterminate
+/// one is safe.
 #[derive(Debug, Default)]
 pub(crate) struct Retry {
     failed: usize,

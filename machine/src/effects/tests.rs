@@ -40,8 +40,8 @@ async fn log(store: &Store) -> Vec<Operation> {
     page.items.into_iter().map(Result::unwrap).collect()
 }
 
-/// The number of transactions in a write-ahead log, each of which is one fsync: the frames that end one say how
-/// large the database is then.
+/// The number of transactions in a write-ahead log, each of which is one fsync: the frames that end
+/// one say how large the database is then.
 fn transactions(file: &Path) -> usize {
     let wal = std::fs::read(file.with_extension("db-wal")).unwrap();
     let page = u32::from_be_bytes(wal[8..12].try_into().unwrap()) as usize;
@@ -186,7 +186,8 @@ fn an_act_on_one_machine_is_one_transaction_with_its_line_of_the_operator_log() 
     });
 }
 
-/// What is done to each machine is logged by the batch that does it, because a crash can come in between.
+/// What is done to each machine is logged by the batch that does it, because a crash can come in
+/// between.
 #[test]
 fn an_act_on_several_machines_has_a_line_for_each() {
     pollster::block_on(async {

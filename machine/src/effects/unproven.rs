@@ -31,8 +31,8 @@ impl Unproven {
 }
 
 impl Store {
-    /// Checks that "it did not take effect" could be known at this time: the worker had ended, and the call
-    /// had settled.
+    /// Checks that "it did not take effect" could be known at this time: the worker had ended, and
+    /// the call had settled.
     pub(crate) async fn may_be_freed(
         &self,
         doubt: InDoubt,
@@ -70,8 +70,9 @@ impl Store {
         Err(Refused::new(doubt, reason))
     }
 
-    /// Why "it did not take effect" would be refused now, as far as reading tells. It is not known when a call settles
-    /// whose end is not recorded yet: then the answer is `None`, because a refused confirmation records the end.
+    /// Why "it did not take effect" would be refused now, as far as reading tells. It is not known
+    /// when a call settles whose end is not recorded yet: then the answer is `None`, because a
+    /// refused confirmation records the end.
     pub(crate) async fn unproven(
         &self,
         doubt: &Execution<Waiting>,

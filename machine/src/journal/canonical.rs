@@ -4,9 +4,9 @@ use serde_json::{Map, Number, Value};
 
 /// JSON text with sorted keys, without whitespace, and with numbers in one form.
 ///
-/// The text does not depend on the features of `serde_json` that other crates of the program enable:
-/// with `preserve_order` maps are not sorted, and with `arbitrary_precision` numbers keep the text
-/// that they were read from.
+/// The text does not depend on the features of `serde_json` that other crates of the program
+/// enable: with `preserve_order` maps are not sorted, and with `arbitrary_precision` numbers keep
+/// the text that they were read from.
 pub(crate) fn canonical(value: &Value) -> String {
     text_of(value, plain_number)
 }
@@ -18,7 +18,8 @@ pub(crate) fn canonical_object(map: &Map<String, Value>) -> String {
     text
 }
 
-/// Like [`canonical`], with whole numbers written as integers: models write both `1` and `1.0` for the same value.
+/// Like [`canonical`], with whole numbers written as integers: models write both `1` and `1.0` for
+/// the same value.
 pub(crate) fn canonical_whole(value: &Value) -> String {
     text_of(value, whole_number)
 }
@@ -109,8 +110,8 @@ fn string(value: &str, text: &mut String) {
     }
 }
 
-/// The number in the form that `serde_json` gives it without `arbitrary_precision`: an integer of 64
-/// bits, or a float.
+/// The number in the form that `serde_json` gives it without `arbitrary_precision`: an integer of
+/// 64 bits, or a float.
 fn plain_number(number: &Number) -> Number {
     match (number.as_i64(), number.as_u64(), number.as_f64()) {
         // Zero has a sign only as a float.
@@ -159,8 +160,8 @@ pub(crate) fn make_plain(value: &mut Value) {
     }
 }
 
-/// The deepest nesting of a field or of an item of a payload: `serde_json` stops reading at 128 levels, and a stored
-/// value is inside of other JSON.
+/// The deepest nesting of a field or of an item of a payload: `serde_json` stops reading at 128
+/// levels, and a stored value is inside of other JSON.
 pub(super) const DEEPEST: usize = 120;
 
 /// Returns `true` if the value is nested too deeply to be read back.

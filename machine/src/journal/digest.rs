@@ -59,7 +59,8 @@ impl DigestKey {
     }
 }
 
-/// The longest input that is digested without an allocation, in bytes: nearly every journal entry and most rows fit.
+/// The longest input that is digested without an allocation, in bytes: nearly every journal entry
+/// and most rows fit.
 const SHORT: usize = 1024;
 
 /// Writes a part at the front, and returns the rest.

@@ -15,8 +15,9 @@ use crate::{
 pub struct Entry {
     /// The position in this machine's journal, from 0.
     pub number: u64,
-    /// When it was committed (milliseconds since the Unix epoch, by the clock of the store); before the commit, when it was
-    /// made, by the clock of the system. Less than in the previous entry if the clock has gone back.
+    /// When it was committed (milliseconds since the Unix epoch, by the clock of the store); before
+    /// the commit, when it was made, by the clock of the system. Less than in the previous entry if
+    /// the clock has gone back.
     pub at: Millis,
     /// The kind of the actor, such as `tool_node`; `None` if none was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +159,8 @@ impl Entry {
         Ok(Self { number, at, actor, by, definition: fingerprint, fact, digest, made_at })
     }
 
-    /// Actor, payload, deadlines and whether it stays, as canonical text; nothing if there is none of it.
+    /// Actor, payload, deadlines and whether it stays, as canonical text; nothing if there is none
+    /// of it.
     fn body(
         &self,
         payload: &Map<String, Value>,

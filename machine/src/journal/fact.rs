@@ -68,8 +68,8 @@ pub enum Fact {
         to: Cow<'static, str>,
         /// The trigger.
         trigger: Cow<'static, str>,
-        /// It stayed in its state (`=> Self`): it began no visit, and no deadline started again. Without this mark it
-        /// began one.
+        /// It stayed in its state (`=> Self`): it began no visit, and no deadline started again.
+        /// Without this mark it began one.
         #[serde(default, skip_serializing_if = "is_false")]
         stays: bool,
         /// The payload from the caller, by name.

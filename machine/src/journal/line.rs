@@ -3,8 +3,8 @@ use std::borrow::Cow;
 use super::{Digest, DigestKey};
 use crate::{clock::Millis, definition::Fingerprint};
 
-/// A journal entry as a store keeps it: names that the definition knows are numbers, and the rest of
-/// the fact is one text, which is made once and never again changed.
+/// A journal entry as a store keeps it: names that the definition knows are numbers, and the rest
+/// of the fact is one text, which is made once and never again changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     /// The position in this machine's journal, from 0.

@@ -137,8 +137,8 @@ impl Journal {
         }
     }
 
-    /// Records the transition along an edge of the definition, and the deadlines that it starts; `None` if
-    /// it stays in its state.
+    /// Records the transition along an edge of the definition, and the deadlines that it starts;
+    /// `None` if it stays in its state.
     pub(crate) fn moved(
         &mut self,
         definition: &'static Definition,
@@ -166,8 +166,8 @@ impl Journal {
         self.append(by, fact);
     }
 
-    /// The deadlines that keep running along this edge: those of the groups that it stays in and, if it
-    /// stays in its state, those of the state. The one that fires it is over.
+    /// The deadlines that keep running along this edge: those of the groups that it stays in and,
+    /// if it stays in its state, those of the state. The one that fires it is over.
     fn kept(&self, definition: &Definition, edge: &Edge, stays: bool) -> Vec<Due> {
         let mut kept = Vec::new();
         for due in self.deadlines().iter().filter(|due| !fires(definition, edge, due)) {
@@ -203,12 +203,13 @@ impl Journal {
         self.entries.push(Entry { number, at, actor, by, definition, fact, digest, made_at });
     }
 
-    /// Gives the entries since the last commit the time `now` of the store's clock, and makes the deadlines that they
-    /// start absolute, counted from it. A retried commit counts from the retry.
+    /// Gives the entries since the last commit the time `now` of the store's clock, and makes the
+    /// deadlines that they start absolute, counted from it. A retried commit counts from the retry.
     pub(crate) fn set_times(&mut self, now: Millis) {
         // A commit that may be on disk must stay as it was sent.
         let sent = self.stored.commit_id.is_some();
-        // The clock may have gone back: entries are in the order of their numbers. Those that were imported have a digest.
+        // The clock may have gone back: entries are in the order of their numbers. Those that were
+        // imported have a digest.
         for entry in self.entries.iter_mut().filter(|entry| entry.digest.is_none()) {
             if !(sent && entry.made_at.is_some()) {
                 entry.made_at.get_or_insert(entry.at);

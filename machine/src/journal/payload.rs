@@ -15,8 +15,8 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Adds an item. One that is null is left out: a payload without an item of its transition has it as null.
-    /// If an item cannot be written as JSON, the commit fails, not the transition:
+    /// Adds an item. One that is null is left out: a payload without an item of its transition has
+    /// it as null. If an item cannot be written as JSON, the commit fails, not the transition:
     /// transitions are pure and cannot fail.
     pub(crate) fn with(mut self, name: &str, item: &impl Serialize) -> Self {
         match value_of(item) {

@@ -47,8 +47,8 @@ fn check_name(name: &str) -> Result<(), Unportable> {
     Ok(())
 }
 
-/// Checks JSON text before it is read: with some features of `serde_json` the parsed value no longer
-/// shows the names of its members.
+/// Checks JSON text before it is read: with some features of `serde_json` the parsed value no
+/// longer shows the names of its members.
 pub(crate) fn check_text(text: &str) -> Result<(), Unportable> {
     let mut rest = text;
     while let Some(at) = rest.find(|one: char| one == '"' || one == '-' || one.is_ascii_digit()) {

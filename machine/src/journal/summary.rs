@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::{Due, Entry, Fact};
 use crate::clock::Millis;
 
-/// The past of a machine, as far as rules and views need it: a fold over its journal, so that loading a
-/// machine takes the same time however long its history is.
+/// The past of a machine, as far as rules and views need it: a fold over its journal, so that
+/// loading a machine takes the same time however long its history is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -19,8 +19,8 @@ pub struct Summary {
     pub updated_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
-    /// The number of the entry that began the visit of its state: the newest transition that did not stay, or creation,
-    /// which is 0.
+    /// The number of the entry that began the visit of its state: the newest transition that did
+    /// not stay, or creation, which is 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub entered: u64,
     /// The number of transitions.

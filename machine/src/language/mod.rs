@@ -14,8 +14,9 @@ use serde::{Serialize, Serializer};
 
 pub use phrase::Phrase;
 
-/// The language of the prompt, of summaries and questions, and of results and reasons in them. All other texts are
-/// English; labels and names are the same in every language, so that a program can rely on them.
+/// The language of the prompt, of summaries and questions, and of results and reasons in them. All
+/// other texts are English; labels and names are the same in every language, so that a program can
+/// rely on them.
 ///
 /// A program adds its own with [`other`](Self::other):
 ///
@@ -44,7 +45,8 @@ pub enum Language {
     Other(OtherLanguage),
 }
 
-/// A language that a program has added: see [`Language::other`]. Two with the same code are the same.
+/// A language that a program has added: see [`Language::other`]. Two with the same code are the
+/// same.
 #[derive(Clone, Copy)]
 pub struct OtherLanguage {
     code: &'static str,
@@ -55,8 +57,8 @@ impl Language {
     /// The languages of the library.
     pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
-    /// A language of the program, with the code by which its tools know it, and its texts. What it does not
-    /// have is in English. A text has the same `{names}` as the English one.
+    /// A language of the program, with the code by which its tools know it, and its texts. What it
+    /// does not have is in English. A text has the same `{names}` as the English one.
     #[must_use]
     pub const fn other(code: &'static str, texts: fn(Phrase) -> Option<&'static str>) -> Self {
         Self::Other(OtherLanguage { code, texts })
@@ -82,7 +84,8 @@ impl Language {
         }
     }
 
-    /// A text of the library with values in the place of their names. A name without a value stays as it is.
+    /// A text of the library with values in the place of their names. A name without a value stays
+    /// as it is.
     pub(crate) fn say(self, phrase: Phrase, values: &[(&str, &dyn Display)]) -> String {
         fill(self.text(phrase), |name| {
             let found = values.iter().find(|(known, _)| *known == name);
@@ -91,8 +94,8 @@ impl Language {
     }
 }
 
-/// Fills the places of a template, such as `{name}`. Each is filled once, so that a value cannot bring places of its
-/// own; one without a value stays as it is.
+/// Fills the places of a template, such as `{name}`. Each is filled once, so that a value cannot
+/// bring places of its own; one without a value stays as it is.
 pub(crate) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;

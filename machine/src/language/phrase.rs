@@ -3,8 +3,8 @@
 /// Makes the table: a name, the English text and the Chinese one. `{name}` stands for a value.
 macro_rules! phrases {
     ($($name:ident: $english:literal, $chinese:literal;)*) => {
-        /// A text of the library in a prompt, a question, a result or a reason. `{name}` in it stands for a value, which a
-        /// translation has, too.
+        /// A text of the library in a prompt, a question, a result or a reason. `{name}` in it
+        /// stands for a value, which a translation has, too.
         ///
         /// ```
         /// use machine::view::{Language, Phrase};

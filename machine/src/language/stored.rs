@@ -24,8 +24,8 @@ const STORED: &[Phrase] = &[
 ];
 
 impl Language {
-    /// A stored reason in this language, if it is one of the library's. The words of tools and of people stay as
-    /// they are.
+    /// A stored reason in this language, if it is one of the library's. The words of tools and of
+    /// people stay as they are.
     pub(crate) fn stored(self, text: &str) -> Cow<'_, str> {
         if self == Self::English {
             return Cow::Borrowed(text);

@@ -20,7 +20,8 @@ pub struct Approval {
     pub gate: Id,
     /// The execution that may run once it is approved.
     pub execution: Id,
-    /// The exact action, as a question. Long arguments are cut; then its second line names what is hidden.
+    /// The exact action, as a question. Long arguments are cut; then its second line names what is
+    /// hidden.
     pub question: String,
     /// The digest of the question, which an approval needs; `None` if a part is hidden:
     /// [`Gate::whole_question`](crate::contract::Gate::whole_question) has all of it.
@@ -37,12 +38,13 @@ pub struct Approval {
     pub irreversible: bool,
     /// Since when it waits (milliseconds since the Unix epoch).
     pub waiting_since: Millis,
-    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the
+    /// store).
     pub expires_at: Option<Millis>,
     /// The reason why it can no longer be approved.
     pub stale: Option<String>,
-    /// A caution before it is approved: another execution may be performing the same action, or a call of the same tool
-    /// and session is in doubt.
+    /// A caution before it is approved: another execution may be performing the same action, or a
+    /// call of the same tool and session is in doubt.
     pub caution: Option<String>,
     /// The actions that a person can take.
     pub next: Vec<NextStep>,
@@ -57,8 +59,8 @@ impl View<Approval> {
 }
 
 impl Observer {
-    /// A page of the gates that wait for an answer, in the order and from the place of a query. A gate that cannot be
-    /// read is left out: it [needs attention](Self::attention).
+    /// A page of the gates that wait for an answer, in the order and from the place of a query. A
+    /// gate that cannot be read is left out: it [needs attention](Self::attention).
     ///
     /// # Errors
     ///

@@ -27,20 +27,23 @@ pub enum ConcernReason {
     SetAside,
     /// A worker refused to start. The concern is about no machine.
     WorkerNotStarted,
-    /// For a minute or longer, the machine has needed a handler or a tool that no live worker has, or only workers that have
-    /// not looked for work for a minute, such as frozen ones, or a program for a message that all live workers leave alone.
+    /// For a minute or longer, the machine has needed a handler or a tool that no live worker has,
+    /// or only workers that have not looked for work for a minute, such as frozen ones, or a
+    /// program for a message that all live workers leave alone.
     NoWorker,
-    /// Nothing can move the machine, for a minute or longer: its handler waits in a state that is not `#[stable]`, without an open
-    /// call or child, a deadline, a message, or a move for a person.
+    /// Nothing can move the machine, for a minute or longer: its handler waits in a state that is
+    /// not `#[stable]`, without an open call or child, a deadline, a message, or a move for a
+    /// person.
     Stuck,
-    /// A read transaction keeps the write-ahead log of the file from being reset, for a minute or longer, so that it grows.
-    /// The concern is about no machine.
+    /// A read transaction keeps the write-ahead log of the file from being reset, for a minute or
+    /// longer, so that it grows. The concern is about no machine.
     LogPinned,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
     /// The last attempt of a worker failed; workers try again.
     Failing,
-    /// More than 1,000 messages are queued for it; with 10,000, it gets no more from programs and people.
+    /// More than 1,000 messages are queued for it; with 10,000, it gets no more from programs and
+    /// people.
     ManyMessages,
     /// The machine waits for a person.
     WaitsForPerson,
@@ -65,23 +68,25 @@ impl fmt::Display for ConcernReason {
     }
 }
 
-/// A call in doubt that can still take effect: before its process has ended and the call has settled, only evidence,
-/// a person who found that it took effect, or an override ends the doubt.
+/// A call in doubt that can still take effect: before its process has ended and the call has
+/// settled, only evidence, a person who found that it took effect, or an override ends the doubt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct OpenCall {
     /// The process of the call; while it runs, the one to restart.
     pub process: Process,
-    /// When the call was found to be cut off (milliseconds since the Unix epoch, by the clock of the
-    /// store); `None` if it may still answer.
+    /// When the call was found to be cut off (milliseconds since the Unix epoch, by the clock of
+    /// the store); `None` if it may still answer.
     pub cut_off_at: Option<Millis>,
-    /// Until when it can take effect, although its process has ended (milliseconds since the Unix epoch, by the clock of
-    /// the store); from then on, a person can confirm that it did not. `None` while its process runs.
+    /// Until when it can take effect, although its process has ended (milliseconds since the Unix
+    /// epoch, by the clock of the store); from then on, a person can confirm that it did not.
+    /// `None` while its process runs.
     pub settles_at: Option<Millis>,
 }
 
-/// A failure of a worker, for every audience. The text of the error may repeat data, so it is a separate field.
+/// A failure of a worker, for every audience. The text of the error may repeat data, so it is a
+/// separate field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -92,7 +97,8 @@ pub struct Trouble {
     pub reason: String,
     /// The number of attempts.
     pub attempts: u32,
-    /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store); `None` for a message.
+    /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store);
+    /// `None` for a message.
     pub at: Option<Millis>,
     /// Workers do not try again before a person requeues it.
     pub set_aside: bool,
@@ -142,7 +148,8 @@ pub struct Concern<A: Audience = Human> {
     pub summary: String,
     /// The question that it waits with.
     pub question: Option<String>,
-    /// The trigger of an answer that was sent, and that the program of the machine has not applied yet.
+    /// The trigger of an answer that was sent, and that the program of the machine has not applied
+    /// yet.
     pub answered_with: Option<String>,
     /// The call that is in doubt and that can still take effect.
     pub open_call: Option<OpenCall>,
@@ -150,10 +157,11 @@ pub struct Concern<A: Audience = Human> {
     pub missing: Option<String>,
     /// The failure, if a worker failed.
     pub trouble: Option<Trouble>,
-    /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls that the deadline waits
-    /// for; for what is stuck, the repair; for an inbox, the number of its messages; for a worker, its process, and why it
-    /// refused to start; for the log, the process that reads, and the repair; for a gate, why it can no longer be approved,
-    /// or what to know before, which has the arguments of a call in doubt that it may repeat.
+    /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls
+    /// that the deadline waits for; for what is stuck, the repair; for an inbox, the number of its
+    /// messages; for a worker, its process, and why it refused to start; for the log, the process
+    /// that reads, and the repair; for a gate, why it can no longer be approved, or what to know
+    /// before, which has the arguments of a call in doubt that it may repeat.
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -163,9 +171,9 @@ pub struct Concern<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub error: A::Internal<Option<String>>,
-    /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
-    /// or since the call should have ended; for a worker, when it last refused; for the log, since a worker noticed the
-    /// reader; for anything else, since it entered its state.
+    /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since
+    /// the deadline, or since the call should have ended; for a worker, when it last refused; for
+    /// the log, since a worker noticed the reader; for anything else, since it entered its state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,
@@ -183,7 +191,7 @@ pub struct Attention<A: Audience = Human> {
     pub concerns: Vec<Concern<A>>,
     /// There are more that wait, or are overdue, than were asked for.
     pub truncated: bool,
-    /// The handlers and tools that ready machines need, and what to do about it; empty while a worker is alive. After a
-    /// minute, these machines are concerns.
+    /// The handlers and tools that ready machines need, and what to do about it; empty while a
+    /// worker is alive. After a minute, these machines are concerns.
     pub no_worker: Vec<String>,
 }

@@ -58,7 +58,8 @@ impl<'a> CallsOf<'a> {
 }
 
 impl Observer {
-    /// What the calls do that these machines made by entering their states: one read for all of them.
+    /// What the calls do that these machines made by entering their states: one read for all of
+    /// them.
     pub(super) async fn state_calls(
         &self,
         machines: &[CallsOf<'_>],
@@ -236,7 +237,8 @@ impl MachineCalls {
     }
 }
 
-/// Adds the outcomes of calls that were not made, and marks those that the machine no longer waits for.
+/// Adds the outcomes of calls that were not made, and marks those that the machine no longer waits
+/// for.
 fn add_outcomes(
     list: &mut Vec<CallView>,
     (entered, name): (u64, &str),
@@ -288,7 +290,8 @@ fn outcomes(
         .filter_map(Received::call)
 }
 
-/// A move that leaves a call waits for it while it may have taken effect and the machine does not know.
+/// A move that leaves a call waits for it while it may have taken effect and the machine does not
+/// know.
 fn is_waited_for(row: &CallRow) -> bool {
     matches!(row.hold, Hold::Held | Hold::Applied) && !row.is_taken()
 }

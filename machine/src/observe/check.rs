@@ -62,7 +62,8 @@ impl Store {
         Ok(Check { broken_definitions: definitions.broken, machines, ..Check::default() })
     }
 
-    /// Reads every machine, those of the kinds that the program has declared as the program reads them.
+    /// Reads every machine, those of the kinds that the program has declared as the program reads
+    /// them.
     pub(super) async fn check_all(&self, progress: impl FnMut(u64)) -> Result<Check, LoadError> {
         let declared = &self.inner.declared;
         let mut check = self.check_readable(progress).await?;

@@ -18,16 +18,17 @@ use crate::{
 const PAGE: usize = 256;
 
 impl Observer {
-    /// The machines that a query selects and that need attention, most urgent first. At most as many as
-    /// the query's limit that wait for a person, and as many that are overdue, are stuck, or have many messages, are named;
-    /// whatever is contradicted and not acknowledged, in doubt, set aside or failing always is. So are what cannot be read,
-    /// because it may match the query, a worker that refused to start, and a log that is not reset. There are no pages: the
-    /// place and the order of the query are ignored.
+    /// The machines that a query selects and that need attention, most urgent first. At most as
+    /// many as the query's limit that wait for a person, and as many that are overdue, are stuck,
+    /// or have many messages, are named; whatever is contradicted and not acknowledged, in doubt,
+    /// set aside or failing always is. So are what cannot be read, because it may match the query,
+    /// a worker that refused to start, and a log that is not reset. There are no pages: the place
+    /// and the order of the query are ignored.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now. A machine that cannot be read is
-    /// reported as a concern.
+    /// [`LoadError::Unavailable`] if the storage cannot be read now. A machine that cannot be read
+    /// is reported as a concern.
     pub async fn attention<A: Audience>(
         &self,
         query: &Query,
@@ -116,7 +117,8 @@ impl Observer {
                         let entered_at = concern.since;
                         concern.since =
                             line.due_at.map(|at| due::<A>(at, entered_at.unwrap_or(at)));
-                        // That of a gate is its standing; of an own machine, what its deadline waits for.
+                        // That of a gate is its standing; of an own machine, what its deadline
+                        // waits for.
                         let is_own =
                             concern.machine.as_deref() != Some(&*execution::DEFINITION.name);
                         let late = concern.cause.filter(|_| is_own);
@@ -183,8 +185,8 @@ impl Observer {
         Ok(())
     }
 
-    /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that the reason is
-    /// gone, or if it cannot be read, which is reported as a separate concern.
+    /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that
+    /// the reason is gone, or if it cannot be read, which is reported as a separate concern.
     pub(super) async fn concern<A: Audience>(
         &self,
         reason: ConcernReason,
@@ -263,8 +265,8 @@ impl Observer {
     }
 }
 
-/// Checks for a state in which a machine waits for a person: a question with a move whose `by` names people; and an
-/// execution that asks a person.
+/// Checks for a state in which a machine waits for a person: a question with a move whose `by`
+/// names people; and an execution that asks a person.
 fn waits_for_person(definition: &Definition, state: usize) -> bool {
     let is_execution = definition.name == execution::DEFINITION.name;
     let mut leaving = definition.leaving(state);

@@ -14,8 +14,8 @@ use crate::{
 const MAX_CALLS: usize = 50;
 
 impl Observer {
-    /// The decisions about the calls of a machine that were made during a part of its history, in order. Of many
-    /// calls, only the newest are read.
+    /// The decisions about the calls of a machine that were made during a part of its history, in
+    /// order. Of many calls, only the newest are read.
     pub(super) async fn decisions(
         &self,
         id: Id,
@@ -42,8 +42,9 @@ impl Observer {
                 let history = self.store.history(journal).await;
                 let Some(history) = LoadError::readable(history)? else { continue };
                 let made_at = history.entries.first().map_or(Millis::MIN, |entry| entry.at);
-                // A decision may lead to the entry of the same millisecond; nothing is decided before the creation.
-                // Where the clock was set back, the entries that made the call and took its outcome show the order.
+                // A decision may lead to the entry of the same millisecond; nothing is decided
+                // before the creation. Where the clock was set back, the entries that made the call
+                // and took its outcome show the order.
                 let before = |at: Millis| {
                     let later = entries.iter().find(|entry| entry.number > 0 && entry.at >= at);
                     let later = later.map_or(end, |entry| entry.number);

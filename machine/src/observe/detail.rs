@@ -34,15 +34,15 @@ pub struct Detail<A: Audience = Human> {
     pub gate: Option<WaitsBehind>,
     /// Why its gate, or it as a gate, can no longer be approved.
     pub stale: Option<String>,
-    /// A caution before that is approved: another execution may be performing the same action, or a call of the same tool
-    /// and session is in doubt.
+    /// A caution before that is approved: another execution may be performing the same action, or a
+    /// call of the same tool and session is in doubt.
     pub caution: Option<String>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     pub answered_with: Option<String>,
     /// The call that is in doubt and that can still take effect.
     pub open_call: Option<OpenCall>,
-    /// The need that no live worker meets, such as a tool, and what to do about it; `None` also while a machine waits for
-    /// its children only.
+    /// The need that no live worker meets, such as a tool, and what to do about it; `None` also
+    /// while a machine waits for its children only.
     pub missing: Option<String>,
     /// The last failure, until a later attempt succeeds.
     pub trouble: Option<Trouble>,
@@ -52,8 +52,8 @@ pub struct Detail<A: Audience = Human> {
     pub error: A::Internal<Option<String>>,
     /// What the calls do that it made by entering its state.
     pub calls: Option<StateCalls>,
-    /// Each of these calls, and those of earlier states that were left by a move that detaches them; at most 50, first
-    /// those that a move waits for.
+    /// Each of these calls, and those of earlier states that were left by a move that detaches
+    /// them; at most 50, first those that a move waits for.
     pub call_list: Vec<CallView>,
     /// Why a deadline that has passed was not fired.
     pub late: Option<String>,
@@ -78,7 +78,8 @@ pub struct WaitsBehind {
     pub id: Id,
     /// The question to the person.
     pub question: String,
-    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the
+    /// store).
     pub expires_at: Option<Millis>,
 }
 
@@ -141,8 +142,8 @@ impl Observer {
     ///
     /// # Errors
     ///
-    /// The errors of [`Store::load`](crate::store::Store::load), and [`LoadError::Pruned`] for a machine that was
-    /// pruned and had attempted a keyed action.
+    /// The errors of [`Store::load`](crate::store::Store::load), and [`LoadError::Pruned`] for a
+    /// machine that was pruned and had attempted a keyed action.
     pub async fn detail<A: Audience>(&self, id: Id) -> Result<View<Detail<A>>, LoadError> {
         let observed = self.observed_or_pruned(id).await?;
         let definition = observed.definition.fingerprint.to_string();
@@ -206,8 +207,8 @@ impl Observer {
 }
 
 impl Observer {
-    /// A machine of any kind, with a distinct error for one that was pruned. Only machines that attempted a keyed action are
-    /// known after pruning.
+    /// A machine of any kind, with a distinct error for one that was pruned. Only machines that
+    /// attempted a keyed action are known after pruning.
     async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
         let found = self.store.observed_one(id).await;
         if !matches!(found, Err(LoadError::NotFound { .. })) {
@@ -220,8 +221,8 @@ impl Observer {
         }
     }
 
-    /// The open gate before an execution that has not started, and the standing of that gate or, of a gate
-    /// that waits, its own.
+    /// The open gate before an execution that has not started, and the standing of that gate or, of
+    /// a gate that waits, its own.
     async fn gate_before<A: Audience>(
         &self,
         id: Id,

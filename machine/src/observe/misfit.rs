@@ -2,9 +2,9 @@ use serde_json::{Map, Value};
 
 use crate::{definition::Edge, id::shortened, line::OneLine};
 
-/// The error in the payload of an event: it lacks what the move takes, has more than that, or a value
-/// of another type. Values are not in the text; the names of what the move does not take are in it only
-/// `with_names`, because they come from the sender.
+/// The error in the payload of an event: it lacks what the move takes, has more than that, or a
+/// value of another type. Values are not in the text; the names of what the move does not take are
+/// in it only `with_names`, because they come from the sender.
 pub(crate) fn misfit(
     edge: &Edge,
     payload: &Map<String, Value>,
@@ -53,7 +53,8 @@ pub(crate) fn misfit(
     Some(format!("{text}; it takes {}", OneLine(takes)))
 }
 
-/// Returns whether a value can be of a type, judged by its name: a type of the program can be anything.
+/// Returns whether a value can be of a type, judged by its name: a type of the program can be
+/// anything.
 pub(crate) fn may_be(value: &Value, ty: &str) -> bool {
     if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
         return value.is_null() || may_be(value, inner);

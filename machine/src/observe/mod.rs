@@ -1,6 +1,8 @@
-//! Views read from a store: one machine in detail, pages of machines, what needs a person, what can be done next.
+//! Views read from a store: one machine in detail, pages of machines, what needs a person, what can
+//! be done next.
 //!
-//! An [`Observer`] reads, and changes nothing. Its results are made of the pure projections of [`view`](crate::view).
+//! An [`Observer`] reads, and changes nothing. Its results are made of the pure projections of
+//! [`view`](crate::view).
 //!
 //! | to | see |
 //! |---|---|

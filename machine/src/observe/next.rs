@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::id::Id;
 use crate::{shell::shell_word, view::PayloadItem};
 
-/// An action that a person can take on a machine. Its `Display` is the command of the command line, without the
-/// program and its file, as a shell reads it; as data, it has that command as a field.
+/// An action that a person can take on a machine. Its `Display` is the command of the command line,
+/// without the program and its file, as a shell reads it; as data, it has that command as a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "do", remote = "Self")]
 #[non_exhaustive]
@@ -74,8 +74,8 @@ pub enum NextStep {
         trigger: String,
         /// The payload that it takes.
         payload: Vec<PayloadItem>,
-        /// For a machine whose state is a question, which is `#[stable]` or left by people only: the number of its
-        /// transitions, so that the answer is for the question that was shown.
+        /// For a machine whose state is a question, which is `#[stable]` or left by people only:
+        /// the number of its transitions, so that the answer is for the question that was shown.
         #[serde(skip_serializing_if = "Option::is_none")]
         seen: Option<u64>,
     },
@@ -120,7 +120,8 @@ impl Serialize for NextStep {
     }
 }
 
-/// The text in a command for a value of this type, which a person has to fill in. It is refused as the value.
+/// The text in a command for a value of this type, which a person has to fill in. It is refused as
+/// the value.
 pub(crate) fn placeholder(ty: &str) -> String {
     format!("<{ty}>")
 }

@@ -55,17 +55,18 @@ impl Observer {
         Self { store: store.clone(), language: Language::English, own: Vec::new() }
     }
 
-    /// With summaries, questions, results and reasons in this language; all other texts are English.
+    /// With summaries, questions, results and reasons in this language; all other texts are
+    /// English.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
         self
     }
 
-    /// Declares a kind of machine that the program has. The marks of the newest definition in the store
-    /// decide who may see what, and a definition gets there with the first machine that is written
-    /// under it. A program that only reads declares its machines, so that its stricter marks count from
-    /// the start; marks that are less strict count once they are in the store.
+    /// Declares a kind of machine that the program has. The marks of the newest definition in the
+    /// store decide who may see what, and a definition gets there with the first machine that is
+    /// written under it. A program that only reads declares its machines, so that its stricter
+    /// marks count from the start; marks that are less strict count once they are in the store.
     #[must_use]
     pub fn machine<M: Restore>(mut self) -> Self {
         self.own.push(M::DEFINITION);
@@ -177,13 +178,15 @@ impl Observer {
         self.timeline_part(id, 0, usize::MAX).await
     }
 
-    /// A part of it: at most `limit` entries from this number on. However long the history is, only these and up to
-    /// 100 before them are read; of data that were set earlier, only the names are known.
+    /// A part of it: at most `limit` entries from this number on. However long the history is, only
+    /// these and up to 100 before them are read; of data that were set earlier, only the names are
+    /// known.
     ///
-    /// Checks that no entry of it was changed or removed; a part with the newest entry is checked against the
-    /// row of the machine. What was removed or changed before a part is found by the part that has it, by
-    /// [`timeline`](Self::timeline), and by [`verify`](Self::verify). If the row cannot be read, as after the newest entry
-    /// was removed, the timeline has the other entries and a [`problem`](Timeline::problem).
+    /// Checks that no entry of it was changed or removed; a part with the newest entry is checked
+    /// against the row of the machine. What was removed or changed before a part is found by the
+    /// part that has it, by [`timeline`](Self::timeline), and by [`verify`](Self::verify). If the
+    /// row cannot be read, as after the newest entry was removed, the timeline has the other
+    /// entries and a [`problem`](Timeline::problem).
     ///
     /// # Errors
     ///
@@ -217,8 +220,8 @@ impl Observer {
         Ok(Timeline::project(&history, part, marks))
     }
 
-    /// The states and moves of a kind of machine that was stored, or that a worker has driven, under its newest
-    /// definition; `None` if there was none.
+    /// The states and moves of a kind of machine that was stored, or that a worker has driven,
+    /// under its newest definition; `None` if there was none.
     ///
     /// # Errors
     ///

@@ -38,8 +38,8 @@ pub struct Overview<A: Audience = Human> {
     pub created_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
-    /// When the next deadline is due, as in a [`Snapshot`] (milliseconds since the Unix epoch, by the clock of the
-    /// store).
+    /// When the next deadline is due, as in a [`Snapshot`] (milliseconds since the Unix epoch, by
+    /// the clock of the store).
     pub due_at: Option<Millis>,
     /// Its state is never left.
     pub is_terminal: bool,

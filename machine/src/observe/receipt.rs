@@ -7,8 +7,9 @@ use crate::{
 };
 
 impl Observer {
-    /// The type of the receipt that the machine behind a call reads. `None` if that is a text, or is not in a definition:
-    /// no machine made the call, or it takes the outcomes of a set, or its handler takes them.
+    /// The type of the receipt that the machine behind a call reads. `None` if that is a text, or
+    /// is not in a definition: no machine made the call, or it takes the outcomes of a set, or its
+    /// handler takes them.
     pub(crate) async fn receipt_type(
         &self,
         contract: &Contract,

@@ -9,8 +9,9 @@ use crate::{
 };
 
 impl Observer {
-    /// What to know before a gate is approved: another execution may be performing the same action, or calls of the same
-    /// tool in the same session are in doubt. Then it has their arguments, like a question.
+    /// What to know before a gate is approved: another execution may be performing the same action,
+    /// or calls of the same tool in the same session are in doubt. Then it has their arguments,
+    /// like a question.
     ///
     /// # Errors
     ///

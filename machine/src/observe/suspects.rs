@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Store {
-    /// The executions that may be in doubt, contradicted or overdue, with the time until which a call
-    /// that is in flight may run.
+    /// The executions that may be in doubt, contradicted or overdue, with the time until which a
+    /// call that is in flight may run.
     pub(super) async fn suspects(&self) -> Result<BTreeMap<Id, Option<Millis>>, LoadError> {
         let unanswered = self.inner.backend.attempts(Attempts::Unanswered).await?;
         let unanswered = unanswered.into_iter().flatten();

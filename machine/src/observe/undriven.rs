@@ -1,5 +1,5 @@
-//! Work that no live worker does: a handler or a tool that none of them has, or only one that is silent, or what each leaves
-//! to another program.
+//! Work that no live worker does: a handler or a tool that none of them has, or only one that is
+//! silent, or what each leaves to another program.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-/// The time for which work may be ready before it is reported as undriven, because workers start, and others end; and a
-/// machine may be stuck.
+/// The time for which work may be ready before it is reported as undriven, because workers start,
+/// and others end; and a machine may be stuck.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A machine that no live worker moves on.
@@ -46,7 +46,8 @@ pub(crate) enum Needs {
     Handler(String),
     /// A tool of this name.
     Tool(String),
-    /// A program that takes a message to machines of this kind, or reads them, which all others leave alone.
+    /// A program that takes a message to machines of this kind, or reads them, which all others
+    /// leave alone.
     Program(String),
 }
 
@@ -181,9 +182,10 @@ impl Store {
         Ok(Workers { live: self.workers().await?, driven })
     }
 
-    /// The machines that are ready for this time or longer, and for which no live worker has what they need; at most
-    /// this many of each kind are read. Without patience, also those whose worker has ended, but not its lease. In a store
-    /// that no worker has ever driven, programs move their machines themselves: there, only calls, and none without patience.
+    /// The machines that are ready for this time or longer, and for which no live worker has what
+    /// they need; at most this many of each kind are read. Without patience, also those whose
+    /// worker has ended, but not its lease. In a store that no worker has ever driven, programs
+    /// move their machines themselves: there, only calls, and none without patience.
     pub(crate) async fn undriven(
         &self,
         patience: Duration,

@@ -16,15 +16,16 @@ use crate::{
 pub struct Commits(Arc<Event>);
 
 impl Commits {
-    /// Completes at the first commit after this call. Listen first and read then, so that no commit in between is
-    /// missed.
+    /// Completes at the first commit after this call. Listen first and read then, so that no commit
+    /// in between is missed.
     pub fn listen(&self) -> impl Future<Output = ()> + Unpin + Send + use<> {
         self.0.listen()
     }
 }
 
 impl Observer {
-    /// The ids of all machines, in the order of their creation. Rows without a readable id are left out.
+    /// The ids of all machines, in the order of their creation. Rows without a readable id are left
+    /// out.
     ///
     /// # Errors
     ///
@@ -33,8 +34,8 @@ impl Observer {
         self.ids_of(Query::new().limit(10_000)).await
     }
 
-    /// The ids of the machines that end with these hexadecimal digits, oldest first. None if there are fewer than 8
-    /// digits: the index has the last 8 of each id.
+    /// The ids of the machines that end with these hexadecimal digits, oldest first. None if there
+    /// are fewer than 8 digits: the index has the last 8 of each id.
     ///
     /// # Errors
     ///
@@ -74,19 +75,20 @@ impl Observer {
         self.store.broken_definitions().await
     }
 
-    /// Verifies the history of one machine of any kind, as [`Store::verify_all`](crate::store::Store::verify_all)
-    /// does for all.
+    /// Verifies the history of one machine of any kind, as
+    /// [`Store::verify_all`](crate::store::Store::verify_all) does for all.
     ///
     /// # Errors
     ///
-    /// [`LoadError::NotFound`] if there is no such machine, [`LoadError::Unavailable`] if the storage cannot be read
-    /// now. Any other defect is in the report.
+    /// [`LoadError::NotFound`] if there is no such machine, [`LoadError::Unavailable`] if the
+    /// storage cannot be read now. Any other defect is in the report.
     pub async fn verify(&self, id: Id) -> Result<VerifyReport, LoadError> {
         self.store.verify_machine(id).await
     }
 
-    /// Reads every machine as views do, those of the kinds that the program has declared when it opened the store also
-    /// as the program does, and reports those that cannot be read. Calls `progress` with the number of machines so far.
+    /// Reads every machine as views do, those of the kinds that the program has declared when it
+    /// opened the store also as the program does, and reports those that cannot be read. Calls
+    /// `progress` with the number of machines so far.
     ///
     /// # Errors
     ///

@@ -52,8 +52,8 @@ const WITHOUT_WORKER: &str =
     "its program, which makes the next move: no worker has ever opened this file";
 
 impl<A: Audience> Detail<A> {
-    /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the next move; `is_stuck` is
-    /// true if nothing can move it, apart from a child that came later.
+    /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the
+    /// next move; `is_stuck` is true if nothing can move it, apart from a child that came later.
     pub(super) fn waiting(&self, need: Option<&Need>, is_stuck: bool) -> Option<Waiting> {
         if self.machine.is_terminal {
             return None;

@@ -116,7 +116,8 @@ impl Observer {
         Ok(needs.iter().map(ToString::to_string).collect())
     }
 
-    /// Machines that no live worker moves on, that nothing can move, or that have many queued messages.
+    /// Machines that no live worker moves on, that nothing can move, or that have many queued
+    /// messages.
     pub(super) async fn not_moving<A: Audience>(
         &self,
         reason: ConcernReason,

@@ -5,7 +5,8 @@ use crate::{contract::execution, id::Id, line::OneLine, observe::Observer};
 const MAX_CHILDREN: usize = 6;
 
 impl Operator<'_> {
-    /// Refuses an act that is only for executions of the library, with the kind and the state of the machine.
+    /// Refuses an act that is only for executions of the library, with the kind and the state of
+    /// the machine.
     pub(super) async fn is_execution(&self, operation: &str, id: Id) -> Result<(), Error> {
         let observed = self.store.observed_one(id).await?;
         let kind = &observed.definition.name;

@@ -51,8 +51,8 @@ enum Plan {
 }
 
 impl Operator<'_> {
-    /// Cancels machines: executions at once, others by a message to their programs. All are checked before anything is
-    /// changed.
+    /// Cancels machines: executions at once, others by a message to their programs. All are checked
+    /// before anything is changed.
     ///
     /// # Errors
     ///
@@ -140,7 +140,8 @@ impl Operator<'_> {
                 return Ok(Cancelled { id, how: Cancellation::Message(accepted) });
             }
             Plan::Pending(id, _) => {
-                // Not `resume`, which refuses what another execution has done: that never runs, and is only cancelled.
+                // Not `resume`, which refuses what another execution has done: that never runs, and
+                // is only cancelled.
                 let pending = Pending::narrow(store.load(id).await?)
                     .map_err(|_| CommitError::Conflict { id })?;
                 drop(store.cancel_as(pending, reason, &actors.tool_node, act).await?);

@@ -16,8 +16,8 @@ use crate::{
 /// The finding of a person about an action in doubt.
 #[derive(Debug, Clone, Copy)]
 pub enum Finding<'a> {
-    /// It took effect; with the proof, as JSON if the machine that made the call reads another type than text. For a text
-    /// it may be missing.
+    /// It took effect; with the proof, as JSON if the machine that made the call reads another type
+    /// than text. For a text it may be missing.
     Applied(Option<&'a str>),
     /// It did not take effect, and will not; with the reason, if any.
     NotApplied(Option<&'a str>),

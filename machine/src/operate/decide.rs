@@ -51,15 +51,16 @@ impl Operator<'_> {
         self.or_instead(id, gate).await
     }
 
-    /// Lets the actions behind these gates run, once. All of them, or none. Each has the digest of the question that
-    /// was shown; `None` if a part of it was hidden, which is refused.
+    /// Lets the actions behind these gates run, once. All of them, or none. Each has the digest of
+    /// the question that was shown; `None` if a part of it was hidden, which is refused.
     ///
     /// # Errors
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn approve(&self, gates: Vec<(Gate, Option<Digest>)>) -> Result<Vec<Decided>, Error> {
         let answers = gates.into_iter().map(|(gate, shown)| {
-            // The digest of no text: the store refuses it, unless there is a reason that comes first.
+            // The digest of no text: the store refuses it, unless there is a reason that comes
+            // first.
             let shown = shown.unwrap_or(Digest::ZERO);
             (ids_of(&gate), Decide::approve(gate, shown, self.by))
         });

@@ -12,8 +12,8 @@ use crate::{
     typed::Refused,
 };
 
-/// The reason why an act failed. Its `Display` is for people: text from the file cannot break out of its
-/// line.
+/// The reason why an act failed. Its `Display` is for people: text from the file cannot break out
+/// of its line.
 pub struct Error {
     kind: ErrorKind,
     text: String,

@@ -32,7 +32,8 @@ pub(super) struct Draft {
 pub struct SendOptions {
     /// The correlation id of the message; by default a new one.
     pub correlation: Option<String>,
-    /// The number of transitions that the machine had when the person viewed it. If it has moved on, nothing is sent.
+    /// The number of transitions that the machine had when the person viewed it. If it has moved
+    /// on, nothing is sent.
     pub seen: Option<u64>,
     /// It is an answer to a question that will come.
     pub early: bool,
@@ -50,8 +51,9 @@ pub struct SentMessage {
 }
 
 impl Operator<'_> {
-    /// Sends a machine one of its events, for its program to apply. `seen` is the number of transitions that
-    /// the machine had when the person viewed it. `early` allows an answer to a future question.
+    /// Sends a machine one of its events, for its program to apply. `seen` is the number of
+    /// transitions that the machine had when the person viewed it. `early` allows an answer to a
+    /// future question.
     ///
     /// # Errors
     ///
@@ -107,8 +109,8 @@ impl Operator<'_> {
             _ => Ok(draft),
         });
         let mut draft = self.checked("send", &[id], trigger, draft).await?;
-        // An answer is to the question that the person has seen. A state that is no question is left at any
-        // moment, and the event may be for the next one, too.
+        // An answer is to the question that the person has seen. A state that is no question is
+        // left at any moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));
         let act = self.act("send", &[id], trigger);
         let sent = draft.send(self, correlation, Some(act)).await;
@@ -117,8 +119,9 @@ impl Operator<'_> {
 }
 
 impl Draft {
-    /// Checks a message against the definition of its machine, whose moves are offered, and against the newest one in the
-    /// store, which may know more: a newer program that runs for a while takes no move from anybody.
+    /// Checks a message against the definition of its machine, whose moves are offered, and against
+    /// the newest one in the store, which may know more: a newer program that runs for a while
+    /// takes no move from anybody.
     pub(super) async fn new(
         store: &Store,
         id: Id,
@@ -226,7 +229,8 @@ impl Draft {
     }
 }
 
-/// Checks a message against a definition: whether the machine takes it in this state, and not only later.
+/// Checks a message against a definition: whether the machine takes it in this state, and not only
+/// later.
 fn is_taken(
     definition: &Definition,
     (state, label): (Option<usize>, &str),

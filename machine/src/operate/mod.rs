@@ -1,5 +1,6 @@
-//! The acts of named people on stored machines. A program's own interface takes this path, as the package
-//! `machine-console` does: every act is checked first and leaves a line in the operator log of the store.
+//! The acts of named people on stored machines. A program's own interface takes this path, as the
+//! package `machine-console` does: every act is checked first and leaves a line in the operator log
+//! of the store.
 
 mod alternatives;
 mod cancel;

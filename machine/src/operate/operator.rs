@@ -17,7 +17,8 @@ use crate::{
     view::Label,
 };
 
-/// A person who acts on the machines of a store. Every act leaves a line in the operator log, also one that is refused.
+/// A person who acts on the machines of a store. Every act leaves a line in the operator log, also
+/// one that is refused.
 ///
 /// ```
 /// use machine::actor::{Actors, Human};

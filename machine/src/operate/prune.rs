@@ -2,8 +2,8 @@ use super::{Error, Operator};
 use crate::store::{Prune, Pruned};
 
 impl Operator<'_> {
-    /// Deletes machines that have ended: see [`Store::prune`](crate::store::Store::prune). The detail is for the operator
-    /// log.
+    /// Deletes machines that have ended: see [`Store::prune`](crate::store::Store::prune). The
+    /// detail is for the operator log.
     ///
     /// # Errors
     ///

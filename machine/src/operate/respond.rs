@@ -22,7 +22,8 @@ impl Operator<'_> {
         self.or_instead(id, question).await
     }
 
-    /// Refuses a question that has waited for longer than these checks allow. [`proceed`](Self::proceed) checks it again.
+    /// Refuses a question that has waited for longer than these checks allow.
+    /// [`proceed`](Self::proceed) checks it again.
     ///
     /// # Errors
     ///

@@ -44,7 +44,8 @@ impl Wanted<'_> {
     ///
     /// # Errors
     ///
-    /// Names that nothing in the store has: a typo would look as if there were no machines; and a key that is none.
+    /// Names that nothing in the store has: a typo would look as if there were no machines; and a
+    /// key that is none.
     pub async fn select(&self, observer: &Observer, mut query: Query) -> Result<Selection, Error> {
         let known = States::of(observer).await?;
         if let Some(machine) = self.machine {

@@ -21,12 +21,13 @@ use crate::{
     },
 };
 
-/// Where machines are stored: in memory, or in a SQLite file that several processes can use at once.
+/// Where machines are stored: in memory, or in a SQLite file that several processes can use at
+/// once.
 ///
-/// A commit is durable when it returns. The work is done by threads of the store, so that callers do
-/// not block, on any runtime; a program without one calls `pollster::block_on(store.load(id))`. A store
-/// can be cloned and shared. If a future is dropped before it completes, its write may or may not have
-/// happened: commit the same machine again, or load it again.
+/// A commit is durable when it returns. The work is done by threads of the store, so that callers
+/// do not block, on any runtime; a program without one calls `pollster::block_on(store.load(id))`.
+/// A store can be cloned and shared. If a future is dropped before it completes, its write may or
+/// may not have happened: commit the same machine again, or load it again.
 ///
 /// ```
 /// use machine::actor::Actors;

@@ -1,4 +1,5 @@
-//! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
+//! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it
+//! promises.
 //!
 //! | to | see |
 //! |---|---|

@@ -28,8 +28,9 @@ impl OpenOptions {
         self
     }
 
-    /// Makes [`sqlite`](Self::sqlite) refuse to create a store: the file must exist, with a store in it.
-    /// A program that only looks after the files of others does not make an empty one by a wrong path.
+    /// Makes [`sqlite`](Self::sqlite) refuse to create a store: the file must exist, with a store
+    /// in it. A program that only looks after the files of others does not make an empty one by a
+    /// wrong path.
     ///
     /// ```
     /// use machine::store::{OpenError, OpenOptions};
@@ -61,14 +62,15 @@ impl OpenOptions {
         self.open(path.as_ref(), open, false).await
     }
 
-    /// Opens an existing SQLite file for reading only, also while other processes write to it. Reads
-    /// and [subscriptions](Store::subscribe) see every commit of others; every write is refused
-    /// with [`Unavailable::is_read_only`]. The file is not changed, and no file is created next to it,
-    /// with one exception: if it has a write-ahead log, because it is open for writing or because its
-    /// process was killed, SQLite may create the shared memory file (`-shm`) that belongs to the log.
+    /// Opens an existing SQLite file for reading only, also while other processes write to it.
+    /// Reads and [subscriptions](Store::subscribe) see every commit of others; every write is
+    /// refused with [`Unavailable::is_read_only`]. The file is not changed, and no file is created
+    /// next to it, with one exception: if it has a write-ahead log, because it is open for writing
+    /// or because its process was killed, SQLite may create the shared memory file (`-shm`) that
+    /// belongs to the log.
     ///
-    /// A writer that closes the file while others read it leaves the log, which is then empty; the next
-    /// writer to close it removes it.
+    /// A writer that closes the file while others read it leaves the log, which is then empty; the
+    /// next writer to close it removes it.
     ///
     /// ```
     /// use machine::contract::AnyExecution;
@@ -88,8 +90,8 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// The errors of [`sqlite`](Self::sqlite), and [`OpenError::CannotOpen`] if the file does not exist, has
-    /// no store in it yet, or has a write-ahead log that cannot be read.
+    /// The errors of [`sqlite`](Self::sqlite), and [`OpenError::CannotOpen`] if the file does not
+    /// exist, has no store in it yet, or has a write-ahead log that cannot be read.
     pub async fn read_only(&self, path: impl AsRef<Path>) -> Result<Store, OpenError> {
         self.open(path.as_ref(), sqlite::open_for_reading, true).await
     }
@@ -115,9 +117,9 @@ impl OpenOptions {
 
     /// Dry run on a SQLite file: reads every machine of the kinds declared with
     /// [`machine`](Self::machine), including upgrades, and the open calls of those declared with
-    /// [`tool`](Self::tool), and reports those that cannot be read. Opens
-    /// the file read-only and does not change it. If a process was killed, SQLite may make the shared
-    /// memory file (`-shm`) that belongs to the log it left.
+    /// [`tool`](Self::tool), and reports those that cannot be read. Opens the file read-only and
+    /// does not change it. If a process was killed, SQLite may make the shared memory file (`-shm`)
+    /// that belongs to the log it left.
     ///
     /// ```
     /// use machine::contract::AnyExecution;

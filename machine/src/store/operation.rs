@@ -84,13 +84,13 @@ impl Operation {
 }
 
 impl Store {
-    /// A page of the operator log: which person did what, newest first; at most
-    /// `limit` operations, and at least one. The page after an operation is that `after` its number, which
+    /// A page of the operator log: which person did what, newest first; at most `limit` operations,
+    /// and at least one. The page after an operation is that `after` its number, which
     /// [`Page::next`] has. An operation that was changed is an error at its position.
     ///
-    /// An act is logged by the batch that makes it; one that was refused gets a separate line. Pruning, which takes
-    /// several batches, has a line when it begins, and another one with its outcome. What a program does without a person
-    /// is in the journals of its machines only.
+    /// An act is logged by the batch that makes it; one that was refused gets a separate line.
+    /// Pruning, which takes several batches, has a line when it begins, and another one with its
+    /// outcome. What a program does without a person is in the journals of its machines only.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {
@@ -120,7 +120,8 @@ impl Store {
         Ok(Page { items, next })
     }
 
-    /// Writes a line of the operator log that no other write has with it. After an error the line may be there.
+    /// Writes a line of the operator log that no other write has with it. After an error the line
+    /// may be there.
     pub(crate) async fn operation(&self, operation: NewOperation) -> Result<(), Unavailable> {
         let batch = WriteBatch { log: vec![operation], ..self.new_batch() };
         // It has no preconditions, so nothing in it can be rejected.

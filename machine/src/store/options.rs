@@ -63,17 +63,17 @@ impl OpenOptions {
     }
 
     /// Sets how long to wait for another process before the error
-    /// [`is_busy`](super::Unavailable::is_busy). The time of a write counts from the call, also while
-    /// it is queued behind others. If the other process was frozen while it changed the index of the log, SQLite
-    /// itself retries for ten seconds before that, regardless of the timeout.
+    /// [`is_busy`](super::Unavailable::is_busy). The time of a write counts from the call, also
+    /// while it is queued behind others. If the other process was frozen while it changed the index
+    /// of the log, SQLite itself retries for ten seconds before that, regardless of the timeout.
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
     }
 
-    /// Sets the secret key of the digests, so that write access to the file is not enough to forge a
-    /// history. Without a key, digests detect accidents only.
+    /// Sets the secret key of the digests, so that write access to the file is not enough to forge
+    /// a history. Without a key, digests detect accidents only.
     ///
     /// A file must always be opened with the key that it was created with:
     /// [`OpenError::OtherKey`](crate::store::OpenError::OtherKey) otherwise.

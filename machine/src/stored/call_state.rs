@@ -10,6 +10,7 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    /// The member of its folded progress that has the verdict, and the verdict of a call whose effect is unknown.
+    /// The member of its folded progress that has the verdict, and the verdict of a call whose
+    /// effect is unknown.
     pub(crate) const IN_DOUBT: (&str, &str) = ("verdict", "unknown");
 }

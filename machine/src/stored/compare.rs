@@ -8,7 +8,8 @@ use serde_json::Value;
 pub struct Pair<'a, T>(pub &'a T, pub &'a T);
 
 impl<T: PartialEq + Serialize> Pair<'_, T> {
-    /// Returns `true` if the two are not the same. Where both have a NaN, only a difference in what they write counts.
+    /// Returns `true` if the two are not the same. Where both have a NaN, only a difference in what
+    /// they write counts.
     #[must_use]
     pub fn differ(self) -> bool {
         self.by_equality().unwrap_or_else(|| written(self.0) != written(self.1))
@@ -30,8 +31,8 @@ fn written<T: Serialize>(value: &T) -> Option<Value> {
     serde_json::to_value(value).ok()
 }
 
-/// For types without `PartialEq`, which are stored as they are, and for types without `Serialize`, whose fields say
-/// how they are written.
+/// For types without `PartialEq`, which are stored as they are, and for types without `Serialize`,
+/// whose fields say how they are written.
 pub trait Incomparable: Sized {
     /// Returns `true` if the two are known to differ.
     #[must_use]

@@ -37,11 +37,12 @@ pub trait Context: Send + Sync + 'static {
     /// machine whose summary has another format is folded again from its whole journal.
     const FORMAT: u32 = 0;
 
-    /// The audiences of the members of this context in views; only the program sees members without a mark.
+    /// The audiences of the members of this context in views; only the program sees members without
+    /// a mark.
     const MARKS: &'static [Mark] = &[];
 
-    /// The kind of the actor that creates machines with this context, for the journal. The kinds of the
-    /// actors of this library, such as `human`, are not for it: a store refuses the machine.
+    /// The kind of the actor that creates machines with this context, for the journal. The kinds of
+    /// the actors of this library, such as `human`, are not for it: a store refuses the machine.
     fn author(&self) -> Option<&str> {
         None
     }

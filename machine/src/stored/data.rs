@@ -31,8 +31,9 @@ impl<T: Serialize + DeserializeOwned> Data for T {
     }
 }
 
-/// The state as JSON text, after it was read back. What cannot be read back, such as NaN, or becomes another
-/// value, must not reach the disk. `compare` names the fields, and says which of them have changed.
+/// The state as JSON text, after it was read back. What cannot be read back, such as NaN, or
+/// becomes another value, must not reach the disk. `compare` names the fields, and says which of
+/// them have changed.
 ///
 /// # Errors
 ///
@@ -50,8 +51,8 @@ pub(crate) fn encode<T: Data + DeserializeOwned, const N: usize>(
     }
 }
 
-/// Reads data. A state without fields is stored as `null`: a type that has got fields since, all of them
-/// optional, reads that as an object without members.
+/// Reads data. A state without fields is stored as `null`: a type that has got fields since, all of
+/// them optional, reads that as an object without members.
 ///
 /// # Errors
 ///
@@ -76,8 +77,8 @@ pub trait Stored: Serialize + DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Stored for T {}
 
-/// A machine cannot be data: nothing implements this. The machine is a parameter, because of two bounds on
-/// one type rustc reports the outer one.
+/// A machine cannot be data: nothing implements this. The machine is a parameter, because of two
+/// bounds on one type rustc reports the outer one.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{M}` cannot be read from data: a machine proves its history",

@@ -34,8 +34,8 @@ pub trait Durable: Send {
     #[doc(hidden)]
     fn __context_text(&self) -> Result<Arc<str>, Unwritten>;
 
-    /// The consequences of entering the current state. A store calls it in each try of the batch that enters the
-    /// state or creates the machine, and never again.
+    /// The consequences of entering the current state. A store calls it in each try of the batch
+    /// that enters the state or creates the machine, and never again.
     #[doc(hidden)]
     fn __entered(&self) -> Entered {
         Entered::default()

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{clock::Millis, id::Id, journal::Digest, stored::Durable};
 
-/// The consequences of entering a state. A store writes them in the batch with the entry, and knows nothing else of
-/// them.
+/// The consequences of entering a state. A store writes them in the batch with the entry, and knows
+/// nothing else of them.
 #[derive(Default)]
 pub struct Entered {
     /// The calls of the state; `None` if it makes none. There may be 0.

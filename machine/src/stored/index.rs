@@ -35,8 +35,8 @@ use crate::{clock::Millis, id::Id, journal::Digest, stored::Decision};
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Index {
-    /// The id of the session of the machine: at most 256 bytes that can be seen, and not `.` or `..`. It is
-    /// stored in the Unicode form NFC. Fixed at creation.
+    /// The id of the session of the machine: at most 256 bytes that can be seen, and not `.` or
+    /// `..`. It is stored in the Unicode form NFC. Fixed at creation.
     pub session: Option<String>,
     /// The idempotency key, whether held or not. Fixed at creation.
     ///

@@ -1,4 +1,5 @@
-//! Machines as data: their stored form, and the verification that turns data from outside into machines again.
+//! Machines as data: their stored form, and the verification that turns data from outside into
+//! machines again.
 
 mod approval;
 #[cfg(feature = "store")]

@@ -26,8 +26,8 @@ pub trait Rules {
     /// Adds entries to the part of the context, checks them, and projects what stores index.
     fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach>;
 
-    /// Adds entries to the part of the context. More entries of the same commit may follow, so the result is not
-    /// checked.
+    /// Adds entries to the part of the context. More entries of the same commit may follow, so the
+    /// result is not checked.
     fn __fold_some(&self, part: &Value, entries: &[Entry]) -> Result<Value, Breach>;
 }
 
@@ -96,8 +96,8 @@ fn index_of<C: Context>(context: &C, summary: &C::Summary) -> Index {
     index
 }
 
-/// A context of another crate names its author as it likes; a person or a node of this library makes
-/// contracts only.
+/// A context of another crate names its author as it likes; a person or a node of this library
+/// makes contracts only.
 fn check_author(entry: &Entry) -> Result<(), Breach> {
     match (&entry.fact, entry.actor.as_deref()) {
         (Fact::Created { .. }, Some(kind)) if is_reserved(kind) => Err(Breach::new(format!(

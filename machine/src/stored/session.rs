@@ -7,15 +7,15 @@ use super::Breach;
 #[cfg(feature = "store")]
 use crate::actor::is_invisible;
 
-/// The form in which the id of a session is stored and looked for: the Unicode form NFC, so that ids that look the same
-/// are the same.
+/// The form in which the id of a session is stored and looked for: the Unicode form NFC, so that
+/// ids that look the same are the same.
 #[must_use]
 pub fn normal_session(session: String) -> String {
     if session.is_ascii() { session } else { session.chars().nfc().collect() }
 }
 
-/// Checks the id of the session of a new machine. It is a part of addresses, in which `.` and `..` have another meaning,
-/// and every list repeats it: one that cannot be seen looks like none.
+/// Checks the id of the session of a new machine. It is a part of addresses, in which `.` and `..`
+/// have another meaning, and every list repeats it: one that cannot be seen looks like none.
 #[cfg(feature = "store")]
 pub(crate) fn check_session(session: &str) -> Result<(), Breach> {
     const MAX_BYTES: usize = 256;

@@ -126,8 +126,8 @@ impl Unverified {
     }
 
     /// Replays the journal, each entry against the definition that it was written under. If the
-    /// result matches the record, makes the machine. It is in no store: `create` stores it, with its
-    /// history.
+    /// result matches the record, makes the machine. It is in no store: `create` stores it, with
+    /// its history.
     ///
     /// Data written under an older definition can be read if the two are
     /// [compatible](Definition::compare).

@@ -18,7 +18,8 @@ pub struct Unwritten {
 }
 
 impl Unwritten {
-    // An `impl From` for an error of `serde_json` would make `map_err(custom)?` ambiguous, also in programs.
+    // An `impl From` for an error of `serde_json` would make `map_err(custom)?` ambiguous, also in
+    // programs.
     pub(crate) fn into_json(self) -> Error {
         serde::ser::Error::custom(self)
     }

@@ -112,8 +112,8 @@ pub(crate) fn check_machine(
     Err(VerifyError::OtherMachine { id, expected: own.name(), found: found.to_owned() })
 }
 
-/// The state of the program's definition that data written under another one are in, and the version
-/// of these data.
+/// The state of the program's definition that data written under another one are in, and the
+/// version of these data.
 pub(crate) fn successor(
     own: &'static Definition,
     known: &KnownDefinitions<'_>,
@@ -253,8 +253,8 @@ impl Walk {
         Ok(())
     }
 
-    /// The final state of the journal, in the definition of its record, and the digest of its newest entry; if
-    /// the record is what the journal leads to.
+    /// The final state of the journal, in the definition of its record, and the digest of its
+    /// newest entry; if the record is what the journal leads to.
     pub(crate) fn finish(
         &self,
         known: &KnownDefinitions<'_>,

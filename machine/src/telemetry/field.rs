@@ -1,5 +1,5 @@
-//! The names of all fields, each once, in order; the page has their meanings. Those without the prefix `machine.` are
-//! OpenTelemetry's.
+//! The names of all fields, each once, in order; the page has their meanings. Those without the
+//! prefix `machine.` are OpenTelemetry's.
 
 pub(crate) const DB_STATUS: &str = "db.response.status_code";
 pub(crate) const ERROR_TYPE: &str = "error.type";

@@ -3,14 +3,14 @@
 /// Makes a struct for each span and event that emits exactly its fields.
 macro_rules! signals {
     ($(
-        #[doc = $when:literal]
+        $(#[doc = $when:literal])+
         $kind:ident $signal:ident $(<$life:lifetime>)? = $name:literal, $target:ident, $level:ident {
             $( $member:ident $(: $type:ty => $field:ident)? ),* $(,)?
         }
         $( fixed { $( $fixed:ident = $value:literal, )* } later { $( $later:ident, )* } )?
     )*) => {
         $(
-            #[doc = $when]
+            $(#[doc = $when])+
             #[derive(Debug)]
             pub(crate) struct $signal $(<$life>)? {
                 $( pub(crate) $member: member!(type $member $($type)?), )*
@@ -59,7 +59,8 @@ macro_rules! signals {
     };
 }
 
-/// The type and the field of a member. Those that mean the same in most signals are known by their names.
+/// The type and the field of a member. Those that mean the same in most signals are known by their
+/// names.
 macro_rules! member {
     (type $member:ident $type:ty) => { $type };
     (field $member:ident $field:ident) => { field::$field };

@@ -35,7 +35,8 @@ signals! {
     fixed {}
     later { ERROR_TYPE, OTEL_STATUS, }
 
-    /// The move of a handler asked child machines to cancel. With the option, the transition leaves them as they are.
+    /// The move of a handler asked child machines to cancel. With the option, the transition leaves
+    /// them as they are.
     event VisitCancelled<'a> = "machine.visit.cancelled", STORE, WARN {
         kind, id,
         trigger: &'a str => TRIGGER,
@@ -87,7 +88,8 @@ signals! {
     /// A machine was skipped, because it cannot be read.
     event Skipped = "machine.skipped", STORE, ERROR { error }
 
-    /// A tool is called: from the start of its execution to the settled outcome. If the call continues after its timeout, the span ends with the call.
+    /// A tool is called: from the start of its execution to the settled outcome. If the call
+    /// continues after its timeout, the span ends with the call.
     span ExecuteTool<'a> = "execute_tool", CALL, INFO {
         name: Displayed<SpanName<'a>> => OTEL_NAME,
         tool: Displayed<ToolName<'a>> => GEN_AI_TOOL,
@@ -131,7 +133,8 @@ signals! {
         delay_ms: u64 => DELAY_MS,
     }
 
-    /// `?` made the refusal of a tool, which is the error or a source of it, an unknown outcome: use `.or_refused()?`.
+    /// `?` made the refusal of a tool, which is the error or a source of it, an unknown outcome:
+    /// use `.or_refused()?`.
     event RefusalUnknown = "machine.call.refusal_unknown", CALL, WARN { error }
 
     /// The timeout of a call has passed, and the call continues.
@@ -220,7 +223,8 @@ signals! {
     /// A person returned work that was set aside to the workers.
     event Requeued = "machine.requeued", MESSAGE, INFO { id, messages }
 
-    /// A worker drives a machine, from the claim until it waits, ends, or belongs to another worker.
+    /// A worker drives a machine, from the claim until it waits, ends, or belongs to another
+    /// worker.
     span Process<'a> = "machine.process", WORKER, INFO {
         name: Displayed<SpanName<'a>> => OTEL_NAME,
         kind,
@@ -275,7 +279,9 @@ signals! {
     /// A machine needs another program, and is left to other workers for a while.
     event LeftToOthers = "machine.worker.left_to_others", WORKER, WARN { kind, id, error }
 
-    /// A machine needs what no live worker has: for a minute or longer, or, for a call of a machine that the worker drives, when `run_until_idle` ends. There is one event for each thing that is missing.
+    /// A machine needs what no live worker has: for a minute or longer, or, for a call of a machine
+    /// that the worker drives, when `run_until_idle` ends. There is one event for each thing that
+    /// is missing.
     event Undriven<'a> = "machine.worker.undriven", WORKER, WARN {
         kind: &'a str => KIND,
         id,
@@ -283,13 +289,15 @@ signals! {
         name: &'a str => NEEDED_NAME,
     }
 
-    /// For a minute or longer, nothing can move a machine whose handler waits. There is one event for each time.
+    /// For a minute or longer, nothing can move a machine whose handler waits. There is one event
+    /// for each time.
     event Stuck = "machine.worker.stuck", WORKER, WARN {
         kind, id,
         state: Option<&'static str> => STATE,
     }
 
-    /// For a minute or longer, a read transaction of a process keeps the write-ahead log from being reset, so that it grows. There is one event for each time.
+    /// For a minute or longer, a read transaction of a process keeps the write-ahead log from being
+    /// reset, so that it grows. There is one event for each time.
     event LogPinned = "machine.worker.log_pinned", WORKER, WARN { pid: Option<u32> => READER_PID }
 
     /// The attempts at a machine were interrupted, so it runs in isolation.
@@ -301,7 +309,8 @@ signals! {
         id: Option<Displayed<Id>> => ID,
     }
 
-    /// A worker did not start: it cannot read what it is to drive, or cannot use its store. Its error has the details.
+    /// A worker did not start: it cannot read what it is to drive, or cannot use its store. Its
+    /// error has the details.
     event NotStarted = "machine.worker.not_started", WORKER, ERROR { error }
 
     /// A worker cannot use its store now. It tries again.

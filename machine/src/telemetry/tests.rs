@@ -13,21 +13,25 @@ fn rows(heading: &str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|line| line.starts_with("| `"))
 }
 
-/// Each span and event has a row, in order, with its level, its target and when it happens. The tests of the package
-/// compare the fields with those that are reported.
+/// Each span and event has a row, in order, with its level, its target and when it happens. The
+/// tests of the package compare the fields with those that are reported.
 #[test]
 fn each_signal_has_a_row() {
     for (kind, heading) in [("span ", "Spans"), ("event ", "Events")] {
-        let source: Vec<&str> = include_str!("signals.rs").lines().map(str::trim).collect();
-        let signals = source.windows(2).filter(|lines| lines[1].starts_with(kind));
-        let signals = signals.map(|lines| {
-            let [when, head] = [lines[0].trim_start_matches("/// "), lines[1]];
-            let parts: Vec<&str> = head.split(['"', ',', '{']).map(str::trim).collect();
-            let [_, name, _, target, level, ..] = parts[..] else { panic!("{head}") };
-            let target = target.to_lowercase();
-            format!("| `{name}` | {level} | `machine::{target}` | {when}")
-        });
-        let signals: Vec<String> = signals.collect();
+        let (mut signals, mut when) = (Vec::new(), Vec::new());
+        for line in include_str!("signals.rs").lines().map(str::trim) {
+            if let Some(part) = line.strip_prefix("/// ") {
+                when.push(part);
+                continue;
+            }
+            let when = std::mem::take(&mut when).join(" ");
+            if line.starts_with(kind) {
+                let parts: Vec<&str> = line.split(['"', ',', '{']).map(str::trim).collect();
+                let [_, name, _, target, level, ..] = parts[..] else { panic!("{line}") };
+                let target = target.to_lowercase();
+                signals.push(format!("| `{name}` | {level} | `machine::{target}` | {when}"));
+            }
+        }
         let rows: Vec<&str> = rows(heading).map(|row| row.rsplit_once(" | ").unwrap().0).collect();
         assert_eq!(signals, rows);
         assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), rows.len());

@@ -6,9 +6,11 @@ use crate::{
     stored::{History, Restore},
 };
 
-/// The states and transitions of a machine that tests have reached, and the moves that were refused.
+/// The states and transitions of a machine that tests have reached, and the moves that were
+/// refused.
 ///
-/// Its `Display` is a report: a line for each state and transition, with those that were never reached first.
+/// Its `Display` is a report: a line for each state and transition, with those that were never
+/// reached first.
 #[derive(Debug, Clone)]
 pub struct Coverage {
     definition: &'static Definition,

@@ -21,7 +21,8 @@ type Configure = dyn Fn(Worker) -> Worker + Send + Sync;
 
 /// A worker on a store in memory, in virtual time. See [the module](super) for an example.
 ///
-/// Its methods panic where a program would handle an error, with a message for the reader of the failed test.
+/// Its methods panic where a program would handle an error, with a message for the reader of the
+/// failed test.
 pub struct TestEnvironment {
     store: Store,
     configure: Box<Configure>,
@@ -29,8 +30,8 @@ pub struct TestEnvironment {
 }
 
 impl TestEnvironment {
-    /// An environment whose worker has the handlers and tools that `configure` gives it. A new worker is made for
-    /// each run, as after a deployment.
+    /// An environment whose worker has the handlers and tools that `configure` gives it. A new
+    /// worker is made for each run, as after a deployment.
     ///
     /// # Panics
     ///
@@ -84,7 +85,8 @@ impl TestEnvironment {
         loaded.unwrap_or_else(|error| panic!("{id} does not load: {error}"))
     }
 
-    /// Sends an event to a machine, such as `order::Event::Confirm { .. }`, and runs until nothing is ready.
+    /// Sends an event to a machine, such as `order::Event::Confirm { .. }`, and runs until nothing
+    /// is ready.
     ///
     /// # Panics
     ///
@@ -98,8 +100,8 @@ impl TestEnvironment {
         self.run_until_idle().await;
     }
 
-    /// Lets time pass. What becomes due runs with the next [`run_until_idle`](Self::run_until_idle) or
-    /// [`step`](Self::step); calls that are in flight go on at once.
+    /// Lets time pass. What becomes due runs with the next [`run_until_idle`](Self::run_until_idle)
+    /// or [`step`](Self::step); calls that are in flight go on at once.
     ///
     /// # Panics
     ///
@@ -112,14 +114,15 @@ impl TestEnvironment {
         }
     }
 
-    /// Runs the worker until nothing is ready: what waits for a message, for a deadline, or for another attempt, is
-    /// left. Time jumps while a call is in flight. Returns the machines that nothing can move: their handlers wait in states
-    /// that are not `#[stable]`, without an open call or child, a deadline, a message, or a move for a person.
+    /// Runs the worker until nothing is ready: what waits for a message, for a deadline, or for
+    /// another attempt, is left. Time jumps while a call is in flight. Returns the machines that
+    /// nothing can move: their handlers wait in states that are not `#[stable]`, without an open
+    /// call or child, a deadline, a message, or a move for a person.
     ///
     /// # Panics
     ///
-    /// If the worker does not start, or is not idle after a day of virtual time. A handler that makes calls without end
-    /// while no time passes is not noticed: the test does not end.
+    /// If the worker does not start, or is not idle after a day of virtual time. A handler that
+    /// makes calls without end while no time passes is not noticed: the test does not end.
     pub async fn run_until_idle(&self) -> Vec<Id> {
         let run = tokio::time::timeout(NEVER_IDLE, self.worker().run_until_idle()).await;
         let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));
@@ -146,8 +149,8 @@ impl TestEnvironment {
         position().await != before
     }
 
-    /// The failed attempts of handlers, deadlines and messages so far, with their errors, oldest first; and the machines that
-    /// nothing could move for a minute.
+    /// The failed attempts of handlers, deadlines and messages so far, with their errors, oldest
+    /// first; and the machines that nothing could move for a minute.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,13 +1,15 @@
-//! Tests of workflows: a worker on a store in memory, in virtual time, with tools that answer as the test says.
+//! Tests of workflows: a worker on a store in memory, in virtual time, with tools that answer as
+//! the test says.
 //!
-//! [`TestEnvironment`] drives the machines of a test, step by step or until nothing is ready. [`TestTool`] is a
-//! service whose answers the test sets. [`Coverage`] reports which states and transitions a test has reached, and
-//! [`walks`] generates sequences of events that reach each of them. [`assert_upgrades`] checks a program against the
-//! definition of a released version.
+//! [`TestEnvironment`] drives the machines of a test, step by step or until nothing is ready.
+//! [`TestTool`] is a service whose answers the test sets. [`Coverage`] reports which states and
+//! transitions a test has reached, and [`walks`] generates sequences of events that reach each of
+//! them. [`assert_upgrades`] checks a program against the definition of a released version.
 //!
-//! Time is that of a paused tokio runtime: it moves when the test [advances](TestEnvironment::advance) it, and it jumps to
-//! the next timer while a call is in flight and nothing else can happen. So a test of a deadline of a week takes a
-//! millisecond. Use `#[tokio::test(start_paused = true)]`.
+//! Time is that of a paused tokio runtime: it moves when the test
+//! [advances](TestEnvironment::advance) it, and it jumps to the next timer while a call is in
+//! flight and nothing else can happen. So a test of a deadline of a week takes a millisecond. Use
+//! `#[tokio::test(start_paused = true)]`.
 //!
 //! ```
 //! use std::time::Duration;

@@ -50,8 +50,9 @@ impl<R, N> Reply<R, N> {
 
 /// A service whose answers the test sets. Its clones are one service.
 ///
-/// Each call takes the next reply; when none is left, the [fallback](Self::otherwise). Without a fallback a call that the
-/// test did not expect is refused, or in doubt if the tool's refusal is no text, with a reason that says so.
+/// Each call takes the next reply; when none is left, the [fallback](Self::otherwise). Without a
+/// fallback a call that the test did not expect is refused, or in doubt if the tool's refusal is no
+/// text, with a reason that says so.
 ///
 /// ```
 /// use machine::contract::{Irreversible, Tool};

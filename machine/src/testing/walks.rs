@@ -44,11 +44,13 @@ impl TestEvent {
 /// The longest random part of a sequence.
 const LONGEST: usize = 8;
 
-/// Sequences of events that reach every transition of a machine: each leads to one transition, chosen evenly, on a
-/// shortest path from the initial state, and goes on at random. Some events in it are illegal in the state in which
-/// they come, because guards and choices depend on data: apply each one, and let the machine refuse.
+/// Sequences of events that reach every transition of a machine: each leads to one transition,
+/// chosen evenly, on a shortest path from the initial state, and goes on at random. Some events in
+/// it are illegal in the state in which they come, because guards and choices depend on data: apply
+/// each one, and let the machine refuse.
 ///
-/// `payload` makes the payload of a transition as a JSON object; [`payload_of`] does it for simple types.
+/// `payload` makes the payload of a transition as a JSON object; [`payload_of`] does it for simple
+/// types.
 ///
 /// ```
 /// use machine::contract::{AnyExecution, execution};
@@ -137,8 +139,8 @@ fn path(definition: &Definition, to: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// The payload of a transition whose items have simple types: `String`, `Value`, `bool`, integers, `f64`, and options and
-/// vectors of those.
+/// The payload of a transition whose items have simple types: `String`, `Value`, `bool`, integers,
+/// `f64`, and options and vectors of those.
 ///
 /// # Panics
 ///

@@ -32,7 +32,8 @@ use core::time::Duration;
 pub struct Deadline {
     /// The trigger of the transition.
     pub trigger: &'static str,
-    /// The time since entering the state or, for a group's deadline, the group; zero for a point in time.
+    /// The time since entering the state or, for a group's deadline, the group; zero for a point in
+    /// time.
     pub after: Duration,
     /// The point in time of `at = ..`, in milliseconds since the Unix epoch.
     pub at: Option<i64>,
@@ -68,8 +69,8 @@ pub fn after(trigger: &'static str, after: impl IntoDeadline) -> Option<Deadline
     after.into_deadline().map(|after| Deadline { trigger, after, at: None })
 }
 
-/// The types that `at = ..` accepts: milliseconds since the Unix epoch, a `SystemTime`, and an `Option` of either,
-/// where `None` means no deadline.
+/// The types that `at = ..` accepts: milliseconds since the Unix epoch, a `SystemTime`, and an
+/// `Option` of either, where `None` means no deadline.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a point in time",
     label = "`at` takes a `SystemTime`, milliseconds since the Unix epoch as an `i64`, or an `Option` of either",

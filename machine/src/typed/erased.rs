@@ -4,7 +4,8 @@ use crate::{actor::Actor, definition::Definition};
 /// A machine whose state is known only at run time. `#[machine]` implements it for the erased type,
 /// such as `AnyDoor`.
 ///
-/// For code that is generic over machines. The methods are those of the type itself, and `apply` always takes an actor.
+/// For code that is generic over machines. The methods are those of the type itself, and `apply`
+/// always takes an actor.
 pub trait Erased: Sized {
     /// The definition of the machine.
     const DEFINITION: &'static Definition;

@@ -103,8 +103,9 @@ impl Audience for Internal {
     }
 }
 
-/// When a wait ends that began at `since`, as an audience may see it. People see it to the minute, and of a short wait
-/// to the second, so that it does not tell the exact limit; it is never later than it is.
+/// When a wait ends that began at `since`, as an audience may see it. People see it to the minute,
+/// and of a short wait to the second, so that it does not tell the exact limit; it is never later
+/// than it is.
 pub(crate) fn due<A: Audience>(at: Millis, since: Millis) -> Millis {
     if A::LEVEL < definition::Audience::Human {
         return at;

@@ -11,7 +11,8 @@ use crate::{clock::Millis, contract::CallStage, id::Id};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct StateCalls {
-    /// The state's name in messages, with what the calls do: `PAYING (asked)`, or for a set `PAYING (1 asked, 2 running)`.
+    /// The state's name in messages, with what the calls do: `PAYING (asked)`, or for a set
+    /// `PAYING (1 asked, 2 running)`.
     pub label: String,
     /// The name of the invocation, such as `payment`.
     pub name: String,
@@ -43,7 +44,8 @@ pub struct CallView {
     pub name: String,
     /// Its position among the calls of the invocation.
     pub position: u32,
-    /// The execution; `None` if its outcome was known when the state was entered, so that nothing was called.
+    /// The execution; `None` if its outcome was known when the state was entered, so that nothing
+    /// was called.
     pub execution: Option<Id>,
     /// How far it is.
     pub stage: CallStage,
@@ -51,18 +53,20 @@ pub struct CallView {
     pub summary: String,
     /// Since when it is in the state of its execution (milliseconds since the Unix epoch).
     pub since: Option<Millis>,
-    /// It is of the current state. Any other was left by a move that detaches it: it has not ended, or it took effect and
-    /// the machine has not taken its receipt.
+    /// It is of the current state. Any other was left by a move that detaches it: it has not ended,
+    /// or it took effect and the machine has not taken its receipt.
     pub is_current: bool,
     /// A move that does not detach it waits until the machine has taken its outcome.
     pub is_waited_for: bool,
     /// The gate that asks a person.
     pub gate: Option<Id>,
-    /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the
+    /// store).
     pub answer_by: Option<Millis>,
     /// Another execution that has its key: it waits until that one has ended.
     pub behind: Option<Id>,
-    /// Until when the machine waits for its outcome (milliseconds since the Unix epoch, by the clock of the store).
+    /// Until when the machine waits for its outcome (milliseconds since the Unix epoch, by the
+    /// clock of the store).
     pub wait_until: Option<Millis>,
     /// The machine has waited long enough. The call goes on, and its outcome is kept.
     pub is_overdue: bool,

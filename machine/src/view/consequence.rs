@@ -12,8 +12,8 @@ use crate::{
 
 /// An execution as shown to a reasoner. Omits key, timeout and actor.
 ///
-/// Its `Display` is one line of a [`Prompt`](super::Prompt). Tool output is escaped: it cannot break
-/// out of its line.
+/// Its `Display` is one line of a [`Prompt`](super::Prompt). Tool output is escaped: it cannot
+/// break out of its line.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -52,12 +52,13 @@ pub struct ConsequenceView {
     /// The refusal of the tool, if it is more than its text: as it was given, for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Value>,
-    /// The report of its service, if it waits for that. Not a field of its document, whose fields are
-    /// fixed: its line says it.
+    /// The report of its service, if it waits for that. Not a field of its document, whose fields
+    /// are fixed: its line says it.
     #[serde(skip)]
     pub waits_for: Option<String>,
     /// It took effect and is irreversible, even if its state says otherwise. In an
-    /// [`ExecutionSnapshot`](super::ExecutionSnapshot), this name means that it is marked as irreversible.
+    /// [`ExecutionSnapshot`](super::ExecutionSnapshot), this name means that it is marked as
+    /// irreversible.
     pub has_side_effects: bool,
     /// It has been WAITING at some point.
     pub was_suspended: bool,
@@ -65,8 +66,8 @@ pub struct ConsequenceView {
     pub human_confirmed: bool,
     /// It has not ended.
     pub is_still_pending: bool,
-    /// The time from its creation to its end, in milliseconds; `None` while it has not ended. What is
-    /// recorded after the end, such as a late receipt, does not change it.
+    /// The time from its creation to its end, in milliseconds; `None` while it has not ended. What
+    /// is recorded after the end, such as a late receipt, does not change it.
     pub total_duration_ms: Option<u64>,
     /// It only asks whether another one may run, which has a separate view.
     #[serde(skip)]
@@ -117,9 +118,9 @@ impl ConsequenceView {
     }
 }
 
-/// Result and error of an execution: what is doubtful or contradicts them is said first. Reasons of the
-/// library, and the answer of a gate, are in the language; what tools and people said is as they said it. Without a call,
-/// what ended it comes first, because its reason can be any text.
+/// Result and error of an execution: what is doubtful or contradicts them is said first. Reasons of
+/// the library, and the answer of a gate, are in the language; what tools and people said is as
+/// they said it. Without a call, what ended it comes first, because its reason can be any text.
 pub(super) fn outcome(
     execution: &AnyExecution,
     progress: &Progress,

@@ -1,5 +1,5 @@
-//! The data of each state of a history. A journal has what actors brought, and no states, so the data are
-//! folded from it as far as it tells.
+//! The data of each state of a history. A journal has what actors brought, and no states, so the
+//! data are folded from it as far as it tells.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,8 @@ struct KnownValue {
     audience: definition::Audience,
 }
 
-/// The fields that an audience may see, and the names of those whose values the journal does not tell.
+/// The fields that an audience may see, and the names of those whose values the journal does not
+/// tell.
 pub(super) type ShownFields<A> = (Fields<A>, Vec<String>);
 
 impl<'a> StateData<'a> {
@@ -89,8 +90,8 @@ impl<'a> StateData<'a> {
         }
     }
 
-    /// Takes the data over into the definition that the next entry was written under, as a program that
-    /// loads the machine does.
+    /// Takes the data over into the definition that the next entry was written under, as a program
+    /// that loads the machine does.
     fn read_as(&mut self, newer: &'a Definition) {
         let Some((older, state)) = self.at else { return };
         if older.fingerprint == newer.fingerprint {

@@ -66,7 +66,8 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     /// WAITING, and neither in doubt nor waiting for the report of its service.
     pub is_resumable: bool,
     /// The action is marked as irreversible, whether it has run or not. Of a
-    /// [`ConsequenceView`](super::ConsequenceView) it is what [`took_effect`](Self::took_effect) is here.
+    /// [`ConsequenceView`](super::ConsequenceView) it is what [`took_effect`](Self::took_effect) is
+    /// here.
     pub has_side_effects: bool,
     /// It took effect and is irreversible, even if its state says otherwise.
     pub took_effect: bool,
@@ -82,8 +83,9 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub question: Option<String>,
     /// It waits for the report of its service, which has accepted the call.
     pub waits_for_service: bool,
-    /// Until when the question can be answered, or its service reports (milliseconds since the Unix epoch, by the
-    /// clock of the store; for people rounded down, to the minute if they have two or more).
+    /// Until when the question can be answered, or its service reports (milliseconds since the Unix
+    /// epoch, by the clock of the store; for people rounded down, to the minute if they have two or
+    /// more).
     pub answer_by: Option<Millis>,
     /// The answer of the tool or the person.
     pub result: Option<String>,
@@ -130,8 +132,8 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
 }
 
 impl<A: Audience> ExecutionSnapshot<A> {
-    /// Projects an execution, with the summary and the sentences in a language. `now` is the time in
-    /// milliseconds since the Unix epoch.
+    /// Projects an execution, with the summary and the sentences in a language. `now` is the time
+    /// in milliseconds since the Unix epoch.
     #[must_use]
     pub fn of(execution: &AnyExecution, now: Millis, language: Language) -> View<Self> {
         View::new(Self::project(execution, now, language))

@@ -6,11 +6,11 @@ use crate::{
     id::Id,
 };
 
-/// The record that a memory keeps of an execution that has ended. It has no key, no actor, and of the tool's
-/// answer only the beginning.
+/// The record that a memory keeps of an execution that has ended. It has no key, no actor, and of
+/// the tool's answer only the beginning.
 ///
-/// A memory follows `Store::subscribe`, asks for the fact of each execution that has ended, and keeps the position of
-/// the entry together with the fact.
+/// A memory follows `Store::subscribe`, asks for the fact of each execution that has ended, and
+/// keeps the position of the entry together with the fact.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -70,8 +70,8 @@ pub enum FinalStatus {
 }
 
 impl ExecutionFact {
-    /// Projects an execution; `None` if it has not ended, or is irreversible and no store has recorded its
-    /// end.
+    /// Projects an execution; `None` if it has not ended, or is irreversible and no store has
+    /// recorded its end.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Option<View<Self>> {
         let ended = match execution {

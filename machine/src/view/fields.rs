@@ -27,7 +27,8 @@ impl<A: Audience> Fields<A> {
         Self { values: Map::new(), errors: BTreeSet::new(), audience: PhantomData }
     }
 
-    /// The fields of the data that the marks allow. Data that are not an object have no names, and no marks.
+    /// The fields of the data that the marks allow. Data that are not an object have no names, and
+    /// no marks.
     pub(super) fn of(data: Value, mark: impl Fn(&str) -> definition::Audience) -> Self {
         let Value::Object(mut values) = data else { return Self::none() };
         values.retain(|name, _| mark(name) >= A::LEVEL);
@@ -68,8 +69,8 @@ impl<A> fmt::Debug for Fields<A> {
 /// The longest part of a name or a value that a line shows, in characters after escaping.
 const LONGEST: usize = 200;
 
-/// `name: value, ..` on one line. A [`CallError`] of a state is shown as its text. Long values are cut;
-/// [`get`](Fields::get) has all of them.
+/// `name: value, ..` on one line. A [`CallError`] of a state is shown as its text. Long values are
+/// cut; [`get`](Fields::get) has all of them.
 impl<A: Audience> fmt::Display for Fields<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {

@@ -20,7 +20,8 @@ pub enum Label {
     Contradicted,
     /// WAITING, and it is unknown whether it took effect. It cannot be resumed.
     InDoubt,
-    /// It is irreversible and has ended in memory, and no store has recorded that: the outcome is unverified.
+    /// It is irreversible and has ended in memory, and no store has recorded that: the outcome is
+    /// unverified.
     Unconfirmed,
     /// WAITING.
     Waiting,

@@ -1,8 +1,8 @@
 use crate::definition::{Audience, Definition, Edge, Field, StateDef, Text};
 
-/// The definitions whose marks count: the newest one of the store, that of the program if it is given,
-/// and the one that the data were written under. Where they differ, the strictest mark counts, so that
-/// neither an older nor a newer program shows data that another one hides.
+/// The definitions whose marks count: the newest one of the store, that of the program if it is
+/// given, and the one that the data were written under. Where they differ, the strictest mark
+/// counts, so that neither an older nor a newer program shows data that another one hides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks<'a> {
     newest: &'a Definition,
@@ -21,7 +21,8 @@ impl<'a> Marks<'a> {
         self
     }
 
-    /// The audience of a field of a state, named as in the definition that the data were written under.
+    /// The audience of a field of a state, named as in the definition that the data were written
+    /// under.
     pub(super) fn of_field(&self, written: &StateDef, name: &str) -> Audience {
         self.strictest(|newer| field(&state(newer, &written.name)?.fields, name))
             .into_iter()
@@ -30,7 +31,8 @@ impl<'a> Marks<'a> {
             .unwrap_or_default()
     }
 
-    /// The audience of a member of the context. A member that was renamed has no mark under its old name.
+    /// The audience of a member of the context. A member that was renamed has no mark under its old
+    /// name.
     pub(super) fn of_member(&self, written: &Definition, name: &str) -> Audience {
         let member = |newer: &Definition| {
             let mut marks = newer.marks.iter();
@@ -39,7 +41,8 @@ impl<'a> Marks<'a> {
         self.strictest(member).into_iter().chain(member(written)).min().unwrap_or_default()
     }
 
-    /// The audience of an item of a payload. If the move no longer exists, the field that the item had set decides.
+    /// The audience of an item of a payload. If the move no longer exists, the field that the item
+    /// had set decides.
     pub(super) fn of_item(
         &self,
         (from, trigger, to): (&str, &str, &str),

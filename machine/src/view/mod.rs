@@ -1,5 +1,5 @@
-//! Read-only projections of machines and journals: for people, for diagnosis, and for the prompts of
-//! models. They are pure functions, and change nothing.
+//! Read-only projections of machines and journals: for people, for diagnosis, and for the prompts
+//! of models. They are pure functions, and change nothing.
 //!
 //! | to show | see |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | results to a model | [`ConsequenceView`]: an execution in one line |
 //! | | [`Prompt`]: the section of a prompt that reports what happened |
 //!
-//! The [`Audience`] of a view decides at compile time which fields it has; the marks of the definition
-//! decide which of the machine's own data it shows. A [`View`] holds it: its fields can be read, and not set.
+//! The [`Audience`] of a view decides at compile time which fields it has; the marks of the
+//! definition decide which of the machine's own data it shows. A [`View`] holds it: its fields can
+//! be read, and not set.
 
 pub(crate) mod audience;
 mod calls;

@@ -3,15 +3,16 @@ use std::{cmp::Reverse, fmt};
 use super::{ConsequenceView, Language, Phrase, View, consequence::LONGEST};
 use crate::{contract::ActionType, line::Within};
 
-/// The section of a model's prompt that reports what happened: the results of tools, the answers of people, and what
-/// has not ended, each under a heading, and a closing sentence. There is one line for each execution, contradicted and
-/// doubtful ones first, and a note if any of them is irreversible. A gate has no line: the action behind it has
-/// one. Without executions the section is empty. The calls that a machine makes by entering a state are executions of its
-/// session, or, if it has none, of one that is named by its id, and have lines as any others.
+/// The section of a model's prompt that reports what happened: the results of tools, the answers of
+/// people, and what has not ended, each under a heading, and a closing sentence. There is one line
+/// for each execution, contradicted and doubtful ones first, and a note if any of them is
+/// irreversible. A gate has no line: the action behind it has one. Without executions the section
+/// is empty. The calls that a machine makes by entering a state are executions of its session, or,
+/// if it has none, of one that is named by its id, and have lines as any others.
 ///
-/// The output of tools is escaped: it cannot start a new line, so it can forge neither a line with a
-/// label nor the end of the section. The text has a maximum length. Contradicted and
-/// doubtful executions are the last to be left out, before them those that have taken effect, and before
+/// The output of tools is escaped: it cannot start a new line, so it can forge neither a line with
+/// a label nor the end of the section. The text has a maximum length. Contradicted and doubtful
+/// executions are the last to be left out, before them those that have taken effect, and before
 /// them the others, of each the oldest first; what is left out is counted.
 ///
 /// ```
@@ -62,23 +63,25 @@ impl<'a> Prompt<'a> {
         self
     }
 
-    /// With a line, before all others, that says how many executions cannot be read: whether they have
-    /// taken effect is unknown.
+    /// With a line, before all others, that says how many executions cannot be read: whether they
+    /// have taken effect is unknown.
     #[must_use]
     pub fn unreadable(mut self, count: usize) -> Self {
         self.unreadable = count;
         self
     }
 
-    /// With these calls, such as `email.send {"to":"bob"}`, and the instruction not to repeat them, not even in other
-    /// words: their labels do not say what they were called with. They have the limit of the lines for themselves.
+    /// With these calls, such as `email.send {"to":"bob"}`, and the instruction not to repeat them,
+    /// not even in other words: their labels do not say what they were called with. They have the
+    /// limit of the lines for themselves.
     #[must_use]
     pub fn in_doubt(mut self, calls: &'a [String]) -> Self {
         self.in_doubt = calls;
         self
     }
 
-    /// The lines take at most this many bytes together; headings and notes come in addition. At least one is shown.
+    /// The lines take at most this many bytes together; headings and notes come in addition. At
+    /// least one is shown.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;

@@ -34,10 +34,11 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub has_irreversible_completed: bool,
     /// When the first one was created (milliseconds since the Unix epoch).
     pub started_at: Option<Millis>,
-    /// When the last one ended; `None` while one has not, or cannot be read (milliseconds since the Unix
-    /// epoch).
+    /// When the last one ended; `None` while one has not, or cannot be read (milliseconds since the
+    /// Unix epoch).
     pub ended_at: Option<Millis>,
-    /// The number of executions that cannot be read. They are missing here, and in all other numbers.
+    /// The number of executions that cannot be read. They are missing here, and in all other
+    /// numbers.
     pub unreadable: usize,
     /// The errors of these.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -73,8 +74,8 @@ impl<A: Audience> ExecutionTimeline<A> {
         Self::of_sorted(session, contracts, transitions, Vec::new())
     }
 
-    /// `executions` are in the order of their age, `transitions` are those of each in this order, and
-    /// `errors` are those of the executions that cannot be read.
+    /// `executions` are in the order of their age, `transitions` are those of each in this order,
+    /// and `errors` are those of the executions that cannot be read.
     pub(crate) fn of_sorted(
         session: &str,
         executions: Vec<WithKey<A>>,

@@ -71,8 +71,8 @@ pub struct Snapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub last_actor: A::Diagnostic<Option<String>>,
-    /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store; for people
-    /// rounded down, to the minute if it is two or more away when the state is entered).
+    /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store;
+    /// for people rounded down, to the minute if it is two or more away when the state is entered).
     pub due_at: Option<Millis>,
     /// The fencing epoch.
     #[serde(skip_serializing_if = "is_hidden")]

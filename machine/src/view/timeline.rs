@@ -49,7 +49,8 @@ pub struct Timeline<A: Audience = Human> {
     pub id: Id,
     /// The number of entries in the history.
     pub total: u64,
-    /// The problem, if the machine itself cannot be read: its row was changed, or newer entries are missing.
+    /// The problem, if the machine itself cannot be read: its row was changed, or newer entries are
+    /// missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The error, which may repeat data.
@@ -61,8 +62,9 @@ pub struct Timeline<A: Audience = Human> {
     pub calls: Option<StateCalls>,
     /// The events, oldest first: all of them, or the requested part.
     pub events: Vec<TimelineEvent<A>>,
-    /// What people decided about the calls of the machine in this time, in order; of many calls, about the newest 50.
-    /// Only with an [`Observer`](crate::observe::Observer): they are in the journals of the calls and of their gates.
+    /// What people decided about the calls of the machine in this time, in order; of many calls,
+    /// about the newest 50. Only with an [`Observer`](crate::observe::Observer): they are in the
+    /// journals of the calls and of their gates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<CallDecision>,
 }
@@ -74,7 +76,8 @@ pub struct Timeline<A: Audience = Human> {
 pub struct CallDecision {
     /// When (milliseconds since the Unix epoch).
     pub at: Millis,
-    /// The [number](TimelineEvent::number) of the event that came next, or that the next one will have.
+    /// The [number](TimelineEvent::number) of the event that came next, or that the next one will
+    /// have.
     pub before: u64,
     /// The execution.
     pub execution: Id,
@@ -144,14 +147,15 @@ pub struct TimelineEvent<A: Audience = Human> {
     #[serde(skip_serializing_if = "Fields::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub payload: Fields<A>,
-    /// The data of the state after it, as far as the history tells. A journal has what actors brought, and
-    /// no states; a field is known if the payload of a transition set it and the transitions since then
-    /// left it as it was. Of the newest event, all fields are known where the state is at hand: in
-    /// memory, or with an [`Observer`](crate::observe::Observer). In a part of a timeline, what its
-    /// transitions and those shortly before it set is known.
+    /// The data of the state after it, as far as the history tells. A journal has what actors
+    /// brought, and no states; a field is known if the payload of a transition set it and the
+    /// transitions since then left it as it was. Of the newest event, all fields are known where
+    /// the state is at hand: in memory, or with an [`Observer`](crate::observe::Observer). In a
+    /// part of a timeline, what its transitions and those shortly before it set is known.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Fields<A>,
-    /// The names of the other fields: the machine was created with them, or its program computed them.
+    /// The names of the other fields: the machine was created with them, or its program computed
+    /// them.
     pub unknown: Vec<String>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -171,7 +175,8 @@ impl<A: Audience> Timeline<A> {
         Self::project(history, part, newest.map(Marks::of))
     }
 
-    /// The entries of a part of a history. Without marks, payloads and the data of states are hidden from everyone.
+    /// The entries of a part of a history. Without marks, payloads and the data of states are
+    /// hidden from everyone.
     pub(crate) fn project(
         history: &History,
         Part { from, mut transitions, total, calls, decisions, error }: Part,

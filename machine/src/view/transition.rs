@@ -155,7 +155,8 @@ impl<A: Audience> TransitionRecord<A> {
     }
 }
 
-/// The name of a person. Names of programs are for diagnosis; the name of the person who decided is for every audience.
+/// The name of a person. Names of programs are for diagnosis; the name of the person who decided is
+/// for every audience.
 pub(crate) fn person(category: Category, name: Option<&str>) -> Option<&str> {
     name.filter(|_| category == Category::Human)
 }

@@ -8,8 +8,8 @@ use crate::{
 /// The machines that are read at a time.
 const PAGE: usize = 500;
 
-/// Wakes the machines in states whose calls they adopt, so that the worker that claims them makes the calls. It also wakes
-/// those that have them already, until they move.
+/// Wakes the machines in states whose calls they adopt, so that the worker that claims them makes
+/// the calls. It also wakes those that have them already, until they move.
 pub(super) async fn wake(store: &Store, own: &Definition) -> Result<(), Unavailable> {
     let adopts = |state: usize| own.states[state].invocation.as_ref().is_some_and(|it| it.adopt);
     if !(0..own.states.len()).any(adopts) {

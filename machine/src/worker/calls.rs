@@ -9,8 +9,8 @@ use tracing::Instrument;
 use super::Failure;
 use crate::{contract::Settled, telemetry};
 
-/// The calls that a worker has begun. They run to their end, also when the handler that began them is
-/// stopped or the worker is dropped, so that their receipts are kept.
+/// The calls that a worker has begun. They run to their end, also when the handler that began them
+/// is stopped or the worker is dropped, so that their receipts are kept.
 #[derive(Default)]
 pub(super) struct Calls(Mutex<Tasks>);
 
@@ -24,14 +24,16 @@ impl Drop for Tasks {
     }
 }
 
-/// The report of a call to the handler that began it, and the settlement, which may still await a late answer.
+/// The report of a call to the handler that began it, and the settlement, which may still await a
+/// late answer.
 pub(super) struct CallReport<T> {
     pub(super) to_handler: T,
     pub(super) settled: Option<Settled>,
 }
 
 impl Calls {
-    /// Runs a call as a task, and waits for its report. If this future is dropped, the call runs on.
+    /// Runs a call as a task, and waits for its report. If this future is dropped, the call runs
+    /// on.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         call: impl Future<Output = Result<CallReport<T>, Failure>> + Send + 'static,

@@ -109,7 +109,8 @@ impl Crew {
         }
     }
 
-    /// Removes workers that have ended, and reports what no worker does, and a reader that stays, each once.
+    /// Removes workers that have ended, and reports what no worker does, and a reader that stays,
+    /// each once.
     pub(super) async fn look(&mut self) {
         if let Err(error) = self.store.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
@@ -140,8 +141,9 @@ impl Crew {
         self.pinned = found;
     }
 
-    /// Reports the calls of its machines that no live worker makes, each tool once. A worker that ends when it is idle
-    /// does not run for the minute after which [`look`](Self::look) reports them.
+    /// Reports the calls of its machines that no live worker makes, each tool once. A worker that
+    /// ends when it is idle does not run for the minute after which [`look`](Self::look) reports
+    /// them.
     pub(super) async fn report_calls(&mut self) {
         let lacking = self.lacking();
         if lacking.is_empty() {
@@ -231,7 +233,8 @@ impl Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         if self.may_be_listed {
-            // It is queued with the first poll. If it is not, the row goes when the process has ended.
+            // It is queued with the first poll. If it is not, the row goes when the process has
+            // ended.
             drop(self.store.leave(vec![self.id]).now_or_never());
         }
     }

@@ -7,9 +7,9 @@ use crate::{future::BoxFuture, store::Store};
 /// Tells workers that there may be something to do, so that they need not poll.
 ///
 /// The inbox is the truth: a ring says nothing about what happened, may come too often, and may be
-/// lost. Then the next sweep finds the work, later. A store has its own doorbell, which rings at once
-/// in its process, and in others soon after the file has changed; another one connects workers that
-/// cannot see each other's files.
+/// lost. Then the next sweep finds the work, later. A store has its own doorbell, which rings at
+/// once in its process, and in others soon after the file has changed; another one connects workers
+/// that cannot see each other's files.
 pub trait Doorbell: Send + Sync + 'static {
     /// Rings: something was committed.
     fn ring(&self);

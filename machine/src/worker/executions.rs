@@ -26,7 +26,8 @@ use crate::{
     store::{CommitError, Store},
 };
 
-/// The delay before an execution that another worker runs, or whose parent comes first, is checked again.
+/// The delay before an execution that another worker runs, or whose parent comes first, is checked
+/// again.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// The delay before a service is asked again for the outcome of a call.
@@ -129,7 +130,8 @@ impl Executions {
         Next::to(close(pending, (reason, cause), who(by), by))
     }
 
-    /// Handles an execution whose tool another caller is calling, or was calling when its process ended.
+    /// Handles an execution whose tool another caller is calling, or was calling when its process
+    /// ended.
     async fn interrupted(
         &self,
         running: Execution<Running>,

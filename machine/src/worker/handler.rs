@@ -13,15 +13,17 @@ pub type Handled<M> = Result<Next<M>, Failure>;
 
 /// Does the work that the states of one kind of machine ask for.
 ///
-/// Of each durable machine, the module that `#[machine]` makes has the trait `Handle`, with a method for each state, and
-/// `Driver`, which makes a handler from it; see [Handlers](macro@crate::machine#handlers). Implement this trait
-/// for what is the same in all states, or for all machines.
+/// Of each durable machine, the module that `#[machine]` makes has the trait `Handle`, with a
+/// method for each state, and `Driver`, which makes a handler from it; see
+/// [Handlers](macro@crate::machine#handlers). Implement this trait for what is the same in all
+/// states, or for all machines.
 ///
-/// A worker calls it for a machine in a state that is not terminal, whenever the machine came into that
-/// state, something it waits for ended, or the time came that the handler asked for.
+/// A worker calls it for a machine in a state that is not terminal, whenever the machine came into
+/// that state, something it waits for ended, or the time came that the handler asked for.
 ///
-/// A handler runs at least once for each state: a worker can end at any moment, and another one calls
-/// the handler again. So what must not happen twice is a call of the state: see [Invocations](macro@crate::machine#invocations).
+/// A handler runs at least once for each state: a worker can end at any moment, and another one
+/// calls the handler again. So what must not happen twice is a call of the state: see
+/// [Invocations](macro@crate::machine#invocations).
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,14 +69,14 @@ pub trait Handler: Send + Sync + 'static {
     const __HAS_PERMITS: bool = false;
 }
 
-/// A machine that a worker can drive: the erased form of one that is durable, and whose events can be read
-/// from JSON. Every such machine is.
+/// A machine that a worker can drive: the erased form of one that is durable, and whose events can
+/// be read from JSON. Every such machine is.
 pub trait Driven: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static {}
 
 impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Driven for M {}
 
-/// A durable machine in which no state needs a [handler](macro@crate::machine#handlers). `#[machine]` implements it. See
-/// [`Worker::machine`](super::Worker::machine).
+/// A durable machine in which no state needs a [handler](macro@crate::machine#handlers).
+/// `#[machine]` implements it. See [`Worker::machine`](super::Worker::machine).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has states that need a handler",
     label = "the table of this machine does not say all that its states do",
@@ -107,14 +109,16 @@ pub(super) struct UnsupportedHere(pub(super) String);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Next<M> {
-    /// The machine made a transition, or several: it is committed, together with what the handler gave
-    /// to its [`Task`]. Without a transition it is a failed attempt.
+    /// The machine made a transition, or several: it is committed, together with what the handler
+    /// gave to its [`Task`]. Without a transition it is a failed attempt.
     Commit(M),
-    /// Nothing to do until a message comes, a deadline is due, a child ends, or another writer changes
-    /// the machine. If there is no open call or child, no deadline, no queued message and no move for a person, and the
-    /// state is not `#[stable]`, the machine needs attention after a minute.
+    /// Nothing to do until a message comes, a deadline is due, a child ends, or another writer
+    /// changes the machine. If there is no open call or child, no deadline, no queued message and
+    /// no move for a person, and the state is not `#[stable]`, the machine needs attention after a
+    /// minute.
     Wait,
-    /// Like [`Wait`](Self::Wait), but at most for this time, and at least for 10 ms; then the handler is called again.
+    /// Like [`Wait`](Self::Wait), but at most for this time, and at least for 10 ms; then the
+    /// handler is called again.
     WaitFor(Duration),
 }
 

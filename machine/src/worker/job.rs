@@ -79,7 +79,8 @@ struct Job<'a, H: Handler> {
     members: HashSet<Id>,
     /// When the machine has waited long enough for the next of its calls.
     overdue_at: Option<Millis>,
-    /// Calls of earlier entries that took effect, or that a person declined, and whose outcome was not taken.
+    /// Calls of earlier entries that took effect, or that a person declined, and whose outcome was
+    /// not taken.
     untaken: HashSet<Id>,
     /// Outcomes of earlier entries that nothing depends on.
     stale: Vec<String>,
@@ -263,8 +264,8 @@ impl<H: Handler> Job<'_, H> {
         ended
     }
 
-    /// Does one thing. A panic in code of the program that a commit runs, such as a `PartialEq`, fails it like a panic in
-    /// the handler.
+    /// Does one thing. A panic in code of the program that a commit runs, such as a `PartialEq`,
+    /// fails it like a panic in the handler.
     async fn turn(&mut self) -> Result<Flow, Unavailable> {
         let (on, attempt) = (self.on.clone(), self.attempt);
         let flow = AssertUnwindSafe(self.step()).catch_unwind().await;

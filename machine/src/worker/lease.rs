@@ -21,10 +21,12 @@ use crate::{
 pub(super) struct HeldLease {
     pub(super) id: Id,
     pub(super) token: u64,
-    /// Until when the holder may rely on it, in milliseconds of [`Store::uptime`]; 0 when it is lost.
+    /// Until when the holder may rely on it, in milliseconds of [`Store::uptime`]; 0 when it is
+    /// lost.
     valid_until: AtomicU64,
-    /// Until when it is renewed, in milliseconds of [`Store::uptime`]. Code of the program that runs
-    /// longer may block its thread, so that nothing can stop it: then another worker takes over.
+    /// Until when it is renewed, in milliseconds of [`Store::uptime`]. Code of the program that
+    /// runs longer may block its thread, so that nothing can stop it: then another worker takes
+    /// over.
     renewed_until: AtomicU64,
     changed: Event,
 }
@@ -114,7 +116,8 @@ impl Leases {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the lease of a machine was lost while its job still runs, because it blocks its thread.
+    /// Returns whether the lease of a machine was lost while its job still runs, because it blocks
+    /// its thread.
     pub(super) fn is_lost(&self, id: Id, store: &Store) -> bool {
         let held: Vec<_> = self.lock().iter().filter_map(Weak::upgrade).collect();
         let mut of_machine = held.iter().filter(|lease| lease.id == id).peekable();

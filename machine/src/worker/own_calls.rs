@@ -34,15 +34,15 @@ impl<T: Callable> OwnCalls<T> {
         Self { store, machine, which: Which::Entry(entered), tool: PhantomData }
     }
 
-    /// Those of this session, oldest first, of the whole life of the machine. An invocation says with `session = text` what its
-    /// calls belong to. Calls of other sessions are not read.
+    /// Those of this session, oldest first, of the whole life of the machine. An invocation says
+    /// with `session = text` what its calls belong to. Calls of other sessions are not read.
     #[must_use = "it is read when it is awaited"]
     pub fn of_session(self, session: impl Into<String>) -> Self {
         Self { which: Which::Session(session.into()), ..self }
     }
 
-    /// Those of the whole life of the machine, oldest first, apart from those that were [pruned](Store::prune). All of them
-    /// are read.
+    /// Those of the whole life of the machine, oldest first, apart from those that were
+    /// [pruned](Store::prune). All of them are read.
     #[must_use = "it is read when it is awaited"]
     pub fn all(self) -> Self {
         Self { which: Which::Life, ..self }
@@ -175,8 +175,8 @@ impl<T: Callable> fmt::Debug for OwnCall<T> {
     }
 }
 
-/// Why the calls of a machine cannot be read. A handler that returns it is tried again, and its machine then set aside;
-/// `requeue` reads it again after a deployment.
+/// Why the calls of a machine cannot be read. A handler that returns it is tried again, and its
+/// machine then set aside; `requeue` reads it again after a deployment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]

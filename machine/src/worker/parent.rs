@@ -7,9 +7,10 @@ use crate::{
     store::{Cause, LoadError, Store, backend::FoundRow, inbox::message::Queued},
 };
 
-/// Returns whether the parent of this call comes first: its deadline is due, or a person has sent it a message that its
-/// state takes, such as a pause while no worker ran, and a worker has yet to try that. What was tried, and waits for a call or
-/// for another program, comes after it; what has failed is tried again before it.
+/// Returns whether the parent of this call comes first: its deadline is due, or a person has sent
+/// it a message that its state takes, such as a pause while no worker ran, and a worker has yet to
+/// try that. What was tried, and waits for a call or for another program, comes after it; what has
+/// failed is tried again before it.
 pub(super) async fn comes_first(
     store: &Store,
     call: &Execution<Pending>,
@@ -20,8 +21,9 @@ pub(super) async fn comes_first(
     // It has ended, or no worker drives it.
     let Some(work) = work else { return Ok(false) };
     let now = store.now();
-    // A worker that lets the machine wait has tried what is due and what is queued, apart from a deadline whose attempt has
-    // failed, or that comes after a handler whose attempt has failed. One that could not read the machine has tried nothing.
+    // A worker that lets the machine wait has tried what is due and what is queued, apart from a
+    // deadline whose attempt has failed, or that comes after a handler whose attempt has failed.
+    // One that could not read the machine has tried nothing.
     let is_unread = work.failed.as_ref().is_some_and(|it| it.fault.cause == Cause::Unreadable);
     let rests = work.rests(now) && !is_unread;
     // One that was set aside fires only after a person has requeued the machine.

@@ -281,8 +281,8 @@ impl Loop {
         Woken::Recheck
     }
 
-    /// Drops the jobs that have not handed back. One that blocks its thread cannot be dropped: it is left
-    /// behind, and its lease expires.
+    /// Drops the jobs that have not handed back. One that blocks its thread cannot be dropped: it
+    /// is left behind, and its lease expires.
     async fn abandon(&mut self) {
         self.jobs.abort_all();
         self.jobs_end(DROPPED).await;

@@ -3,7 +3,8 @@ use std::time::Duration;
 use super::Worker;
 use crate::{clock::Millis, id::Id, store::Store};
 
-/// An odd number near 2^128 divided by the golden ratio: products with it have well mixed upper bits.
+/// An odd number near 2^128 divided by the golden ratio: products with it have well mixed upper
+/// bits.
 const GOLDEN: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 
 const SHORTEST_LEASE: Duration = Duration::from_millis(100);
@@ -51,8 +52,9 @@ impl Settings {
         Millis::try_from(self.lease.as_millis()).unwrap_or(Millis::MAX)
     }
 
-    /// The delay after this many attempts, doubled each time, and up to a fifth shorter, so that machines
-    /// that failed together are not all tried again together. It depends on the machine and the attempt only.
+    /// The delay after this many attempts, doubled each time, and up to a fifth shorter, so that
+    /// machines that failed together are not all tried again together. It depends on the machine
+    /// and the attempt only.
     pub(super) fn delay(&self, id: Id, attempts: u32) -> Millis {
         let factor = 1u32.checked_shl(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
         let delay = self.first_delay.saturating_mul(factor).min(self.longest_delay);
@@ -67,10 +69,11 @@ impl Settings {
 }
 
 impl Worker {
-    /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it after a third, and
-    /// stops after two thirds without an answer of the store. When a process ends, others on the same
-    /// host take over with their next [sweep](Self::sweep), by default within a second; one that is frozen is noticed when its
-    /// leases end. A short lease costs a write for each machine and third of it.
+    /// Sets the duration of a lease; by default 30 s, and at least 100 ms. The worker renews it
+    /// after a third, and stops after two thirds without an answer of the store. When a process
+    /// ends, others on the same host take over with their next [sweep](Self::sweep), by default
+    /// within a second; one that is frozen is noticed when its leases end. A short lease costs a
+    /// write for each machine and third of it.
     pub fn lease(mut self, time: Duration) -> Self {
         self.settings.lease = time.max(SHORTEST_LEASE);
         self
@@ -82,11 +85,12 @@ impl Worker {
         self
     }
 
-    /// Sets the number of attempts of a handler, a deadline or a message before it is set aside; by default 5.
+    /// Sets the number of attempts of a handler, a deadline or a message before it is set aside; by
+    /// default 5.
     ///
-    /// An interrupted attempt counts, too: the process ended, or the lease was
-    /// lost. After two such attempts a machine runs in isolation, with nothing else running, so that
-    /// one that kills its process takes no others with it.
+    /// An interrupted attempt counts, too: the process ended, or the lease was lost. After two such
+    /// attempts a machine runs in isolation, with nothing else running, so that one that kills its
+    /// process takes no others with it.
     pub fn attempts(mut self, max_attempts: u32) -> Self {
         self.settings.attempts = max_attempts.max(1);
         self
@@ -106,25 +110,27 @@ impl Worker {
         self
     }
 
-    /// Sets the interval at which it polls for work, and for workers whose process has ended; by default
-    /// every second, and at most every 10 ms. It is a few indexed reads, however many machines wait.
+    /// Sets the interval at which it polls for work, and for workers whose process has ended; by
+    /// default every second, and at most every 10 ms. It is a few indexed reads, however many
+    /// machines wait.
     pub fn sweep(mut self, time: Duration) -> Self {
         self.settings.sweep = time.max(SHORTEST_SWEEP);
         self
     }
 
-    /// Sets the time limit of a handler; by default none. One that takes longer is stopped at its next
-    /// `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped: its lease is no
-    /// longer renewed, so that another worker takes over, and its result is discarded. Calls of
-    /// tools have separate timeouts.
+    /// Sets the time limit of a handler; by default none. One that takes longer is stopped at its
+    /// next `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped:
+    /// its lease is no longer renewed, so that another worker takes over, and its result is
+    /// discarded. Calls of tools have separate timeouts.
     pub fn handler_limit(mut self, time: Duration) -> Self {
         self.settings.handler_limit = Some(time);
         self
     }
 
-    /// Sets how long [`Running::stop`](super::Running::stop) waits for handlers and calls; by default 10 s. Then
-    /// handlers are stopped, and other workers begin their states again; soon after, it no longer waits for those that
-    /// block their thread. Calls of tools run on as tasks of the runtime, so that their receipts are kept.
+    /// Sets how long [`Running::stop`](super::Running::stop) waits for handlers and calls; by
+    /// default 10 s. Then handlers are stopped, and other workers begin their states again; soon
+    /// after, it no longer waits for those that block their thread. Calls of tools run on as tasks
+    /// of the runtime, so that their receipts are kept.
     pub fn grace(mut self, time: Duration) -> Self {
         self.settings.grace = time;
         self

@@ -17,7 +17,8 @@ use crate::{
     stored::{Durable, Restore},
 };
 
-/// The context of a handler: the machine that it works on, and the writes to commit together with its transition.
+/// The context of a handler: the machine that it works on, and the writes to commit together with
+/// its transition.
 ///
 /// A helper that reads can have it as `&Task`, also across an `.await`. A handler that needs
 /// [`actors`](Self::actors) and adds writes clones them.
@@ -36,7 +37,8 @@ pub struct Task {
     pub(super) outcomes: Option<Vec<TaskOutcome>>,
 }
 
-/// New machines. They cannot be shared between threads, and a task can: nothing ever waits for this lock.
+/// New machines. They cannot be shared between threads, and a task can: nothing ever waits for this
+/// lock.
 #[derive(Default)]
 struct Machines(Mutex<Vec<Box<dyn Durable>>>);
 
@@ -103,36 +105,40 @@ impl Task {
         self.lease.id
     }
 
-    /// Creates a machine, in the batch of the transition. It is not an execution: a state makes calls by
-    /// [`#[invoke]`](macro@crate::machine#invocations).
+    /// Creates a machine, in the batch of the transition. It is not an execution: a state makes
+    /// calls by [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create(&mut self, machine: impl Durable + 'static) {
         self.created.get_mut().push(Box::new(machine));
     }
 
-    /// Creates a child: a machine that this one waits for, in the batch of the transition. When it ends, the handler of
-    /// this machine is called. When this machine ends the [visit](macro@crate::machine#visits) first, the child gets a
-    /// message with the trigger `cancel`.
+    /// Creates a child: a machine that this one waits for, in the batch of the transition. When it
+    /// ends, the handler of this machine is called. When this machine ends the
+    /// [visit](macro@crate::machine#visits) first, the child gets a message with the trigger
+    /// `cancel`.
     pub fn child(&mut self, machine: impl Durable + 'static) {
         self.children.get_mut().push(Box::new(machine));
     }
 
-    /// Sends a message, in the batch of the transition. A handler that sends messages to its own machine and
-    /// waits, 100 consecutive times without a transition, is set aside. If the inbox of the receiver is full, the attempt
-    /// fails with [`CommitError::InboxFull`](crate::store::CommitError::InboxFull), and is repeated later.
+    /// Sends a message, in the batch of the transition. A handler that sends messages to its own
+    /// machine and waits, 100 consecutive times without a transition, is set aside. If the inbox of
+    /// the receiver is full, the attempt fails with
+    /// [`CommitError::InboxFull`](crate::store::CommitError::InboxFull), and is repeated later.
     pub fn send(&mut self, to: Id, message: Message) {
         self.messages.push((to, message));
     }
 
-    /// The calls of this tool that the machine has made with its newest entry into its state, in the order of their places.
-    /// [`of_session`](OwnCalls::of_session) gives those of a session, and [`all`](OwnCalls::all) those of its whole life. For
-    /// [`Action`](crate::contract::Action), the calls of all tools.
+    /// The calls of this tool that the machine has made with its newest entry into its state, in
+    /// the order of their places. [`of_session`](OwnCalls::of_session) gives those of a session,
+    /// and [`all`](OwnCalls::all) those of its whole life. For [`Action`](crate::contract::Action),
+    /// the calls of all tools.
     #[must_use = "it is read when it is awaited"]
     pub fn calls<T: Callable>(&self) -> OwnCalls<T> {
         OwnCalls::new(self.store.clone(), self.id(), self.entered)
     }
 
-    /// The child machines of this kind that belong to the [visit](macro@crate::machine#visits), oldest first. It is time to
-    /// join them when all have ended. [`Store::children`] lists those of the machine's whole life.
+    /// The child machines of this kind that belong to the [visit](macro@crate::machine#visits),
+    /// oldest first. It is time to join them when all have ended. [`Store::children`] lists those
+    /// of the machine's whole life.
     ///
     /// # Errors
     ///
@@ -154,10 +160,12 @@ impl Task {
         }
     }
 
-    /// The outcome of the call that the state makes by `#[invoke]`, if its table names no triggers for it; `None` as long as
-    /// there is none. The transition that the handler returns takes it; without one, the handler gets it again.
+    /// The outcome of the call that the state makes by `#[invoke]`, if its table names no triggers
+    /// for it; `None` as long as there is none. The transition that the handler returns takes it;
+    /// without one, the handler gets it again.
     ///
-    /// This is for a [`Handler`](super::Handler): a [method of the state](macro@crate::machine#handlers) is called with the outcome.
+    /// This is for a [`Handler`](super::Handler): a
+    /// [method of the state](macro@crate::machine#handlers) is called with the outcome.
     ///
     /// # Errors
     ///
@@ -166,8 +174,8 @@ impl Task {
         Ok(self.outcomes::<T>()?.and_then(|mut all| all.pop()))
     }
 
-    /// The outcomes of the set of calls that the state makes by `#[invoke]`, in its order, if its table names no triggers
-    /// for them; `None` as long as one is missing.
+    /// The outcomes of the set of calls that the state makes by `#[invoke]`, in its order, if its
+    /// table names no triggers for them; `None` as long as one is missing.
     ///
     /// # Errors
     ///
@@ -178,14 +186,15 @@ impl Task {
         read.collect::<serde_json::Result<_>>().map(Some)
     }
 
-    /// Returns whether the worker still holds the lease. Without it, nothing of this task will be written; a
-    /// long handler can ask, to stop early. It is stopped at its next `.await` anyway.
+    /// Returns whether the worker still holds the lease. Without it, nothing of this task will be
+    /// written; a long handler can ask, to stop early. It is stopped at its next `.await` anyway.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.lease.is_valid(&self.store)
     }
 
-    /// Adds everything to a batch, which is about the machine that the handler has seen and no later one.
+    /// Adds everything to a batch, which is about the machine that the handler has seen and no
+    /// later one.
     pub(super) fn write<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
         let id = self.lease.id;
         let condition = Condition::Version { id, version: self.version };

@@ -60,8 +60,8 @@ pub(super) trait Runner: Send + Sync {
     ) -> BoxFuture<'a, Result<bool, Failure>>;
 }
 
-/// Makes irreversible tools known before their first use, so that no plan can choose their effect, and
-/// checks that this program derives the keys that are stored.
+/// Makes irreversible tools known before their first use, so that no plan can choose their effect,
+/// and checks that this program derives the keys that are stored.
 pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<(), EffectError> {
     let names: Vec<_> = tools.iter().filter_map(|tool| tool.irreversible()).collect();
     // Another process may be in the middle of a long transaction.

@@ -65,8 +65,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Waits until it has ended without being asked, as when it refuses to start, or the store was closed. Then
-    /// [`stop`](Self::stop) returns the reason.
+    /// Waits until it has ended without being asked, as when it refuses to start, or the store was
+    /// closed. Then [`stop`](Self::stop) returns the reason.
     ///
     /// ```
     /// # use machine::{actor::Actors, store::Store, worker::Worker};

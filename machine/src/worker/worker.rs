@@ -36,19 +36,20 @@ use crate::{
     stored::Restore,
 };
 
-/// Drives the machines of a store: polls for ready ones, runs their handlers, and commits the transitions.
+/// Drives the machines of a store: polls for ready ones, runs their handlers, and commits the
+/// transitions.
 ///
-/// A machine is ready when it came into a state that is not terminal, when a message for it has come,
-/// when one of its deadlines is due, or when a machine that it waits for has ended. Then the worker
-/// takes a lease on it, and begins with what came first: it fires what is due, applies the messages that the
-/// state takes, and calls the handler of its kind. Everything is written under the lease: a worker that lost
-/// it, because it was frozen or cut off, writes nothing more.
+/// A machine is ready when it came into a state that is not terminal, when a message for it has
+/// come, when one of its deadlines is due, or when a machine that it waits for has ended. Then the
+/// worker takes a lease on it, and begins with what came first: it fires what is due, applies the
+/// messages that the state takes, and calls the handler of its kind. Everything is written under
+/// the lease: a worker that lost it, because it was frozen or cut off, writes nothing more.
 ///
-/// Executions are machines too. The worker calls their tools: idempotent ones with retries, irreversible
-/// ones under permits, which never move to another worker.
+/// Executions are machines too. The worker calls their tools: idempotent ones with retries,
+/// irreversible ones under permits, which never move to another worker.
 ///
-/// A failed attempt is tried again later, with a delay that doubles each time, and set aside after a number of
-/// attempts; see [`Store::set_aside`].
+/// A failed attempt is tried again later, with a delay that doubles each time, and set aside after
+/// a number of attempts; see [`Store::set_aside`].
 ///
 /// ```
 /// use machine::actor::{Actors, GraphRunner};
@@ -108,11 +109,11 @@ pub struct Worker {
 
 impl Worker {
     /// A worker without handlers and tools, which does nothing yet. Of the kinds that it gets a
-    /// [`handler`](Self::handler) for, it also fires the deadlines and applies the messages; executions are run once
-    /// it has a [`tool`](Self::tool). It acts as these actors.
+    /// [`handler`](Self::handler) for, it also fires the deadlines and applies the messages;
+    /// executions are run once it has a [`tool`](Self::tool). It acts as these actors.
     ///
-    /// A machine for which no live worker has a handler or a tool needs attention after a minute, and is reported by
-    /// `tracing`; [`Store::workers`] lists the workers that are alive.
+    /// A machine for which no live worker has a handler or a tool needs attention after a minute,
+    /// and is reported by `tracing`; [`Store::workers`] lists the workers that are alive.
     pub fn new(store: &Store, actors: Actors) -> Self {
         let executions = Executions {
             actors: Arc::new(actors),
@@ -134,10 +135,12 @@ impl Worker {
         }
     }
 
-    /// Drives the machines of this handler's kind, such as `order::Driver(shop)`. Another handler of the same kind replaces it.
+    /// Drives the machines of this handler's kind, such as `order::Driver(shop)`. Another handler
+    /// of the same kind replaces it.
     ///
-    /// A worker whose program cannot read machines of the kind that have not ended does not start; see
-    /// [`check`](Self::check). Those that newer programs have written are left to workers of newer programs.
+    /// A worker whose program cannot read machines of the kind that have not ended does not start;
+    /// see [`check`](Self::check). Those that newer programs have written are left to workers of
+    /// newer programs.
     pub fn handler<H: Handler>(mut self, handler: H) -> Self {
         let kind = <H::Machine as Restore>::DEFINITION.name.as_ref();
         self.kinds.insert(kind, Arc::new(handler));
@@ -145,8 +148,9 @@ impl Worker {
         self
     }
 
-    /// Drives a machine none of whose states asks for a [handler](macro@crate::machine#handlers): each transition is made by a
-    /// person, a deadline, or the outcome of a call of `#[invoke]`, or its state may last. Of others it does not compile.
+    /// Drives a machine none of whose states asks for a [handler](macro@crate::machine#handlers):
+    /// each transition is made by a person, a deadline, or the outcome of a call of `#[invoke]`, or
+    /// its state may last. Of others it does not compile.
     ///
     /// ```
     /// use machine::{actor::Human, contract::{CallError, Tool}, machine, worker::Worker};
@@ -183,10 +187,10 @@ impl Worker {
         self.handler(Waits::<M>::NEW)
     }
 
-    /// Runs the executions of this tool with this service. When the worker starts, an irreversible tool
-    /// becomes one in the store, and its keys are compared with those of earlier attempts; see
-    /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the tool; see
-    /// [`check`](Self::check).
+    /// Runs the executions of this tool with this service. When the worker starts, an irreversible
+    /// tool becomes one in the store, and its keys are compared with those of earlier attempts; see
+    /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the
+    /// tool; see [`check`](Self::check).
     pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self
     where
         T::Effect: Runs<T>,
@@ -197,8 +201,9 @@ impl Worker {
         self
     }
 
-    /// Runs the executions of all other tools, such as those of MCP servers, with this service. Calls that have not begun
-    /// must pass its [check](Perform::check_call); see [`check`](Self::check).
+    /// Runs the executions of all other tools, such as those of MCP servers, with this service.
+    /// Calls that have not begun must pass its [check](Perform::check_call); see
+    /// [`check`](Self::check).
     pub fn other_tools(mut self, service: impl Perform<Action> + 'static) -> Self {
         let service = Arc::new(service);
         let checking = Arc::clone(&service);
@@ -225,9 +230,10 @@ impl Worker {
         self
     }
 
-    /// Sets a callback for failed attempts, such as one that writes them to the log of the program, also if they are
-    /// tried again. It is called once the failure is on disk, on the task of the machine, so it must not block. It is also
-    /// called for a machine of its kinds that nothing can move, for a minute or longer.
+    /// Sets a callback for failed attempts, such as one that writes them to the log of the program,
+    /// also if they are tried again. It is called once the failure is on disk, on the task of the
+    /// machine, so it must not block. It is also called for a machine of its kinds that nothing can
+    /// move, for a minute or longer.
     ///
     /// `tracing` has the same events without the text of the error, which may repeat data.
     ///
@@ -245,8 +251,9 @@ impl Worker {
         self
     }
 
-    /// Sets a callback for a worker that was asked to stop and waits for its current work, such as one that tells the
-    /// person at the terminal. `tracing` has the same event. It is not called if there is nothing to wait for.
+    /// Sets a callback for a worker that was asked to stop and waits for its current work, such as
+    /// one that tells the person at the terminal. `tracing` has the same event. It is not called if
+    /// there is nothing to wait for.
     ///
     /// ```
     /// # use machine::{actor::Actors, store::Store, worker::Worker};
@@ -262,10 +269,11 @@ impl Worker {
         self
     }
 
-    /// Checks that it can start: reports machines of its handlers' kinds that their definitions or types
-    /// cannot read, calls that have not ended and that its tools cannot read or would not run, and tools that make other
-    /// keys than those that are stored. Of each definition it reads the 500 oldest and the 500 newest machines that have
-    /// not ended; [`OpenOptions::check`] reads all. Changes nothing.
+    /// Checks that it can start: reports machines of its handlers' kinds that their definitions or
+    /// types cannot read, calls that have not ended and that its tools cannot read or would not
+    /// run, and tools that make other keys than those that are stored. Of each definition it reads
+    /// the 500 oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads
+    /// all. Changes nothing.
     ///
     /// [`OpenOptions::check`]: crate::store::OpenOptions::check
     ///
@@ -297,8 +305,9 @@ impl Worker {
         Ok(check)
     }
 
-    /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`] completes, and the
-    /// refusal is listed under what needs attention, until such a worker has started, or for a day.
+    /// Starts it as a task of the current tokio runtime. If it refuses to start, [`Running::ended`]
+    /// completes, and the refusal is listed under what needs attention, until such a worker has
+    /// started, or for a day.
     ///
     /// # Panics
     ///
@@ -316,15 +325,15 @@ impl Worker {
         Running { stop, over, task }
     }
 
-    /// Runs until this future completes. Then it takes no new work, and finishes its current work or
-    /// hands it back. If the returned future is dropped before, its leases end by themselves, and its calls
-    /// run on as tasks of the runtime.
+    /// Runs until this future completes. Then it takes no new work, and finishes its current work
+    /// or hands it back. If the returned future is dropped before, its leases end by themselves,
+    /// and its calls run on as tasks of the runtime.
     ///
     /// # Errors
     ///
     /// [`WorkerError::Unavailable`] if the store is closed or cannot be written at the start,
-    /// [`WorkerError::Incompatible`] if it cannot read what it is to drive, [`WorkerError::Effect`] if a tool
-    /// makes other keys than those that are stored, and [`WorkerError::Lock`].
+    /// [`WorkerError::Incompatible`] if it cannot read what it is to drive, [`WorkerError::Effect`]
+    /// if a tool makes other keys than those that are stored, and [`WorkerError::Lock`].
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
         let asked = Arc::new(Stop::default());
         let run = Box::pin(self.run(Until::Stopped(Arc::clone(&asked))));
@@ -337,9 +346,10 @@ impl Worker {
         }
     }
 
-    /// Runs until nothing is ready. What waits for a message, a deadline, another attempt, a key that is
-    /// held, or a call that another worker makes is left for later. A call whose tool no live worker has, because a
-    /// [`tool`](Self::tool) was forgotten or its program does not run, is reported by `tracing` as a warning.
+    /// Runs until nothing is ready. What waits for a message, a deadline, another attempt, a key
+    /// that is held, or a call that another worker makes is left for later. A call whose tool no
+    /// live worker has, because a [`tool`](Self::tool) was forgotten or its program does not run,
+    /// is reported by `tracing` as a warning.
     ///
     /// # Errors
     ///

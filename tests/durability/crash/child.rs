@@ -58,7 +58,8 @@ async fn works() {
             for _ in 0..orders.operations {
                 worker.step().await;
             }
-            // Unsettled attempts are lost with the process. Dropped, their evidence would be written.
+            // Unsettled attempts are lost with the process. Dropped, their evidence would be
+            // written.
             std::mem::forget(worker.slots);
         });
     }
@@ -171,7 +172,8 @@ impl Worker {
                     "{error}"
                 );
                 say(&Said::Refused { operation });
-                // As they were before, apart from the permits; with the outcomes, which are settled later.
+                // As they were before, apart from the permits; with the outcomes, which are settled
+                // later.
                 for ((id, stored), machine) in ids.into_iter().zip(machines) {
                     if stored && !answered.iter().any(|slot| slot.id() == id) {
                         self.slots.push(Slot::load(&store, id, machine).await);

@@ -9,7 +9,8 @@ use super::{
 };
 
 impl Worker {
-    /// Writes the items together. Returns the machines, or their kinds, and the outcomes that are not on disk.
+    /// Writes the items together. Returns the machines, or their kinds, and the outcomes that are
+    /// not on disk.
     pub(super) async fn write(
         &mut self,
         store: &Store,

@@ -20,8 +20,8 @@ use crate::{
 
 const TWO: [&str; 3] = ["created", "add one", "add two"];
 
-/// The store can find out: it answers success if the commit took effect. Otherwise nothing was written, the
-/// machine is as it was, and can be committed again.
+/// The store can find out: it answers success if the commit took effect. Otherwise nothing was
+/// written, the machine is as it was, and can be committed again.
 #[test]
 fn an_error_of_a_commit_is_decided() {
     either_way("commits::an_error_of_a_commit_is_decided", async |store, took_place, _| {
@@ -45,8 +45,8 @@ fn an_error_of_a_commit_is_decided() {
     });
 }
 
-/// The store reports an unknown outcome, and the same commit resolves it, also in the file of a store
-/// that was opened again.
+/// The store reports an unknown outcome, and the same commit resolves it, also in the file of a
+/// store that was opened again.
 #[test]
 fn an_indeterminate_commit_can_be_retried() {
     alone("indeterminate::commits::an_indeterminate_commit_can_be_retried", async || {

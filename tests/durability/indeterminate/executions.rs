@@ -80,8 +80,8 @@ fn an_indeterminate_begin_in_a_batch_can_be_retried() {
     });
 }
 
-/// An indeterminate `settle` is resolved, and reports its result. If the file is out of reach for longer, the
-/// receipt comes back, and settling it later succeeds.
+/// An indeterminate `settle` is resolved, and reports its result. If the file is out of reach for
+/// longer, the receipt comes back, and settling it later succeeds.
 #[test]
 fn an_indeterminate_settle_is_resolved() {
     either_way("executions::an_indeterminate_settle_is_resolved", async |store, took_place, to| {

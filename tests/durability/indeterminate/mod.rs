@@ -1,5 +1,5 @@
-//! COMMIT returns an error: the caller learns what is known, and the same commit, tried again, finds
-//! out the rest.
+//! COMMIT returns an error: the caller learns what is known, and the same commit, tried again,
+//! finds out the rest.
 
 mod commits;
 mod executions;

@@ -74,8 +74,8 @@ impl Core {
             (State::Second(..), Event::GiveUp) => State::Stopped("second took too long".to_owned()),
             _ => return None,
         };
-        // The deadline of the group runs on inside the group; that of a state starts when the state is
-        // entered. `Again` stays in the state, `Restart` enters it again.
+        // The deadline of the group runs on inside the group; that of a state starts when the state
+        // is entered. `Again` stays in the state, `Restart` enters it again.
         let mut due = Vec::new();
         if let State::First(..) | State::Second(..) = state {
             let running = self.due.iter().find(|due| due.trigger == "give_up").cloned();

@@ -96,7 +96,8 @@ impl World {
         done.or(declined).unwrap_or(Gets::New)
     }
 
-    /// The newest call of this machine with the key, if a person declined it and the machine does not know.
+    /// The newest call of this machine with the key, if a person declined it and the machine does
+    /// not know.
     pub(super) fn declined(
         &self,
         scenario: &Scenario,
@@ -137,7 +138,8 @@ impl World {
         call.gate != Gate::Open && (is_free || scenario.defect == Some(Defect::IgnoresKey))
     }
 
-    /// Wait: whether a transition without `detach` leaves now. Not asked for transitions on an outcome.
+    /// Wait: whether a transition without `detach` leaves now. Not asked for transitions on an
+    /// outcome.
     pub(super) fn may_leave(&self, scenario: &Scenario, machine: usize, to: Place) -> bool {
         let is_under_way = |at: usize| self.calls[at].is_under_way(scenario);
         let of_machine = |at: &usize| self.calls[*at].machine == machine;
@@ -151,8 +153,8 @@ impl World {
         }
     }
 
-    /// Wait: whether a transition without `detach` leaves and enters the same state now. It takes the calls along that the
-    /// new entry joins.
+    /// Wait: whether a transition without `detach` leaves and enters the same state now. It takes
+    /// the calls along that the new entry joins.
     pub(super) fn may_enter_again(
         &self,
         scenario: &Scenario,
@@ -179,7 +181,8 @@ impl World {
         }
     }
 
-    /// Whether the machine takes the message of this call: it is a call of the current entry, whichever entry created it.
+    /// Whether the machine takes the message of this call: it is a call of the current entry,
+    /// whichever entry created it.
     pub(super) fn takes(&self, scenario: &Scenario, machine: usize, at: usize) -> bool {
         let (its, call) = (&self.machines[machine], &self.calls[at]);
         let is_bound = scenario.defect == Some(Defect::BindsMessageToEntry);
@@ -192,7 +195,8 @@ impl World {
         is_there && !call.set_aside && (is_member || takes_old)
     }
 
-    /// Whether no entry will take the message of this call. The commit of the next entry acknowledges it.
+    /// Whether no entry will take the message of this call. The commit of the next entry
+    /// acknowledges it.
     pub(super) fn is_stale(&self, scenario: &Scenario, at: usize) -> bool {
         let call = &self.calls[at];
         let is_member = self.machines[call.machine].open_calls().any(|open| open == at);

@@ -1,4 +1,5 @@
-//! The table of the machines, what may go wrong, and how often. One world of everything would have too many states.
+//! The table of the machines, what may go wrong, and how often. One world of everything would have
+//! too many states.
 
 use super::defect::Defect;
 

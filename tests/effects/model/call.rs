@@ -68,8 +68,8 @@ pub(super) enum InHand {
 }
 
 impl InHand {
-    /// Uses the permit. Returns what is in hand while the service is in the call, and the lock of the
-    /// worker's process with the token for a report.
+    /// Uses the permit. Returns what is in hand while the service is in the call, and the lock of
+    /// the worker's process with the token for a report.
     pub(super) async fn call(
         self,
         store: &Store,

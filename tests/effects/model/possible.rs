@@ -8,8 +8,8 @@ use super::{
 };
 
 impl Model {
-    /// Returns whether this can happen at all. Steps that people and programs may try and that must be
-    /// refused can happen; steps that contradict the world cannot.
+    /// Returns whether this can happen at all. Steps that people and programs may try and that must
+    /// be refused can happen; steps that contradict the world cannot.
     pub(super) fn can(&self, step: &Step) -> bool {
         let with = |at: At, can: &dyn Fn(&Attempt) -> bool| self.attempts.get(at).is_some_and(can);
         match *step {
@@ -62,8 +62,9 @@ impl Model {
         }
     }
 
-    /// A request that was sent arrives while its call is in flight, and for the settling time after that. A
-    /// request that the bank has accepted arrives until its limit, and for the settling time after that.
+    /// A request that was sent arrives while its call is in flight, and for the settling time after
+    /// that. A request that the bank has accepted arrives until its limit, and for the settling
+    /// time after that.
     fn can_arrive(&self, one: &Attempt) -> bool {
         let ends_at = one.accepted.or(one.over_at);
         one.request == Request::OnItsWay && ends_at.is_none_or(|at| self.now < at + SETTLING)
@@ -99,8 +100,8 @@ impl Model {
         prop::strategy::Union::new_weighted(all).boxed()
     }
 
-    /// The steps that can be tried with each attempt, and their weights. Steps that make sense are tried more
-    /// often than those that are refused.
+    /// The steps that can be tried with each attempt, and their weights. Steps that make sense are
+    /// tried more often than those that are refused.
     fn candidates(&self) -> Vec<(u32, Vec<Step>)> {
         let each = |make: &dyn Fn(At) -> Step| (0..self.attempts.len()).map(make).collect();
         let of = |status: Status, make: &dyn Fn(At) -> Step| {

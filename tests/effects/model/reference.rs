@@ -93,7 +93,8 @@ pub(super) enum Call {
     Permitted,
     /// The service is in it.
     In,
-    /// Its future was dropped, and the process is alive: the work that it started may still be running.
+    /// Its future was dropped, and the process is alive: the work that it started may still be
+    /// running.
     CutOff,
     Over,
 }

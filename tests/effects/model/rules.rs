@@ -380,7 +380,8 @@ impl Model {
         true
     }
 
-    /// The bank has not reported. It may pay until its limit, and what it has sent by then is on its way.
+    /// The bank has not reported. It may pay until its limit, and what it has sent by then is on
+    /// its way.
     fn unreported(&mut self, at: At) -> Answer {
         let now = self.now;
         self.done(at, |one| {

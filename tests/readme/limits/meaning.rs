@@ -11,7 +11,8 @@ use syn::{
 pub(super) enum Meaning {
     /// A time that the test has measured, in units of this number of seconds.
     Measured(f64),
-    /// A moment, and the seconds that were added to the one that was taken; `None` if they are unknown.
+    /// A moment, and the seconds that were added to the one that was taken; `None` if they are
+    /// unknown.
     Moment(Option<f64>),
     /// A duration, in seconds.
     Duration(f64),
@@ -47,7 +48,8 @@ impl Meaning {
             // The rest of a limit means the limit.
             (limit @ (Duration(_) | Number(_)), Measured(_)) => limit,
             (Measured(unit), _) => Measured(unit),
-            // A deadline and the time until it. Of two moments that were taken, the difference is measured.
+            // A deadline and the time until it. Of two moments that were taken, the difference is
+            // measured.
             (Moment(Some(added)), Moment(Some(_))) if added > 0.0 => Duration(added),
             (Moment(_), Moment(_)) => Measured(1.0),
             (Moment(added), Duration(less)) => Moment(added.map(|added| added - less)),
@@ -80,7 +82,8 @@ impl Meaning {
     }
 }
 
-/// The names that an expression may use. A function whose value was measured is there with `()` after its name.
+/// The names that an expression may use. A function whose value was measured is there with `()`
+/// after its name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
     /// The constants and functions of the file, and the constants of others.

@@ -64,7 +64,8 @@ async fn a_handler_is_stopped_where_it_waits_when_the_lease_has_ended() {
     begins_again(Act::FreezeAndHang).await;
 }
 
-/// A worker whose clock hides that from it writes, and that is legal: no other worker has had the lease.
+/// A worker whose clock hides that from it writes, and that is legal: no other worker has had the
+/// lease.
 #[tokio::test]
 async fn an_expired_lease_belongs_to_its_holder_until_a_takeover() {
     let office = signed().await;

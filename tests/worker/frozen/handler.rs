@@ -8,8 +8,8 @@ use crate::worker::process::{Act, Member, Orders, Report, letter};
 /// The store's answer to a worker that writes under a lease that it has lost.
 const REFUSED: &str = "machine.worker.lease_lost";
 
-/// Lets B finish what A has begun, and A thaw. `knows` is whether A's clock shows it that its lease has
-/// ended; otherwise the store must.
+/// Lets B finish what A has begun, and A thaw. `knows` is whether A's clock shows it that its lease
+/// has ended; otherwise the store must.
 async fn taken_over(act: Act, knows: bool) {
     let office = signed().await;
     let frozen = Orders { act, clock_stands_still: !knows, ..office.orders("A") };
@@ -43,8 +43,8 @@ async fn taken_over(act: Act, knows: bool) {
     office.assert_intact().await;
 }
 
-/// Lets A thaw while B has the lease, and has not changed anything. So the token of the lease is all
-/// that tells them apart.
+/// Lets A thaw while B has the lease, and has not changed anything. So the token of the lease is
+/// all that tells them apart.
 async fn fenced(act: Act, of_b: Act) {
     let office = signed().await;
     let frozen = |name: &str, act| Orders { act, clock_stands_still: true, ..office.orders(name) };
@@ -70,8 +70,8 @@ async fn fenced(act: Act, of_b: Act) {
     office.assert_intact().await;
 }
 
-/// Lets a process thaw that has been asked to stop, so that it ends what it has begun and does nothing
-/// else.
+/// Lets a process thaw that has been asked to stop, so that it ends what it has begun and does
+/// nothing else.
 fn thaw(mut member: Member) -> Report {
     member.terminate();
     member.process.thaw();

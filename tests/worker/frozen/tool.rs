@@ -69,7 +69,8 @@ async fn frozen_before_it_pays() {
     let mut payment = Payment::frozen(&[Step::Freeze, Step::Pay]).await;
     assert_eq!(payment.bank.count(), 0);
 
-    // B finds the call overdue, once the lease has ended. It does not know how it ended, and does not try.
+    // B finds the call overdue, once the lease has ended. It does not know how it ended, and does
+    // not try.
     let b = payment.other("B");
     until("it is in doubt", async || payment.is_in_doubt().await).await;
     until("B has nothing to do", async || {
@@ -86,7 +87,8 @@ async fn frozen_before_it_pays() {
 
     payment.thaw();
     assert_eq!(payment.bank.count(), 1);
-    // The state is as it was, and the evidence is there: its receipt, and that its call is over; no transition.
+    // The state is as it was, and the evidence is there: its receipt, and that its call is over; no
+    // transition.
     is(&payment.office.store, payment.id, "waiting").await;
     let after = payment.facts().await;
     assert_eq!(after[..before.len()], before);

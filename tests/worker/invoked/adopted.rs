@@ -180,7 +180,8 @@ async fn worker_error(shop: &TestEnvironment, of: impl FnOnce(Worker) -> Worker)
     }
 }
 
-/// The worker of the newer program makes the call, once, though nothing else happens to the machine.
+/// The worker of the newer program makes the call, once, though nothing else happens to the
+/// machine.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_waits_is_given_its_call() {
     let bank = TestTool::<Charge>::new().replies(Reply::unknown("the line went dead"));
@@ -270,7 +271,8 @@ async fn end_child(shop: &TestEnvironment, order: Id) {
     store.commit(&mut paying.cancel(&ann)).await.unwrap();
 }
 
-/// Without `adopt`, the machine would wait for ever: no part of the newer program reads it, and the worker says why.
+/// Without `adopt`, the machine would wait for ever: no part of the newer program reads it, and the
+/// worker says why.
 #[tokio::test(start_paused = true)]
 async fn a_state_that_has_machines_gets_no_call_by_accident() {
     let bank = TestTool::<Charge>::new();

@@ -43,8 +43,8 @@ async fn approve(shop: &TestEnvironment, call: Id) {
     shop.run_until_idle().await;
 }
 
-/// The deadline waits for the outcome of the first call, which is taken with that of the second, so the second one must not
-/// wait for the deadline.
+/// The deadline waits for the outcome of the first call, which is taken with that of the second, so
+/// the second one must not wait for the deadline.
 #[tokio::test(start_paused = true)]
 async fn a_call_does_not_wait_for_a_deadline_that_waits_for_its_set() {
     let bank = TestTool::<Charge>::new().otherwise(Reply::applied("receipt"));

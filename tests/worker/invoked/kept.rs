@@ -59,7 +59,8 @@ impl Perform<Charge> for Bank {
     }
 }
 
-/// The call that was left behind is named with the machine, has the receipt, and its outcome is not lost.
+/// The call that was left behind is named with the machine, has the receipt, and its outcome is not
+/// lost.
 #[tokio::test(start_paused = true)]
 async fn a_receipt_that_no_state_takes_is_kept_and_shown() {
     use ride::Event::{Pause, Stop};

@@ -50,7 +50,8 @@ async fn an_outcome_comes_before_what_waits_for_it() {
     is_clean(&shop).await;
 }
 
-/// Its receipt is kept while the machine is paused, keeps the machine from being cancelled, and belongs to the next entry.
+/// Its receipt is kept while the machine is paused, keeps the machine from being cancelled, and
+/// belongs to the next entry.
 #[tokio::test(start_paused = true)]
 async fn a_detached_call_is_joined() {
     let (shop, order) = interrupted_by(Event::Pause).await;

@@ -92,7 +92,8 @@ async fn late(event: Event, within: Duration, reply: Reply<String, String>) -> (
     (found, late)
 }
 
-/// The machine is told once, whoever has moved it, also while a person is asked; a receipt comes later.
+/// The machine is told once, whoever has moved it, also while a person is asked; a receipt comes
+/// later.
 #[tokio::test(start_paused = true)]
 async fn a_call_is_overdue_once() {
     let entries: [fn(Charge) -> Event; 2] =

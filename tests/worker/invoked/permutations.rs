@@ -1,6 +1,6 @@
-//! The outcomes of a set, in all orders: an applied one, a refused one, one that is in doubt until a person confirms
-//! it, one that is in doubt and stays so, and one that takes very long. The limit of the waiting makes some of them
-//! overdue, so that they come late or never.
+//! The outcomes of a set, in all orders: an applied one, a refused one, one that is in doubt until
+//! a person confirms it, one that is in doubt and stays so, and one that takes very long. The limit
+//! of the waiting makes some of them overdue, so that they come late or never.
 
 use std::{
     sync::{
@@ -113,7 +113,8 @@ async fn check(order: [u64; 5]) {
     shop.store().send(id, &start).await.unwrap();
 
     let observed = async {
-        // A person confirms the one in doubt half a second after it ended; looks are between the ends.
+        // A person confirms the one in doubt half a second after it ended; looks are between the
+        // ends.
         for second in 0..14 {
             tokio::time::sleep(Duration::from_millis(500)).await;
             look(&shop, id, second, order).await;

@@ -1,5 +1,5 @@
-//! Calls that cannot be made, that are made already, and joins that come too late: each is a typed error or an outcome,
-//! and nothing is lost.
+//! Calls that cannot be made, that are made already, and joins that come too late: each is a typed
+//! error or an outcome, and nothing is lost.
 
 use std::time::Duration;
 
@@ -177,7 +177,8 @@ async fn of_two_equal_calls_of_a_set_one_is_made() {
     }
 }
 
-/// The same invoice with another amount is not charged: whether another bill has paid it, or an own call is in doubt.
+/// The same invoice with another amount is not charged: whether another bill has paid it, or an own
+/// call is in doubt.
 #[tokio::test(start_paused = true)]
 async fn a_key_that_another_action_has_is_an_outcome() {
     let pay = |cents| Event::Pay { charge: Charge { invoice: 7, cents } };

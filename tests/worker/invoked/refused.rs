@@ -1,4 +1,5 @@
-//! Handlers that have failed, and then wait for a call: no timer of theirs makes the machine ready for ever.
+//! Handlers that have failed, and then wait for a call: no timer of theirs makes the machine ready
+//! for ever.
 
 use machine::worker::Handled;
 
@@ -20,7 +21,8 @@ enum Till {
     Closed,
 }
 
-/// More calls than a machine needs that comes to rest. Then a handler does something else, so that the test ends.
+/// More calls than a machine needs that comes to rest. Then a handler does something else, so that
+/// the test ends.
 const MANY: usize = 10;
 
 async fn paying(store: &Store) -> Id {
@@ -43,7 +45,8 @@ fn closes(calls: &Count) -> Does<AnyTill> {
     })
 }
 
-/// The end of the machine waits while the call may have taken effect, and then until its receipt is taken.
+/// The end of the machine waits while the call may have taken effect, and then until its receipt is
+/// taken.
 #[test]
 fn a_move_that_waits_for_a_call_is_not_repeated_by_a_timer() {
     timed(async |store, _| {

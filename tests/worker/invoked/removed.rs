@@ -1,5 +1,5 @@
-//! A program whose table makes no call for a state moves a machine that another program gave one: the call does not begin
-//! afterwards.
+//! A program whose table makes no call for a state moves a machine that another program gave one:
+//! the call does not begin afterwards.
 
 use machine::{effects::EffectError, store::CommitError};
 
@@ -109,7 +109,8 @@ fn a_newer_program_waits_for_the_call_that_it_does_not_make() {
     });
 }
 
-/// An order of an older program that has not seen that a newer one made its call, and cancelled it since. The call waits.
+/// An order of an older program that has not seen that a newer one made its call, and cancelled it
+/// since. The call waits.
 async fn left_unseen(
     folder: &tempfile::TempDir,
     newer: impl FnOnce(Worker) -> Worker,

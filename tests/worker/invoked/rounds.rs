@@ -1,4 +1,5 @@
-//! The rounds of a claim: what was asked, answered or paid in an earlier visit decides nothing in a later one.
+//! The rounds of a claim: what was asked, answered or paid in an earlier visit decides nothing in a
+//! later one.
 
 use machine::{
     contract::{CallError, Gate},
@@ -71,7 +72,8 @@ async fn open(store: &Store) -> usize {
     Observer::new(store).approvals(&Query::new()).await.unwrap().items.len()
 }
 
-/// The first round is declined, and the second one is approved, about another amount or about the same.
+/// The first round is declined, and the second one is approved, about another amount or about the
+/// same.
 #[test]
 fn an_approval_counts_whatever_was_declined_before() {
     for cents in [400, 500] {
@@ -89,7 +91,8 @@ fn an_approval_counts_whatever_was_declined_before() {
     }
 }
 
-/// A person revises the claim while its question is open. The withdrawn call is not joined, also if the next one is equal.
+/// A person revises the claim while its question is open. The withdrawn call is not joined, also if
+/// the next one is equal.
 #[test]
 fn a_question_of_an_earlier_round_pays_nothing() {
     for cents in [400, 500] {

@@ -72,8 +72,8 @@ pub(crate) async fn check(store: &Store, trips: &[(u32, Id)], lines: &Lines) {
     assert!(report.is_clean(), "{report:?}");
 }
 
-/// Every message has caused a transition, or was set aside because the machine has ended; every outcome was taken. Returns
-/// how many messages of people were handled.
+/// Every message has caused a transition, or was set aside because the machine has ended; every
+/// outcome was taken. Returns how many messages of people were handled.
 async fn check_inbox(store: &Store, id: Id) -> usize {
     let inbox = store.inbox(id).await.unwrap();
     let inbox = inbox.into_iter().map(Result::unwrap);

@@ -29,7 +29,8 @@ impl Crew {
         Self { members, frozen: Vec::new(), kills: 0, freezes: 0 }
     }
 
-    /// Kills one with SIGKILL, and starts another one; or freezes one with SIGSTOP, for up to two leases.
+    /// Kills one with SIGKILL, and starts another one; or freezes one with SIGSTOP, for up to two
+    /// leases.
     pub(crate) fn disturb_one(&mut self, lines: &Lines, random: &mut Random) {
         if self.members.is_empty() {
             return;
@@ -75,7 +76,8 @@ fn start(lines: &Lines, random: &mut Random) -> Member {
 #[ignore = "another test runs it as another process"]
 async fn works() {
     let (lines, seed): (Lines, u64) = orders();
-    // The parent waits for the id only: it may have frozen another worker that has the lock, and thaws it after this.
+    // The parent waits for the id only: it may have frozen another worker that has the lock, and
+    // thaws it after this.
     let stop = say_id();
     let options = OpenOptions::new().busy_timeout(STUCK);
     let store = options.sqlite(lines.database()).await.unwrap();

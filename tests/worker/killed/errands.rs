@@ -1,4 +1,5 @@
-//! The work of the workers: the handler of trips and the two tools. Each effect is one line in a file.
+//! The work of the workers: the handler of trips and the two tools. Each effect is one line in a
+//! file.
 
 use std::{
     fs::OpenOptions,

@@ -62,7 +62,8 @@ pub(crate) struct Orders {
     pub(crate) teller: Option<Teller>,
     pub(crate) lease: Duration,
     pub(crate) grace: Duration,
-    /// Its clock for leases and timeouts does not count, as if the process were frozen all the time.
+    /// Its clock for leases and timeouts does not count, as if the process were frozen all the
+    /// time.
     pub(crate) clock_stands_still: bool,
     /// It starts when the leases of a process that is frozen have ended.
     pub(crate) is_later: bool,

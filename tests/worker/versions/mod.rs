@@ -1,6 +1,6 @@
-//! The service receives what the approver has seen, whichever version of the program makes the call: for random pairs of an
-//! older program, which asks, and a newer one, which reads the same arguments from the file or others. Workers of both are
-//! killed while they pay.
+//! The service receives what the approver has seen, whichever version of the program makes the
+//! call: for random pairs of an older program, which asks, and a newer one, which reads the same
+//! arguments from the file or others. Workers of both are killed while they pay.
 //!
 //! `MACHINE_VERSION_PAIRS=1000` sets the number of pairs, and `TEST_SEED` repeats their choices.
 
@@ -282,7 +282,8 @@ impl<'a> Pair<'a> {
         state
     }
 
-    /// The service of this program has received what Ann has seen, and no more than the program may add.
+    /// The service of this program has received what Ann has seen, and no more than the program may
+    /// add.
     fn are_as_seen(&self, received: &[Line], program: &Program) {
         for line in received {
             let found = Differences::between(&self.seen, &line.arguments, program.sets);

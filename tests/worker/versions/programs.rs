@@ -292,7 +292,8 @@ type Work = fn(&Store, Bank) -> Worker;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
     pub(super) name: &'static str,
-    /// Plans a call with these arguments, and asks for its approval. `None` if this program would read others.
+    /// Plans a call with these arguments, and asks for its approval. `None` if this program would
+    /// read others.
     pub(super) ask: Ask,
     pub(super) work: Work,
     /// The arguments that it reads from stored ones, written again.

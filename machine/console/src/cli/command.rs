@@ -142,8 +142,8 @@ impl Subcommand for Command {
     }
 }
 
-/// Runs a command: prints its answer, or on standard error why it was not carried out. The caller exits with
-/// the code that it returns, also from a `main` with a `Result`:
+/// Runs a command: prints its answer, or on standard error why it was not carried out. The caller
+/// exits with the code that it returns, also from a `main` with a `Result`:
 ///
 /// ```
 /// use clap::Parser;
@@ -176,13 +176,13 @@ pub async fn run(command: Command, context: &Context) -> ExitCode {
     }
 }
 
-/// The same as [`run`], for a caller that reports the error itself. A closed output is the end of a command,
-/// and no error.
+/// The same as [`run`], for a caller that reports the error itself. A closed output is the end of a
+/// command, and no error.
 ///
 /// # Errors
 ///
-/// [`Error`] if the command was refused or failed. A `main` that returns it exits with 1 instead of its
-/// [code](Error::exit_code).
+/// [`Error`] if the command was refused or failed. A `main` that returns it exits with 1 instead of
+/// its [code](Error::exit_code).
 ///
 /// ```
 /// use clap::Parser;

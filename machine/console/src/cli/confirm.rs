@@ -18,7 +18,8 @@ pub(super) struct Confirm {
     /// It did not take effect, although its worker may be alive: I take responsibility.
     #[arg(long = "override")]
     overridden: bool,
-    /// The proof that it took effect; JSON if the machine that made the call reads another type than text.
+    /// The proof that it took effect; JSON if the machine that made the call reads another type
+    /// than text.
     #[arg(long, value_name = "TEXT", conflicts_with = "reason")]
     receipt: Option<String>,
     /// The reason why it cannot have taken effect.

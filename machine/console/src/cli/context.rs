@@ -58,15 +58,16 @@ impl Context {
         }
     }
 
-    /// Options for the file: the key of its digests, and the machines and tools that the program declares, which
-    /// `check` compares with what is stored.
+    /// Options for the file: the key of its digests, and the machines and tools that the program
+    /// declares, which `check` compares with what is stored.
     #[must_use]
     pub fn options(mut self, options: OpenOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// The language of summaries, questions and the prompt; by default English. All other texts are English.
+    /// The language of summaries, questions and the prompt; by default English. All other texts are
+    /// English.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
@@ -80,17 +81,18 @@ impl Context {
         self
     }
 
-    /// The command line of the whole program: `completions` needs it, and commands are shown with `--db FILE` if it has
-    /// that option.
+    /// The command line of the whole program: `completions` needs it, and commands are shown with
+    /// `--db FILE` if it has that option.
     #[must_use]
     pub fn program(mut self, program: clap::Command) -> Self {
         self.program = Some(program);
         self
     }
 
-    /// How people call the commands of this program for this file, such as `expense --file expense.db`: next steps and
-    /// messages show commands that run as they are. By default the program as it was called, with its option `--db`.
-    /// [`shell_word`] writes the name of a file as a shell reads it.
+    /// How people call the commands of this program for this file, such as
+    /// `expense --file expense.db`: next steps and messages show commands that run as they are. By
+    /// default the program as it was called, with its option `--db`. [`shell_word`] writes the name
+    /// of a file as a shell reads it.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
@@ -108,8 +110,8 @@ impl Context {
         self.options.declares_nothing()
     }
 
-    /// Opens the file for reading; it is never created or changed. What the program cannot read can be looked at:
-    /// only workers need to read all that they drive.
+    /// Opens the file for reading; it is never created or changed. What the program cannot read can
+    /// be looked at: only workers need to read all that they drive.
     pub(super) async fn read(&self) -> Result<Store, Error> {
         Ok(self.options.clone().with_misfits().read_only(&self.db).await?)
     }
@@ -142,7 +144,8 @@ impl Context {
         format!("{} {command}", self.command())
     }
 
-    /// The text with whole commands where it has commands about a machine in backquotes, such as `show ID`.
+    /// The text with whole commands where it has commands about a machine in backquotes, such as
+    /// `show ID`.
     pub(super) fn with_commands(&self, text: &str) -> String {
         let mut whole = String::new();
         for (index, part) in text.split('`').enumerate() {
@@ -172,7 +175,8 @@ impl Context {
         Observer::new(store).language(self.language)
     }
 
-    /// Continues "a worker runs it" if no worker has ever opened the file. Empty if that cannot be read: it is an addition only.
+    /// Continues "a worker runs it" if no worker has ever opened the file. Empty if that cannot be
+    /// read: it is an addition only.
     pub(super) async fn unless_worker(&self, store: &Store, id: Id) -> &'static str {
         let detail = Box::pin(self.observer(store).detail::<Human>(id)).await;
         let cause = detail.ok().and_then(|detail| detail.waits_for.as_ref().map(|it| it.cause));
@@ -184,7 +188,8 @@ impl Context {
         }
     }
 
-    /// The commands that a person can give next. None if they cannot be read: they are an addition only.
+    /// The commands that a person can give next. None if they cannot be read: they are an addition
+    /// only.
     pub(super) async fn next(&self, store: &Store, id: Id) -> Vec<String> {
         let next = Box::pin(self.observer(store).next(id)).await.unwrap_or_default();
         next.iter().map(|step| self.line(step)).collect()

@@ -12,8 +12,8 @@ use machine::text::shortened;
 )]
 pub struct InvalidDuration(String);
 
-/// A length of time as the commands take it, such as `90s`, `1h 30m` or `90d`; a day has 24 hours. For the
-/// options of a program of your own:
+/// A length of time as the commands take it, such as `90s`, `1h 30m` or `90d`; a day has 24 hours.
+/// For the options of a program of your own:
 ///
 /// ```
 /// use std::time::Duration;

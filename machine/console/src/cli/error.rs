@@ -6,8 +6,8 @@ use machine::{
     text::OneLine,
 };
 
-/// Why a command was not carried out. Its `Display` is for people: text from the file cannot break out
-/// of its line.
+/// Why a command was not carried out. Its `Display` is for people: text from the file cannot break
+/// out of its line.
 pub struct Error {
     code: Code,
     text: String,
@@ -26,8 +26,8 @@ enum Code {
 }
 
 impl Error {
-    /// The exit code: 1 refused or failed, 2 wrong usage, 4 unknown or ambiguous id, 5 the file cannot
-    /// be opened or read now, 6 done, but the output could not be written.
+    /// The exit code: 1 refused or failed, 2 wrong usage, 4 unknown or ambiguous id, 5 the file
+    /// cannot be opened or read now, 6 done, but the output could not be written.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.code as u8

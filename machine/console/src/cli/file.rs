@@ -3,8 +3,9 @@ use std::{fs::File, io::Read, path::Path};
 use super::Error;
 use machine::text::OneLine;
 
-/// Reads a small file that an option names. It may be a pipe, such as a shell makes for a secret that is in
-/// no file. One of more than `limit` bytes is refused, also if it never ends. `what` says what it must be.
+/// Reads a small file that an option names. It may be a pipe, such as a shell makes for a secret
+/// that is in no file. One of more than `limit` bytes is refused, also if it never ends. `what`
+/// says what it must be.
 pub(super) fn read(file: &Path, limit: u64, what: &str) -> Result<Vec<u8>, Error> {
     let shown = OneLine(&file.display().to_string()).to_string();
     let cannot = |error| Error::usage(format!("cannot read {shown}: {error}; it must be {what}"));

@@ -56,8 +56,8 @@ pub(super) async fn find(store: &Store, text: &str) -> Result<Id, Error> {
     }
 }
 
-/// The session that a person means, by its name. If that is an id, as of the calls of a machine without a session, the
-/// end of it will do.
+/// The session that a person means, by its name. If that is an id, as of the calls of a machine
+/// without a session, the end of it will do.
 pub(super) async fn session(store: &Store, text: &str) -> Result<String, Error> {
     let observer = Observer::new(store);
     let Err(unknown) = has_session(&observer, text).await else { return Ok(text.to_owned()) };

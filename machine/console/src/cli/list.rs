@@ -31,7 +31,8 @@ pub(super) struct List {
     /// Only machines of this kind, such as `execution`.
     #[arg(long, value_name = "KIND")]
     machine: Option<String>,
-    /// Only machines in this state, as the list shows it, such as `IN_DOUBT`, or by its name, such as `waiting`.
+    /// Only machines in this state, as the list shows it, such as `IN_DOUBT`, or by its name, such
+    /// as `waiting`.
     #[arg(long, value_name = "STATE")]
     status: Option<String>,
     /// Only machines of this session.
@@ -69,7 +70,8 @@ enum Gated {
     Deferred,
     /// The execution is PENDING, and its gate was approved: it may start.
     Released,
-    /// The gate was declined or withdrawn, or has expired; the execution was CANCELLED with it and never runs.
+    /// The gate was declined or withdrawn, or has expired; the execution was CANCELLED with it and
+    /// never runs.
     Refused,
 }
 

@@ -25,7 +25,8 @@ pub(super) struct Yes {
 }
 
 impl Yes {
-    /// Asks the person, unless that was decided before. With `--whole` the person sees it in any case.
+    /// Asks the person, unless that was decided before. With `--whole` the person sees it in any
+    /// case.
     pub(super) fn agrees(self, what: &str, whole: Whole) -> Result<(), Error> {
         match (self.yes, whole.whole) {
             (false, _) => terminal::agrees(what),

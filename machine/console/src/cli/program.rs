@@ -44,7 +44,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The error with legible values: what cannot be seen in an argument, or would leave its line, is escaped.
+/// The error with legible values: what cannot be seen in an argument, or would leave its line, is
+/// escaped.
 fn legible(mut error: clap::Error) -> clap::Error {
     let text = |text: &str| OneLine(text).to_string();
     let values = error.context().filter_map(|(kind, value)| match value {

@@ -13,11 +13,12 @@ pub(super) struct Send {
     /// The payload of the trigger, as a JSON object.
     #[arg(long = "payload", visible_alias = "with", value_name = "JSON")]
     payload: Option<String>,
-    /// The number of transitions that you have seen. The commands that `list` and `show` print for a machine that waits
-    /// for a person include it. If the machine has moved on, nothing is sent.
+    /// The number of transitions that you have seen. The commands that `list` and `show` print for
+    /// a machine that waits for a person include it. If the machine has moved on, nothing is sent.
     #[arg(long, value_name = "NUMBER")]
     seen: Option<u64>,
-    /// Allow an answer to a future question. Without this, an answer before its question is refused.
+    /// Allow an answer to a future question. Without this, an answer before its question is
+    /// refused.
     #[arg(long, conflicts_with = "seen")]
     early: bool,
     /// The correlation id: a machine accepts one message per id.

@@ -26,15 +26,15 @@ pub(super) struct Serve {
     /// The address. One that other computers reach needs a token for everything.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
-    /// The person who decides in the page. A token is made for this run; the printed address carries
-    /// it, so show that address to nobody else.
+    /// The person who decides in the page. A token is made for this run; the printed address
+    /// carries it, so show that address to nobody else.
     #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
     by: Option<Human>,
     /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// The name of a host that this is served as, such as `agents.example.com`, without scheme and port;
-    /// more than once for several.
+    /// The name of a host that this is served as, such as `agents.example.com`, without scheme and
+    /// port; more than once for several.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// Reading needs a token, also on this computer.

@@ -35,8 +35,8 @@ impl Stop {
     }
 }
 
-/// Does this for each signal, also in a program that a shell has started with Ctrl-C ignored. The end of the
-/// terminal is left to the system, because `nohup` has it ignored.
+/// Does this for each signal, also in a program that a shell has started with Ctrl-C ignored. The
+/// end of the terminal is left to the system, because `nohup` has it ignored.
 #[cfg(unix)]
 fn on_signal(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
     use signal_hook::{

@@ -104,7 +104,8 @@ pub(super) fn tell(what: &str) -> Result<(), Error> {
     Ok(writeln!(io::stderr(), "{what}")?)
 }
 
-/// Shows a person the pending decision, and asks for confirmation. Nothing goes to the standard output.
+/// Shows a person the pending decision, and asks for confirmation. Nothing goes to the standard
+/// output.
 pub(super) fn agrees(what: &str) -> Result<(), Error> {
     let mut stderr = io::stderr().lock();
     if !io::stdin().is_terminal() {

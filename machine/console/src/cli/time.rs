@@ -22,7 +22,8 @@ pub(super) fn passed(from: Millis, to: Millis) -> String {
     if to < from { format!("the clock went back by {length}") } else { length }
 }
 
-/// The local time of an entry. It says so if the clock was set back since the entry before it, or since this one.
+/// The local time of an entry. It says so if the clock was set back since the entry before it, or
+/// since this one.
 pub(super) fn dated(at: Millis, before: Option<Millis>, now: Millis) -> String {
     let back = before.filter(|before| at < *before).map(|before| passed(before, at));
     let ahead = (now < at).then(|| relative(at, now));

@@ -154,8 +154,8 @@ fn transitions<A: Sees>(
     timeline: &ExecutionTimeline<A>,
 ) -> String {
     let mut table = Table::new(terminal, &["At", "Execution", "Transition", "By"]);
-    // The entry before may be anywhere among the rows: they are in the order of their times, and the clock may have gone
-    // back.
+    // The entry before may be anywhere among the rows: they are in the order of their times, and
+    // the clock may have gone back.
     let created = timeline.contracts.iter().map(|it| ((it.execution_id, 0), it.created_at));
     let moved = timeline.transitions.iter();
     let moved = moved.map(|it| ((it.execution_id, it.sequence_number + 1), it.timestamp));

@@ -158,7 +158,8 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
     shown
 }
 
-/// The condition and the deadline of a move, and whether it stays in its state or leaves calls under way.
+/// The condition and the deadline of a move, and whether it stays in its state or leaves calls
+/// under way.
 fn when(edge: &view::TopologyEdge) -> String {
     let after = edge.after.as_ref().map(|after| format!("after = {after}"));
     let at = edge.at.as_ref().map(|at| format!("at = {at}"));

@@ -5,8 +5,8 @@ use machine::actor::{Actor, Human};
 /// The rights of callers over HTTP.
 ///
 /// Every write needs the token of an operator, whose name is recorded. Without a token, only
-/// programs of this computer can read, and only what is for people; [`tokens_only`](Self::tokens_only)
-/// closes that, too.
+/// programs of this computer can read, and only what is for people;
+/// [`tokens_only`](Self::tokens_only) closes that, too.
 ///
 /// ```
 /// use machine::actor::Human;
@@ -43,8 +43,8 @@ pub(super) enum Role {
     Operator,
 }
 
-/// The token is too short to be a secret, has characters that a header cannot have, or is of another
-/// person.
+/// The token is too short to be a secret, has characters that a header cannot have, or is of
+/// another person.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidToken(String);

@@ -1,4 +1,5 @@
-//! The shape of all acts (a person with the token of an operator, a body, an answer or a refusal), and that of all reads.
+//! The shape of all acts (a person with the token of an operator, a body, an answer or a refusal),
+//! and that of all reads.
 
 use std::future::Future;
 
@@ -96,8 +97,8 @@ macro_rules! read {
 pub(super) use read;
 
 impl Http {
-    /// Waits for an act. A refusal about one machine has its legal moves; with several it is not known which of them was
-    /// refused.
+    /// Waits for an act. A refusal about one machine has its legal moves; with several it is not
+    /// known which of them was refused.
     pub(super) async fn answer<T>(
         &self,
         machines: &[Id],

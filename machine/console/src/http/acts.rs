@@ -96,9 +96,9 @@ pub(super) struct Send {
     payload: Map<String, Value>,
     /// A machine takes one message of each correlation id; by default a new one.
     correlation: Option<String>,
-    /// The `transition_count` of the machine that the person has seen. If it has moved on, the event is
-    /// refused, and it is not applied if it moves on before. An answer to a question is never for the
-    /// next one.
+    /// The `transition_count` of the machine that the person has seen. If it has moved on, the
+    /// event is refused, and it is not applied if it moves on before. An answer to a question is
+    /// never for the next one.
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     seen: Option<u64>,

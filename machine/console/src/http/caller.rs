@@ -56,8 +56,8 @@ impl Caller {
     }
 }
 
-/// A caller who may write. It is extracted first, so that a caller without the right learns nothing about the
-/// rest.
+/// A caller who may write. It is extracted first, so that a caller without the right learns nothing
+/// about the rest.
 #[derive(Debug)]
 pub(super) struct Writer(Human);
 
@@ -97,7 +97,8 @@ const NO_ADDRESS: &str = "send a token: `Authorization: Bearer ..`; programs of 
     server knows their address: serve the router with \
     `into_make_service_with_connect_info::<std::net::SocketAddr>()`";
 
-/// Identifies the sender of a request. Without a token, only programs of this computer are let through.
+/// Identifies the sender of a request. Without a token, only programs of this computer are let
+/// through.
 pub(super) async fn authenticate(
     State(http): State<Shared>,
     mut request: Request,

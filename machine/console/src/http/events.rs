@@ -30,8 +30,8 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Everything after this position, such as `1.42`. The header `Last-Event-ID` comes first. Without
-    /// either, what happens from now on.
+    /// Everything after this position, such as `1.42`. The header `Last-Event-ID` comes first.
+    /// Without either, what happens from now on.
     #[param(pattern = "^(0|[1-9][0-9]{0,18})[.](0|[1-9][0-9]{0,18})$")]
     after: Option<String>,
     /// The events, separated by commas: `execution_state`, `machine_state`, `changed`. By default
@@ -55,8 +55,8 @@ struct Filter {
 
 /// Every transition from now on, or after a position, as server-sent events.
 ///
-/// The id of an event is its position in the journal of the store. A client that reconnects with the
-/// header `Last-Event-ID` misses nothing and gets nothing twice. A comment at the beginning and
+/// The id of an event is its position in the journal of the store. A client that reconnects with
+/// the header `Last-Event-ID` misses nothing and gets nothing twice. A comment at the beginning and
 /// every 15 seconds says that the stream is alive, with its position.
 #[utoipa::path(
     operation_id = "events",
@@ -113,7 +113,8 @@ async fn next(reader: &mut Reader, filter: &Filter) -> Option<Event> {
         let changed = tokio::select! {
             changed = reader.next() => changed?,
             () = &mut heartbeat => {
-                // Without the file there is nothing to wait for. The client reconnects and gets the reason.
+                // Without the file there is nothing to wait for. The client reconnects and gets the
+                // reason.
                 reader.check().await.ok()?;
                 return Some(alive(reader));
             }

@@ -147,7 +147,8 @@ impl Feed {
 async fn tail(feed: Arc<Feed>, from: Position) {
     let mut after = from;
     loop {
-        // The position was the newest one; if the file has lost it since, subscribers get the error when they read.
+        // The position was the newest one; if the file has lost it since, subscribers get the error
+        // when they read.
         let mut entries = match feed.store.subscribe(Some(after)).await {
             Ok(entries) => entries,
             Err(error) if error.may_pass() && feed.is_wanted() => {

@@ -24,8 +24,8 @@ pub(super) struct Health {
 /// The rights of the caller.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 struct Access {
-    /// `local` reads human-audience data, `reader` also diagnostic data, `operator` reads everything
-    /// and writes.
+    /// `local` reads human-audience data, `reader` also diagnostic data, `operator` reads
+    /// everything and writes.
     role: &'static str,
     /// The name that is recorded.
     name: Option<String>,

@@ -9,7 +9,8 @@ use axum::{
 
 use machine::text::shortened;
 
-/// Something that no request can have as the name of its host, such as an address with a scheme or a port.
+/// Something that no request can have as the name of its host, such as an address with a scheme or
+/// a port.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not the name of a host; give the name alone, without scheme, port and path, such as \

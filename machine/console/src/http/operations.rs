@@ -39,8 +39,8 @@ pub(super) struct Operations {
 }
 
 read! {
-    /// The acts of people, on the command line, over HTTP or by a program for them, newest first. Pruning has a
-    /// line when it begins, and another one with its outcome.
+    /// The acts of people, on the command line, over HTTP or by a program for them, newest first.
+    /// Pruning has a line when it begins, and another one with its outcome.
     #[get("/api/operations", "operations", "list_operations", params(OperationsQuery))]
     #[shows("A page of the log.", Operations)]
     async fn list(http, caller: Caller, Query(which): Query<OperationsQuery>) -> Json<Operations> {

@@ -121,7 +121,8 @@ impl Problem {
             .any(|status| self.status == *status)
     }
 
-    /// With the reason why a machine cannot be read. It may quote data, so it is for callers who see all of them.
+    /// With the reason why a machine cannot be read. It may quote data, so it is for callers who
+    /// see all of them.
     pub(super) fn with_reason(mut self, reason: &str) -> Self {
         if self.kind == UNREADABLE {
             self.detail = OneLine(reason).to_string();

@@ -36,7 +36,8 @@ pub(super) struct Continue {
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     max_age_ms: Option<u64>,
-    /// The number of executions of the session that the caller resumes; a warning if another number waits.
+    /// The number of executions of the session that the caller resumes; a warning if another number
+    /// waits.
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     resuming: Option<u64>,

@@ -10,7 +10,8 @@ use serde_json::Value;
 pub(super) enum CallReport {
     /// It took effect. The receipt is any JSON, or of the type of the tool if the server knows it.
     Applied(Value),
-    /// Provably nothing happened. The refusal is any JSON, or of the type of the tool if the server knows it.
+    /// Provably nothing happened. The refusal is any JSON, or of the type of the tool if the server
+    /// knows it.
     NotApplied(Value),
 }
 

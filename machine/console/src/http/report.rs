@@ -20,8 +20,8 @@ use machine::{
     effects::{AcceptedCall, ReportError, Reported},
 };
 
-/// A service that has the token of a call. The first part of a request that is looked at: without the token,
-/// nothing is learned about the rest.
+/// A service that has the token of a call. The first part of a request that is looked at: without
+/// the token, nothing is learned about the rest.
 pub(super) struct Service(AcceptedCall);
 
 impl FromRequestParts<Shared> for Service {
@@ -64,7 +64,8 @@ pub(super) struct ReportTaken {
     report: Taken,
 }
 
-/// Takes the outcome of a call that its service has accepted. The token is that of the call, and of no other.
+/// Takes the outcome of a call that its service has accepted. The token is that of the call, and of
+/// no other.
 #[utoipa::path(
     operation_id = "report",
     post, path = "/api/execution/{execution_id}/report", tag = "executions", request_body = CallReport,

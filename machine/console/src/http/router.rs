@@ -57,9 +57,9 @@ impl Modify for Bearer {
 }
 
 impl Http {
-    /// The routes, to serve or to nest. Programs of this computer are known by their address, so a program
-    /// that serves them by itself does it with `into_make_service_with_connect_info::<SocketAddr>()`;
-    /// [`serve`](super::serve) does so.
+    /// The routes, to serve or to nest. Programs of this computer are known by their address, so a
+    /// program that serves them by itself does it with
+    /// `into_make_service_with_connect_info::<SocketAddr>()`; [`serve`](super::serve) does so.
     pub fn router(self) -> Router {
         self.into_parts().0
     }
@@ -180,8 +180,8 @@ async fn in_time(request: Request, next: Next) -> Result<Response, Problem> {
     tokio::time::timeout(LONGEST, answer).await.unwrap_or_else(|_| Err(Problem::slow()))
 }
 
-/// Security headers of every response. Without `Access-Control-Allow-Origin`, pages of other origins cannot read
-/// any.
+/// Security headers of every response. Without `Access-Control-Allow-Origin`, pages of other
+/// origins cannot read any.
 async fn plain(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -17,8 +17,8 @@ use super::Http;
 /// The longest time for the headers of a request.
 const HEADERS: Duration = Duration::from_secs(10);
 
-/// The time for open requests when the server stops: longer than a write waits for a locked file, so
-/// that it gets its answer.
+/// The time for open requests when the server stops: longer than a write waits for a locked file,
+/// so that it gets its answer.
 const GRACE: Duration = Duration::from_secs(7);
 
 /// The pause when no connection can be accepted, such as without file descriptors.

@@ -73,7 +73,8 @@ impl Http {
         self
     }
 
-    /// The language of summaries, questions, results and reasons; by default English. All other texts are English.
+    /// The language of summaries, questions, results and reasons; by default English. All other
+    /// texts are English.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.observer = self.observer.language(language);
@@ -89,19 +90,22 @@ impl Http {
         self
     }
 
-    /// Receipts in the reports about calls of this tool must have its type. Without this, any JSON is a receipt.
+    /// Receipts in the reports about calls of this tool must have its type. Without this, any JSON
+    /// is a receipt.
     #[must_use]
     pub fn tool<T: Tool>(mut self) -> Self {
         self.receipts.add::<T>();
         self
     }
 
-    /// The name of a host that this is served as, such as `agents.example.com`. Requests for other names
-    /// than `localhost` are refused, because any page can make its own name point to this server.
+    /// The name of a host that this is served as, such as `agents.example.com`. Requests for other
+    /// names than `localhost` are refused, because any page can make its own name point to this
+    /// server.
     ///
     /// # Errors
     ///
-    /// [`InvalidHost`] unless it is a name alone: a request could never be for it. A port does not matter.
+    /// [`InvalidHost`] unless it is a name alone: a request could never be for it. A port does not
+    /// matter.
     pub fn host(mut self, name: impl Into<String>) -> Result<Self, InvalidHost> {
         self.hosts.push(valid(name.into())?);
         Ok(self)
@@ -115,7 +119,8 @@ impl Http {
         self
     }
 
-    /// The name of the file that the inspector shows; by default it shows the prefix of the commands.
+    /// The name of the file that the inspector shows; by default it shows the prefix of the
+    /// commands.
     #[must_use]
     pub fn database(mut self, name: impl Into<String>) -> Self {
         self.database = Some(name.into());

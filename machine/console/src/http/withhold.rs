@@ -14,8 +14,8 @@ use machine::{contract::without_arguments, view::Language};
 pub(super) const SIGN_IN: &str =
     "The arguments are shown only to callers with a token: sign in or send one.";
 
-/// The response with the first line of each question, and with how to see the rest. Every text of the document is
-/// looked at, so that no route can forget it.
+/// The response with the first line of each question, and with how to see the rest. Every text of
+/// the document is looked at, so that no route can forget it.
 pub(super) async fn withhold(response: Response, language: Language) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != "application/json") {

@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The moves out of a state, each with its actors, or with `after` for a deadline; and whether the state is a question
-/// without `#[stable]`.
+/// The moves out of a state, each with its actors, or with `after` for a deadline; and whether the
+/// state is a question without `#[stable]`.
 const TABLE: &[(&str, bool)] = &[
     ("accept human, send_back human", true),
     ("accept customer", true),

@@ -22,8 +22,8 @@ use crate::{
     telemetry,
 };
 
-/// Writes for any mix of machines that happen together, or not at all. Keys are given back and taken
-/// in the order of the calls.
+/// Writes for any mix of machines that happen together, or not at all. Keys are given back and
+/// taken in the order of the calls.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -100,20 +100,22 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Stores a new machine as the child of another one, which is woken when the child has ended. It belongs to the
-    /// [visit](macro@crate::machine#visits) in which the parent is then. When the parent ends that first, the child is sent
-    /// a message with the trigger `cancel`. [`Store::children`] lists children. A parent that is unknown or has ended gets
-    /// none: then the batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`]. An execution is refused with
-    /// [`EffectError::CallByHand`]: a state makes calls by [`#[invoke]`](macro@crate::machine#invocations).
+    /// Stores a new machine as the child of another one, which is woken when the child has ended.
+    /// It belongs to the [visit](macro@crate::machine#visits) in which the parent is then. When the
+    /// parent ends that first, the child is sent a message with the trigger `cancel`.
+    /// [`Store::children`] lists children. A parent that is unknown or has ended gets none: then
+    /// the batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`]. An execution is
+    /// refused with [`EffectError::CallByHand`]: a state makes calls by
+    /// [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
         let child_id = child.journal().id();
         self.children.push(NewChild { child: child_id, parent, since: None, position: None });
         self.create(child)
     }
 
-    /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If another
-    /// message has its correlation id, the batch fails with [`CommitError::OtherMessage`], and if the inbox is full, with
-    /// [`CommitError::InboxFull`].
+    /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If
+    /// another message has its correlation id, the batch fails with [`CommitError::OtherMessage`],
+    /// and if the inbox is full, with [`CommitError::InboxFull`].
     pub fn send(mut self, to: Id, message: &Message) -> Self {
         let (message, now) = (message.0.clone(), self.store.now());
         self.events.push((to, Event::Send { message, now }));
@@ -126,7 +128,8 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Makes the calls of the state that a stored machine is in, for one that entered it before it made any.
+    /// Makes the calls of the state that a stored machine is in, for one that entered it before it
+    /// made any.
     pub(crate) fn adopt(mut self, machine: &'a mut dyn Durable) -> Self {
         self.adopts = Some(machine);
         self
@@ -138,14 +141,16 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// A handler asked for what it writes: what its move cancels may be a mistake, and it makes no calls.
+    /// A handler asked for what it writes: what its move cancels may be a mistake, and it makes no
+    /// calls.
     #[cfg(feature = "worker")]
     pub(crate) fn by_handler(mut self) -> Self {
         self.by_handler = true;
         self
     }
 
-    /// Logs the act of a person that it carries out. The caller logs a refusal, which may come earlier.
+    /// Logs the act of a person that it carries out. The caller logs a refusal, which may come
+    /// earlier.
     pub(crate) fn act(mut self, act: Option<Act>) -> Self {
         self.acts.extend(act);
         self

@@ -56,8 +56,8 @@ enum Place {
 impl Entry {
     /// The entry, and what it brings; `None` if the machine enters no state.
     ///
-    /// A machine that goes through a state with a call, and leaves it in the same commit, is refused: its table says that
-    /// the call is made there.
+    /// A machine that goes through a state with a call, and leaves it in the same commit, is
+    /// refused: its table says that the call is made there.
     pub(super) fn of(machine: &dyn Durable) -> Result<Option<(Self, Entered)>, CommitError> {
         let (definition, journal) = (machine.definition(), machine.journal());
         let mut newest: Option<(u64, &str)> = None;
@@ -79,7 +79,8 @@ impl Entry {
         Ok(Some((Self { machine: journal.id(), number, is_new }, entered)))
     }
 
-    /// The entry of a stored machine into the state that it is in, and the calls that it would bring today.
+    /// The entry of a stored machine into the state that it is in, and the calls that it would
+    /// bring today.
     fn again(machine: &dyn Durable) -> Result<(Self, Entered), CommitError> {
         let (journal, states) = (machine.journal(), &machine.definition().states);
         let entered = calls_of(machine, &states[machine.state_index()].name)?;
@@ -189,7 +190,8 @@ impl Calls {
 }
 
 impl Store {
-    /// Decides whether a call is made. Only one that is irreversible has a key that keeps it from running twice.
+    /// Decides whether a call is made. Only one that is irreversible has a key that keeps it from
+    /// running twice.
     async fn place(
         &self,
         entry: &Entry,
@@ -198,7 +200,8 @@ impl Store {
     ) -> Result<Place, EffectError> {
         let Some(Wanted { id, key, action }) = wanted else { return Ok(Place::New) };
         let attempts = self.inner.backend.attempts(Attempts::OfKey(key.to_string())).await?;
-        // One that cannot be read keeps the call from beginning, which says more than an error here.
+        // One that cannot be read keeps the call from beginning, which says more than an error
+        // here.
         let Ok(attempts) = attempts.into_iter().collect::<Result<Vec<_>, _>>() else {
             return Ok(Place::New);
         };

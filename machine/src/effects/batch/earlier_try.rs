@@ -21,8 +21,8 @@ pub(super) fn commit_id(items: &mut [Item<'_>]) -> i64 {
 }
 
 impl Store {
-    /// Returns whether an earlier try of a batch that only creates machines has created this one: its
-    /// first entries are in the store.
+    /// Returns whether an earlier try of a batch that only creates machines has created this one:
+    /// its first entries are in the store.
     pub(super) async fn is_created_by(
         &self,
         id: Id,

@@ -40,8 +40,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Tries once to write everything; `left` are the machines whose calls may end with it. Returns the outcome of each
-    /// event.
+    /// Tries once to write everything; `left` are the machines whose calls may end with it. Returns
+    /// the outcome of each event.
     pub(super) async fn write_once(
         &mut self,
         left: &[Left],
@@ -153,7 +153,8 @@ impl Batch<'_> {
 }
 
 impl Batch<'_> {
-    /// Refuses what only the table of a machine makes: an execution as a child, or in the batch of a handler.
+    /// Refuses what only the table of a machine makes: an execution as a child, or in the batch of
+    /// a handler.
     fn makes_no_call(&self) -> Result<(), EffectError> {
         for item in &self.items {
             let Item::Create(machine) = item else { continue };
@@ -223,7 +224,8 @@ impl Store {
     }
 }
 
-/// Warns of the children that the move of a handler asks to cancel, with the messages that its batch sent.
+/// Warns of the children that the move of a handler asks to cancel, with the messages that its
+/// batch sent.
 fn warn_of_cancelled(left: &Left, sent: &[(Id, EventOutcome)]) {
     let children = sent.iter().filter(|(to, _)| *to != left.machine).count() as u64;
     if children > 0 {

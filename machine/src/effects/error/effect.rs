@@ -7,9 +7,9 @@ use crate::{
     store::error::{CommitError, LoadError},
 };
 
-/// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence with
-/// [`Fenced`](Self::Fenced), and unless [`is_indeterminate`](Self::is_indeterminate). All machines are as
-/// they were.
+/// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence
+/// with [`Fenced`](Self::Fenced), and unless [`is_indeterminate`](Self::is_indeterminate). All
+/// machines are as they were.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -28,8 +28,8 @@ pub enum EffectError {
         /// Its parent.
         parent: Id,
     },
-    /// An execution as a child of a machine, or in the batch of a handler: a call that the table of the machine does not
-    /// make.
+    /// An execution as a child of a machine, or in the batch of a handler: a call that the table of
+    /// the machine does not make.
     #[error(
         "the table of the machine does not make the call {id}; nothing was written; a state makes calls with \
          `#[invoke]`, and `Store::perform` runs one without a machine"
@@ -57,7 +57,8 @@ pub enum EffectError {
         /// The terminal status of the gate.
         status: Status,
     },
-    /// The machine has left the state that made the call, so the call never runs. Of an approval, `id` is the gate.
+    /// The machine has left the state that made the call, so the call never runs. Of an approval,
+    /// `id` is the gate.
     #[error(
         "{parent} has left the state that made the call, so it never runs; nothing was written; `cancel {id}` ends it"
     )]
@@ -251,8 +252,8 @@ pub enum EffectError {
         /// The execution of the outcome.
         of: Id,
     },
-    /// The worker was fenced while its call was in flight. Its evidence was kept as late and changes
-    /// no state.
+    /// The worker was fenced while its call was in flight. Its evidence was kept as late and
+    /// changes no state.
     #[error("{id} was fenced while its call was in flight; the outcome is kept as late evidence")]
     Fenced { id: Id },
     /// The outcome of an irreversible call is not on disk yet.

@@ -34,7 +34,8 @@ use crate::{
 /// The answer of a backend: it arrives after the work is done, on the thread that did it.
 pub(crate) type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
 
-/// Declares a backend once: the trait, and for tests one that passes on to another backend what it does not override.
+/// Declares a backend once: the trait, and for tests one that passes on to another backend what it
+/// does not override.
 macro_rules! backend {
     ($( $(#[$doc:meta])* fn $name:ident($($given:ident: $type:ty),*) -> $answer:ty; )*) => {
         /// Where machines are stored. Every method returns at once; the work happens elsewhere.
@@ -50,24 +51,26 @@ macro_rules! backend {
             /// Runs work that may block, such as file locks.
             fn run(&self, work: Box<dyn FnOnce() + Send>);
 
-            /// Returns defects in the structure of the file, and damage to its pages. It reads the whole file.
+            /// Returns defects in the structure of the file, and damage to its pages. It reads the
+            /// whole file.
             fn schema(&self) -> Reply<Vec<String>> {
                 Box::pin(async { Ok(Vec::new()) })
             }
 
-            /// A reader that keeps the log of the file from being reset, at this time. What is found by one call is
-            /// returned by a later one.
+            /// A reader that keeps the log of the file from being reset, at this time. What is
+            /// found by one call is returned by a later one.
             fn pinned(&self, _now: Millis) -> Option<PinnedLog> {
                 None
             }
 
-            /// The processes of this host that read the file now. `None` where the system does not say.
+            /// The processes of this host that read the file now. `None` where the system does not
+            /// say.
             fn reading(&self) -> Option<BTreeSet<u32>> {
                 None
             }
 
-            /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if
-            /// the receiver is dropped.
+            /// Copies the whole store as it is now to a new file, and says how far it is. It ends
+            /// early if the receiver is dropped.
             fn backup(
                 &self,
                 _to: PathBuf,
@@ -77,7 +80,8 @@ macro_rules! backend {
             }
         }
 
-        /// A backend in front of another one. Each method can be overridden; without that, the other one answers.
+        /// A backend in front of another one. Each method can be overridden; without that, the
+        /// other one answers.
         #[cfg(test)]
         pub(crate) trait Delegate: fmt::Debug + Send + Sync {
             fn inner(&self) -> &dyn Backend;
@@ -134,12 +138,13 @@ backend! {
     /// A page of rows, with state, summary and context where `filter.whole` asks for them.
     fn select(filter: Filter) -> Vec<(u64, FoundRow)>;
 
-    /// A page of the sessions, the one with the newest machine first, each with the number of that machine.
-    /// After a cursor, machines with numbers above `upto` count only for what is said of a session.
+    /// A page of the sessions, the one with the newest machine first, each with the number of that
+    /// machine. After a cursor, machines with numbers above `upto` count only for what is said of a
+    /// session.
     fn sessions(after: Option<SessionCursor>, limit: usize) -> Vec<(u64, SessionLine)>;
 
-    /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be read
-    /// ends the page with its error.
+    /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be
+    /// read ends the page with its error.
     fn history(id: Id, from: u64, limit: usize) -> Result<Vec<Line>, Broken>;
 
     /// The number of transitions among the lines of a machine before the one with this number.
@@ -155,8 +160,9 @@ backend! {
     fn attempts(which: Attempts) -> Vec<Result<KeyAttempt, Broken>>;
 
     /// Machines of these kinds. First those with a wake that is from later than `now`, because they
-    /// have waited since before the clock went back; then all by the time of their wake, so that one may be listed twice.
-    /// At most this many of each kind in each part. Then those whose lease one of the ended workers has.
+    /// have waited since before the clock went back; then all by the time of their wake, so that
+    /// one may be listed twice. At most this many of each kind in each part. Then those whose lease
+    /// one of the ended workers has.
     fn ready(
         kinds: Vec<String>,
         limit: usize,
@@ -185,13 +191,15 @@ backend! {
     /// The children of a machine, in the order in which they were created.
     fn children(parent: Id) -> Vec<Result<Child, Broken>>;
 
-    /// The calls of the invocation of one entry of a machine, by their places; `since` as [`Child::since`].
+    /// The calls of the invocation of one entry of a machine, by their places; `since` as
+    /// [`Child::since`].
     fn calls(parent: Id, since: u64) -> Vec<Result<CallRow, Broken>>;
 
     /// The calls of the invocations of some entries, each by its machine and `since`, for a list.
     fn call_lines(entries: Vec<(Id, u64)>) -> Vec<Result<CallLine, Broken>>;
 
-    /// The calls of a machine with this key, of all its entries, in the order in which they were created.
+    /// The calls of a machine with this key, of all its entries, in the order in which they were
+    /// created.
     fn same_call(parent: Id, key: String) -> Vec<Result<CallRow, Broken>>;
 
     /// The parent of a machine.
@@ -203,11 +211,12 @@ backend! {
     /// The stored definitions.
     fn definitions() -> DefinitionRows;
 
-    /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
-    /// and the remains of pruned ones.
+    /// At most `limit` links of the chain over the whole journal after this sequence number: every
+    /// line, and the remains of pruned ones.
     fn links(after: u64, limit: usize) -> Vec<Link>;
 
-    /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
+    /// A page of the operator log: the operations with smaller numbers, newest first, each with its
+    /// number.
     fn operations(before: Option<u64>, limit: usize) -> Vec<Operated>;
 
     /// The newest sequence number; 0 in an empty store.

@@ -31,8 +31,8 @@ pub(crate) struct WriteBatch {
     /// The definitions that rows and lines refer to. Those that are missing are written.
     pub(crate) definitions: Vec<Arc<Definition>>,
     pub(crate) writes: Vec<Write>,
-    /// The events of inboxes and leases. Each is decided by [`step`](crate::store::inbox::protocol::step), before
-    /// anything is written.
+    /// The events of inboxes and leases. Each is decided by
+    /// [`step`](crate::store::inbox::protocol::step), before anything is written.
     pub(crate) events: Vec<(Id, Event)>,
     /// Machines that become children: the child, and its parent.
     pub(crate) children: Vec<NewChild>,
@@ -50,17 +50,19 @@ pub(crate) struct WriteBatch {
     pub(crate) log: Vec<NewOperation>,
     /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
-    /// The machines whose writes are left out if they are in another version by then, after all others. Such a child
-    /// stays at its place.
+    /// The machines whose writes are left out if they are in another version by then, after all
+    /// others. Such a child stays at its place.
     pub(crate) yielding: Vec<Id>,
     /// The time at which it was made.
     pub(crate) now: Millis,
-    /// The clock of the store, for what is ordered by the time of the transaction, which may come later.
+    /// The clock of the store, for what is ordered by the time of the transaction, which may come
+    /// later.
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) inbox_limit: InboxLimit,
 }
 
-/// With as many queued messages, an inbox takes no more from programs and people; only tests change it.
+/// With as many queued messages, an inbox takes no more from programs and people; only tests change
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InboxLimit(pub(crate) u32);
 
@@ -75,17 +77,17 @@ impl Default for InboxLimit {
 pub(crate) enum Condition {
     /// This machine requires something of another one, as that is after the batch.
     Required { by: Id, requirement: Requirement, clock: Arc<dyn Clock> },
-    /// No gate of an action with this key has an entry after this one, so that the newest answer is the one that
-    /// was checked.
+    /// No gate of an action with this key has an entry after this one, so that the newest answer is
+    /// the one that was checked.
     NoNewAnswer { id: Id, key: String, after: u64 },
     /// The machine is in this version: the decision was not about an older one.
     Version { id: Id, version: u64 },
-    /// After the batch, no call of an invocation of this machine is under way, and it has taken the outcome of each
-    /// that took effect. With `since`, only those of that entry count, as [`Child::since`](super::inbox::Child::since). The
-    /// exceptions do not count.
+    /// After the batch, no call of an invocation of this machine is under way, and it has taken the
+    /// outcome of each that took effect. With `since`, only those of that entry count, as
+    /// [`Child::since`](super::inbox::Child::since). The exceptions do not count.
     NoCallUnderWay { parent: Id, since: Option<u64>, except: Vec<Id> },
-    /// The state that made this call was not left: the parent has neither ended nor entered a state since. `by` is the
-    /// machine whose write needs that.
+    /// The state that made this call was not left: the parent has neither ended nor entered a state
+    /// since. `by` is the machine whose write needs that.
     StateNotLeft { by: Id, call: Id, parent: Id },
     /// After the batch, this retry is the only open attempt, and the newest one.
     OnlyAttempt { id: Id, attempts: OtherAttempts },
@@ -120,7 +122,8 @@ impl WriteBatch {
         Self { commit_id, now, ..Self::default() }
     }
 
-    /// With the time of its transaction for what is compared with deadlines: messages, and ends of children.
+    /// With the time of its transaction for what is compared with deadlines: messages, and ends of
+    /// children.
     pub(crate) fn at_transaction(self, clock: &Arc<dyn Clock>) -> Self {
         Self { clock: Some(Arc::clone(clock)), ..self }
     }
@@ -130,8 +133,8 @@ impl WriteBatch {
         self.clock.as_ref().map_or(without, |clock| clock.now())
     }
 
-    /// The batch without the writes that yield, of machines in another version; `None` if all are in the expected
-    /// one.
+    /// The batch without the writes that yield, of machines in another version; `None` if all are
+    /// in the expected one.
     pub(crate) fn without_moved<E>(
         &self,
         version: impl Fn(Id) -> Result<Option<u64>, E>,
@@ -200,7 +203,8 @@ impl WriteBatch {
         self.writes.iter().any(|write| write.row.id == id && write.expected.is_none())
     }
 
-    /// Checks whether the lease holder of this machine is among the writers: its own writes do not wake it.
+    /// Checks whether the lease holder of this machine is among the writers: its own writes do not
+    /// wake it.
     pub(crate) fn is_by_holder(&self, id: Id) -> bool {
         self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved(_)))
     }
@@ -210,7 +214,8 @@ impl WriteBatch {
         self.writes.iter().any(|write| write.row.id == id && write.left.is_some())
     }
 
-    /// Checks whether it lets go of this call: its parent leaves the state that made it, also with `detach`.
+    /// Checks whether it lets go of this call: its parent leaves the state that made it, also with
+    /// `detach`.
     pub(crate) fn lets_go(&self, call: Id) -> bool {
         self.moved_children.iter().any(|moved| moved.child == call && moved.position.is_none())
     }
@@ -228,11 +233,12 @@ pub(crate) struct Write {
     pub(crate) claim: Option<KeyClaim>,
     /// The change of its attempt.
     pub(crate) attempt: Option<AttemptChange>,
-    /// The tool that it calls, which is compared with what is known of it before anything is written.
-    /// See [`ToolRecord`](crate::store::write::tool::ToolRecord).
+    /// The tool that it calls, which is compared with what is known of it before anything is
+    /// written. See [`ToolRecord`](crate::store::write::tool::ToolRecord).
     pub(crate) tool: Option<ToolUse>,
-    /// The version with which the visit began that ends with it, and not by a transition with `detach`. Children of the
-    /// visit came then or later: see [`Child::since`](super::inbox::Child::since). Its child machines are sent a `cancel`.
+    /// The version with which the visit began that ends with it, and not by a transition with
+    /// `detach`. Children of the visit came then or later: see
+    /// [`Child::since`](super::inbox::Child::since). Its child machines are sent a `cancel`.
     pub(crate) left: Option<u64>,
 }
 
@@ -251,7 +257,8 @@ pub(crate) struct AppliedBatch {
     pub(crate) last: Vec<u64>,
     /// The outcome of each event.
     pub(crate) outcomes: Vec<EventOutcome>,
-    /// The machines to which its writes sent messages, with what became of each that they did not have before.
+    /// The machines to which its writes sent messages, with what became of each that they did not
+    /// have before.
     pub(crate) sent: Vec<(Id, EventOutcome)>,
     /// The number of pruned entries of each candidate; `None` if it is still needed.
     pub(crate) pruned: Vec<Option<u64>>,
@@ -308,7 +315,8 @@ pub(crate) enum Rejected {
     },
     /// The parent of a new child is in a terminal state.
     Ended(Id),
-    /// A machine whose entry or place is to change is not a child of this one, or its row was edited.
+    /// A machine whose entry or place is to change is not a child of this one, or its row was
+    /// edited.
     NotChild {
         id: Id,
         parent: Id,

@@ -44,8 +44,8 @@ pub(crate) enum Attempts {
     /// Attempts with a worker: its permit is unanswered, even if late evidence settles the key.
     Unanswered,
     All,
-    /// The newest ones at keys of a tool, which begin with these names, with tokens after this one; at
-    /// most [`SAMPLE`].
+    /// The newest ones at keys of a tool, which begin with these names, with tokens after this one;
+    /// at most [`SAMPLE`].
     OfTool(String, u64),
 }
 

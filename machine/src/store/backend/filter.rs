@@ -1,8 +1,8 @@
 use super::Row;
 use crate::{clock::Millis, definition::Fingerprint, id::Id, stored::CallState};
 
-/// Which rows to select. Rows come in the order in which they were created, with `newest_first` in the
-/// reverse order, and with `due_by`, whatever `newest_first` says, most overdue first.
+/// Which rows to select. Rows come in the order in which they were created, with `newest_first` in
+/// the reverse order, and with `due_by`, whatever `newest_first` says, most overdue first.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate condition")]
 pub(crate) struct Filter {
@@ -15,10 +15,11 @@ pub(crate) struct Filter {
     pub(crate) behind: Option<Id>,
     /// Only those that are behind any gate.
     pub(crate) gated: bool,
-    /// Only those that are behind a gate, with one of these pairs of their status and that of the gate. A gate that
-    /// is not there has the empty one.
+    /// Only those that are behind a gate, with one of these pairs of their status and that of the
+    /// gate. A gate that is not there has the empty one.
     pub(crate) with_gate: Option<Vec<(String, String)>>,
-    /// Only those with a call of their current entry that has not ended and is in one of these states.
+    /// Only those with a call of their current entry that has not ended and is in one of these
+    /// states.
     pub(crate) calls: Option<Vec<CallState>>,
     /// With `calls`: the definitions with states that make calls.
     pub(crate) calling: Vec<Fingerprint>,
@@ -42,8 +43,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Checks whether its conditions hold for a row and the status of the machine that it is behind. Calls, order,
-    /// place and limit are ignored.
+    /// Checks whether its conditions hold for a row and the status of the machine that it is
+    /// behind. Calls, order, place and limit are ignored.
     pub(crate) fn selects(&self, row: &Row, gate: Option<&str>) -> bool {
         let equals = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| found == Some(wanted))

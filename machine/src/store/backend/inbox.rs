@@ -51,10 +51,11 @@ pub(crate) enum Messages {
 pub(crate) enum Schedules {
     /// Of machines whose last attempt failed, oldest first.
     Failing,
-    /// Of machines with more than [`MANY_QUEUED`](crate::store::inbox::limits::MANY_QUEUED) queued messages; at most this
-    /// many, most messages first.
+    /// Of machines with more than [`MANY_QUEUED`](crate::store::inbox::limits::MANY_QUEUED) queued
+    /// messages; at most this many, most messages first.
     Crowded(usize),
-    /// Of machines that nothing can move since this time or longer; at most this many, longest first.
+    /// Of machines that nothing can move since this time or longer; at most this many, longest
+    /// first.
     Stuck(Millis, usize),
     /// Of machines with another number of queued messages than their schedule has.
     Miscounted,
@@ -72,10 +73,11 @@ pub struct Child {
     pub status: String,
     /// It is in a terminal state.
     pub has_ended: bool,
-    /// Its place in the invocation of the state; none for a child machine, and for a call that was let go.
+    /// Its place in the invocation of the state; none for a child machine, and for a call that was
+    /// let go.
     pub position: Option<u32>,
-    /// The number of entries of the parent's journal, with those of the batch that created it. A later entry into a
-    /// state can take it over.
+    /// The number of entries of the parent's journal, with those of the batch that created it. A
+    /// later entry into a state can take it over.
     pub(crate) since: u64,
 }
 
@@ -135,7 +137,8 @@ pub(crate) struct NewChild {
     pub(crate) position: Option<u32>,
 }
 
-/// A child that another entry of its parent takes over, or that is no longer a part of an invocation.
+/// A child that another entry of its parent takes over, or that is no longer a part of an
+/// invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MovedChild {
     pub(crate) child: Id,
@@ -148,9 +151,9 @@ pub(crate) struct MovedChild {
 }
 
 impl Kinship {
-    /// Returns whether a call that has ended is over for its parent, which came into its state with the entry of this
-    /// number: an earlier entry made it, and the parent has let it go or taken its outcome. Then it can be pruned while
-    /// its parent lives.
+    /// Returns whether a call that has ended is over for its parent, which came into its state with
+    /// the entry of this number: an earlier entry made it, and the parent has let it go or taken
+    /// its outcome. Then it can be pruned while its parent lives.
     pub(crate) fn is_over(&self, entered: u64, is_taken: bool) -> bool {
         self.since <= entered && (self.position.is_none() || is_taken)
     }

@@ -30,7 +30,8 @@ pub(crate) struct Row {
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) behind: Option<Id>,
-    /// The status of the machine that it is behind. Not a column: it is read from that machine's row.
+    /// The status of the machine that it is behind. Not a column: it is read from that machine's
+    /// row.
     pub(crate) gate: Option<String>,
     pub(crate) commit_id: i64,
     pub(crate) seal: Digest,

@@ -1,4 +1,5 @@
-//! An attempt can be answered, but it never disappears; the state of a key is a fold of all of them.
+//! An attempt can be answered, but it never disappears; the state of a key is a fold of all of
+//! them.
 
 use super::{
     Open, ensure,

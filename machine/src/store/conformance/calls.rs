@@ -1,5 +1,5 @@
-//! The calls of an entry are found in the order of their places, and those with a key by that, each with its attempt and
-//! with where its outcome is.
+//! The calls of an entry are found in the order of their places, and those with a key by that, each
+//! with its attempt and with where its outcome is.
 
 use super::{
     Open, ensure,
@@ -27,7 +27,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let (mut parent, mut other) = (Machine::job(), Machine::job());
     store.accepts([parent.create(), other.create()]).await?;
     let id = parent.id();
-    // Two calls of one entry, in the other order, one of another entry, a child, and a stranger, all with one key.
+    // Two calls of one entry, in the other order, one of another entry, a child, and a stranger,
+    // all with one key.
     let [mut second, mut first, mut older, mut child, mut strange] =
         [(); 5].map(|()| Machine::execution().with_key("k"));
     let older_call = older.call_of(id, 0);

@@ -1,4 +1,5 @@
-//! A machine that ends wakes its parent and those behind it, and asks its live child machines to cancel.
+//! A machine that ends wakes its parent and those behind it, and asks its live child machines to
+//! cancel.
 
 use super::{
     Open, ensure,

@@ -1,4 +1,5 @@
-//! A batch is written only if its conditions on other machines hold at that moment, after the batch itself.
+//! A batch is written only if its conditions on other machines hold at that moment, after the batch
+//! itself.
 
 use std::sync::Arc;
 
@@ -147,7 +148,8 @@ async fn only_attempt(store: &Subject) -> Result<(), String> {
         other.row.ended = status != "running";
         other
     };
-    // The status of the other attempt, the attempt that is retried, and which of the two errors refuses it.
+    // The status of the other attempt, the attempt that is retried, and which of the two errors
+    // refuses it.
     for (status, of, excludes) in [
         ("running", newest, Some(false)),
         ("completed", newest, Some(true)),
@@ -168,7 +170,8 @@ async fn only_attempt(store: &Subject) -> Result<(), String> {
         }
     }
 
-    // The attempt that is retried, those at other actions, and machines of another kind exclude nothing.
+    // The attempt that is retried, those at other actions, and machines of another kind exclude
+    // nothing.
     let mut failed = attempt("k", "running");
     let mut of_other_kind = Machine::execution().with_key("k");
     store.accepts([failed.create(), of_other_kind.create()]).await?;

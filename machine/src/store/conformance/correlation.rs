@@ -1,5 +1,5 @@
-//! Of the messages with one correlation id, one is taken: that of the first sender, or after it was set
-//! aside, a corrected one.
+//! Of the messages with one correlation id, one is taken: that of the first sender, or after it was
+//! set aside, a corrected one.
 
 use super::{
     Open, ensure,

@@ -13,7 +13,8 @@ use super::{Open, ensure, sample::Machine, subject::Subject};
 use crate::store::backend::Reply;
 
 thread_local! {
-    /// The time after which a ring is missing. A slow computer may be late with one that comes from another thread.
+    /// The time after which a ring is missing. A slow computer may be late with one that comes from
+    /// another thread.
     pub(super) static PATIENCE: Cell<Duration> = const { Cell::new(Duration::from_mins(1)) };
 }
 

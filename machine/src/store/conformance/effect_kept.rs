@@ -1,5 +1,5 @@
-//! A tool that was irreversible once is refused as idempotent from then on, and so is an action whose
-//! key was used.
+//! A tool that was irreversible once is refused as idempotent from then on, and so is an action
+//! whose key was used.
 
 use super::{
     Open, ensure,
@@ -14,7 +14,8 @@ use crate::{
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
-    // It may become more risky, and stays so: for new machines and for those that were stored before.
+    // It may become more risky, and stays so: for new machines and for those that were stored
+    // before.
     let (mut early, mut raised) = (Machine::execution(), Machine::execution());
     store.accepts(early.create().calls("email.send", false)).await?;
     store.accepts(early.update(1).calls("email.send", false)).await?;

@@ -1,4 +1,5 @@
-//! The queued messages of a machine are counted, and from a number on, only the library itself may send more.
+//! The queued messages of a machine are counted, and from a number on, only the library itself may
+//! send more.
 
 use super::{
     Open, ensure,

@@ -18,7 +18,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
     store.accepts(first.create().takes("k")).await?;
     store.rejects(second.clone().create().takes("k"), Rejected::KeyHeld { id: b, by: a }).await?;
-    // A machine that only wants to exist is not refused, nor is the holder, nor one that wants another key.
+    // A machine that only wants to exist is not refused, nor is the holder, nor one that wants
+    // another key.
     store.accepts(second.create().claims("k", Wants::NotApplied)).await?;
     store.accepts(first.update(1).claims("k", Wants::Free)).await?;
     let mut other = Machine::execution().with_key("other");

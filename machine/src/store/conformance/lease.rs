@@ -132,7 +132,8 @@ async fn revision(store: &Subject, machine: &mut Machine) -> Result<(), String> 
     Ok(())
 }
 
-/// Rounds in which a handler only sends messages to its own machine are counted, until it is set aside.
+/// Rounds in which a handler only sends messages to its own machine are counted, until it is set
+/// aside.
 async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
     let round = async |sends_itself: bool| {

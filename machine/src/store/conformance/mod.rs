@@ -1,5 +1,5 @@
-//! The promises of every backend, one file per promise. A check returns the broken promise instead of
-//! panicking, so that the suite itself can be tested: on backends with one defect each.
+//! The promises of every backend, one file per promise. A check returns the broken promise instead
+//! of panicking, so that the suite itself can be tested: on backends with one defect each.
 //!
 //! To add a backend, add a test below; the opener makes a fresh, empty store at each call.
 
@@ -133,8 +133,8 @@ fn run(name: &str, open: &Open<'_>) {
     assert!(broken.is_empty(), "{name}: {broken:#?}");
 }
 
-/// The settings with which most checks open a store. On a slow disk its own writes take a part of the time to wait for
-/// others, so that is a minute.
+/// The settings with which most checks open a store. On a slow disk its own writes take a part of
+/// the time to wait for others, so that is a minute.
 pub(in crate::store) fn settings() -> StoreSettings {
     StoreSettings {
         key: DigestKey::new([7; 32]),

@@ -1,5 +1,5 @@
-//! A child has a place in an invocation, or none. A batch can move it to another entry of its parent, and to no other
-//! machine.
+//! A child has a place in an invocation, or none. A batch can move it to another entry of its
+//! parent, and to no other machine.
 
 use super::{
     Open, ensure,

@@ -1,4 +1,5 @@
-//! A call that ends tells its parent so, once, for its place at that moment; a child without a place only wakes it.
+//! A call that ends tells its parent so, once, for its place at that moment; a child without a
+//! place only wakes it.
 
 use super::{
     Open, ensure,

@@ -1,5 +1,5 @@
-//! The ready machines of a kind are listed, longest waiting first, and no others. After the clock went back, what was
-//! ready before is listed all the same.
+//! The ready machines of a kind are listed, longest waiting first, and no others. After the clock
+//! went back, what was ready before is listed all the same.
 
 use super::{
     Open, ensure,
@@ -58,7 +58,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     after_the_clock_went_back(&Subject::open(open)).await
 }
 
-/// One that waits for another program is ready for it at once, and for all of them when its own time comes.
+/// One that waits for another program is ready for it at once, and for all of them when its own
+/// time comes.
 async fn for_another_program(store: &Subject) -> Result<(), String> {
     store.drives(&["job"]).await?;
     let mut job = Machine::job();

@@ -1,5 +1,5 @@
-//! A message has the time of its transaction, which may come long after its batch was made: a deadline may have become due
-//! in between.
+//! A message has the time of its transaction, which may come long after its batch was made: a
+//! deadline may have become due in between.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A batch that must leave no call behind is refused while one is under way, or took effect and was not taken.
+//! A batch that must leave no call behind is refused while one is under way, or took effect and was
+//! not taken.
 
 use super::{
     Open,

@@ -75,7 +75,8 @@ async fn ends_of_children(store: &Subject) -> Result<(), String> {
     withdrawn(store).await
 }
 
-/// A call that ends because its parent leaves the state is no end of a child in the next one, also with `detach`.
+/// A call that ends because its parent leaves the state is no end of a child in the next one, also
+/// with `detach`.
 async fn withdrawn(store: &Subject) -> Result<(), String> {
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;

@@ -2,8 +2,8 @@ use std::error::Error;
 
 use crate::{id::Id, store::error::Unavailable, stored::Breach};
 
-/// Why a machine was not written. Nothing was written, unless [`Unavailable::is_indeterminate`]. The
-/// machine is as it was.
+/// Why a machine was not written. Nothing was written, unless [`Unavailable::is_indeterminate`].
+/// The machine is as it was.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -30,7 +30,8 @@ pub enum CommitError {
         id: Id,
         correlation: String,
     },
-    /// A message of the batch is for a machine that has as many queued messages as an inbox takes: 10,000.
+    /// A message of the batch is for a machine that has as many queued messages as an inbox takes:
+    /// 10,000.
     #[error(
         "the inbox of {id} is full: {queued} messages are queued; nothing was written; find out why the \
          machine does not take them, for example with `show`, and send the message again when it has"
@@ -133,8 +134,8 @@ pub enum CommitError {
         /// The other machine.
         by: Id,
     },
-    /// An irreversible call of the state has begun, or its outcome waits in the inbox: a machine that left now could
-    /// say the opposite of what happened.
+    /// An irreversible call of the state has begun, or its outcome waits in the inbox: a machine
+    /// that left now could say the opposite of what happened.
     #[error(
         "{id} cannot leave its state now: the call {call} is under way, or its outcome was not taken yet; \
          nothing was written; wait for it, or write `detach` on the transition"

@@ -15,8 +15,9 @@ pub enum LoadError {
     /// No machine has this id.
     #[error("no machine {id} in this store; see `list`")]
     NotFound { id: Id },
-    /// The machine was deleted by [`Store::prune`](crate::store::Store::prune), and its attempt at an
-    /// idempotency key is kept. Only views say so: to load it, it is [`NotFound`](Self::NotFound).
+    /// The machine was deleted by [`Store::prune`](crate::store::Store::prune), and its attempt at
+    /// an idempotency key is kept. Only views say so: to load it, it is
+    /// [`NotFound`](Self::NotFound).
     #[error(
         "{id} was pruned, so its history is gone{}",
         if *applied { "; its action took effect and is not repeated" } else { "" }

@@ -51,8 +51,8 @@ pub enum OpenError {
         /// The file that SQLite would overwrite.
         other: PathBuf,
     },
-    /// The file was created with another key of digests or without one, or what identifies the store
-    /// was changed.
+    /// The file was created with another key of digests or without one, or what identifies the
+    /// store was changed.
     #[error(
         "{path} was created with another key or without one, or its identity was changed; \
          open it with its original key, or restore it from a backup"

@@ -51,8 +51,9 @@ impl Unavailable {
         self.0 == UnavailableKind::ReadOnly
     }
 
-    /// The database file or its write-ahead log was moved, deleted or replaced while it was open. The file
-    /// that the store has open can no longer be reached by its path, so it is neither read nor written.
+    /// The database file or its write-ahead log was moved, deleted or replaced while it was open.
+    /// The file that the store has open can no longer be reached by its path, so it is neither read
+    /// nor written.
     #[must_use]
     pub fn is_moved(&self) -> bool {
         self.0 == UnavailableKind::Moved

@@ -1,4 +1,5 @@
-//! The workers that are alive, what each of them drives and has found, and those that refused to start.
+//! The workers that are alive, what each of them drives and has found, and those that refused to
+//! start.
 
 use std::time::Duration;
 
@@ -126,8 +127,8 @@ pub(crate) struct Joining<'a> {
 }
 
 impl Store {
-    /// The workers of all processes that are alive, by the locks that they hold, oldest first. A worker is there
-    /// from its start to its end.
+    /// The workers of all processes that are alive, by the locks that they hold, oldest first. A
+    /// worker is there from its start to its end.
     ///
     /// # Errors
     ///
@@ -184,7 +185,8 @@ impl Store {
         Ok(crew)
     }
 
-    /// Leaves out the processes of this host that read no more, although their worker has not looked again.
+    /// Leaves out the processes of this host that read no more, although their worker has not
+    /// looked again.
     fn forget_ended_readers(&self, alive: &mut [LiveWorker]) {
         for worker in alive.iter_mut().filter(|it| it.process.host == host::process().host) {
             if let Some(PinnedLog { pids, .. }) = &mut worker.pinned
@@ -236,7 +238,8 @@ impl Store {
         self.inner.backend.apply(batch).await.map(drop)
     }
 
-    /// Makes every machine of these kinds, now and later, a matter of workers, and the worker known.
+    /// Makes every machine of these kinds, now and later, a matter of workers, and the worker
+    /// known.
     pub(crate) async fn join(&self, joining: &Joining<'_>) -> Result<(), Unavailable> {
         let registered = self.worker_row(joining, None)?;
         let batch = WriteBatch {

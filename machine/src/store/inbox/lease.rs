@@ -31,7 +31,8 @@ pub(crate) struct WorkItem<M> {
 }
 
 impl Store {
-    /// The machines that are due next, longest waiting first, then those due later. One may be listed twice.
+    /// The machines that are due next, longest waiting first, then those due later. One may be
+    /// listed twice.
     pub(crate) async fn ready(
         &self,
         kinds: &[String],

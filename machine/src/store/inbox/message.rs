@@ -40,7 +40,8 @@ pub(crate) struct Outgoing {
     pub(crate) name: Option<String>,
     /// The event as JSON text.
     pub(crate) body: String,
-    /// The number of transitions of the machine that the sender has seen, if it is for that state only.
+    /// The number of transitions of the machine that the sender has seen, if it is for that state
+    /// only.
     pub(crate) seen: Option<u64>,
 }
 
@@ -120,13 +121,13 @@ impl Message {
 
     /// With this correlation id, such as the id of the request that it answers. A machine takes one
     /// message of each correlation id. The same message of the same sender, sent again, is a
-    /// [duplicate](crate::store::Sent::Duplicate); another one is refused, unless the first was set aside: then it
-    /// takes its place.
+    /// [duplicate](crate::store::Sent::Duplicate); another one is refused, unless the first was set
+    /// aside: then it takes its place.
     ///
     /// # Errors
     ///
-    /// [`InvalidMessage::Correlation`] if it is empty, too long, has invisible characters, or starts with
-    /// `machine:`, which is for messages of the library itself.
+    /// [`InvalidMessage::Correlation`] if it is empty, too long, has invisible characters, or
+    /// starts with `machine:`, which is for messages of the library itself.
     pub fn with_correlation(mut self, id: impl Into<String>) -> Result<Self, InvalidMessage> {
         let id = id.into();
         let is_valid = !id.is_empty()
@@ -140,10 +141,10 @@ impl Message {
         Ok(self)
     }
 
-    /// Only for the state that the sender has seen: with the number of transitions that the machine had
-    /// then, such as [`Snapshot::transition_count`](crate::view::Snapshot::transition_count). Once the
-    /// machine has moved on, the message is set aside and never applied, so that a late answer, or a
-    /// second one, does not answer the next question.
+    /// Only for the state that the sender has seen: with the number of transitions that the machine
+    /// had then, such as [`Snapshot::transition_count`](crate::view::Snapshot::transition_count).
+    /// Once the machine has moved on, the message is set aside and never applied, so that a late
+    /// answer, or a second one, does not answer the next question.
     ///
     /// ```
     /// use machine::actor::Human;
@@ -172,8 +173,8 @@ impl Message {
         self.0.name.as_deref().filter(|_| self.0.actor == Human::KIND)
     }
 
-    /// The message that a machine that leaves a visit sends to the children of the visit. A child is of one visit, so it
-    /// gets one.
+    /// The message that a machine that leaves a visit sends to the children of the visit. A child
+    /// is of one visit, so it gets one.
     pub(crate) fn cancel(parent: Id, why: &str) -> Outgoing {
         let reason = format!("its parent {parent} {why}");
         Outgoing {
@@ -193,8 +194,9 @@ pub(super) const RESERVED: &str = "machine:";
 const CANCEL: &str = "machine:cancel:";
 
 impl Outgoing {
-    /// Returns `true` if it equals another message with this correlation id, by the same sender. The
-    /// order of the fields of its event does not matter, because a program may write a map in any order.
+    /// Returns `true` if it equals another message with this correlation id, by the same sender.
+    /// The order of the fields of its event does not matter, because a program may write a map in
+    /// any order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let value = |body| serde_json::from_str::<serde_json::Value>(body).ok();
         let same_body = || match (value(&self.body), value(&other.body)) {
@@ -238,14 +240,14 @@ fn trigger(body: &str) -> Option<String> {
     value.get("trigger")?.as_str().map(str::to_owned)
 }
 
-/// Covers where a message is on its way, so that an edit does not bring one back that was handled. `sent`
-/// is the seal of the sent message: another message may have had the same correlation id.
+/// Covers where a message is on its way, so that an edit does not bring one back that was handled.
+/// `sent` is the seal of the sent message: another message may have had the same correlation id.
 pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: Delivery) -> Digest {
     key.digest(&[b"status", sent, &[status as u8]])
 }
 
-/// The fields that decide whether a state takes a queued message, and when. They may be wrong, because only the
-/// body is authoritative: they are compared with it before the message is applied.
+/// The fields that decide whether a state takes a queued message, and when. They may be wrong,
+/// because only the body is authoritative: they are compared with it before the message is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) correlation: String,
@@ -293,8 +295,8 @@ pub struct Received {
     pub name: Option<String>,
     /// The event as JSON text.
     pub body: String,
-    /// The number of transitions of the machine that the sender has seen, if it is for that state only: see
-    /// [`Message::unless_moved`].
+    /// The number of transitions of the machine that the sender has seen, if it is for that state
+    /// only: see [`Message::unless_moved`].
     pub seen: Option<u64>,
     /// When it was sent (milliseconds since the Unix epoch).
     pub sent_at: Millis,
@@ -334,11 +336,11 @@ pub enum Delivery {
     Queued = 0,
     /// The message caused a transition.
     Handled = 1,
-    /// The message cannot be handled; see [`Received::error`]. [`Store::requeue`](crate::store::Store::requeue) tries
-    /// it again.
+    /// The message cannot be handled; see [`Received::error`].
+    /// [`Store::requeue`](crate::store::Store::requeue) tries it again.
     SetAside = 2,
-    /// The message was set aside, and a corrected one with its correlation id came later. It is kept, and never tried
-    /// again.
+    /// The message was set aside, and a corrected one with its correlation id came later. It is
+    /// kept, and never tried again.
     Replaced = 3,
 }
 

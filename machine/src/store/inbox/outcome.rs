@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl Message {
-    /// The message that a call that has ended sends to the machine that invoked it. It says only which execution, and
-    /// for which place of which entry: the outcome is read from the execution. `None` if it is no member of an
-    /// invocation.
+    /// The message that a call that has ended sends to the machine that invoked it. It says only
+    /// which execution, and for which place of which entry: the outcome is read from the execution.
+    /// `None` if it is no member of an invocation.
     pub(crate) fn outcome(call: Id, kinship: &Kinship) -> Option<Outgoing> {
         let (index, entry) = (kinship.position?, kinship.since.saturating_sub(1));
         let name = call.to_string();

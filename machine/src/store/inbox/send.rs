@@ -22,8 +22,8 @@ use crate::{
 pub enum Sent {
     /// It is in the inbox of the machine.
     Queued,
-    /// The machine has this very message already: of the same sender, with the same correlation id and the
-    /// same event. Nothing was written.
+    /// The machine has this very message already: of the same sender, with the same correlation id
+    /// and the same event. Nothing was written.
     Duplicate,
 }
 
@@ -38,15 +38,15 @@ pub enum SendError {
     /// The machine is in a terminal state. The message is stored, set aside.
     #[error("{id} has ended, so the message will never be handled; it was stored as set aside")]
     Ended { id: Id },
-    /// Another message has the correlation id: of another sender, or with another event. Nothing was
-    /// written.
+    /// Another message has the correlation id: of another sender, or with another event. Nothing
+    /// was written.
     #[error(
         "{id} has another message with the correlation id `{correlation}`; this one was not stored; \
          send it with another id"
     )]
     OtherMessage { id: Id, correlation: String },
-    /// The machine has as many queued messages as an inbox takes: 10,000. Nothing was written. What the library itself
-    /// sends, such as the outcomes of calls, is always taken.
+    /// The machine has as many queued messages as an inbox takes: 10,000. Nothing was written. What
+    /// the library itself sends, such as the outcomes of calls, is always taken.
     #[error(
         "the inbox of {id} is full: {queued} messages are queued; this one was not stored; find out why \
          the machine does not take them, for example with `show`, and send it again when it has"
@@ -87,18 +87,19 @@ pub struct SetAside {
 }
 
 impl Store {
-    /// Sends a message to a machine: one of its events, to be made by a worker when the machine is in
-    /// a state that takes it. It is durable when this returns, waits for as long as it takes, and
-    /// causes at most one transition. To send it in one batch with other writes, see
+    /// Sends a message to a machine: one of its events, to be made by a worker when the machine is
+    /// in a state that takes it. It is durable when this returns, waits for as long as it takes,
+    /// and causes at most one transition. To send it in one batch with other writes, see
     /// [`Batch::send`](crate::effects::Batch::send).
     ///
-    /// Of the messages with one correlation id the machine takes one. A corrected message is accepted after
-    /// the first one was set aside, and takes its place: the first one is kept, and never tried again.
+    /// Of the messages with one correlation id the machine takes one. A corrected message is
+    /// accepted after the first one was set aside, and takes its place: the first one is kept, and
+    /// never tried again.
     ///
     /// # Errors
     ///
-    /// [`SendError::OtherMessage`], [`SendError::InboxFull`], [`SendError::NotFound`], [`SendError::Ended`], and
-    /// [`SendError::Unavailable`] if the storage cannot do it now.
+    /// [`SendError::OtherMessage`], [`SendError::InboxFull`], [`SendError::NotFound`],
+    /// [`SendError::Ended`], and [`SendError::Unavailable`] if the storage cannot do it now.
     ///
     /// ```
     /// use machine::actor::Human;
@@ -150,8 +151,8 @@ impl Store {
         sent
     }
 
-    /// Sends a message of a person, with its line of the operator log. If the machine has the message, or has
-    /// ended, nothing is written.
+    /// Sends a message of a person, with its line of the operator log. If the machine has the
+    /// message, or has ended, nothing is written.
     pub(crate) async fn send_as(
         &self,
         to: Id,
@@ -195,7 +196,8 @@ impl Store {
         Ok(found.into_iter().map(|found| found.map_err(LoadError::from)).collect())
     }
 
-    /// Machines and messages that workers have set aside. [`requeue`](Self::requeue) tries them again.
+    /// Machines and messages that workers have set aside. [`requeue`](Self::requeue) tries them
+    /// again.
     ///
     /// # Errors
     ///
@@ -256,8 +258,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now, and [`LoadError::Unreadable`] if
-    /// the file was edited by hand.
+    /// [`LoadError::Unavailable`] if the storage cannot be read now, and [`LoadError::Unreadable`]
+    /// if the file was edited by hand.
     pub async fn children(&self, parent: Id) -> Result<Vec<Child>, LoadError> {
         let found = self.inner.backend.children(parent).await?;
         found.into_iter().map(|found| found.map_err(LoadError::from)).collect()
@@ -272,7 +274,8 @@ impl Store {
         Ok(self.inner.backend.parent(child).await??)
     }
 
-    /// Applies one event in a separate batch, with the line of the operator log if a person causes it.
+    /// Applies one event in a separate batch, with the line of the operator log if a person causes
+    /// it.
     pub(in crate::store) async fn apply_event(
         &self,
         id: Id,

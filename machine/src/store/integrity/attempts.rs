@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Store {
-    /// Verifies the attempts at all keys, among them those that pruned lines opened: of a machine that is
-    /// still there, its journal says what its attempt must be.
+    /// Verifies the attempts at all keys, among them those that pruned lines opened: of a machine
+    /// that is still there, its journal says what its attempt must be.
     pub(super) async fn verify_attempts(
         &self,
         mut opened: BTreeSet<u64>,

@@ -63,8 +63,8 @@ impl Store {
     }
 }
 
-/// Counts a line; returns its digest. A machine of which only the journal is left is reported once; it is in
-/// `missing` then.
+/// Counts a line; returns its digest. A machine of which only the journal is left is reported once;
+/// it is in `missing` then.
 fn entry(
     found: &Sequenced,
     missing: &mut BTreeSet<String>,

@@ -28,14 +28,16 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// The problems of stored definitions: the machines that were written under these cannot be read.
+    /// The problems of stored definitions: the machines that were written under these cannot be
+    /// read.
     pub broken_definitions: Vec<String>,
-    /// One for each kind of machine declared with [`OpenOptions::machine`](crate::store::OpenOptions::machine).
+    /// One for each kind of machine declared with
+    /// [`OpenOptions::machine`](crate::store::OpenOptions::machine).
     pub machines: Vec<CheckedMachine>,
     /// One for each tool declared with [`OpenOptions::tool`](crate::store::OpenOptions::tool).
     pub tools: Vec<CheckedTool>,
-    /// The tools for which this program makes other keys than those that are stored, and how to fix that. Only the check of a
-    /// worker compares keys.
+    /// The tools for which this program makes other keys than those that are stored, and how to fix
+    /// that. Only the check of a worker compares keys.
     pub other_keys: Vec<String>,
 }
 
@@ -59,7 +61,8 @@ pub struct CheckedMachine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckedTool {
-    /// Its name, such as `email.send`; `other tools` for those that a worker knows at run time only.
+    /// Its name, such as `email.send`; `other tools` for those that a worker knows at run time
+    /// only.
     pub tool: String,
     /// The number of calls that have not ended and were checked.
     pub checked: usize,
@@ -153,7 +156,8 @@ pub(crate) struct DeclaredKind {
     pub(crate) index: fn(&Store, FoundRow, StoredDefinitions<'_>) -> Option<Index>,
     /// The outcomes of the calls of a state.
     pub(crate) outcomes: fn(usize) -> Option<OutcomeReader>,
-    /// Returns whether a machine of this kind, as the call of another one, has this outcome. `None` if it cannot be read.
+    /// Returns whether a machine of this kind, as the call of another one, has this outcome. `None`
+    /// if it cannot be read.
     pub(crate) has_outcome: HasOutcome,
 }
 
@@ -169,7 +173,8 @@ pub(crate) enum ReadAs {
 /// The stored definitions.
 type StoredDefinitions<'a> = &'a [Arc<Definition>];
 
-/// Takes a row, the definitions, a summary, and the next entries. After the last ones, the rules must hold.
+/// Takes a row, the definitions, a summary, and the next entries. After the last ones, the rules
+/// must hold.
 type FoldEntries = fn(
     &Store,
     FoundRow,
@@ -195,7 +200,8 @@ pub(crate) struct ReadRefusal {
 }
 
 impl DeclaredKind {
-    /// Reads a machine as `load` does. Upgrades are the user's code; one that panics concerns its machine only.
+    /// Reads a machine as `load` does. Upgrades are the user's code; one that panics concerns its
+    /// machine only.
     pub(crate) fn read(
         &self,
         store: &Store,
@@ -291,8 +297,8 @@ impl Store {
         Ok((checked, known))
     }
 
-    /// Finds the machines that a program with this definition cannot read. Looks at machines only where a
-    /// definition does not fit, so that a compatible store opens immediately.
+    /// Finds the machines that a program with this definition cannot read. Looks at machines only
+    /// where a definition does not fit, so that a compatible store opens immediately.
     pub(super) async fn incompatible_with(
         &self,
         own: &Definition,

@@ -64,13 +64,14 @@ impl Declared {
     }
 }
 
-/// The number of the oldest, and of the newest machines of each definition that a worker reads before it starts.
+/// The number of the oldest, and of the newest machines of each definition that a worker reads
+/// before it starts.
 const READ_AT_START: usize = 500;
 
 impl Store {
-    /// Finds stored data that does not fit the declarations. `read` is the reader: opening a file compares definitions
-    /// and the arguments of open calls. A worker also reads machines, except those that have ended and those that
-    /// newer programs have written.
+    /// Finds stored data that does not fit the declarations. `read` is the reader: opening a file
+    /// compares definitions and the arguments of open calls. A worker also reads machines, except
+    /// those that have ended and those that newer programs have written.
     pub(crate) async fn misfits(
         &self,
         declared: &Declared,
@@ -87,9 +88,9 @@ impl Store {
         Ok(check)
     }
 
-    /// Reads machines that have not ended: of each definition, the oldest and the newest. Definitions say nothing of
-    /// what is in a context, nor of what is in the types of fields. Data changed by hand does not concern the
-    /// program, and is set aside one by one.
+    /// Reads machines that have not ended: of each definition, the oldest and the newest.
+    /// Definitions say nothing of what is in a context, nor of what is in the types of fields. Data
+    /// changed by hand does not concern the program, and is set aside one by one.
     async fn read_live(
         &self,
         named: DeclaredKind,

@@ -7,7 +7,8 @@ use crate::store::{
 };
 
 impl Store {
-    /// Verifies a message that brings the outcome of a call: the call is a child of the machine, and has ended.
+    /// Verifies a message that brings the outcome of a call: the call is a child of the machine,
+    /// and has ended.
     pub(super) async fn verify_outcome(
         &self,
         message: &Received,
@@ -18,7 +19,8 @@ impl Store {
         if !matches!(message.status, Delivery::Queued | Delivery::Handled) {
             return Ok(());
         }
-        // What is read last decides: pruning deletes a call, its relation to its parent, and its outcome together.
+        // What is read last decides: pruning deletes a call, its relation to its parent, and its
+        // outcome together.
         let (parent, call_row) = (self.inner.backend.parent(call).await?, self.found(call).await?);
         let again = Messages::One(to, message.correlation.clone());
         if self.inner.backend.messages(again).await?.is_empty() {

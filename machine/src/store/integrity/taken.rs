@@ -135,7 +135,8 @@ impl Store {
         })
     }
 
-    /// Returns whether a machine is still in the state in which it took an outcome: then the calls are not pruned.
+    /// Returns whether a machine is still in the state in which it took an outcome: then the calls
+    /// are not pruned.
     async fn keeps_calls(&self, taken: &Taken<'_>) -> Result<bool, LoadError> {
         Ok(match self.found(taken.machine).await? {
             FoundRow::Row(row, _) => {

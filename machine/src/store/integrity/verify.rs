@@ -75,7 +75,8 @@ impl Store {
         }
     }
 
-    /// Verifies everything in the store. Machines of the kinds that are named are folded by their rules.
+    /// Verifies everything in the store. Machines of the kinds that are named are folded by their
+    /// rules.
     pub(crate) async fn verify_kinds(
         &self,
         named: &[DeclaredKind],

@@ -37,8 +37,8 @@ use crate::{
     journal::{DigestKey, Line},
 };
 
-/// Keeps everything in memory. Every call does its work at once, so that its answer is ready, apart from that of a write
-/// that rings.
+/// Keeps everything in memory. Every call does its work at once, so that its answer is ready, apart
+/// from that of a write that rings.
 pub(crate) struct Memory {
     identity: Identity,
     key: DigestKey,
@@ -119,7 +119,8 @@ impl Backend for Memory {
         self.ring();
         let has_rung = !lock(&self.doorbells).is_empty();
         Box::pin(async move {
-            // A worker's loop that was woken on this thread runs before the caller, who may block the thread.
+            // A worker's loop that was woken on this thread runs before the caller, who may block
+            // the thread.
             if has_rung {
                 reschedule().await;
             }

@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Tables {
-    /// Prunes what may be pruned; returns the number of entries of each, `None` if it is still needed.
+    /// Prunes what may be pruned; returns the number of entries of each, `None` if it is still
+    /// needed.
     pub(super) fn prune(&mut self, prune: &[Candidate]) -> Vec<Option<u64>> {
         let one = |candidate: &Candidate| {
             let removed = self.is_prunable(*candidate).then_some(candidate.version);

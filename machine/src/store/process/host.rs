@@ -23,7 +23,8 @@ pub(crate) fn name() -> String {
     name
 }
 
-/// The id of this boot of the kernel, where the system has one. Containers share that of their host.
+/// The id of this boot of the kernel, where the system has one. Containers share that of their
+/// host.
 pub(crate) fn boot() -> Option<String> {
     id_in("/proc/sys/kernel/random/boot_id")
 }
@@ -56,8 +57,8 @@ pub(crate) fn device(file: &File) -> Option<u64> {
     device
 }
 
-/// Opens a file for reading, if it is a regular one and not a link to another. It does not wait for a pipe.
-/// `None` for what is something else, or cannot be opened by this user.
+/// Opens a file for reading, if it is a regular one and not a link to another. It does not wait for
+/// a pipe. `None` for what is something else, or cannot be opened by this user.
 ///
 /// # Errors
 ///
@@ -97,8 +98,8 @@ fn may_pass(error: &io::Error) -> bool {
     }
 }
 
-/// The file systems of Linux that are on a device of this machine, by their numbers: ext, XFS, Btrfs, ZFS,
-/// Bcachefs, F2FS, JFS, tmpfs and overlays.
+/// The file systems of Linux that are on a device of this machine, by their numbers: ext, XFS,
+/// Btrfs, ZFS, Bcachefs, F2FS, JFS, tmpfs and overlays.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const LOCAL: [i64; 9] = [
     0xEF53,

@@ -15,10 +15,10 @@ use crate::{
 
 /// The content of a lock file: the process that holds the lock, and where the lock means something.
 ///
-/// The inode tells a copy from the original. The boot tells whether the lock would have been released by
-/// now: within one boot of one kernel the lock alone decides, whatever the host is called. After another boot, the
-/// lock is free in any case, and proves the end of the process only if the file has been on this machine
-/// all the time.
+/// The inode tells a copy from the original. The boot tells whether the lock would have been
+/// released by now: within one boot of one kernel the lock alone decides, whatever the host is
+/// called. After another boot, the lock is free in any case, and proves the end of the process only
+/// if the file has been on this machine all the time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct LockRecord {
     worker: String,
@@ -73,7 +73,8 @@ impl LockRecord {
             return Liveness::Unknown;
         }
         if self.boot.is_some() && self.boot == here.boot {
-            // A copy on another file system can have the same inode number. Devices are numbered anew at each boot.
+            // A copy on another file system can have the same inode number. Devices are numbered
+            // anew at each boot.
             let is_same = self.device == here.device;
             return if is_same { Liveness::Ended } else { Liveness::Unknown };
         }
@@ -125,7 +126,8 @@ fn lock(file: &File, worker: &str) -> io::Result<()> {
 
 /// Checks by its lock file whether the process of this worker is alive.
 pub(crate) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
-    // Anything else at its path proves nothing, and must not keep an execution from being recovered.
+    // Anything else at its path proves nothing, and must not keep an execution from being
+    // recovered.
     let Some(file) = host::open_regular(path)? else { return Ok(Liveness::Unknown) };
     // Shared, so that two concurrent checks do not mistake each other for the worker.
     match file.try_lock_shared() {
@@ -140,8 +142,8 @@ pub(crate) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
     })
 }
 
-/// Checks whether a file that never got its name belongs to a process that has ended. Its lock is taken
-/// right after it is created, and it is empty until then.
+/// Checks whether a file that never got its name belongs to a process that has ended. Its lock is
+/// taken right after it is created, and it is empty until then.
 pub(crate) fn is_abandoned(path: &Path) -> bool {
     let Ok(Some(file)) = host::open_regular(path) else { return false };
     let Ok(()) = file.try_lock_shared() else { return false };

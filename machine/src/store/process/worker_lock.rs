@@ -15,8 +15,8 @@ use crate::{clock::Millis, id::Id, process::Liveness, store::process::lock_file}
 /// The lock file of a worker, by which other processes see that it is alive.
 ///
 /// A worker holds a lock on a file next to the database. The system releases the lock when the
-/// process ends for any reason. So if the lock file of a permit's worker is not locked, the worker is
-/// dead.
+/// process ends for any reason. So if the lock file of a permit's worker is not locked, the worker
+/// is dead.
 pub(crate) struct WorkerLock {
     /// `None` for a store that no other process can see: then there is no lock file.
     database: Option<PathBuf>,
@@ -27,7 +27,8 @@ pub(crate) struct WorkerLock {
     file: Mutex<Option<File>>,
     /// Set when calls of this process have not ended for certain.
     keeps_file: AtomicBool,
-    /// Another handle of a lock that is kept until the process ends: a simulated process ends earlier.
+    /// Another handle of a lock that is kept until the process ends: a simulated process ends
+    /// earlier.
     #[cfg(all(test, feature = "worker"))]
     kept: Mutex<Option<File>>,
 }
@@ -81,8 +82,9 @@ impl WorkerLock {
         }
     }
 
-    /// Says by when the worker will have looked for work again: as the time of its lock file, so that nothing is written to
-    /// the database. Without that it counts as silent, which is harmless.
+    /// Says by when the worker will have looked for work again: as the time of its lock file, so
+    /// that nothing is written to the database. Without that it counts as silent, which is
+    /// harmless.
     pub(crate) fn looks_again_by(&self, at: Millis) {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(file), Ok(at)) = (&*file, u64::try_from(at)) {
@@ -122,8 +124,8 @@ impl WorkerLock {
 
     /// The workers that have ended and left a lock file. Errors are harmless: the file stays.
     ///
-    /// The name decides what is opened. Opening anything else could be the database itself, and closing
-    /// it would drop the locks of this process on it.
+    /// The name decides what is opened. Opening anything else could be the database itself, and
+    /// closing it would drop the locks of this process on it.
     pub(crate) fn ended(&self) -> Vec<String> {
         let Some(database) = self.database.as_ref().filter(|_| !self.observes) else {
             return Vec::new();
@@ -167,8 +169,8 @@ fn path_of(database: &Path, worker: &str) -> PathBuf {
     path.into()
 }
 
-/// The worker whose lock file has this name: the prefix and an id, with [`UNNAMED`] before it is locked.
-/// Any other file may have another owner, such as another database.
+/// The worker whose lock file has this name: the prefix and an id, with [`UNNAMED`] before it is
+/// locked. Any other file may have another owner, such as another database.
 fn worker_of(name: &OsStr, prefix: &OsStr) -> Option<String> {
     let name = name.to_str()?.strip_prefix(prefix.to_str()?)?;
     let id = name.strip_suffix(UNNAMED).unwrap_or(name);

@@ -13,7 +13,8 @@ use crate::{
     },
 };
 
-/// The unreadable rows that a scan of the machines that have not ended found, and the time until which they are cached.
+/// The unreadable rows that a scan of the machines that have not ended found, and the time until
+/// which they are cached.
 #[derive(Debug, Default)]
 pub(crate) struct BrokenScan(Mutex<Option<(Duration, BrokenRows)>>);
 
@@ -28,8 +29,8 @@ const REST: u32 = 10;
 const PAGE: usize = 1000;
 
 impl Store {
-    /// The unreadable rows of machines that have not ended: no index lists rows that were edited by hand. Of those that
-    /// have ended, [`verify_all`](Self::verify_all) finds them.
+    /// The unreadable rows of machines that have not ended: no index lists rows that were edited by
+    /// hand. Of those that have ended, [`verify_all`](Self::verify_all) finds them.
     pub(crate) async fn broken_rows(&self) -> Result<BrokenRows, LoadError> {
         let known = self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let began = self.uptime();

@@ -2,8 +2,9 @@ use std::{fmt, str::FromStr};
 
 use crate::{clock::Millis, id::shortened};
 
-/// A place in the result of a [`Query`](crate::store::Query). It stays valid while machines are created and
-/// changed. It is for queries with the same order. As text, such as `oldest.42`, it can be a part of a URL.
+/// A place in the result of a [`Query`](crate::store::Query). It stays valid while machines are
+/// created and changed. It is for queries with the same order. As text, such as `oldest.42`, it can
+/// be a part of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     pub(crate) order: Order,

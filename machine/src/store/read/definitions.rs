@@ -8,8 +8,8 @@ use crate::{
     store::{backend::Backend, error::Unavailable},
 };
 
-/// The definitions that the store has, as far as they were read. There are few: one per version of a
-/// machine.
+/// The definitions that the store has, as far as they were read. There are few: one per version of
+/// a machine.
 #[derive(Debug, Default)]
 pub(crate) struct DefinitionCache {
     own: Mutex<HashMap<Fingerprint, Arc<Definition>>>,
@@ -33,8 +33,8 @@ impl DefinitionCache {
         Arc::clone(entry.or_insert_with(|| Arc::new(definition.clone())))
     }
 
-    /// The stored definitions, read again if one of these is missing: another process may have added
-    /// it since.
+    /// The stored definitions, read again if one of these is missing: another process may have
+    /// added it since.
     pub(crate) async fn with(
         &self,
         backend: &dyn Backend,
@@ -63,7 +63,8 @@ impl DefinitionCache {
         self.read(backend, newest).await
     }
 
-    /// `newest` was the number of the newest one. If others come in between, they are read once more.
+    /// `newest` was the number of the newest one. If others come in between, they are read once
+    /// more.
     async fn read(
         &self,
         backend: &dyn Backend,

@@ -25,7 +25,8 @@ pub struct Failing {
     pub attempts: u32,
     /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store).
     pub at: Millis,
-    /// It was tried too often, and is not tried again before a person [requeues](Store::requeue) it.
+    /// It was tried too often, and is not tried again before a person [requeues](Store::requeue)
+    /// it.
     pub set_aside: bool,
     /// When it is tried again.
     pub retry_at: Option<Millis>,
@@ -48,9 +49,9 @@ impl Failing {
 }
 
 impl Store {
-    /// The machines whose handler or deadline failed in its last attempt, oldest first: those to
-    /// be retried, and those set aside. Other errors of workers are in [`set_aside`](Self::set_aside) and
-    /// in the [`inbox`](Self::inbox).
+    /// The machines whose handler or deadline failed in its last attempt, oldest first: those to be
+    /// retried, and those set aside. Other errors of workers are in [`set_aside`](Self::set_aside)
+    /// and in the [`inbox`](Self::inbox).
     ///
     /// # Errors
     ///
@@ -70,7 +71,8 @@ impl Store {
         Ok(found.iter().filter_map(|(id, work)| Failing::of(*id, work)).collect())
     }
 
-    /// The machines that nothing can move, for this time or longer, each with the time since when, longest first.
+    /// The machines that nothing can move, for this time or longer, each with the time since when,
+    /// longest first.
     pub(crate) async fn stuck(
         &self,
         patience: Duration,

@@ -52,11 +52,12 @@ impl Store {
         Ok(History::new(id, entries, definitions))
     }
 
-    /// A part of the journal of a machine of any kind: at most `limit` entries from this number on, and a few before
-    /// them. However long the journal is, no others are read.
+    /// A part of the journal of a machine of any kind: at most `limit` entries from this number on,
+    /// and a few before them. However long the journal is, no others are read.
     ///
-    /// Their digests chain, from that of the entry before the first of them. A part with the newest entry is what the
-    /// sealed row has as its head; for an earlier one, only [`verify`](Self::verify) shows that.
+    /// Their digests chain, from that of the entry before the first of them. A part with the newest
+    /// entry is what the sealed row has as its head; for an earlier one, only
+    /// [`verify`](Self::verify) shows that.
     pub(crate) async fn history_part(
         &self,
         id: Id,
@@ -112,8 +113,9 @@ impl Store {
         Ok(HistoryPart { history: part, kind: Ok(kind), from, transitions, total })
     }
 
-    /// The next entries of a journal, at most `limit`, and the definitions that they were written under, among
-    /// others. `head` is the digest of the entry before, and then that of the last one.
+    /// The next entries of a journal, at most `limit`, and the definitions that they were written
+    /// under, among others. `head` is the digest of the entry before, and then that of the last
+    /// one.
     pub(in crate::store) async fn history_page(
         &self,
         id: Id,
@@ -146,8 +148,8 @@ impl Store {
         Ok((entries, known))
     }
 
-    /// A machine with its whole history as data, for another store or for JSON. Its digests are made
-    /// without the key of this store.
+    /// A machine with its whole history as data, for another store or for JSON. Its digests are
+    /// made without the key of this store.
     ///
     /// ```
     /// # use machine::{Id, contract::AnyExecution, store::Store};
@@ -204,8 +206,8 @@ impl Store {
 pub(crate) struct HistoryPart {
     /// The entries, and a few before them.
     pub(crate) history: History,
-    /// The newest definition of its kind, or why its row cannot be read. The row says how long the history is:
-    /// without it, newer entries may be missing.
+    /// The newest definition of its kind, or why its row cannot be read. The row says how long the
+    /// history is: without it, newer entries may be missing.
     pub(crate) kind: Result<Arc<Definition>, LoadError>,
     /// The number of the first entry that was asked for.
     pub(crate) from: u64,

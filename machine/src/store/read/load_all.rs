@@ -31,7 +31,8 @@ impl Store {
         self.in_parts(&query, |rows| self.restore_all(rows, |machine| machine)).await
     }
 
-    /// Reads the rows on a page of a query in parts, and works on each part while the next one is read.
+    /// Reads the rows on a page of a query in parts, and works on each part while the next one is
+    /// read.
     pub(super) async fn in_parts<T, W>(
         &self,
         query: &Query,

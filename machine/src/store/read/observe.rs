@@ -77,8 +77,9 @@ impl Store {
         self.observed(found, &definitions)
     }
 
-    /// The first message that answers the current question of a machine, if it is in the inbox and no worker
-    /// has read it yet. A message that a worker has read did not fit, and does not prevent an answer.
+    /// The first message that answers the current question of a machine, if it is in the inbox and
+    /// no worker has read it yet. A message that a worker has read did not fit, and does not
+    /// prevent an answer.
     pub(crate) async fn queued_answer(
         &self,
         machine: &Observed,

@@ -16,7 +16,8 @@ use crate::{
     stored::{StoredPart, normal_session},
 };
 
-/// Which machines to list. Without a condition, all of them, in the order in which they were created.
+/// Which machines to list. Without a condition, all of them, in the order in which they were
+/// created.
 ///
 /// ```
 /// use machine::store::{Query, Store};
@@ -149,8 +150,8 @@ impl Query {
         self
     }
 
-    /// The newest machine first: the reverse of the order in which they were created. A machine that is
-    /// created between two pages is on neither. [`due`](Self::due) has its own order.
+    /// The newest machine first: the reverse of the order in which they were created. A machine
+    /// that is created between two pages is on neither. [`due`](Self::due) has its own order.
     #[must_use]
     pub fn newest_first(mut self) -> Self {
         self.newest_first = true;
@@ -194,8 +195,8 @@ impl Query {
         }
     }
 
-    /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query with
-    /// another order is refused.
+    /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query
+    /// with another order is refused.
     #[must_use]
     pub fn after(mut self, cursor: Cursor) -> Self {
         self.after = Some(cursor);
@@ -269,8 +270,9 @@ impl Store {
         Ok(Page { items: items.collect(), next })
     }
 
-    /// Returns the machines of `ids` that a query selects, in the same order. Machines that cannot be read
-    /// are included, because whether the query selects them is unknown; missing ones are left out.
+    /// Returns the machines of `ids` that a query selects, in the same order. Machines that cannot
+    /// be read are included, because whether the query selects them is unknown; missing ones are
+    /// left out.
     pub(crate) async fn selected(&self, query: &Query, ids: Vec<Id>) -> Result<Vec<Id>, LoadError> {
         let conditions = query.conditions(self.now());
         let rows = self.inner.backend.rows(ids.clone()).await?;
@@ -328,8 +330,8 @@ impl Store {
     }
 
     /// The stored data of a machine of any kind as plain JSON: `id`, `machine`, `status`,
-    /// `version`, `state` and `context` as JSON, and the times. It is checked like a machine that is
-    /// loaded.
+    /// `version`, `state` and `context` as JSON, and the times. It is checked like a machine that
+    /// is loaded.
     ///
     /// # Errors
     ///

@@ -40,8 +40,9 @@ struct Replay<'a> {
 }
 
 impl Store {
-    /// Replays the journal of a machine, and compares the result with its row. Of a kind that the program does not
-    /// know, the rules of its context are not known. `kinds` read the calls of the machine.
+    /// Replays the journal of a machine, and compares the result with its row. Of a kind that the
+    /// program does not know, the rules of its context are not known. `kinds` read the calls of the
+    /// machine.
     pub(in crate::store) async fn replay(
         &self,
         found: FoundRow,

@@ -27,7 +27,8 @@ pub struct SessionLine {
     pub updated_at: Millis,
 }
 
-/// A place in the list of [`Store::sessions`]. As text, such as `100.42`, it can be a part of a URL.
+/// A place in the list of [`Store::sessions`]. As text, such as `100.42`, it can be a part of a
+/// URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCursor {
     /// The number of the newest machine when the first page began: later machines are left out.
@@ -56,11 +57,12 @@ impl FromStr for SessionCursor {
 }
 
 impl Store {
-    /// A page of the sessions of all machines: the session with the newest machine first. At most `limit`
-    /// of them, and at least one.
+    /// A page of the sessions of all machines: the session with the newest machine first. At most
+    /// `limit` of them, and at least one.
     ///
-    /// Each session is on one page, whatever comes while they are read: the pages are those of the moment
-    /// at which the first one was read, in the order of that moment. What they say of a session is of now.
+    /// Each session is on one page, whatever comes while they are read: the pages are those of the
+    /// moment at which the first one was read, in the order of that moment. What they say of a
+    /// session is of now.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {

@@ -127,7 +127,8 @@ impl Store {
 }
 
 impl Subscription {
-    /// The next entry; waits for it if there is none yet. If the future is dropped, nothing is lost.
+    /// The next entry; waits for it if there is none yet. If the future is dropped, nothing is
+    /// lost.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! The transitions in the journals of many machines, for views: no more of a line is kept than they show.
+//! The transitions in the journals of many machines, for views: no more of a line is kept than they
+//! show.
 
 use std::{
     borrow::Cow,
@@ -77,8 +78,8 @@ const LINES: u64 = 4096;
 const READS: usize = 2;
 
 impl Store {
-    /// The machines of a session on a page of a query, each projected on a thread of the store, with their
-    /// transitions.
+    /// The machines of a session on a page of a query, each projected on a thread of the store,
+    /// with their transitions.
     pub(crate) async fn with_transitions<M: Restore + 'static, T: Send + 'static>(
         &self,
         session: &str,
@@ -124,7 +125,8 @@ fn parts(rows: &[(u64, FoundRow)]) -> Vec<(u64, u64)> {
 }
 
 impl<T> WithTransitions<T> {
-    /// The transitions of a machine, oldest first, or the error in its journal; `None` without a journal.
+    /// The transitions of a machine, oldest first, or the error in its journal; `None` without a
+    /// journal.
     pub(crate) fn of(&self, id: Id) -> Option<Result<&[Step], &str>> {
         let found = self.transitions.iter().find_map(|part| Some((part, part.machines.get(&id)?)));
         found.map(|(part, place)| match place {
@@ -231,8 +233,8 @@ impl Reading {
     }
 }
 
-/// Returns whether the body of a line has the mark. The digest has shown that it is as it was written: its members are
-/// sorted, so that this one is the last.
+/// Returns whether the body of a line has the mark. The digest has shown that it is as it was
+/// written: its members are sorted, so that this one is the last.
 fn stays(body: &str) -> bool {
     body.ends_with("\"stays\":true}")
 }
@@ -241,8 +243,8 @@ fn stays(body: &str) -> bool {
 #[derive(Deserialize)]
 struct BorrowedName<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The name of the actor in the body of a line. The digest has shown that it is as it was written: its
-/// members are sorted, so that this one is the first.
+/// The name of the actor in the body of a line. The digest has shown that it is as it was written:
+/// its members are sorted, so that this one is the first.
 fn name(body: &str) -> Option<BorrowedName<'_>> {
     let value = body.strip_prefix("{\"by\":")?;
     // The rest is not read.

@@ -47,7 +47,8 @@ impl<'a> Lines<'a> {
     /// Reads where the journal ends.
     pub(super) fn begin(connection: &Connection) -> rusqlite::Result<Self> {
         let newest = connection.find(
-            // A chain that is missing here breaks the chain of the file; a full verification reports it.
+            // A chain that is missing here breaks the chain of the file; a full verification
+            // reports it.
             "SELECT seq, chain FROM journal ORDER BY seq DESC LIMIT 1",
             [],
             |row| Ok((row.get(0)?, row.get::<_, [u8; 32]>(1).ok())),
@@ -101,8 +102,9 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Writes a batch that only moves one machine on, whose place is known: the update checks the version
-/// by itself. `None`, with nothing written, if the batch is of another kind or the version differs.
+/// Writes a batch that only moves one machine on, whose place is known: the update checks the
+/// version by itself. `None`, with nothing written, if the batch is of another kind or the version
+/// differs.
 pub(super) fn apply_alone<'a>(
     db: Keyed<'_>,
     places: &Places,
@@ -266,8 +268,8 @@ fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result
     Ok(connection.last_insert_rowid())
 }
 
-/// For a commit that changes no indexed column. SQLite writes to the index of every column that a statement sets, also
-/// if its value stays: that would be a page of the log for each commit.
+/// For a commit that changes no indexed column. SQLite writes to the index of every column that a
+/// statement sets, also if its value stays: that would be a page of the log for each commit.
 const UPDATE_DATA: &str = "
     UPDATE instance SET status = ?3, version = ?4, epoch = ?5, updated_at = ?6, newest = ?8,
         commit_id = ?9, seal = ?10, summary = ?11, state = ?12
@@ -280,8 +282,8 @@ const UPDATE_ALL: &str = "
         ended = ?15, contradicted = ?16
     WHERE no = ?1 AND version = ?13 AND id = ?14";
 
-/// Updates a machine, if it is at this place and in this version. What identifies it is not among the
-/// columns: it never changes.
+/// Updates a machine, if it is at this place and in this version. What identifies it is not among
+/// the columns: it never changes.
 fn update(
     connection: &Connection,
     no: i64,

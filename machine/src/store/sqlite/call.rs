@@ -37,8 +37,8 @@ const OF_KEY: &str = "
     CROSS JOIN instance p ON p.no = c.parent
     WHERE i.key = ?2 AND p.id = ?1 AND c.position IS NOT NULL ORDER BY i.no";
 
-/// The calls of a machine that have not ended. Those that have are compared in two indexes and not read: however long the
-/// machine lives, its rows stay on disk.
+/// The calls of a machine that have not ended. Those that have are compared in two indexes and not
+/// read: however long the machine lives, its rows stay on disk.
 const LIVE: &str = "
     SELECT i.id FROM instance p CROSS JOIN definition d CROSS JOIN child c INDEXED BY child_call
     ON c.parent = p.no AND c.position IS NOT NULL
@@ -46,8 +46,8 @@ const LIVE: &str = "
     ON i.definition = d.no AND i.no = c.child AND i.ended = 0
     WHERE p.id = ?1 AND d.machine = ?2";
 
-/// The senders of the outcomes in the inbox of a machine that it has not taken. Those that were set aside are tried
-/// again when a person says so.
+/// The senders of the outcomes in the inbox of a machine that it has not taken. Those that were set
+/// aside are tried again when a person says so.
 const UNTAKEN: [&str; 2] = [
     "SELECT m.name FROM instance p CROSS JOIN message m INDEXED BY message_queued
      ON m.instance = p.no AND m.status = 0 WHERE p.id = ?1 AND m.actor = ?2",
@@ -152,14 +152,15 @@ pub(super) fn hold(db: Keyed<'_>, id: Id) -> rusqlite::Result<Hold> {
     Ok(newest.map_or(Hold::Free, |newest| newest.map_or(Hold::Held, |newest| newest.attempt.hold)))
 }
 
-/// Returns whether a machine has taken the outcome of a call; `None` if that was not sent. A status that was edited
-/// takes nothing.
+/// Returns whether a machine has taken the outcome of a call; `None` if that was not sent. A status
+/// that was edited takes nothing.
 pub(super) fn has_taken(db: Keyed<'_>, parent: Id, call: Id) -> rusqlite::Result<Option<bool>> {
     let found = ready::messages(db, &Messages::One(parent, outcome_of(call)))?.pop();
     Ok(found.map(|found| found.is_ok_and(|received| received.status == Delivery::Handled)))
 }
 
-/// Returns whether a machine that has ended is a call, and over for its parent. An edit of the file frees none.
+/// Returns whether a machine that has ended is a call, and over for its parent. An edit of the file
+/// frees none.
 pub(super) fn is_over(db: Keyed<'_>, id: Id) -> rusqlite::Result<bool> {
     let Ok(Some(kinship)) = child::find(db, id)? else { return Ok(false) };
     let parameters = params![kinship.parent.bytes(), id.bytes(), CALLS];

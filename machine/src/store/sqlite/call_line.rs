@@ -24,7 +24,8 @@ const OF_ENTRY: &str = "
     LEFT JOIN instance x ON x.no = c.child
     WHERE p.id = ?1 ORDER BY c.position";
 
-/// Returns whether the row `x` of a call says that it is in doubt. A summary that is no JSON does not.
+/// Returns whether the row `x` of a call says that it is in doubt. A summary that is no JSON does
+/// not.
 pub(super) fn in_doubt() -> String {
     let (name, verdict) = CallState::IN_DOUBT;
     format!(

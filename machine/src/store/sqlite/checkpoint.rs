@@ -22,8 +22,8 @@ use super::{
 };
 use crate::telemetry;
 
-/// The size of the log at which the writer waits until it starts again at its beginning, as a multiple of what is between
-/// two checkpoints: about 64 MB.
+/// The size of the log at which the writer waits until it starts again at its beginning, as a
+/// multiple of what is between two checkpoints: about 64 MB.
 const RESTART: u64 = 16;
 
 /// The longest time that a restart may keep the writer waiting for readers.
@@ -62,8 +62,8 @@ pub(super) struct CheckpointState {
 }
 
 impl CheckpointState {
-    /// Attempts what needs the lock of writers. If it is locked, perhaps only this store itself has it, to truncate its log:
-    /// waits for that, and attempts it again.
+    /// Attempts what needs the lock of writers. If it is locked, perhaps only this store itself has
+    /// it, to truncate its log: waits for that, and attempts it again.
     pub(super) fn retry_after_truncation<T>(
         &self,
         mut attempt: impl FnMut() -> rusqlite::Result<T>,
@@ -246,7 +246,8 @@ fn serve(
     }
 }
 
-/// Returns whether the checkpoint was complete. It is not if a reader still uses an older part of the log.
+/// Returns whether the checkpoint was complete. It is not if a reader still uses an older part of
+/// the log.
 pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
     is_complete(copy(connection, mode))
 }

@@ -68,8 +68,9 @@ const NEWEST: &str = "
     CROSS JOIN definition d ON d.no = i.definition
     WHERE c.parent = (SELECT no FROM instance WHERE id = ?1) ORDER BY c.child DESC";
 
-/// The children that were added while a machine was in one of these versions, with their numbers. Children are numbered in
-/// the order of the versions of their parent, so those of earlier visits are not read.
+/// The children that were added while a machine was in one of these versions, with their numbers.
+/// Children are numbered in the order of the versions of their parent, so those of earlier visits
+/// are not read.
 pub(super) fn of_visit(
     db: Keyed<'_>,
     parent: Id,
@@ -106,7 +107,8 @@ fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Column<Child> {
     })
 }
 
-/// The relation of a child to its parent, from the first three columns; `None` if the seal does not match.
+/// The relation of a child to its parent, from the first three columns; `None` if the seal does not
+/// match.
 pub(super) fn kinship(
     row: Columns<'_, '_>,
     key: &DigestKey,

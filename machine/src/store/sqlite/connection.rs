@@ -70,8 +70,8 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
     Ok(connection)
 }
 
-/// Keeps compiled statements. Otherwise SQLite compiles one again for each new value of a parameter that its planner could
-/// look at, which was half of the instructions of a commit.
+/// Keeps compiled statements. Otherwise SQLite compiles one again for each new value of a parameter
+/// that its planner could look at, which was half of the instructions of a commit.
 pub(super) fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -85,8 +85,9 @@ pub(super) fn wait(connection: &Connection, busy_ms: u64) -> rusqlite::Result<()
 
 /// Repeats what needs a lock, as long as another connection holds it and the time is not over.
 ///
-/// SQLite's own handler ends up looking every 100 ms, so that it can miss for seconds a lock that is free most of the time.
-/// This one looks every 1 to 2 ms, at moments that differ between processes.
+/// SQLite's own handler ends up looking every 100 ms, so that it can miss for seconds a lock that
+/// is free most of the time. This one looks every 1 to 2 ms, at moments that differ between
+/// processes.
 pub(super) fn wait_for_lock<T>(
     busy_ms: u64,
     mut attempt: impl FnMut() -> rusqlite::Result<T>,

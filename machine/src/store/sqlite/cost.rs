@@ -1,4 +1,5 @@
-//! The cost of the statements on a file, as SQLite counts it: for the tests and benchmarks of this library.
+//! The cost of the statements on a file, as SQLite counts it: for the tests and benchmarks of this
+//! library.
 //!
 //! Without the feature `failpoints` nothing of this is compiled.
 
@@ -54,9 +55,11 @@ pub(super) fn count(connection: &mut Connection, file: &Path) -> rusqlite::Resul
     let codes = TraceEventCodes::SQLITE_TRACE_STMT
         | TraceEventCodes::SQLITE_TRACE_PROFILE
         | TraceEventCodes::SQLITE_TRACE_ROW;
-    // The counters of a statement rise from run to run: the value at its end counts, less that at its start.
+    // The counters of a statement rise from run to run: the value at its end counts, less that at
+    // its start.
     let add = move |event: TraceEvent<'_>| match event {
-        // SQLite reads the schema by statements without a text. How often depends on how many connections there are.
+        // SQLite reads the schema by statements without a text. How often depends on how many
+        // connections there are.
         TraceEvent::Row(statement) if !statement.sql().is_empty() => {
             counters.rows.fetch_add(1, Relaxed);
         }

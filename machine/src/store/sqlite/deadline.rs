@@ -12,8 +12,8 @@ use crate::store::error::{OpenError, Unavailable};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenDeadline(Option<Instant>);
 
-/// The time that opening may take beyond its deadline if nothing shows that it waits: its own work may
-/// take a while.
+/// The time that opening may take beyond its deadline if nothing shows that it waits: its own work
+/// may take a while.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// The longest single wait for the result of another thread.
@@ -47,9 +47,9 @@ impl OpenDeadline {
         Ok(())
     }
 
-    /// Opens or first reads a file that another process may be about to recover. If that process is frozen
-    /// at certain moments, SQLite itself retries for ten seconds, regardless of the busy timeout.
-    /// Then this is busy, and the thread ends later, so it must not write to a store.
+    /// Opens or first reads a file that another process may be about to recover. If that process is
+    /// frozen at certain moments, SQLite itself retries for ten seconds, regardless of the busy
+    /// timeout. Then this is busy, and the thread ends later, so it must not write to a store.
     pub(super) fn bound<T: Send + 'static>(
         self,
         path: &Path,
@@ -67,7 +67,8 @@ impl OpenDeadline {
         let until = deadline + SLACK + Duration::from_millis(log / SLOW);
         let mut left = until.saturating_duration_since(Instant::now());
         loop {
-            // In small steps: while this process is frozen itself, time is not up for the other thread.
+            // In small steps: while this process is frozen itself, time is not up for the other
+            // thread.
             let step = left.min(STEP);
             left -= step;
             match result.recv_timeout(step) {

@@ -134,8 +134,8 @@ pub(super) fn newest(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(newest.map_or(0, i64::cast_unsigned))
 }
 
-/// The numbers of definitions that machines have and that are missing. Jumps from one number to the next in the two
-/// indexes, however many machines there are.
+/// The numbers of definitions that machines have and that are missing. Jumps from one number to the
+/// next in the two indexes, however many machines there are.
 const MISSING: &str = "
     WITH RECURSIVE live (number) AS (
         SELECT min(definition) FROM instance WHERE ended = 0 UNION ALL
@@ -190,8 +190,8 @@ fn parsed(fingerprint: Fingerprint, body: &str, machine: &str) -> Result<Definit
     }
 }
 
-/// The seal of a definition. It covers also what the fingerprint leaves out, such as labels, because
-/// views show them.
+/// The seal of a definition. It covers also what the fingerprint leaves out, such as labels,
+/// because views show them.
 fn seal(key: &DigestKey, fingerprint: Fingerprint, body: &str, machine: &str) -> Digest {
     let fingerprint = fingerprint.as_u64().to_le_bytes();
     key.digest(&[b"definition", &fingerprint, machine.as_bytes(), body.as_bytes()])

@@ -35,7 +35,8 @@ pub(super) fn unavailable(error: &Error) -> Unavailable {
     match error.sqlite_error_code() {
         _ if is_busy(error) => Unavailable::busy(),
         Some(ErrorCode::DiskFull) => Unavailable::full(),
-        // A reader may have to make the shared memory file of the log, and SQLite has no better code for that.
+        // A reader may have to make the shared memory file of the log, and SQLite has no better
+        // code for that.
         _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => Unavailable::full(),
         _ => Unavailable::other(error),
     }
@@ -43,8 +44,9 @@ pub(super) fn unavailable(error: &Error) -> Unavailable {
 
 /// Checks whether another connection holds a lock, so that a later attempt can succeed.
 pub(super) fn is_busy(error: &Error) -> bool {
-    // `FileLockingProtocolFailed`: SQLite could not begin to read the log in ten seconds, because another process was
-    // frozen while it recovered the log, or while it changed the header of its index.
+    // `FileLockingProtocolFailed`: SQLite could not begin to read the log in ten seconds, because
+    // another process was frozen while it recovered the log, or while it changed the header of its
+    // index.
     matches!(
         error.sqlite_error_code(),
         Some(

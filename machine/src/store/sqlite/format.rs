@@ -4,46 +4,50 @@
 /// its own because it rarely changes, and an update rewrites the whole row.
 ///
 /// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
-/// when the lease ends. `set_at` is the time at which a worker's timer was set: if the clock shows an earlier one, the
-/// machine is due. Of one that is ready, both are the time since when it is. `unseen_end` is when the first child ended
-/// since the handler was last called, and `seen_end` when the first one ended before that, since the handler last returned.
-/// `others_at` is the time since when it has waited for another program; then `wake_at` is for all of them.
-/// `queued` is the number of queued messages of the machine, and `stuck_at` the time since when nothing can move it.
+/// when the lease ends. `set_at` is the time at which a worker's timer was set: if the clock shows
+/// an earlier one, the machine is due. Of one that is ready, both are the time since when it is.
+/// `unseen_end` is when the first child ended since the handler was last called, and `seen_end`
+/// when the first one ended before that, since the handler last returned. `others_at` is the time
+/// since when it has waited for another program; then `wake_at` is for all of them. `queued` is the
+/// number of queued messages of the machine, and `stuck_at` the time since when nothing can move
+/// it.
 ///
-/// A row of `worker` is there while a worker runs, and while its process, which has the lock file of that
-/// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
-/// of its definition, and its tools, as JSON.
+/// A row of `worker` is there while a worker runs, and while its process, which has the lock file
+/// of that `name`, is not known to have ended. `body` has the process, the kinds that it drives,
+/// each with the fingerprint of its definition, and its tools, as JSON.
 ///
-/// `contradicted` of an instance is 1 while a receipt contradicts its end and no person has acknowledged that. The
-/// index of tails has the last 8 digits of each id, by which people name machines. A commit that does not end a
-/// machine changes no index of `instance`, unless a deadline changes: see `update` in `apply.rs`.
+/// `contradicted` of an instance is 1 while a receipt contradicts its end and no person has
+/// acknowledged that. The index of tails has the last 8 digits of each id, by which people name
+/// machines. A commit that does not end a machine changes no index of `instance`, unless a deadline
+/// changes: see `update` in `apply.rs`.
 ///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
-/// without an index. `no` of an instance and of an attempt rises with the time of creation; that
-/// of an attempt is contiguous. `seq` is contiguous over
-/// `journal` and `pruned`. The newest line and the newest instance are never pruned, so that no number is
-/// used twice.
+/// without an index. `no` of an instance and of an attempt rises with the time of creation; that of
+/// an attempt is contiguous. `seq` is contiguous over `journal` and `pruned`. The newest line and
+/// the newest instance are never pruned, so that no number is used twice.
 ///
-/// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `opened` is 1 if the line
-/// opened an attempt, which has its number as the token, so that the deletion of an attempt is noticed.
+/// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `opened`
+/// is 1 if the line opened an attempt, which has its number as the token, so that the deletion of
+/// an attempt is noticed.
 ///
 /// `copied` of the store is 1 in a backup that was never opened for writing.
 ///
-/// `replaced` of a message is 0, or its own number once it was set aside and another message took its
-/// correlation id.
+/// `replaced` of a message is 0, or its own number once it was set aside and another message took
+/// its correlation id.
 ///
-/// A row of `tool` is that of a tool that was irreversible once. `identity` is 1 if its keys are made
-/// from an identity, 0 if from all arguments, and NULL until an action shows it. The key of a contract
-/// ends with a colon and 64 hexadecimal digits; what is before them is the tool.
+/// A row of `tool` is that of a tool that was irreversible once. `identity` is 1 if its keys are
+/// made from an identity, 0 if from all arguments, and NULL until an action shows it. The key of a
+/// contract ends with a colon and 64 hexadecimal digits; what is before them is the tool.
 ///
-/// `since` and `position` of a child are its place in the invocation of a state: the number of entries of its parent
-/// with the one that entered the state, and its index. A child machine, and a call that was let go, have no `position`;
-/// they cost no entry in the index of calls. `since` of a child machine is the version of its parent when it was added.
+/// `since` and `position` of a child are its place in the invocation of a state: the number of
+/// entries of its parent with the one that entered the state, and its index. A child machine, and a
+/// call that was let go, have no `position`; they cost no entry in the index of calls. `since` of a
+/// child machine is the version of its parent when it was added.
 ///
 /// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
 ///
-/// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
-/// that writes to the file: what the guarantees rest on is refused.
+/// The triggers are no protection from an attacker, who can drop them, but from mistakes in a
+/// program that writes to the file: what the guarantees rest on is refused.
 pub(super) const FORMAT_15: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,

@@ -29,8 +29,8 @@ use crate::{
     telemetry,
 };
 
-/// The shortest wait for a lock, unless the busy timeout is shorter. What waited only because this process has much to write
-/// does not fail because another one commits at that moment.
+/// The shortest wait for a lock, unless the busy timeout is shorter. What waited only because this
+/// process has much to write does not fail because another one commits at that moment.
 const LEAST_MS: u64 = 10;
 
 /// The outcome of one batch.
@@ -45,8 +45,8 @@ pub(super) struct Group {
     settings: StoreSettings,
     /// To notice that the file or its log was moved away.
     place: Files,
-    /// None after an error that left the connection in doubt; it is opened again for the next group. It waits for a lock only
-    /// in [`begin`].
+    /// None after an error that left the connection in doubt; it is opened again for the next
+    /// group. It waits for a lock only in [`begin`].
     connection: Option<Connection>,
     numbers: Numbers,
     places: Places,
@@ -89,10 +89,9 @@ impl Group {
         })
     }
 
-    /// Writes the batches in one transaction. If one of them causes an error, each gets a
-    /// separate transaction, so that the others succeed. Each has waited since its time, and a group waits
-    /// as long as its first one.
-    /// An error concerns all of them: the transaction could not begin.
+    /// Writes the batches in one transaction. If one of them causes an error, each gets a separate
+    /// transaction, so that the others succeed. Each has waited since its time, and a group waits
+    /// as long as its first one. An error concerns all of them: the transaction could not begin.
     pub(super) fn run(
         &mut self,
         jobs: &[(&WriteBatch, Instant)],
@@ -246,8 +245,9 @@ impl Group {
         if certainly_incomplete {
             return apply::is_there(connection, batch, applied).map_err(says);
         }
-        // If only the fsync failed, the log ends with a complete transaction that is invisible until
-        // a crash; recovery would bring it back. So the next write replaces it before anything is said.
+        // If only the fsync failed, the log ends with a complete transaction that is invisible
+        // until a crash; recovery would bring it back. So the next write replaces it before
+        // anything is said.
         begin(connection, &checkpoints, busy_ms).map_err(says)?;
         let found = apply::is_there(connection, batch, applied).map_err(RollbackCause::from);
         let decided = found.and_then(|found| {
@@ -266,8 +266,8 @@ impl Group {
     }
 }
 
-/// Checks and writes the batches. Also returns the index of one that wrote something, if possible of
-/// one that wrote a machine, because that can be recognized later.
+/// Checks and writes the batches. Also returns the index of one that wrote something, if possible
+/// of one that wrote a machine, because that can be recognized later.
 fn write(
     connection: &Connection,
     settings: &StoreSettings,

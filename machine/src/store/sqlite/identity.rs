@@ -40,9 +40,9 @@ pub(super) fn mark_as_copy(
     write(connection, identity, true, key)
 }
 
-/// Gives a backup that is opened for writing a new generation. Its journal diverges from there:
-/// the same sequence numbers will stand for other entries than in the original, and positions and tokens
-/// of the one must mean nothing in the other.
+/// Gives a backup that is opened for writing a new generation. Its journal diverges from there: the
+/// same sequence numbers will stand for other entries than in the original, and positions and
+/// tokens of the one must mean nothing in the other.
 pub(super) fn put_to_use(
     transaction: &Transaction<'_>,
     path: &Path,

@@ -35,8 +35,8 @@ impl Inode {
     }
 }
 
-/// The file and the log that a store has opened. While it has a connection, nothing but a mistake removes the
-/// log, and what is written to a removed one is lost.
+/// The file and the log that a store has opened. While it has a connection, nothing but a mistake
+/// removes the log, and what is written to a removed one is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Files {
     file: Option<Inode>,
@@ -44,19 +44,21 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The files that a path leads to. A connection must have read the file, so that there is a log.
+    /// The files that a path leads to. A connection must have read the file, so that there is a
+    /// log.
     pub(super) fn at(path: &Path) -> Self {
         Self { file: Inode::of(path), log: Inode::of(&wal(path)) }
     }
 
-    /// Checks whether the path still leads to them. Where the system does not tell, it is assumed to.
+    /// Checks whether the path still leads to them. Where the system does not tell, it is assumed
+    /// to.
     pub(super) fn is_in_place(self, path: &Path) -> bool {
         let is_same = |one: Option<Inode>, path: &Path| one.is_none() || one == Inode::of(path);
         is_same(self.file, path) && is_same(self.log, &wal(path))
     }
 
-    /// Opens another connection to them. Without this check it would use the log that has the name while they are
-    /// away, or make one, and keep it when they are back.
+    /// Opens another connection to them. Without this check it would use the log that has the name
+    /// while they are away, or make one, and keep it when they are back.
     pub(super) fn open(
         self,
         path: &Path,

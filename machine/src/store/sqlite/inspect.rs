@@ -18,8 +18,8 @@ pub(super) enum Inspected {
     Empty,
     /// A process ended in a transaction with a journal, which the next one that writes rolls back.
     Interrupted,
-    /// A store. The connection, if it uses the log, keeps the shared memory of the log as it is, so that the
-    /// next connection finds it recovered.
+    /// A store. The connection, if it uses the log, keeps the shared memory of the log as it is, so
+    /// that the next connection finds it recovered.
     Store(#[allow(dead_code, reason = "it is kept open")] Option<Connection>),
 }
 
@@ -47,7 +47,8 @@ pub(super) fn inspect(path: &Path, deadline: OpenDeadline) -> Result<Inspected, 
     let mut attempts = 1;
     loop {
         let at = path.to_owned();
-        // Another process may be writing the first page, and a file without a log is read without locks.
+        // Another process may be writing the first page, and a file without a log is read without
+        // locks.
         match deadline.bound(path, move || header(&at, deadline)) {
             Err(
                 OpenError::Damaged { .. }
@@ -122,8 +123,8 @@ fn header(path: &Path, deadline: OpenDeadline) -> Result<Inspected, OpenError> {
     Ok(Inspected::Store(is_locked.then_some(connection)))
 }
 
-/// Refuses a file with a journal that has to be rolled back, if it is of another program for certain. What is
-/// in such a file may be half written.
+/// Refuses a file with a journal that has to be rolled back, if it is of another program for
+/// certain. What is in such a file may be half written.
 fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
@@ -138,9 +139,9 @@ fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Opens a file without changing it, and says whether its locks are respected. If there is neither a
-/// write-ahead log nor a journal, `immutable` keeps SQLite from creating a log; if there is one, it may belong
-/// to another program and must not be checkpointed.
+/// Opens a file without changing it, and says whether its locks are respected. If there is neither
+/// a write-ahead log nor a journal, `immutable` keeps SQLite from creating a log; if there is one,
+/// it may belong to another program and must not be checkpointed.
 pub(super) fn open_for_reading(path: &Path, busy_ms: u64) -> rusqlite::Result<(Connection, bool)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let is_locked = cfg!(windows) || wal(path).exists() || has_journal(path);
@@ -183,9 +184,10 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Checks for a hot journal: the file may be half written, and its journal says what it was. SQLite writes the
-/// first byte of a journal when everything that it needs from the journal is on disk, and changes the file after
-/// that. It locks the file only, so this process may open the journal and close it.
+/// Checks for a hot journal: the file may be half written, and its journal says what it was. SQLite
+/// writes the first byte of a journal when everything that it needs from the journal is on disk,
+/// and changes the file after that. It locks the file only, so this process may open the journal
+/// and close it.
 pub(super) fn has_journal(path: &Path) -> bool {
     let mut first = [0];
     let read = fs::File::open(with_suffix(path, "-journal"))

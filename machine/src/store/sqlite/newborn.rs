@@ -22,14 +22,16 @@ use crate::{
     store::error::{OpenError, Unavailable},
 };
 
-/// The maximum number of tries, as other processes may take the new file for the remains of a killed one.
+/// The maximum number of tries, as other processes may take the new file for the remains of a
+/// killed one.
 const TRIES: usize = 10;
 
-/// Creates the file if missing, under a temporary name, and renames it when it is on disk. So no process
-/// that is killed or frozen leaves a file with half a store in it, and none keeps others from creating it.
+/// Creates the file if missing, under a temporary name, and renames it when it is on disk. So no
+/// process that is killed or frozen leaves a file with half a store in it, and none keeps others
+/// from creating it.
 ///
-/// Does nothing where that is impossible: if there is a file, even an empty one, or if the system cannot
-/// rename without replacing. Then SQLite creates the store in place, with a journal.
+/// Does nothing where that is impossible: if there is a file, even an empty one, or if the system
+/// cannot rename without replacing. Then SQLite creates the store in place, with a journal.
 pub(super) fn create(path: &Path, key: &DigestKey) -> Result<(), OpenError> {
     // A link that leads nowhere is a file as well.
     if fs::symlink_metadata(path).is_ok() {
@@ -54,7 +56,8 @@ pub(super) fn create(path: &Path, key: &DigestKey) -> Result<(), OpenError> {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 return Err(Unavailable::full().into());
             }
-            // Another process was faster. Or it cannot be done here, and SQLite says why, or does it.
+            // Another process was faster. Or it cannot be done here, and SQLite says why, or does
+            // it.
             _ => return Ok(()),
         }
     }
@@ -99,8 +102,8 @@ fn unnamed(path: &Path, id: &str) -> PathBuf {
 /// Suffix of a leftover during its inspection.
 const SWEPT: &str = ".left";
 
-/// Removes what killed processes left. A process that is only slow tries again. Errors are harmless: the
-/// files stay.
+/// Removes what killed processes left. A process that is only slow tries again. Errors are
+/// harmless: the files stay.
 fn sweep(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let Ok(files) = folder.read_dir() else { return };
@@ -108,8 +111,8 @@ fn sweep(path: &Path) {
         let found = file.file_name();
         let Some(id) = id_of(&found, name) else { continue };
         let original = unnamed(path, id);
-        // No process will give it the name of the store. Otherwise closing it here could drop the locks of
-        // this process on the store.
+        // No process will give it the name of the store. Otherwise closing it here could drop the
+        // locks of this process on the store.
         let swept = unnamed(path, &format!("{id}{SWEPT}"));
         if file.path() != swept && rename_new(&file.path(), &swept).is_err() {
             continue;

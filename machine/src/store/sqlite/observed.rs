@@ -18,7 +18,8 @@ use super::{
 };
 use crate::store::error::OpenError;
 
-/// The version of a file that no process has open for writing. A different stamp means different content.
+/// The version of a file that no process has open for writing. A different stamp means different
+/// content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: SystemTime,
@@ -27,8 +28,8 @@ pub(super) struct Stamp {
     inode: Option<Inode>,
 }
 
-/// The time that a file must be unchanged before its time of modification tells versions apart: some
-/// systems advance the time of files only every 10 ms.
+/// The time that a file must be unchanged before its time of modification tells versions apart:
+/// some systems advance the time of files only every 10 ms.
 const SETTLED: Duration = Duration::from_millis(20);
 
 impl Stamp {
@@ -50,9 +51,9 @@ impl Stamp {
     }
 }
 
-/// Opens a connection that neither changes the file nor creates any other. The stamp is that of a file
-/// that no process has open for writing: SQLite then reads it as immutable, without locks, so each read has
-/// to check that it is still the same.
+/// Opens a connection that neither changes the file nor creates any other. The stamp is that of a
+/// file that no process has open for writing: SQLite then reads it as immutable, without locks, so
+/// each read has to check that it is still the same.
 pub(super) fn open(
     path: &Path,
     deadline: OpenDeadline,

@@ -100,8 +100,8 @@ pub(crate) fn open_for_reading(given: &Path, settings: StoreSettings) -> Result<
 
 /// A file with a journal that has to be rolled back, which is a write.
 fn interrupted(path: &Path) -> OpenError {
-    // A process that creates a store in place gives it a log before its tables, so that there is at most one
-    // page until then.
+    // A process that creates a store in place gives it a log before its tables, so that there is at
+    // most one page until then.
     if std::fs::metadata(path).is_ok_and(|file| file.len() <= u64::from(schema::PAGE_SIZE)) {
         return no_store_yet(path);
     }
@@ -166,8 +166,9 @@ fn prepare(
     if must_exist && schema::is_empty(connection).map_err(says)? {
         return Err(no_store_yet(path));
     }
-    // In an empty file: first the application id, so that the file is ours from its first page on, then the
-    // log, then the tables. Whenever this ends, the journal has at most one page to roll back.
+    // In an empty file: first the application id, so that the file is ours from its first page on,
+    // then the log, then the tables. Whenever this ends, the journal has at most one page to roll
+    // back.
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE).map_err(says)?;
     schema::claim(connection, path)?;
     fail_point!("create-claimed");

@@ -15,11 +15,11 @@ use super::{
 };
 use crate::{id::Id, store::upkeep::backup::BackupError};
 
-/// The copy while it is made. Next to it is a file that this process keeps locked, so that others see
-/// whether it is still being made. It is removed unless it was finished.
+/// The copy while it is made. Next to it is a file that this process keeps locked, so that others
+/// see whether it is still being made. It is removed unless it was finished.
 ///
-/// Lock files: `NAME-backup-ID.lock`; copies: `NAME-backup-ID.partial`. The lock file is there before the
-/// copy, and is removed after it.
+/// Lock files: `NAME-backup-ID.lock`; copies: `NAME-backup-ID.partial`. The lock file is there
+/// before the copy, and is removed after it.
 #[derive(Debug)]
 pub(super) struct Partial {
     target: PathBuf,
@@ -32,7 +32,8 @@ pub(super) struct Partial {
 const LINE: &str = "machine backup\n";
 
 impl Partial {
-    /// Refuses a name that is taken, removes what killed processes left of earlier tries, and begins.
+    /// Refuses a name that is taken, removes what killed processes left of earlier tries, and
+    /// begins.
     pub(super) fn create(to: &Path) -> Result<Self, BackupError> {
         let says = |error: &io::Error| unwritten(to, error);
         if to == Path::new(":memory:") {
@@ -64,8 +65,8 @@ impl Partial {
         &self.target
     }
 
-    /// A connection that writes the copy. Only this process knows the file, and it is worthless until it
-    /// is complete: no journal, and one sync at the end.
+    /// A connection that writes the copy. Only this process knows the file, and it is worthless
+    /// until it is complete: no journal, and one sync at the end.
     pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -87,7 +88,8 @@ impl Partial {
         let says = |error: &io::Error| unwritten(&self.target, error);
         // Not read-only: some systems sync only files that are open for writing.
         let file = File::options().read(true).write(true).open(&self.copy);
-        // Closed before the file has its name: closing it later would drop the locks of this process.
+        // Closed before the file has its name: closing it later would drop the locks of this
+        // process.
         file.and_then(|file| file.sync_all()).map_err(|error| says(&error))?;
         refuse_taken(&self.target)?;
         rename(&self.copy, &self.target).map_err(|error| match error.kind() {
@@ -100,7 +102,8 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After `finish`, the copy is no longer there. What cannot be removed, the next backup removes.
+        // After `finish`, the copy is no longer there. What cannot be removed, the next backup
+        // removes.
         let _ = fs::remove_file(wal(&self.copy));
         let _ = fs::remove_file(&self.copy);
         let _ = fs::remove_file(&self.lock);
@@ -114,7 +117,8 @@ fn path_of(target: &Path, id: Id, suffix: &str) -> PathBuf {
     with_suffix(target, &format!("-backup-{id}.{suffix}"))
 }
 
-/// A copy with such a name would be taken for a part of another database, and overwritten or deleted.
+/// A copy with such a name would be taken for a part of another database, and overwritten or
+/// deleted.
 fn refuse_reserved(target: &Path) -> Result<(), BackupError> {
     let name = target.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
     if ["-wal", "-journal", "-shm"].iter().any(|suffix| name.ends_with(suffix.as_bytes())) {
@@ -167,8 +171,8 @@ fn id_of(file: &OsString, target: &OsStr) -> Option<Id> {
     name.strip_prefix("-backup-")?.strip_suffix(".lock")?.parse().ok()
 }
 
-/// Checks whether a file is a lock file of ours, and is not held. One that was not yet written may be
-/// about to be locked.
+/// Checks whether a file is a lock file of ours, and is not held. One that was not yet written may
+/// be about to be locked.
 fn was_left(lock: &Path) -> bool {
     let Ok(mut file) = File::open(lock) else { return false };
     let mut text = String::new();

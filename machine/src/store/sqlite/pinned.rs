@@ -20,13 +20,14 @@ struct Stall {
     checkpoints: u64,
     /// The processes that were reading at each of them. None if the system does not say.
     pids: BTreeSet<u32>,
-    /// When it was first looked at, by the clock of the store, and the number of checkpoints until then.
+    /// When it was first looked at, by the clock of the store, and the number of checkpoints until
+    /// then.
     looked_at: Option<(Millis, u64)>,
 }
 
 impl Pinned {
-    /// Called after a checkpoint, with the number of frames in the log, that of the frames that are copied, and the
-    /// number from which on a log is large.
+    /// Called after a checkpoint, with the number of frames in the log, that of the frames that are
+    /// copied, and the number from which on a log is large.
     pub(super) fn note(
         &self,
         (frames, done): (i32, i32),
@@ -49,7 +50,8 @@ impl Pinned {
         }
     }
 
-    /// The reader, with the time of the first look at it, if a later checkpoint has met it, too, and it still reads.
+    /// The reader, with the time of the first look at it, if a later checkpoint has met it, too,
+    /// and it still reads.
     pub(super) fn look(
         &self,
         now: Millis,
@@ -93,7 +95,8 @@ pub(super) fn readers(path: &Path) -> Option<BTreeSet<u32>> {
 /// The process of a line of `/proc/locks`, if it is a lock of a reader on this file.
 #[cfg(target_os = "linux")]
 fn reader(lock: &str, file: &str) -> Option<u32> {
-    // The bytes by which SQLite's readers say which part of the log they use. The system joins the ranges of a process.
+    // The bytes by which SQLite's readers say which part of the log they use. The system joins the
+    // ranges of a process.
     const MARKS: std::ops::RangeInclusive<u64> = 123..=127;
 
     let fields: Vec<&str> = lock.split_whitespace().collect();

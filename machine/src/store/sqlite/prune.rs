@@ -44,8 +44,9 @@ const ANCESTORS: &str = "
          UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
      SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0";
 
-/// Each finds something that still needs a machine. `?1` is its number, `?2` its id, and `?3` its key. The indexes are
-/// named because SQLite would read all machines instead, for a join with so few of them.
+/// Each finds something that still needs a machine. `?1` is its number, `?2` its id, and `?3` its
+/// key. The indexes are named because SQLite would read all machines instead, for a join with so
+/// few of them.
 const NEEDS: [&str; 5] = [
     // Unless it is a call that is over.
     ANCESTORS,

@@ -92,8 +92,8 @@ impl Readers {
         Ok(Self { jobs, pool, threads: Mutex::new(vec![thread]) })
     }
 
-    /// Runs a query on one of the threads, in a read transaction. It is repeated if another writer began
-    /// to write to a file that was at rest.
+    /// Runs a query on one of the threads, in a read transaction. It is repeated if another writer
+    /// began to write to a file that was at rest.
     pub(super) fn read<T: Send + 'static>(
         &self,
         query: impl FnMut(&mut ReadConnection) -> rusqlite::Result<T> + Send + 'static,
@@ -240,8 +240,8 @@ impl ReadConnection {
         Keyed { connection: &self.connection, key: &self.key }
     }
 
-    /// Checks whether the path still leads to the file, and to its log if the store writes to it. Otherwise
-    /// reads from the file are no longer valid.
+    /// Checks whether the path still leads to the file, and to its log if the store writes to it.
+    /// Otherwise reads from the file are no longer valid.
     fn is_in_place(&self) -> bool {
         let path = &self.source.path;
         match self.source.place {

@@ -1,7 +1,7 @@
 use std::{fs::File, io, path::Path};
 
-/// Renames a file, unless the new name is taken. [`Unsupported`](io::ErrorKind::Unsupported) if the system
-/// or the file system cannot do that in one step.
+/// Renames a file, unless the new name is taken. [`Unsupported`](io::ErrorKind::Unsupported) if the
+/// system or the file system cannot do that in one step.
 pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {

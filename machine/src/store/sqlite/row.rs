@@ -18,8 +18,8 @@ pub(super) const LIST: &str = "
            (SELECT g.status FROM instance g WHERE g.id = i.behind), i.contradicted
     FROM instance i";
 
-/// All columns of a row, its context, and the digest of its newest line. Its place is only a hint: the
-/// line must be the right one. (The plus signs keep SQLite from choosing the index.)
+/// All columns of a row, its context, and the digest of its newest line. Its place is only a hint:
+/// the line must be the right one. (The plus signs keep SQLite from choosing the index.)
 pub(super) const WHOLE: &str = "
     SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
            i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended,

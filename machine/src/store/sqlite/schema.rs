@@ -85,8 +85,8 @@ fn run(transaction: &Transaction<'_>, steps: &[&str], found: i64) -> rusqlite::R
     Ok(())
 }
 
-/// Returns the differences from a new file: triggers and indexes that were added or changed, and indexes
-/// that are missing. Triggers that are missing protect from mistakes only.
+/// Returns the differences from a new file: triggers and indexes that were added or changed, and
+/// indexes that are missing. Triggers that are missing protect from mistakes only.
 pub(super) fn compare(found: &Connection) -> rusqlite::Result<Vec<String>> {
     let expected = Connection::open_in_memory()?;
     for step in STEPS {
@@ -107,7 +107,8 @@ pub(super) fn compare(found: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Returns the damage that SQLite finds in the pages of the file, and indexes that differ from their tables.
+/// Returns the damage that SQLite finds in the pages of the file, and indexes that differ from
+/// their tables.
 pub(super) fn damage(found: &Connection) -> rusqlite::Result<Option<String>> {
     let mut check = found.prepare("PRAGMA integrity_check(20)")?;
     let rows: Vec<String> =

@@ -38,8 +38,8 @@ enum Range {
     Ended(i64, String),
 }
 
-/// A page of rows. There is a statement for each combination of conditions, so that SQLite can choose
-/// an index for it.
+/// A page of rows. There is a statement for each combination of conditions, so that SQLite can
+/// choose an index for it.
 pub(super) fn select(
     reader: &mut ReadConnection,
     filter: &Filter,
@@ -155,7 +155,8 @@ fn statement(filter: &Filter, range: &Range) -> (String, Vec<Value>) {
         Range::Any(definitions) => {
             if !definitions.is_empty() {
                 let places = vec!["?"; definitions.len()].join(", ");
-                // The plus sign keeps SQLite from the indexes of definitions: another one selects less.
+                // The plus sign keeps SQLite from the indexes of definitions: another one selects
+                // less.
                 let numbers = definitions.iter().copied().map(Value::Integer).collect();
                 and(&format!("+i.definition IN ({places})"), numbers);
             }

@@ -3,8 +3,8 @@ use rusqlite::{Connection, params, types::ToSqlOutput};
 use super::journal::bounded;
 use crate::store::read::sessions::{SessionCursor, SessionLine};
 
-/// The newest machine of each session up to a number, newest first. It steps over older machines of sessions, with a look
-/// into the index for each.
+/// The newest machine of each session up to a number, newest first. It steps over older machines of
+/// sessions, with a look into the index for each.
 const NEWEST: &str = "
     SELECT i.no, i.session FROM instance i
     WHERE i.no < ?1 AND i.no <= ?2 AND i.session IS NOT NULL AND NOT EXISTS (

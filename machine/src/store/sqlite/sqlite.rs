@@ -45,8 +45,8 @@ use crate::{
     },
 };
 
-/// A SQLite file. All work on it is done by threads; this is their handle. They end when it is closed
-/// or dropped.
+/// A SQLite file. All work on it is done by threads; this is their handle. They end when it is
+/// closed or dropped.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     source: Source,

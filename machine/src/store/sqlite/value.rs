@@ -7,7 +7,8 @@ pub(super) fn integer(number: u64) -> rusqlite::Result<i64> {
     i64::try_from(number).map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// The value of a column, or why it is invalid: something else changed it. The reason does not quote it.
+/// The value of a column, or why it is invalid: something else changed it. The reason does not
+/// quote it.
 pub(super) type Column<T> = Result<T, String>;
 
 fn wrong<T>(column: &str, what: &str) -> Column<T> {

@@ -69,7 +69,8 @@ enum Watching {
     Closed,
 }
 
-/// Something was written to the log; perhaps its commit is not visible yet. Or the thread has to stop.
+/// Something was written to the log; perhaps its commit is not visible yet. Or the thread has to
+/// stop.
 #[derive(Debug, Clone, Copy)]
 struct Sign;
 
@@ -132,7 +133,8 @@ fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells
         let found = eye.version(&mut connection);
         let failed = found.is_none();
         if failed || found != seen {
-            // The first look has nothing to compare with, and one that failed might have missed one.
+            // The first look has nothing to compare with, and one that failed might have missed
+            // one.
             doorbells.ring();
             seen = found;
         }

@@ -52,8 +52,9 @@ pub(super) fn drives(connection: &Connection) -> rusqlite::Result<bool> {
         .exists([])
 }
 
-/// Writes the consequences of the write of a machine; returns the messages that are new. `left`: the machines that the
-/// batch moves out of their states. `is_let_go`: it is a call that the batch lets go.
+/// Writes the consequences of the write of a machine; returns the messages that are new. `left`:
+/// the machines that the batch moves out of their states. `is_let_go`: it is a call that the batch
+/// lets go.
 pub(super) fn after(
     db: Keyed<'_>,
     (no, write): (i64, &Write),
@@ -230,7 +231,8 @@ pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
     })
 }
 
-/// A number of attempts or of messages. One that makes no sense is the result of an edit, and counts as too many.
+/// A number of attempts or of messages. One that makes no sense is the result of an edit, and
+/// counts as too many.
 pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u32> {
     Ok(u32::try_from(row.get::<_, i64>(index)?).unwrap_or(u32::MAX))
 }

@@ -21,15 +21,16 @@ use crate::{
     telemetry,
 };
 
-/// The maximum number of batches in one transaction, and the amount of text after which it takes no more.
+/// The maximum number of batches in one transaction, and the amount of text after which it takes no
+/// more.
 const MOST_JOBS: usize = 256;
 const MOST_TEXT: usize = 1024 * 1024;
 
 /// The time that the thread polls for the next job before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// The longest time that closing waits until the log can be folded into the file. Without that, the log is larger, and nothing
-/// is lost.
+/// The longest time that closing waits until the log can be folded into the file. Without that, the
+/// log is larger, and nothing is lost.
 const CLOSE_WAIT: Duration = Duration::from_millis(500);
 
 /// A batch to write, and who waits for it.
@@ -109,8 +110,8 @@ impl Writer {
         }
     }
 
-    /// Waits for a job, and takes those that came during the last commit, too: they share the next one, which does not wait
-    /// for more. Returns whether there is one.
+    /// Waits for a job, and takes those that came during the last commit, too: they share the next
+    /// one, which does not wait for more. Returns whether there is one.
     fn fill(&mut self, jobs: &mut Vec<WriteJob>, alone: bool) -> bool {
         if jobs.is_empty() {
             let Some(job) = self.next(alone) else { return false };
@@ -125,15 +126,16 @@ impl Writer {
         true
     }
 
-    /// The number of jobs that have waited for the whole busy timeout. A group waits as long as its first one.
+    /// The number of jobs that have waited for the whole busy timeout. A group waits as long as its
+    /// first one.
     fn expired(&self, jobs: &[WriteJob]) -> usize {
         let busy = Duration::from_millis(self.busy_ms);
         jobs.iter().take_while(|job| job.since.elapsed() >= busy).count().max(1)
     }
 
-    /// The next job. A client that is alone and commits again and again sends it right after it had its
-    /// answer, and putting this thread to sleep and waking it would take longer. Several clients need
-    /// some time to queue up, so that they share a commit.
+    /// The next job. A client that is alone and commits again and again sends it right after it had
+    /// its answer, and putting this thread to sleep and waking it would take longer. Several
+    /// clients need some time to queue up, so that they share a commit.
     fn next(&mut self, alone: bool) -> Option<WriteJob> {
         let start = Instant::now();
         while alone && start.elapsed() < AWAKE {

@@ -79,18 +79,20 @@ pub enum BackupError {
 }
 
 impl Store {
-    /// Copies the whole store to a new file, while any number of processes write to it. The copy is of
-    /// one moment: it has every commit that was acknowledged before the call, and each one as a whole.
-    /// It is a store like any other, with the same key; [`verify_all`](Self::verify_all) checks it. The
-    /// first time it is opened for writing, it gets a new generation, higher than that of the original, so
-    /// that positions in the journal and fencing tokens of the two are never mistaken for each other.
+    /// Copies the whole store to a new file, while any number of processes write to it. The copy is
+    /// of one moment: it has every commit that was acknowledged before the call, and each one as a
+    /// whole. It is a store like any other, with the same key; [`verify_all`](Self::verify_all)
+    /// checks it. The first time it is opened for writing, it gets a new generation, higher than
+    /// that of the original, so that positions in the journal and fencing tokens of the two are
+    /// never mistaken for each other.
     ///
     /// The copy gets its name when it is complete and on disk. Until then it is a file
-    /// `NAME-backup-ID.partial`; one that a process left when it was killed is removed by the next backup
-    /// to the same name. If the future is dropped, the backup ends.
+    /// `NAME-backup-ID.partial`; one that a process left when it was killed is removed by the next
+    /// backup to the same name. If the future is dropped, the backup ends.
     ///
-    /// Writers are not held up, but the write-ahead log grows until the backup has ended. Lock files of
-    /// workers are not copied: whether a worker of the original has ended cannot be told from the copy.
+    /// Writers are not held up, but the write-ahead log grows until the backup has ended. Lock
+    /// files of workers are not copied: whether a worker of the original has ended cannot be told
+    /// from the copy.
     ///
     /// Calls `progress` from time to time.
     ///
@@ -113,8 +115,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`BackupError`] if a file with that name exists, its folder does not, the disk is full, the store
-    /// is in memory or cannot be read.
+    /// [`BackupError`] if a file with that name exists, its folder does not, the disk is full, the
+    /// store is in memory or cannot be read.
     pub async fn backup(
         &self,
         to: impl AsRef<Path>,

@@ -36,8 +36,8 @@ pub struct Prune {
 }
 
 impl Prune {
-    /// Machines that ended at least this long ago: the time of their last journal entry, against the clock
-    /// of the store.
+    /// Machines that ended at least this long ago: the time of their last journal entry, against
+    /// the clock of the store.
     #[must_use]
     pub fn ended_for(time: Duration) -> Self {
         Self { age: time, machine: None, statuses: Vec::new(), contradicted: false }
@@ -57,8 +57,8 @@ impl Prune {
         self
     }
 
-    /// Also executions that ended as not done although a receipt says that they were done. By default
-    /// they are kept.
+    /// Also executions that ended as not done although a receipt says that they were done. By
+    /// default they are kept.
     #[must_use]
     pub fn contradicted(mut self) -> Self {
         self.contradicted = true;
@@ -86,8 +86,8 @@ const PAGE: usize = 64;
 const ENTRIES: u64 = 1000;
 
 impl Store {
-    /// Deletes machines that have ended, in small commits. Machines of the kinds that are named are verified by their
-    /// rules, and tell by their index whether they are kept.
+    /// Deletes machines that have ended, in small commits. Machines of the kinds that are named are
+    /// verified by their rules, and tell by their index whether they are kept.
     pub(crate) async fn prune_kinds(
         &self,
         named: &[DeclaredKind],

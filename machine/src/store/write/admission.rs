@@ -1,4 +1,5 @@
-//! The checks of a batch before anything of it is written: one set of rules, for what any backend has stored.
+//! The checks of a batch before anything of it is written: one set of rules, for what any backend
+//! has stored.
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -42,8 +43,8 @@ pub(crate) trait Lookup {
     /// The relation of a machine to its parent, if this library made it a child.
     fn kinship(&self, child: Id) -> Result<Option<Kinship>, Self::Error>;
 
-    /// The calls of this machine's invocations that have not ended, and machines whose outcome is in its inbox and
-    /// was not taken.
+    /// The calls of this machine's invocations that have not ended, and machines whose outcome is
+    /// in its inbox and was not taken.
     fn open_calls(&self, parent: Id) -> Result<Vec<Id>, Self::Error>;
 
     /// What a machine has of its key.
@@ -108,9 +109,9 @@ pub(crate) struct AdmittedWrite {
 }
 
 impl WriteBatch {
-    /// Checks whether an earlier try of this batch succeeded, by the version and the commit id of each of its
-    /// machines. One row with its commit id proves that, because a batch is written as a whole. The other machines
-    /// may have moved on since, but not back.
+    /// Checks whether an earlier try of this batch succeeded, by the version and the commit id of
+    /// each of its machines. One row with its commit id proves that, because a batch is written as
+    /// a whole. The other machines may have moved on since, but not back.
     pub(crate) fn was_written(&self, stored: impl Iterator<Item = (u64, i64)>) -> bool {
         let mut is_proved = false;
         for (write, (version, commit_id)) in self.writes.iter().zip(stored) {
@@ -138,7 +139,8 @@ impl WriteBatch {
             match (write.expected, version) {
                 (None, Some(_)) => return Err(Rejected::AlreadyStored(id).into()),
                 (Some(_), None) => return Err(Rejected::NotFound(id).into()),
-                // A second write of one machine would follow another version than the one that it expects.
+                // A second write of one machine would follow another version than the one that it
+                // expects.
                 (expected, version) if expected == version && seen.insert(id) => {}
                 _ => return Err(Rejected::Conflict(id).into()),
             }
@@ -170,7 +172,8 @@ impl WriteBatch {
         Ok(Admitted { writes, events: self.decide_events(stored)? })
     }
 
-    /// Checks that new children have a parent that lives, and that those that move are children of theirs.
+    /// Checks that new children have a parent that lives, and that those that move are children of
+    /// theirs.
     fn check_children<L: Lookup>(&self, stored: &L) -> Result<(), L::Error> {
         for NewChild { parent, .. } in &self.children {
             match stored.has_ended(*parent)? {

@@ -163,8 +163,8 @@ fn unwritten(id: Id, state: &str, error: Unwritten) -> CommitError {
     CommitError::Unwritable { id, reason: format!("{field}{part}: {source}") }
 }
 
-/// The identity of a machine. It is fixed at creation, even if a newer program would project something
-/// else.
+/// The identity of a machine. It is fixed at creation, even if a newer program would project
+/// something else.
 fn fixed(id: Id, before: &StoredState, after: &Index) -> Result<Arc<Fixed>, CommitError> {
     let Some(fixed) = &before.fixed else {
         let Index { session, key, behind, .. } = after.clone();

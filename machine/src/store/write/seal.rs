@@ -4,8 +4,8 @@ use crate::{
     store::backend::Row,
 };
 
-/// The seal of a row: it covers every column, the context, the newest journal entry and, through it,
-/// the whole journal, and which store this is.
+/// The seal of a row: it covers every column, the context, the newest journal entry and, through
+/// it, the whole journal, and which store this is.
 pub(crate) fn seal(key: &DigestKey, store: Id, row: &Row, context: &str, head: &Digest) -> Digest {
     // One part of fixed length for all that has one.
     let mut fixed = [0; 142];

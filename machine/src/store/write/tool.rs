@@ -2,8 +2,8 @@ use crate::{id::Id, store::backend::Rejected, stored::ToolUse};
 
 /// The stored facts about a tool that was irreversible once.
 ///
-/// The planner of an action with an identity has the type of the tool, so the plan counts. One without
-/// may come from a model, so it counts only when it begins.
+/// The planner of an action with an identity has the type of the tool, so the plan counts. One
+/// without may come from a model, so it counts only when it begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ToolRecord {
     /// `true` if its keys are made from an identity; `None` if no action has shown that yet.

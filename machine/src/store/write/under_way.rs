@@ -17,8 +17,8 @@ pub(crate) const CALLS: &str = "execution";
 pub(crate) const COMPLETED: &str = "completed";
 
 impl WriteBatch {
-    /// A call of this machine's invocations that is under way after this batch: it has taken its key, and the machine
-    /// has not taken its outcome.
+    /// A call of this machine's invocations that is under way after this batch: it has taken its
+    /// key, and the machine has not taken its outcome.
     pub(super) fn call_under_way<L: Lookup>(
         &self,
         stored: &L,
@@ -65,14 +65,15 @@ impl WriteBatch {
         Ok(!has_ended || !self.takes(stored, parent, call)?)
     }
 
-    /// Checks whether the machine has taken the outcome of a call that has ended, or takes it with this batch.
+    /// Checks whether the machine has taken the outcome of a call that has ended, or takes it with
+    /// this batch.
     fn takes<L: Lookup>(&self, stored: &L, parent: Id, call: Id) -> Result<bool, L::Error> {
         let correlation = outcome_of(call);
         if self.events.iter().any(|(id, event)| *id == parent && event.handles(&correlation)) {
             return Ok(true);
         }
-        // Of one that ends with this batch, the outcome is sent by it. Of one that ended when it was no part of an
-        // invocation, there is none.
+        // Of one that ends with this batch, the outcome is sent by it. Of one that ended when it
+        // was no part of an invocation, there is none.
         let is_written = self.writes.iter().any(|write| write.row.id == call);
         Ok(stored.has_taken(parent, call)?.unwrap_or(!is_written))
     }

@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl<H: Handler> Job<'_, H> {
-    /// Makes the calls of the current state for a machine that has none, if its invocation says `adopt`.
+    /// Makes the calls of the current state for a machine that has none, if its invocation says
+    /// `adopt`.
     pub(super) async fn adopt(&mut self) -> Result<Flow, Unavailable> {
         let adopts = self.invocation().is_some_and(|invocation| invocation.adopt);
         let Some(entry) = self.entered().filter(|_| adopts) else { return Ok(Flow::Go) };

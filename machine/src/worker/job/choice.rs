@@ -49,7 +49,8 @@ impl<H: Handler> Job<'_, H> {
         let due_at = self.due_at.filter(|at| may_fire && *at <= now);
         let waits = self.waits_on(&Attempted::State);
         let may_handle = self.work.may_handle(now) && !waits;
-        // The handler has let it wait, and nothing has changed: it is ready for another program only.
+        // The handler has let it wait, and nothing has changed: it is ready for another program
+        // only.
         let rests = self.work.others_at.is_some() && self.work.rests(now);
         self.timer = self.work.wake.filter(|_| rests);
         let is_over = self.work.handler.set_aside || waits;

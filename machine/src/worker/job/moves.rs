@@ -186,7 +186,8 @@ impl<H: Handler> Job<'_, H> {
         }
     }
 
-    /// Calls the handler, with the outcomes of the calls of its state, and the messages that bring them.
+    /// Calls the handler, with the outcomes of the calls of its state, and the messages that bring
+    /// them.
     pub(super) async fn handle(
         &mut self,
         outcomes: Option<Vec<TaskOutcome>>,

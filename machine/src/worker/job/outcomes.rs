@@ -43,7 +43,8 @@ struct Answer {
     is_taken: bool,
 }
 
-/// Where an outcome is. A set has many, and they come one by one, so an execution is read when its outcome is taken.
+/// Where an outcome is. A set has many, and they come one by one, so an execution is read when its
+/// outcome is taken.
 enum Of {
     Execution(Id),
     Error(Value),
@@ -158,7 +159,8 @@ impl<H: Handler> Job<'_, H> {
         Ok(())
     }
 
-    /// Finds out for which call the machine has waited long enough. The machine gets a message that says so, once.
+    /// Finds out for which call the machine has waited long enough. The machine gets a message that
+    /// says so, once.
     pub(super) async fn learn_overdue(&mut self) -> Result<(), Unavailable> {
         let limits = self.invocation().is_some_and(|invocation| invocation.within.is_some());
         let Some(entered) = self.entered().filter(|_| limits) else { return Ok(()) };

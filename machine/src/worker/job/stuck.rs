@@ -8,8 +8,9 @@ use crate::{
 };
 
 impl<H: Handler> Job<'_, H> {
-    /// Returns whether nothing can move the machine: the handler has returned `Wait` in a state that must not last, and
-    /// there is no open call or child, no deadline, no queued message, and no move for a person.
+    /// Returns whether nothing can move the machine: the handler has returned `Wait` in a state
+    /// that must not last, and there is no open call or child, no deadline, no queued message, and
+    /// no move for a person.
     pub(super) async fn is_stuck(
         &mut self,
         task: Option<&Task>,

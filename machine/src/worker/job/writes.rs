@@ -44,7 +44,8 @@ const fn passes(error: &EffectError) -> bool {
 }
 
 impl<H: Handler> Job<'_, H> {
-    /// Writes a transition, with everything that belongs to it. It takes these messages, of which the first one caused it.
+    /// Writes a transition, with everything that belongs to it. It takes these messages, of which
+    /// the first one caused it.
     pub(super) async fn commit(
         &mut self,
         machine: H::Machine,
@@ -165,7 +166,8 @@ impl<H: Handler> Job<'_, H> {
             // The handler of the next state does not wait for children that ended before.
             (self.work.unseen_end, self.work.seen_end) = (None, None);
         }
-        // The deadlines of a group run on; the others begin with the commit. If that fails, those of the old state count.
+        // The deadlines of a group run on; the others begin with the commit. If that fails, those
+        // of the old state count.
         let kept = self.machine.as_ref().and_then(|it| Due::first(it.journal().deadlines()));
         let due_at = std::mem::replace(&mut self.due_at, kept);
         self.choose();
@@ -277,12 +279,14 @@ impl<H: Handler> Job<'_, H> {
         if self.behind > 0 {
             timer = Some(Wake::ready(now));
         }
-        // Other workers see at once that it is ready, and since when. For a message alone they do not call the handler.
+        // Other workers see at once that it is ready, and since when. For a message alone they do
+        // not call the handler.
         let others_at = self.others_at(now);
         let is_elsewhere = matches!(again, Again::Elsewhere);
         let elsewhere = is_elsewhere.then(|| Wake::ready(self.ready_at.min(now)));
         let wake = [timer, elsewhere].into_iter().flatten().reduce(Wake::or);
-        // A handler that was called is not tried again by a timer, also if its transition waits for a call.
+        // A handler that was called is not tried again by a timer, also if its transition waits for
+        // a call.
         let is_handled = task.is_some() || self.waits_on(&Attempted::State);
         let on = if is_handled { Attempted::State } else { self.on.clone() };
         // A deadline that waits for a call is tried when the call has ended.
@@ -340,7 +344,8 @@ impl<H: Handler> Job<'_, H> {
                 Ok(Flow::End)
             }
             Err(EffectError::Commit(CommitError::NotFound { .. })) => Ok(Flow::End),
-            // Another program has moved the machine, so the handler's result is for an earlier state.
+            // Another program has moved the machine, so the handler's result is for an earlier
+            // state.
             Err(EffectError::Commit(CommitError::Conflict { id })) if id == self.id() => {
                 self.released = false;
                 self.reload().await

@@ -118,7 +118,8 @@ impl Faulty {
     }
 }
 
-/// The schedule has ended: what is left of it is dropped, and its late answers have a separate thread.
+/// The schedule has ended: what is left of it is dropped, and its late answers have a separate
+/// thread.
 fn is_over() -> bool {
     tokio::runtime::Handle::try_current().is_err()
 }
@@ -171,8 +172,8 @@ impl Delegate for Faulty {
         })
     }
 
-    /// Machines that are due at one time come in the order in which they were created: the ids of calls have no order that
-    /// is the same in each run.
+    /// Machines that are due at one time come in the order in which they were created: the ids of
+    /// calls have no order that is the same in each run.
     fn ready(
         &self,
         kinds: Vec<String>,

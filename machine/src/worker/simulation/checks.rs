@@ -172,7 +172,8 @@ impl End<'_> {
         Ok(())
     }
 
-    /// No deadline fired while a message waited that was sent before it was due, and that the state took.
+    /// No deadline fired while a message waited that was sent before it was due, and that the state
+    /// took.
     fn in_time(&mut self, number: usize, inbox: &[Received]) {
         let ledger = self.shared.ledger();
         let (_, kind, moves) = &self.machines[number];
@@ -203,7 +204,8 @@ impl End<'_> {
         }
     }
 
-    /// Each other trip that is done has sent one message to the first one, in the batch of its move.
+    /// Each other trip that is done has sent one message to the first one, in the batch of its
+    /// move.
     fn posts(&mut self, inbox: &[Received]) {
         for (number, (_, _, moves)) in self.machines.iter().enumerate().skip(1) {
             let item = POST + number as u64;

@@ -28,7 +28,8 @@ pub(super) enum Defect {
     ForgetsCorrelation,
     /// A deadline that is due comes before all messages.
     DeadlineFirst,
-    /// A service promises that nothing of a call runs once its future and its guards are gone, while its client does.
+    /// A service promises that nothing of a call runs once its future and its guards are gone,
+    /// while its client does.
     ClaimsConfined,
     /// A machine that takes the outcome of a call leaves no mark that it did.
     ForgetsTaken,

@@ -169,7 +169,8 @@ impl Ledger {
         new
     }
 
-    /// A call of a state begins only if its process has read of the machine since its claim that no deadline has to fire.
+    /// A call of a state begins only if its process has read of the machine since its claim that no
+    /// deadline has to fire.
     fn begins(&mut self, process: &Process, write: &Write) {
         let id = write.row.id;
         let begins = write.attempt.as_ref().is_some_and(|it| it.opens && it.hold == Hold::Held);
@@ -183,7 +184,8 @@ impl Ledger {
         }
     }
 
-    /// A machine would take this message, but no worker wakes for it before something else happens to the machine.
+    /// A machine would take this message, but no worker wakes for it before something else happens
+    /// to the machine.
     pub(super) fn forgot(&mut self, id: Id, message: &str) {
         let number = self.number(id).unwrap_or_default();
         self.violations.push(format!("m{number} sleeps, and its state takes `{message}`"));

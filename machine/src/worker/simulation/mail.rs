@@ -16,8 +16,9 @@ use crate::{
     store::{Message, SendError, Store},
 };
 
-/// Writes to a machine that is new: messages at random times, some before the state that takes them and
-/// some after it, some twice. What is not sent at all is lost; then a deadline moves the machine on.
+/// Writes to a machine that is new: messages at random times, some before the state that takes them
+/// and some after it, some twice. What is not sent at all is lost; then a deadline moves the
+/// machine on.
 ///
 /// Each item is in one message only, so that the history of the machine shows which ones it took.
 pub(super) fn write_to(shared: &Arc<Shared>, number: usize) {

@@ -1,6 +1,6 @@
-//! A seeded simulation of workers: 4 of them drive machines of one store in virtual time, while they
-//! crash, freeze, all stop at once, lose answers and rings, and while messages come early, late, twice or never, and people
-//! pause machines whose calls are under way.
+//! A seeded simulation of workers: 4 of them drive machines of one store in virtual time, while
+//! they crash, freeze, all stop at once, lose answers and rings, and while messages come early,
+//! late, twice or never, and people pause machines whose calls are under way.
 //!
 //! `MACHINE_SCHEDULES=100000` sets the number of schedules, `MACHINE_SEED=7` runs one of them.
 

@@ -233,7 +233,8 @@ impl Shared {
         (time, random.permille(30) && !is_calm, random.permille(150) && !is_calm)
     }
 
-    /// Draws how a payment ends for its worker, how long its client takes, and whether that has a guard.
+    /// Draws how a payment ends for its worker, how long its client takes, and whether that has a
+    /// guard.
     pub(super) fn payment(&self) -> (Ending, Duration, bool) {
         let mut random = self.random();
         let ending = match random.below(100) {
@@ -296,7 +297,8 @@ impl Shared {
         taken.map(|message| message.correlation)
     }
 
-    /// An outcome of a call of the current state among these messages, at which no attempt has failed.
+    /// An outcome of a call of the current state among these messages, at which no attempt has
+    /// failed.
     fn outcome(&self, row: &Row, messages: &[Queued]) -> Option<String> {
         let summary: Value = serde_json::from_str(&row.summary).ok()?;
         let since = summary["entered"].as_u64().unwrap_or_default() + 1;

@@ -18,7 +18,8 @@ use crate::{
     store::{CommitError, Store},
 };
 
-/// Each stage is paid by entering a state, after a person has approved the payment. A pause leaves a payment that has begun.
+/// Each stage is paid by entering a state, after a person has approved the payment. A pause leaves
+/// a payment that has begun.
 #[crate::machine(durable, fields(pay: Pay, in = Booking | Boarded | Unpaid | Paused))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Tour {

@@ -16,8 +16,8 @@ const OUTCOMES: [&str; 2] = ["paid", "refused"];
 const DETACHES: &str = "pause";
 
 impl End<'_> {
-    /// A tour takes each outcome once, in the visit that made or joined the call; and of a visit nothing begins, is answered
-    /// or is withdrawn later than with its end.
+    /// A tour takes each outcome once, in the visit that made or joined the call; and of a visit
+    /// nothing begins, is answered or is withdrawn later than with its end.
     pub(super) async fn calls(&mut self, number: usize) -> Result<(), LoadError> {
         let (id, kind, _) = &self.machines[number];
         if kind != "tour" {

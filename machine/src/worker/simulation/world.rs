@@ -193,7 +193,8 @@ async fn create(shared: Arc<Shared>, after: Duration) {
     tokio::time::sleep(after).await;
     let (_, store) = shared.process(false);
     let mut trip = Trip::new();
-    // If the answer was lost and a worker has moved it since, the store cannot recognize the commit.
+    // If the answer was lost and a worker has moved it since, the store cannot recognize the
+    // commit.
     while !matches!(store.create(&mut trip).await, Ok(()) | Err(CommitError::AlreadyStored { .. }))
     {
         tokio::time::sleep(Duration::from_millis(30)).await;

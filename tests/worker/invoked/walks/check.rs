@@ -197,7 +197,8 @@ impl Told<'_> {
                         self.counts.declined += 1;
                         Stands::Declined
                     }
-                    // The move that leaves the state comes before the calls that it withdraws, in one commit.
+                    // The move that leaves the state comes before the calls that it withdraws, in
+                    // one commit.
                     Closing::Cancelled { .. } => {
                         let has_left = known.entry != visit.entry;
                         assert!(has_left && known.entry == visit.before, "{id}: {reason}");

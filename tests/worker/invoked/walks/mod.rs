@@ -1,5 +1,5 @@
-//! Random walks of a machine that pays by entering a state: a person pauses, resumes, approves and declines, also while the
-//! bank pays; time passes; and workers are killed at any moment.
+//! Random walks of a machine that pays by entering a state: a person pauses, resumes, approves and
+//! declines, also while the bank pays; time passes; and workers are killed at any moment.
 //!
 //! `MACHINE_INVOKED_WALKS=1000` sets the number of walks, and `TEST_SEED` repeats their choices.
 

@@ -56,8 +56,8 @@ pub(super) fn tried(
     Ok(Some(Vec::new()))
 }
 
-/// Counts an attempt of the holder, who has seen this revision; `None` if there were too many, or if something that the
-/// holder has not seen may have come before the deadline.
+/// Counts an attempt of the holder, who has seen this revision; `None` if there were too many, or
+/// if something that the holder has not seen may have come before the deadline.
 pub(super) fn begun(
     state: &InboxState,
     work: &mut Schedule,

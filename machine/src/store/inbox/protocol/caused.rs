@@ -24,14 +24,16 @@ pub(crate) enum To {
     },
 }
 
-/// The events that the write of a machine causes, in this order. A backend finds the machines; an event that
-/// [`step`](super::step) refuses changes nothing. `child`: the relation of a machine that has ended to its parent, with
-/// what the batch changed of it. `by_holder`: the batch is written by the holder of the machine's lease. `leaves_children`:
-/// the write leaves a visit with children. `parent_leaves`: the batch also moves the parent out of its state, or lets go of
-/// the call that ends. `is_of_visit`: the child was added in the visit in which the parent is after the batch.
+/// The events that the write of a machine causes, in this order. A backend finds the machines; an
+/// event that [`step`](super::step) refuses changes nothing. `child`: the relation of a machine
+/// that has ended to its parent, with what the batch changed of it. `by_holder`: the batch is
+/// written by the holder of the machine's lease. `leaves_children`: the write leaves a visit with
+/// children. `parent_leaves`: the batch also moves the parent out of its state, or lets go of the
+/// call that ends. `is_of_visit`: the child was added in the visit in which the parent is after the
+/// batch.
 ///
-/// A machine may be written again after it has ended. Its messages have the same correlation ids then, so that each is
-/// sent once.
+/// A machine may be written again after it has ended. Its messages have the same correlation ids
+/// then, so that each is sent once.
 pub(crate) fn caused(
     write: &Write,
     child: Option<&Kinship>,
@@ -45,7 +47,8 @@ pub(crate) fn caused(
         let since = write.left.unwrap_or_default();
         let notify = Event::Notify { moved: false, now };
         let outcome = child.and_then(|kinship| Message::outcome(id, kinship));
-        // The handler of the next state does not wait for what the move has ended, nor for what ends after it.
+        // The handler of the next state does not wait for what the move has ended, nor for what
+        // ends after it.
         let ended = if is_of_visit { Event::ChildEnded { now } } else { notify.clone() };
         let ended = (!parent_leaves).then_some(ended);
         let told = outcome.map(send).or(ended);

@@ -11,12 +11,14 @@ pub(crate) enum Turn {
     Deadline,
 }
 
-/// What can be done for a machine now, with the times since when. All are by the clock of the store.
+/// What can be done for a machine now, with the times since when. All are by the clock of the
+/// store.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pending {
     /// When a message was sent that the program can apply in the current state.
     pub(crate) sent_at: Option<Millis>,
-    /// When the first child ended since the handler last returned, unless the handler was set aside.
+    /// When the first child ended since the handler last returned, unless the handler was set
+    /// aside.
     pub(crate) ended_at: Option<Millis>,
     /// The handler has failed, and is tried again later.
     pub(crate) is_failing: bool,
@@ -24,8 +26,9 @@ pub(crate) struct Pending {
     pub(crate) due_at: Option<Millis>,
 }
 
-/// Chooses the earliest of them, however late the worker comes; `None` if there is nothing to do. What came at the moment of
-/// the deadline was in time. A handler that is failing holds the deadline, and lets messages pass that were in time.
+/// Chooses the earliest of them, however late the worker comes; `None` if there is nothing to do.
+/// What came at the moment of the deadline was in time. A handler that is failing holds the
+/// deadline, and lets messages pass that were in time.
 pub(crate) fn earliest(pending: Pending) -> Option<Turn> {
     let Pending { sent_at, ended_at, is_failing, due_at } = pending;
     // Of two with the same time, the first one here wins.

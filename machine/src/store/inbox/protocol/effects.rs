@@ -8,7 +8,8 @@ pub(crate) struct Effects {
     pub(crate) work: WorkChange,
     /// The messages that are new or change.
     pub(crate) messages: Vec<(String, MessageState)>,
-    /// The message that is sent takes the correlation id of one that was set aside. That one is kept.
+    /// The message that is sent takes the correlation id of one that was set aside. That one is
+    /// kept.
     pub(crate) replaces: bool,
     /// All queued messages are set aside.
     pub(crate) ends: bool,
@@ -98,7 +99,8 @@ impl Effects {
         self
     }
 
-    /// Refuses an act of a person that would achieve nothing, because the same batch logs it as done.
+    /// Refuses an act of a person that would achieve nothing, because the same batch logs it as
+    /// done.
     pub(crate) fn of_person(self) -> Result<Self, EventRefusal> {
         match self.outcome {
             EventOutcome::Duplicate => Err(EventRefusal::Duplicate),

@@ -10,7 +10,8 @@ pub(crate) enum Event {
     Drive { now: Millis },
     /// A message arrives.
     Send { message: Arc<Outgoing>, now: Millis },
-    /// The machine was changed without the lease (`moved`), or something that it waits for has happened.
+    /// The machine was changed without the lease (`moved`), or something that it waits for has
+    /// happened.
     Notify { moved: bool, now: Millis },
     /// A child has ended that is no call of an invocation.
     ChildEnded { now: Millis },

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::clock::Millis;
 
-/// Why a machine, or a message to it, got no further. It says nothing that the text of an error may repeat, so
-/// it is for every audience.
+/// Why a machine, or a message to it, got no further. It says nothing that the text of an error may
+/// repeat, so it is for every audience.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -31,7 +31,8 @@ pub enum Cause {
     NotValid = 8,
     /// The machine has ended before it took the message.
     Ended = 9,
-    /// The handler waits, and nothing can move the machine: no open call or child, no deadline, no message, and no person.
+    /// The handler waits, and nothing can move the machine: no open call or child, no deadline, no
+    /// message, and no person.
     Stuck = 10,
 }
 

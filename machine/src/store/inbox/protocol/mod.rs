@@ -1,6 +1,6 @@
 //! The protocol of inboxes and leases: one pure function, [`step`], from what is known of a machine
-//! and an event to what changes. The backends run it inside their transactions, and the model checker
-//! runs the same one.
+//! and an event to what changes. The backends run it inside their transactions, and the model
+//! checker runs the same one.
 
 mod attempts;
 mod caused;

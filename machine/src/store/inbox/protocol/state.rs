@@ -10,8 +10,8 @@ pub(crate) struct InboxState {
     pub(crate) ended: bool,
     /// `None` if no worker drives machines of its kind, and after the machine has ended.
     pub(crate) work: Option<Schedule>,
-    /// The newest message of each correlation id; older ones were replaced. A backend reads only those
-    /// that the event names.
+    /// The newest message of each correlation id; older ones were replaced. A backend reads only
+    /// those that the event names.
     pub(crate) messages: BTreeMap<String, MessageState>,
 }
 
@@ -24,15 +24,17 @@ pub(crate) struct Schedule {
     pub(crate) lease: Option<Lease>,
     /// When it is due for a worker, while no worker has it; `None` while there is nothing to do.
     pub(crate) wake: Option<Wake>,
-    /// Since when it has waited for another program, while no worker has it: the last one does not support one of its messages.
+    /// Since when it has waited for another program, while no worker has it: the last one does not
+    /// support one of its messages.
     pub(crate) others_at: Option<Millis>,
-    /// Rises with each message, and with each change without the lease. A worker that has seen all of it
-    /// may wait; otherwise it must look again.
+    /// Rises with each message, and with each change without the lease. A worker that has seen all
+    /// of it may wait; otherwise it must look again.
     pub(crate) revision: u64,
-    /// The attempts at the handler of this state. If it is set aside, messages and deadlines still move
-    /// the machine.
+    /// The attempts at the handler of this state. If it is set aside, messages and deadlines still
+    /// move the machine.
     pub(crate) handler: Tries,
-    /// The number of consecutive times that the handler of this state sent messages to its own machine, and waited.
+    /// The number of consecutive times that the handler of this state sent messages to its own
+    /// machine, and waited.
     pub(crate) self_sends: u32,
     /// The attempts at its due deadlines.
     pub(crate) deadline: Tries,
@@ -48,12 +50,14 @@ pub(crate) struct Schedule {
     pub(crate) stuck_at: Option<Millis>,
 }
 
-/// When a machine is due for a worker: once the clock shows `at`, or a time before `set_at`, because then it went back.
+/// When a machine is due for a worker: once the clock shows `at`, or a time before `set_at`,
+/// because then it went back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Wake {
     /// It orders the machines that are due.
     pub(crate) at: Millis,
-    /// When a worker's own timer was set. A deadline of a state has none, so that it never fires early.
+    /// When a worker's own timer was set. A deadline of a state has none, so that it never fires
+    /// early.
     pub(crate) set_at: Option<Millis>,
 }
 
@@ -105,7 +109,8 @@ impl Schedule {
         self.may(&self.deadline, now)
     }
 
-    /// A worker has let it wait, and has nothing to do for it yet. It may be ready for another program.
+    /// A worker has let it wait, and has nothing to do for it yet. It may be ready for another
+    /// program.
     pub(crate) fn rests(&self, now: Millis) -> bool {
         self.lease.is_none() && self.wake.is_none_or(|wake| !wake.is_due(now))
     }
@@ -124,14 +129,15 @@ impl Schedule {
         self.unseen_end.into_iter().chain(self.seen_end).min()
     }
 
-    /// The handler is tried again before this deadline fires: it failed after a child had ended in time.
+    /// The handler is tried again before this deadline fires: it failed after a child had ended in
+    /// time.
     pub(crate) fn holds(&self, due_at: Millis) -> bool {
         let is_in_time = self.ended_at().is_some_and(|at| at <= due_at);
         is_in_time && self.handler.retry_at.is_some() && !self.handler.set_aside
     }
 
-    /// When a worker that looks now has to look again, if nothing comes in between: at the next attempt of the handler,
-    /// or at a deadline.
+    /// When a worker that looks now has to look again, if nothing comes in between: at the next
+    /// attempt of the handler, or at a deadline.
     pub(crate) fn wakes_at(&self, due_at: Option<Millis>, now: Millis) -> Option<Wake> {
         let handler = self.retry(&self.handler).filter(|_| !self.handler.set_aside);
         let due_at = due_at.filter(|due_at| !self.deadline.set_aside && !self.holds(*due_at));

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
-/// The number of consecutive times that a handler may send messages to its own machine and wait, before it is set aside.
+/// The number of consecutive times that a handler may send messages to its own machine and wait,
+/// before it is set aside.
 pub(crate) const MAX_SELF_SENDS: u32 = 100;
 
 /// Decides what an event changes. Everything that has to be decided about inboxes and leases is
@@ -115,8 +116,8 @@ fn send(state: &InboxState, message: &Arc<Outgoing>, now: Millis) -> Result<Effe
             let is_same = sent.is_some_and(|sent| sent.is_same(message));
             let is_corrected = !is_same || sent.is_some_and(|sent| sent.seen != message.seen);
             match known.status {
-                // A message that was set aside does not keep a better one away. It is never taken itself: so of
-                // each correlation id one message is taken.
+                // A message that was set aside does not keep a better one away. It is never taken
+                // itself: so of each correlation id one message is taken.
                 Delivery::SetAside | Delivery::Replaced if is_corrected => true,
                 // The first one is still there, with its own condition.
                 Delivery::Queued if is_corrected => return Err(EventRefusal::OtherMessage),
@@ -234,8 +235,8 @@ impl Moved {
         let mut outcome = EventOutcome::Done;
         let after = state.after(&messages);
         match next {
-            // The message that comes next may have been tried too often, or a deadline may come too early: then the lease
-            // is released.
+            // The message that comes next may have been tried too often, or a deadline may come too
+            // early: then the lease is released.
             AfterMove::Go(on) => match begun(&after, &mut work, on, (*revision, *max_attempts))? {
                 Some(counted) => {
                     messages.extend(counted);
@@ -358,8 +359,8 @@ impl Fail {
                 } else {
                     tries.retry_at = Some(*retry_at);
                 }
-                // Neither a deadline that failed delays other work, nor a handler that came before a message. One that only
-                // looked has nothing behind it.
+                // Neither a deadline that failed delays other work, nor a handler that came before
+                // a message. One that only looked has nothing behind it.
                 let is_ahead = *on == Attempted::Deadline
                     || *on == Attempted::State && work.ended_at().is_some();
                 Some(Wake::ready(*now)).filter(|_| is_ahead)

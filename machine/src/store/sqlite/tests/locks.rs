@@ -124,8 +124,8 @@ fn sent<T>(mut answer: Reply<T>) -> impl FnOnce() -> Result<T, Unavailable> {
     }
 }
 
-/// Three groups of callers whose time is over do not wait for the busy timeout, let alone three times. Those that
-/// came later have their own time.
+/// Three groups of callers whose time is over do not wait for the busy timeout, let alone three
+/// times. Those that came later have their own time.
 #[test]
 fn callers_behind_a_frozen_process_wait_for_one_busy_timeout() {
     let place = Place::new();

@@ -117,8 +117,8 @@ fn write_large(place: &Place, store: &Sqlite, machines: usize) -> u64 {
 #[test]
 fn checkpoints_bound_the_log() {
     let (place, store) = with_small_log();
-    // They write more than twice the bound. A checkpoint that is not restarted before the next commit frees
-    // nothing in the log, so that a busy writer needs its bound.
+    // They write more than twice the bound. A checkpoint that is not restarted before the next
+    // commit frees nothing in the log, so that a busy writer needs its bound.
     let largest = write_large(&place, &store, 80);
     assert!(largest < LOG_BYTES * 3 / 2, "{largest}");
     wait_for("not truncated when idle", || wal_bytes(&place.path()) == 0);

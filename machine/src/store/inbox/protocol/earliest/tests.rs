@@ -1,7 +1,8 @@
 use super::Turn::{Deadline, Handler, Message};
 use super::*;
 
-/// When a message was sent, a child ended, and a deadline was due; what comes next, also while the handler is failing.
+/// When a message was sent, a child ended, and a deadline was due; what comes next, also while the
+/// handler is failing.
 type Case = ([Option<Millis>; 3], [Option<Turn>; 2]);
 
 const TABLE: [Case; 19] = [

@@ -1,6 +1,6 @@
-//! Every order in which a few workers, messages, crashes and takeovers can meet: the checker runs the
-//! real [`step`](super::step) through all of them. It must also find what is wrong with broken twins
-//! of the protocol, so that its silence means something.
+//! Every order in which a few workers, messages, crashes and takeovers can meet: the checker runs
+//! the real [`step`](super::step) through all of them. It must also find what is wrong with broken
+//! twins of the protocol, so that its silence means something.
 
 mod crowd;
 mod defect;

@@ -75,7 +75,8 @@ impl Worker {
         }
     }
 
-    /// Commits a transition: the version must be the one that it has read, and the token the newest.
+    /// Commits a transition: the version must be the one that it has read, and the token the
+    /// newest.
     pub(super) fn commit(
         &mut self,
         world: &mut World,

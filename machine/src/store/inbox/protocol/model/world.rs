@@ -12,12 +12,13 @@ use crate::{clock::Millis, store::inbox::message::Outgoing};
 /// no end and the number of states has one.
 pub(super) const NOW: Millis = 0;
 
-/// One machine that takes its first message, works, takes the second one, works, and so on, and ends;
-/// its inbox and its lease; and the workers.
+/// One machine that takes its first message, works, takes the second one, works, and so on, and
+/// ends; its inbox and its lease; and the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) state: InboxState,
-    /// Where the machine is: at an even place it waits for a message, at an odd one its handler moves it.
+    /// Where the machine is: at an even place it waits for a message, at an odd one its handler
+    /// moves it.
     pub(super) place: usize,
     /// When its deadline is due: of the first place only.
     pub(super) due_at: Option<Millis>,
@@ -59,8 +60,8 @@ pub(super) struct Facts {
     /// The corresponding counts of the handler and of the deadline.
     pub(super) crashed_by_handler: u8,
     pub(super) crashed_by_deadline: u8,
-    /// The revision that the last worker that let the machine wait had seen, and the messages that it
-    /// passed.
+    /// The revision that the last worker that let the machine wait had seen, and the messages that
+    /// it passed.
     pub(super) parked: Option<(u64, [bool; 2])>,
     pub(super) fault: Option<Fault>,
 }
@@ -118,8 +119,8 @@ impl World {
         Some(effects.outcome)
     }
 
-    /// Errors decide nothing, and neither does how long ago something was due, nor a number that repeats what the
-    /// messages say.
+    /// Errors decide nothing, and neither does how long ago something was due, nor a number that
+    /// repeats what the messages say.
     fn forget_texts(&mut self) {
         if let Some(work) = &mut self.state.work {
             (work.failed, work.queued) = (None, 0);
@@ -152,7 +153,8 @@ impl World {
         self.facts.sent[message] = true;
     }
 
-    /// Another message with the same correlation id. What was done to the one before does not count for it.
+    /// Another message with the same correlation id. What was done to the one before does not count
+    /// for it.
     pub(super) fn send_other(&mut self, protocol: Protocol) {
         if self.arrives(protocol, 0, "other") {
             self.facts.crashed_by[0] = 0;
