@@ -13,13 +13,18 @@ use crate::worker::prelude::*;
 
 const A_MINUTE: Duration = Duration::from_mins(1);
 
+/// What the program reads.
 const TEXT: &str = "nothing can move the machine while its handler waits: return a transition, or make the state \
                     `#[stable]` (it has no open call or child, no deadline, no message, and no move for a person)";
+
+/// What operators read.
+const REPORT: &str = "its program must change, so report this to its developers (its handler waits, but it \
+                      has no open call or child, no deadline, no message, and no move for a person)";
 
 async fn stuck(store: &Store) -> BTreeSet<Id> {
     let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
     let stuck = attention.concerns.iter().filter(|it| it.reason == ConcernReason::Stuck);
-    let checked = stuck.inspect(|it| assert_eq!(it.cause.as_deref(), Some(TEXT)));
+    let checked = stuck.inspect(|it| assert_eq!(it.cause.as_deref(), Some(REPORT)));
     checked.map(|it| it.id.unwrap()).collect()
 }
 
@@ -78,7 +83,7 @@ fn it_needs_attention_after_a_minute_and_until_there_is_news() {
         let rest = async || settle(worker(&store).handler(rests::<AnyLamp>())).await;
         rest().await;
         // Neither a worker nor its program makes the next move.
-        let nothing = (WaitingFor::Nothing, format!("nothing: {TEXT}"));
+        let nothing = (WaitingFor::Nothing, format!("nothing: {REPORT}"));
         assert_eq!(waits_for(&store, id).await, nothing);
         let running = worker(&store).handler(rests::<AnyLamp>()).start();
         assert_eq!(waits_for(&store, id).await, nothing);

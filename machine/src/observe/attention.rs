@@ -158,7 +158,7 @@ pub struct Concern<A: Audience = Human> {
     /// The failure, if a worker failed.
     pub trouble: Option<Trouble>,
     /// In words that repeat no data: for what is overdue, the deadline or the call, and the calls
-    /// that the deadline waits for; for what is stuck, the repair; for an inbox, the number of its
+    /// that the deadline waits for; for what is stuck, what to do; for an inbox, the number of its
     /// messages; for a worker, its process, and why it refused to start; for the log, the process
     /// that reads, and the repair; for a gate, why it can no longer be approved, or what to know
     /// before, which has the arguments of a call in doubt that it may repeat.

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::{ChildView, Detail, NextStep, undriven::Need};
 use crate::clock::Millis;
-use crate::store::Cause;
 use crate::view::{Audience, Label};
 
 /// The nearest cause why a machine has not moved on.
@@ -51,6 +50,11 @@ const PROGRAM: &str = "its program, which makes the next move";
 const WITHOUT_WORKER: &str =
     "its program, which makes the next move: no worker has ever opened this file";
 
+/// Why a machine that nothing can move stands still, and what to do about it, for operators; the
+/// repair of its program is in [`Cause::Stuck`](crate::store::Cause::Stuck).
+pub(super) const STUCK: &str = "its program must change, so report this to its developers (its handler waits, but it \
+                                has no open call or child, no deadline, no message, and no move for a person)";
+
 impl<A: Audience> Detail<A> {
     /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the
     /// next move; `is_stuck` is true if nothing can move it, apart from a child that came later.
@@ -68,7 +72,7 @@ impl<A: Audience> Detail<A> {
             return of(WaitingFor::Child, about(child), None);
         }
         if is_stuck {
-            return of(WaitingFor::Nothing, format!("nothing: {}", Cause::Stuck), None);
+            return of(WaitingFor::Nothing, format!("nothing: {STUCK}"), None);
         }
         let execution = self.execution.as_ref();
         let answer_by = execution.and_then(|execution| execution.answer_by);

@@ -9,6 +9,7 @@ use super::{
     Concern, ConcernReason, NextStep, Observer, Trouble,
     concern_list::ConcernList,
     undriven::{Needs, PATIENCE},
+    waiting::STUCK,
 };
 use crate::view::Audience;
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     line::OneLine,
     process::Process,
     store::{
-        Cause, Failing, LoadError, Query,
+        Failing, LoadError, Query,
         backend::Schedules,
         inbox::{
             crew::{LiveWorker, RefusedWorker},
@@ -132,7 +133,7 @@ impl Observer {
             }
             ConcernReason::Stuck => {
                 let stuck = self.store.stuck(PATIENCE, limit).await?.into_iter();
-                stuck.map(|(id, _)| (id, Cause::Stuck.to_string())).collect()
+                stuck.map(|(id, _)| (id, STUCK.to_owned())).collect()
             }
             _ => {
                 let crowded = self.store.inner.backend.schedules(Schedules::Crowded(limit)).await?;
