@@ -40,7 +40,7 @@ pub(crate) struct WriteBatch {
     pub(crate) moved_children: Vec<MovedChild>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
-    /// A worker that starts, or workers that have ended.
+    /// The row of a worker, new or changed, or the rows of workers that have ended.
     pub(crate) crew: Option<CrewChange>,
     /// Tools that are irreversible from now on.
     pub(crate) tools: Vec<String>,

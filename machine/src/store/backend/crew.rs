@@ -21,9 +21,10 @@ pub(crate) struct PinnedLog {
     pub(crate) pids: Vec<u32>,
 }
 
-/// A change of the workers.
+/// A change of the rows of workers.
 #[derive(Debug, Clone)]
 pub(crate) enum CrewChange {
-    Joins(WorkerRow),
-    Leave(Vec<Id>),
+    /// Of a worker that starts, or refuses to; or it replaces the row of this id.
+    Put(WorkerRow),
+    Remove(Vec<Id>),
 }

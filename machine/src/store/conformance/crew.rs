@@ -17,14 +17,14 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         })
         .collect();
     for worker in &crew {
-        changes(&store, CrewChange::Joins(worker.clone())).await?;
+        changes(&store, CrewChange::Put(worker.clone())).await?;
     }
     are_known(&store, &crew).await?;
     // It says more.
     crew[1].body = "no\0 \u{1f980}".to_owned();
-    changes(&store, CrewChange::Joins(crew[1].clone())).await?;
+    changes(&store, CrewChange::Put(crew[1].clone())).await?;
     are_known(&store, &crew).await?;
-    changes(&store, CrewChange::Leave(vec![crew[0].id, crew[2].id, Id::fresh()])).await?;
+    changes(&store, CrewChange::Remove(vec![crew[0].id, crew[2].id, Id::fresh()])).await?;
     are_known(&store, &crew[1..2]).await?;
 
     store.drives(&["job", "execution", "job"]).await?;

@@ -209,7 +209,7 @@ impl Defect {
                 }
             });
         }
-        if let (Self::KeepsWorkers, Some(CrewChange::Leave(workers))) = (self, &mut batch.crew) {
+        if let (Self::KeepsWorkers, Some(CrewChange::Remove(workers))) = (self, &mut batch.crew) {
             workers.clear();
         }
         for write in &mut batch.writes {

@@ -234,7 +234,7 @@ impl Store {
             let known = self.crew().await?.refused;
             row.id = known.iter().find(is_same).map_or(row.id, |it| it.worker.id);
         }
-        let batch = WriteBatch { crew: Some(CrewChange::Joins(row)), ..self.new_batch() };
+        let batch = WriteBatch { crew: Some(CrewChange::Put(row)), ..self.new_batch() };
         self.inner.backend.apply(batch).await.map(drop)
     }
 
@@ -250,7 +250,7 @@ impl Store {
                 .iter()
                 .map(|kind| self.inner.definitions.own(kind))
                 .collect(),
-            crew: Some(CrewChange::Joins(registered)),
+            crew: Some(CrewChange::Put(registered)),
             ..self.new_batch()
         };
         // Nothing in it can be rejected.
@@ -264,17 +264,15 @@ impl Store {
 
     /// The worker has ended.
     pub(crate) async fn leave(&self, workers: Vec<Id>) -> Result<(), Unavailable> {
-        let crew = Some(CrewChange::Leave(workers));
+        let crew = Some(CrewChange::Remove(workers));
         let batch = WriteBatch { crew, ..self.new_batch() };
         self.inner.backend.apply(batch).await.map(drop)
     }
 
     /// The reader that has kept the log of the file from being reset for this time or longer.
     pub(crate) fn pinned(&self, patience: Duration) -> Option<PinnedLog> {
-        let patience_ms = Millis::try_from(patience.as_millis()).unwrap_or(Millis::MAX);
-        let now = self.now();
-        let pinned = self.inner.backend.pinned(now);
-        pinned.filter(|it| now.saturating_sub(it.since) >= patience_ms)
+        let pinned = self.inner.backend.pinned(self.now());
+        pinned.filter(|it| it.since <= self.ago(patience))
     }
 
     /// Says in the row of a worker which reader it has found.
@@ -288,7 +286,7 @@ impl Store {
         let mut body: WorkerBody = serde_json::from_str(&row.body).map_err(Unavailable::other)?;
         body.pinned = pinned;
         row.body = serde_json::to_string(&body).map_err(Unavailable::other)?;
-        let batch = WriteBatch { crew: Some(CrewChange::Joins(row)), ..self.new_batch() };
+        let batch = WriteBatch { crew: Some(CrewChange::Put(row)), ..self.new_batch() };
         self.inner.backend.apply(batch).await.map(drop)
     }
 

@@ -92,8 +92,8 @@ impl Tables {
             self.record(*id, (event, batch.clock.as_ref()), &effects);
         }
         match &batch.crew {
-            Some(CrewChange::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
-            Some(CrewChange::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
+            Some(CrewChange::Put(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
+            Some(CrewChange::Remove(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
             None => {}
         }
         outcomes

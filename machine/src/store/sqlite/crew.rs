@@ -10,14 +10,14 @@ use crate::{
 
 pub(super) fn write(connection: &Connection, crew: &CrewChange) -> rusqlite::Result<()> {
     match crew {
-        CrewChange::Joins(WorkerRow { id, name, body }) => {
+        CrewChange::Put(WorkerRow { id, name, body }) => {
             connection.run(
                 "INSERT INTO worker (id, name, body) VALUES (?1, ?2, ?3)
                      ON CONFLICT (id) DO UPDATE SET name = excluded.name, body = excluded.body",
                 params![id.bytes(), name, body],
             )?;
         }
-        CrewChange::Leave(workers) => {
+        CrewChange::Remove(workers) => {
             let mut delete = connection.prepare_cached("DELETE FROM worker WHERE id = ?1")?;
             for id in workers {
                 delete.execute([id.bytes()])?;
