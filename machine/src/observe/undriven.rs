@@ -46,24 +46,12 @@ pub(crate) enum Needs {
     Handler(String),
     /// A tool of this name.
     Tool(String),
-    /// A program that takes a message to machines of this kind, or reads them, which all others
-    /// leave alone.
-    Program(String),
 }
 
 impl Needs {
-    /// Its kind: `handler`, `tool` or `program`.
-    pub(crate) fn what(&self) -> &'static str {
-        match self {
-            Self::Handler(_) => "handler",
-            Self::Tool(_) => "tool",
-            Self::Program(_) => "program",
-        }
-    }
-
     /// Its name.
     pub(crate) fn name(&self) -> &str {
-        let (Self::Handler(name) | Self::Tool(name) | Self::Program(name)) = self;
+        let (Self::Handler(name) | Self::Tool(name)) = self;
         name
     }
 }
@@ -80,21 +68,34 @@ impl fmt::Display for Needs {
                     "no live worker has the tool `{tool}`: start the program that has it, or add `.tool(..)` to its worker"
                 )
             }
-            Self::Program(machine) => {
-                write!(
-                    f,
-                    "no live worker takes the message to this `{machine}`, or reads its state: start the program that does"
-                )
-            }
         }
     }
 }
 
-/// What no live worker has, unless it is silent.
+/// A machine that is ready for a worker.
+struct Ready {
+    machine: String,
+    needs: Needs,
+    /// The live workers have left it to another program, for the time of [`PATIENCE`] or longer.
+    is_left: bool,
+}
+
+/// What no live worker has, unless it is silent, or leaves the machine to another program.
 #[derive(Debug, Clone)]
 pub(crate) struct Unmet {
     pub(crate) needs: Needs,
     lack: Lack,
+}
+
+impl Unmet {
+    /// The kind of what is missing: `handler`, `tool` or `program`.
+    pub(crate) fn what(&self) -> &'static str {
+        match (&self.lack, &self.needs) {
+            (Lack::Program, _) => "program",
+            (_, Needs::Handler(_)) => "handler",
+            (_, Needs::Tool(_)) => "tool",
+        }
+    }
 }
 
 /// Why nothing meets a need.
@@ -106,12 +107,14 @@ enum Lack {
     Capability,
     /// The worker that has it is silent.
     Life(Process),
+    /// Those that have it do not take a message to the machine, or do not read it.
+    Program,
 }
 
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let does = match &self.needs {
-            Needs::Handler(machine) | Needs::Program(machine) => format!("drives `{machine}`"),
+            Needs::Handler(machine) => format!("drives `{machine}`"),
             Needs::Tool(tool) => format!("has the tool `{tool}`"),
         };
         match &self.lack {
@@ -124,6 +127,13 @@ impl fmt::Display for Unmet {
                     f,
                     "the worker that {does}, in {process}, has not looked for work for a minute or longer: if it is \
                      frozen or blocked, end it and start its program again"
+                )
+            }
+            Lack::Program => {
+                let machine = self.needs.name();
+                write!(
+                    f,
+                    "no live worker takes the message to this `{machine}`, or reads its state: start the program that does"
                 )
             }
         }
@@ -147,33 +157,30 @@ impl Workers {
         let have = self.live.iter().filter(|worker| match needs {
             Needs::Handler(machine) => worker.drives(machine),
             Needs::Tool(tool) => worker.runs(tool),
-            // It would have done it.
-            Needs::Program(_) => false,
         });
         have.min_by_key(|worker| worker.is_silent)
     }
 
-    /// The first of these that no live worker has, unless it is silent.
-    fn unmet(&self, needs: Vec<Needs>) -> Option<Unmet> {
-        needs.into_iter().find_map(|needs| {
-            let lack = match self.with(&needs) {
-                None if self.are_used() => Lack::Capability,
-                None => Lack::Workers,
-                Some(worker) if worker.is_silent => Lack::Life(worker.process.clone()),
-                Some(_) => return None,
-            };
-            Some(Unmet { needs, lack })
-        })
+    /// Why none of them moves it on; `None` if one does.
+    fn unmet(&self, needs: Needs, is_left: bool) -> Option<Unmet> {
+        let lack = match self.with(&needs) {
+            None if self.are_used() => Lack::Capability,
+            None => Lack::Workers,
+            Some(worker) if worker.is_silent => Lack::Life(worker.process.clone()),
+            Some(_) if is_left => Lack::Program,
+            Some(_) => return None,
+        };
+        Some(Unmet { needs, lack })
     }
 }
 
 impl Store {
     /// What a machine needs of a worker now, if it is for a worker to move it on.
     pub(super) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
-        let Some((_, needs)) = self.needs(id, self.now()).await? else { return Ok(None) };
+        let Some(ready) = self.ready_for(id, self.now()).await? else { return Ok(None) };
         let workers = self.all_workers().await?;
         let has_workers = workers.are_used();
-        let unmet = if has_workers { workers.unmet(needs) } else { None };
+        let unmet = if has_workers { workers.unmet(ready.needs, ready.is_left) } else { None };
         Ok(Some(Need { unmet, has_workers }))
     }
 
@@ -224,8 +231,8 @@ impl Store {
         let mut found = BTreeMap::new();
         for id in ready {
             if !found.contains_key(&id)
-                && let Some((machine, needs)) = self.needs(id, before).await?
-                && let Some(unmet) = workers.unmet(needs)
+                && let Some(Ready { machine, needs, is_left }) = self.ready_for(id, before).await?
+                && let Some(unmet) = workers.unmet(needs, is_left)
             {
                 found.insert(id, Undriven { id, machine, unmet });
             }
@@ -255,12 +262,8 @@ impl Store {
         Ok(())
     }
 
-    /// The kind of a machine, and what it needs of workers, if it is for a worker to move it on.
-    async fn needs(
-        &self,
-        id: Id,
-        before: Millis,
-    ) -> Result<Option<(String, Vec<Needs>)>, LoadError> {
+    /// A machine with what it needs of a worker, if it is for a worker to move it on.
+    async fn ready_for(&self, id: Id, before: Millis) -> Result<Option<Ready>, LoadError> {
         let observed = LoadError::readable(self.observed_one(id).await)?;
         // An unreadable machine is a separate concern.
         let Some(observed) = observed else { return Ok(None) };
@@ -273,22 +276,21 @@ impl Store {
             return Ok(None);
         }
         let machine = observed.definition.name.to_string();
+        if observed.definition.name == execution::DEFINITION.name {
+            let execution = LoadError::readable(self.execution_of(observed).await)?;
+            let Some(execution) = execution else { return Ok(None) };
+            let tool = self.needs_tool(&execution).await;
+            return Ok(tool.map(|needs| Ready { machine, needs, is_left: false }));
+        }
+        // A question needs a worker only once an answer has come.
+        let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
+        if observed.is_question() && queued.is_empty() && !is_due {
+            return Ok(None);
+        }
         let left_at = work.and_then(|work| work.others_at);
         let is_left = left_at.is_some_and(|left_at| left_at <= self.ago(PATIENCE));
-        let needs = if observed.definition.name == execution::DEFINITION.name {
-            match LoadError::readable(self.execution_of(observed).await)? {
-                Some(execution) => self.needs_tool(&execution).await.map(|tool| vec![tool]),
-                None => None,
-            }
-        } else {
-            // A question needs a worker only once an answer has come.
-            let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
-            let rests = observed.is_question() && queued.is_empty() && !is_due;
-            let handler = Needs::Handler(machine.clone());
-            let program = is_left.then(|| Needs::Program(machine.clone()));
-            (!rests).then(|| [handler].into_iter().chain(program).collect())
-        };
-        Ok(needs.map(|needs| (machine, needs)))
+        let needs = Needs::Handler(machine.clone());
+        Ok(Some(Ready { machine, needs, is_left }))
     }
 
     async fn needs_tool(&self, execution: &AnyExecution) -> Option<Needs> {

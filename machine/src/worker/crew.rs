@@ -15,7 +15,7 @@ use crate::{
     contract::bounded,
     definition::Definition,
     id::Id,
-    observe::undriven::{Needs, PATIENCE, Undriven, Unmet},
+    observe::undriven::{Needs, PATIENCE, Undriven},
     store::{
         Cause, Store, Unavailable,
         backend::{FoundRow, PinnedLog},
@@ -179,9 +179,10 @@ impl Crew {
     }
 
     fn warn(&mut self, undriven: &[Undriven]) {
-        for Undriven { id, machine, unmet: Unmet { needs, .. } } in undriven {
+        for Undriven { id, machine, unmet } in undriven {
+            let needs = &unmet.needs;
             if !self.warned.contains(needs) {
-                let (id, kind, needed) = (display(*id), machine.as_str(), needs.what());
+                let (id, kind, needed) = (display(*id), machine.as_str(), unmet.what());
                 telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();
                 self.warned.insert(needs.clone());
             }
