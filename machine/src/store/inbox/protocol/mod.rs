@@ -11,6 +11,7 @@ mod event;
 mod fault;
 #[cfg(test)]
 mod model;
+mod news;
 mod state;
 mod step;
 #[cfg(test)]

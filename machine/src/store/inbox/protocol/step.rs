@@ -1,13 +1,11 @@
-use std::sync::Arc;
-
 use super::{
     AfterMove, Attempted, Cause, Claim, Delivery, Effects, Event, EventOutcome, EventRefusal, Fail,
     Fault, InboxState, LastFailure, Lease, MessageState, Moved, Schedule, Switch, Tries, Wait,
     Wake, WorkChange,
     attempts::{begun, given_back, set_aside, tried},
-    ended,
+    news::{child_ended, drive, left, requeue, revision, send},
 };
-use crate::{clock::Millis, store::inbox::message::Outgoing};
+use crate::clock::Millis;
 
 /// The number of consecutive times that a handler may send messages to its own machine and wait,
 /// before it is set aside.
@@ -62,7 +60,7 @@ impl Schedule {
     }
 
     /// Makes it due for a worker now, or makes its worker recheck it.
-    fn wake(&mut self, now: Millis) {
+    pub(super) fn wake(&mut self, now: Millis) {
         self.revision = self.revision.wrapping_add(1);
         // No worker claims it before that.
         self.stuck_at = None;
@@ -74,7 +72,7 @@ impl Schedule {
 
     /// The machine is in another state than before, or handled what it had to: nothing of what was
     /// tried before counts.
-    fn progress(&mut self) {
+    pub(super) fn progress(&mut self) {
         self.handler = Tries::default();
         self.self_sends = 0;
         self.deadline = Tries::default();
@@ -98,77 +96,6 @@ pub(super) fn queued(state: &InboxState, correlation: &str) -> Result<MessageSta
 fn handled(state: &InboxState, correlation: &str) -> Result<MessageState, EventRefusal> {
     let message = queued(state, correlation)?;
     Ok(MessageState { status: Delivery::Handled, fault: None, ..message })
-}
-
-fn drive(state: &InboxState, now: Millis) -> Effects {
-    if state.ended || state.work.is_some() {
-        return Effects::default();
-    }
-    let (wake, queued) = (Some(Wake::ready(now)), state.count_queued());
-    Effects::of(Schedule { wake, queued, ..Schedule::default() })
-}
-
-fn send(state: &InboxState, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, EventRefusal> {
-    let replaces = match state.messages.get(&message.correlation) {
-        None => false,
-        Some(known) => {
-            let sent = known.sent.as_ref();
-            let is_same = sent.is_some_and(|sent| sent.is_same(message));
-            let is_corrected = !is_same || sent.is_some_and(|sent| sent.seen != message.seen);
-            match known.status {
-                // A message that was set aside does not keep a better one away. It is never taken
-                // itself: so of each correlation id one message is taken.
-                Delivery::SetAside | Delivery::Replaced if is_corrected => true,
-                // The first one is still there, with its own condition.
-                Delivery::Queued if is_corrected => return Err(EventRefusal::OtherMessage),
-                _ if is_same => return Ok(Effects::outcome(EventOutcome::Duplicate)),
-                _ => return Err(EventRefusal::OtherMessage),
-            }
-        }
-    };
-    let sent = Some(Arc::clone(message));
-    if state.ended {
-        let (status, fault) = (Delivery::SetAside, Some(ended(None)));
-        let known = MessageState { status, fault, attempts: 0, sent };
-        let messages = vec![(message.correlation.clone(), known)];
-        return Ok(Effects {
-            messages,
-            replaces,
-            outcome: EventOutcome::Ended,
-            ..Effects::default()
-        });
-    }
-    let work = state.work.clone().map_or(WorkChange::Keep, |mut work| {
-        work.wake(now);
-        WorkChange::Set(work)
-    });
-    let known = MessageState { sent, ..MessageState::default() };
-    let messages = vec![(message.correlation.clone(), known)];
-    Ok(Effects { work, messages, replaces, ..Effects::default() })
-}
-
-fn revision(state: &InboxState, moved: bool, now: Millis) -> Effects {
-    let Some(mut work) = state.work.clone() else { return Effects::default() };
-    work.wake(now);
-    if moved {
-        work.progress();
-    }
-    Effects::of(work)
-}
-
-fn child_ended(state: &InboxState, now: Millis) -> Effects {
-    let mut effects = revision(state, false, now);
-    if let WorkChange::Set(work) = &mut effects.work {
-        work.unseen_end.get_or_insert(now);
-    }
-    effects
-}
-
-/// The handler of the next state does not wait for children that ended before.
-fn left(state: &InboxState) -> Effects {
-    let work = state.work.clone().filter(|work| work.ended_at().is_some());
-    let forgotten = |work| Schedule { unseen_end: None, seen_end: None, ..work };
-    work.map(forgotten).map_or_else(Effects::default, Effects::of)
 }
 
 impl Claim {
@@ -381,24 +308,4 @@ impl Fail {
         work.others_at = *others_at;
         Ok(Effects { messages, ..Effects::of(work) })
     }
-}
-
-fn requeue(state: &InboxState, now: Millis, names: &[String]) -> Result<Effects, EventRefusal> {
-    if state.ended {
-        return Err(EventRefusal::NoWork);
-    }
-    let mut messages = Vec::new();
-    for correlation in names {
-        let message = state.messages.get(correlation).ok_or(EventRefusal::NotQueued)?;
-        if message.status == Delivery::SetAside {
-            let again = MessageState { sent: message.sent.clone(), ..MessageState::default() };
-            messages.push((correlation.clone(), again));
-        }
-    }
-    let work = state.work.clone().map_or(WorkChange::Keep, |mut work| {
-        work.wake(now);
-        work.progress();
-        WorkChange::Set(work)
-    });
-    Ok(Effects { work, messages, ..Effects::default() })
 }
