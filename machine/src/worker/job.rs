@@ -4,6 +4,7 @@ mod adopt;
 mod choice;
 mod moves;
 mod outcomes;
+mod park;
 mod stuck;
 mod writes;
 
@@ -16,7 +17,7 @@ use std::{
 use futures_util::FutureExt;
 use tracing::{Instrument, Span, field::display};
 
-use self::writes::Again;
+use self::park::Again;
 use super::{
     FailedAttempt, Handler,
     lease::HeldLease,

@@ -12,7 +12,7 @@ use futures_util::{
 use serde_json::Value;
 use tracing::field::display;
 
-use super::{Flow, Handler, Job, kind, writes::Again};
+use super::{Flow, Handler, Job, kind, park::Again};
 use crate::{
     actor::{Actor, Call},
     future::panic_text,
