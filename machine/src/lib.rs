@@ -13,7 +13,7 @@ extern crate alloc;
 extern crate self as machine;
 
 #[doc(hidden)]
-#[path = "private.rs"]
+#[path = "private/mod.rs"]
 pub mod __private;
 pub mod actor;
 mod debug;
