@@ -8,7 +8,7 @@ use machine::{
 };
 
 use super::bank::Line;
-use crate::worker::{leave::committed, prelude::*};
+use crate::worker::prelude::*;
 
 /// A call of the tour.
 struct Known {
@@ -70,8 +70,13 @@ pub(super) struct Counts {
     pub(super) declined: usize,
 }
 
-/// Checks a walk.
-pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> Counts {
+/// Checks a walk with everything that was committed on it.
+pub(super) async fn check(
+    store: &Store,
+    tour: Id,
+    history: &[(Id, Entry)],
+    lines: &[Line],
+) -> Counts {
     let mut calls = BTreeMap::new();
     for call in store.children(tour).await.unwrap() {
         let call: AnyExecution = store.load(call.id).await.unwrap();
@@ -89,7 +94,7 @@ pub(super) async fn check(store: &Store, tour: Id, lines: &[Line]) -> Counts {
         calls.insert(call.id(), known);
     }
     let mut told = Told { tour, lines, calls, visit: Visit::default(), counts: Counts::default() };
-    for (id, entry) in &committed(store).await {
+    for (id, entry) in history {
         if *id == tour {
             told.tour_moves(entry);
         } else if let Some(fact) = CallFact::of(entry) {

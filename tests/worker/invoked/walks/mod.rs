@@ -6,6 +6,7 @@
 mod bank;
 mod check;
 mod table;
+mod twins;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -191,7 +192,8 @@ async fn each_outcome_is_taken_once_by_its_visit_whoever_dies() {
         walk.ends().await;
         let lines = bank::lines(&file(&walk.folder));
         walk.is_as_shown(&lines);
-        let counts = check::check(&walk.store, walk.tour, &lines).await;
+        let history = committed(&walk.store).await;
+        let counts = check::check(&walk.store, walk.tour, &history, &lines).await;
         all.joined += counts.joined;
         all.withdrawn += counts.withdrawn;
         all.declined += counts.declined;
