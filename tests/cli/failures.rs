@@ -9,7 +9,7 @@ use machine::{
     actor::Actors,
     clock::{Clock, Millis},
     store::{Cause, Message, OpenOptions},
-    worker::{Handled, Handler, Task, Worker},
+    worker::{Handled, Handler, Next, Task, Worker},
 };
 
 use crate::surfaces::{AnyOrder, Place, end};
@@ -136,6 +136,37 @@ impl Handler for Refuses {
     async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
         Err("no stamps".into())
     }
+}
+
+struct Rests;
+
+impl Handler for Rests {
+    type Machine = parcel::AnyParcel;
+
+    async fn handle(&self, _: parcel::AnyParcel, _: &mut Task) -> Handled<parcel::AnyParcel> {
+        Ok(Next::Wait)
+    }
+}
+
+/// The command that is offered works as it is. For everybody but the program, the machine has been
+/// stuck for two minutes.
+#[tokio::test]
+async fn a_stuck_machine_is_requeued() {
+    let place = Place::with(&OpenOptions::new().clock(Past)).await;
+    let mut parcel = parcel::Parcel::new();
+    place.store.create(&mut parcel).await.unwrap();
+    let id = parcel.id();
+    let worker = Worker::new(&place.store, Actors::issue("post").unwrap()).handler(Rests);
+    worker.run_until_idle().await.unwrap();
+    let command = format!("requeue {id} --as NAME");
+    let report = "report this to its developers, and requeue it when they have changed its program";
+    place.run(&["list"]).shows(&["stuck", report, &format!("requeue {}", &end(id)[4..])]);
+    place.run(&["show", &end(id)]).shows(&[report, &command]);
+    let offered: Vec<_> = command.split(' ').collect();
+    place.run(&offered).done();
+    place.run(&offered).failed(1, "it is not stuck, so there is nothing to requeue");
+    let shown = place.run(&["show", &end(id)]);
+    assert!(!shown.done().contains("requeue"), "{shown:?}");
 }
 
 /// A worker would wait for it, too.

@@ -205,7 +205,9 @@ fn does_not_apply(situation: &str, act: &str) -> &'static str {
             "which is terminal, so workers retry nothing of it"
         }
         "send" if has_ended => "so it accepts no more messages",
-        "requeue" => "nothing of {id} was set aside, so there is nothing to requeue",
+        "requeue" => {
+            "nothing of {id} was set aside, and it is not stuck, so there is nothing to requeue"
+        }
         "requeue other" => "{id} has no message `form-18`; `show {id}` lists its messages",
         "send" => "people move an execution only by the commands that `show` lists",
         _ if is_order => "{id} is of the kind `order`, in ",

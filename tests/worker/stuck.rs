@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use machine::{
-    observe::{ConcernReason, Observer, WaitingFor},
+    observe::{ConcernReason, NextStep, Observer, WaitingFor},
+    operate::Operator,
     store::Cause,
     testing::{TestClock, TestEnvironment},
     view::Internal,
@@ -18,14 +19,23 @@ const TEXT: &str = "nothing can move the machine while its handler waits: return
                     `#[stable]` (it has no open call or child, no deadline, no message, and no move for a person)";
 
 /// What operators read.
-const REPORT: &str = "its program must change, so report this to its developers (its handler waits, but it \
-                      has no open call or child, no deadline, no message, and no move for a person)";
+const REPORT: &str = "report this to its developers, and requeue it when they have changed its program (its \
+                      handler waits, but it has no open call or child, no deadline, no message, and no move \
+                      for a person)";
+
+fn requeues(id: Id) -> NextStep {
+    NextStep::Requeue { id, messages: Vec::new() }
+}
 
 async fn stuck(store: &Store) -> BTreeSet<Id> {
     let attention = Observer::new(store).attention::<Internal>(&Query::new()).await.unwrap();
     let stuck = attention.concerns.iter().filter(|it| it.reason == ConcernReason::Stuck);
-    let checked = stuck.inspect(|it| assert_eq!(it.cause.as_deref(), Some(REPORT)));
-    checked.map(|it| it.id.unwrap()).collect()
+    let checked = stuck.map(|it| {
+        let id = it.id.unwrap();
+        assert_eq!((it.cause.as_deref(), it.next.first()), (Some(REPORT), Some(&requeues(id))));
+        id
+    });
+    checked.collect()
 }
 
 /// What its page says that it waits for.
@@ -102,6 +112,55 @@ fn it_needs_attention_after_a_minute_and_until_there_is_news() {
         is(&store, id, "off").await;
         hand.pass(A_MINUTE);
         assert_eq!(stuck(&store).await, BTreeSet::new());
+    });
+}
+
+/// A repaired handler is not called before a person requeues the machine.
+#[test]
+fn requeued_machine_is_moved_by_a_repaired_handler() {
+    timed(async |store, hand| {
+        let id = create(&store, Lamp::new()).await;
+        let actors = actors();
+        let operator = Operator::new(&store, &actors, ann(), "office");
+        let requeue = async || operator.requeue(&[id], &[]).await;
+        let refusal = async || requeue().await.unwrap_err().to_string();
+        let broken = async || settle(worker(&store).handler(rests::<AnyLamp>())).await;
+        let repaired = async || {
+            let turns_off = moves(|lamp, _| match lamp {
+                AnyLamp::On(lamp) => Next::to(lamp.cancel(graph_runner())),
+                AnyLamp::Off(_) => Next::Wait,
+            });
+            settle(worker(&store).handler(turns_off)).await;
+        };
+        let nothing = format!(
+            "nothing of {id} was set aside, and it is not stuck, so there is nothing to requeue"
+        );
+        assert_eq!(refusal().await, nothing);
+        broken().await;
+        repaired().await;
+        is(&store, id, "on").await;
+
+        // With the same handler, it is stuck again.
+        assert_eq!(Observer::new(&store).next(id).await.unwrap(), [requeues(id)]);
+        requeue().await.unwrap();
+        assert_eq!(Observer::new(&store).next(id).await.unwrap(), []);
+        assert_eq!(refusal().await, nothing);
+        broken().await;
+        is(&store, id, "on").await;
+        hand.pass(A_MINUTE);
+        assert_eq!(stuck(&store).await, BTreeSet::from([id]));
+
+        requeue().await.unwrap();
+        assert_eq!(stuck(&store).await, BTreeSet::new());
+        repaired().await;
+        is(&store, id, "off").await;
+        assert!(refusal().await.contains("which is terminal"));
+
+        let lines = store.operations(9, None).await.unwrap().items.into_iter().map(Result::unwrap);
+        let done = lines.filter(|line| line.outcome.as_deref() == Some("done"));
+        let done: Vec<_> = done.map(|line| (line.operation, line.by, line.machines)).collect();
+        let line = ("requeue".to_owned(), "ann".to_owned(), vec![id]);
+        assert_eq!(done, [line.clone(), line]);
     });
 }
 

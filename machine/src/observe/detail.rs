@@ -166,7 +166,7 @@ impl Observer {
         let failing = schedule.as_ref().and_then(|schedule| Failing::of(id, schedule));
         // A worker has found that nothing can move it, and nothing has come since.
         let is_stuck = schedule.is_some_and(|schedule| schedule.stuck_at.is_some());
-        let may_move = !is_stuck && children.iter().all(|child| child.has_ended);
+        let may_move = children.iter().all(|child| child.has_ended);
         let need = if has_news || may_move { self.store.need_of(id).await? } else { None };
         let calls = self.machine_calls(&observed, &children, &inbox).await?;
         let inbox = inbox.into_iter();

@@ -52,7 +52,7 @@ pub enum NextStep {
         /// The execution.
         id: Id,
     },
-    /// Return work that was set aside to the workers.
+    /// Return work that was set aside, or a machine that nothing can move, to the workers.
     Requeue {
         /// The machine.
         id: Id,

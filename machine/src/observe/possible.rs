@@ -7,7 +7,7 @@ use crate::{
     contract::{AnyExecution, Progress, execution},
     effects::retries::NotRetried,
     id::Id,
-    store::{Failing, LoadError, backend::Messages, read::observe::Observed},
+    store::{LoadError, backend::Messages, read::observe::Observed},
 };
 
 impl Observer {
@@ -26,9 +26,8 @@ impl Observer {
             .filter(|message| !observed.has_ended() && !observed.has_moved_since(message));
         let messages: Vec<_> = messages.map(|message| message.correlation).collect();
         let schedule = self.store.schedule(id).await?;
-        let failing = schedule.and_then(|schedule| Failing::of(id, &schedule));
-        let is_aside = failing.is_some_and(|failing| failing.set_aside);
-        if is_aside || !messages.is_empty() {
+        let needs_requeue = schedule.is_some_and(|schedule| schedule.needs_requeue());
+        if needs_requeue || !messages.is_empty() {
             next.insert(0, NextStep::Requeue { id, messages });
         }
         Ok(next)

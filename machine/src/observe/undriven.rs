@@ -13,7 +13,7 @@ use crate::{
         backend::{Messages, ReadyMachine},
         error::LoadError,
         handle::Store,
-        inbox::crew::LiveWorker,
+        inbox::{crew::LiveWorker, protocol::Schedule},
         read::query::Query,
     },
 };
@@ -271,7 +271,7 @@ impl Store {
             return Ok(None);
         }
         let (_, work, queued) = self.inner.backend.task(id).await?;
-        if work.as_ref().is_some_and(|work| work.handler.set_aside || work.deadline.set_aside) {
+        if work.as_ref().is_some_and(Schedule::needs_requeue) {
             // It waits for a person, who may requeue it.
             return Ok(None);
         }

@@ -147,6 +147,9 @@ impl Observer {
                 let is_missing = reason == ConcernReason::NoWorker;
                 let field = if is_missing { &mut concern.missing } else { &mut concern.cause };
                 *field = Some(text);
+                if reason == ConcernReason::Stuck {
+                    concern.next.insert(0, NextStep::Requeue { id, messages: Vec::new() });
+                }
                 found.add(concern);
             }
         }

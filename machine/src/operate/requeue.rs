@@ -7,7 +7,8 @@ use crate::{
 };
 
 impl Operator<'_> {
-    /// Returns work that was set aside to the workers. All are checked before anything is changed.
+    /// Returns to the workers what was set aside, and machines that nothing can move. All are
+    /// checked before anything is changed.
     ///
     /// # Errors
     ///
@@ -30,13 +31,13 @@ impl Operator<'_> {
     async fn set_aside(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
         let set_aside = self.store.set_aside().await?;
         for id in ids {
-            self.is_set_aside(*id, messages, &set_aside).await?;
+            self.can_requeue(*id, messages, &set_aside).await?;
         }
         Ok(())
     }
 
-    /// Refuses a machine of which nothing was set aside: no worker would take it up.
-    async fn is_set_aside(
+    /// Refuses a machine that is not stuck and of which nothing was set aside.
+    async fn can_requeue(
         &self,
         id: Id,
         messages: &[String],
@@ -68,14 +69,16 @@ impl Operator<'_> {
                 }
             }));
         }
-        let is_aside = set_aside.machines.iter().any(|(machine, _)| *machine == id);
-        if is_aside || !messages.is_empty() {
+        let schedule = self.store.schedule(id).await?;
+        if !messages.is_empty() || schedule.is_some_and(|schedule| schedule.needs_requeue()) {
             return Ok(());
         }
         let aside = aside.into_iter().filter(|message| !machine.has_moved_since(message));
         let messages: Vec<_> = aside.map(|message| message.correlation.clone()).collect();
         Err(Error::refused(if messages.is_empty() {
-            format!("nothing of {id} was set aside, so there is nothing to requeue")
+            format!(
+                "nothing of {id} was set aside, and it is not stuck, so there is nothing to requeue"
+            )
         } else {
             let step = NextStep::Requeue { id, messages };
             format!("only messages to {id} were set aside; name them: `{step}`")

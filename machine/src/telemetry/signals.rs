@@ -220,7 +220,8 @@ signals! {
     /// Messages can never be handled. They are kept, set aside.
     event MessagesRefused = "machine.message.refused", MESSAGE, WARN { kind, id, messages }
 
-    /// A person returned work that was set aside to the workers.
+    /// A person returned work that was set aside, or a machine that nothing can move, to the
+    /// workers.
     event Requeued = "machine.requeued", MESSAGE, INFO { id, messages }
 
     /// A worker drives a machine, from the claim until it waits, ends, or belongs to another

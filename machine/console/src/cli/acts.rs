@@ -111,7 +111,7 @@ impl Fence {
     }
 }
 
-/// `requeue`: retries work that workers set aside.
+/// `requeue`: retries work that workers set aside, or a machine that nothing can move.
 #[derive(Debug, clap::Args)]
 pub(super) struct Requeue {
     #[command(flatten)]

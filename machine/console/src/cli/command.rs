@@ -79,7 +79,7 @@ enum Act {
     Fence(Fence),
     /// Retry a failed execution: a new attempt with the same key.
     Retry(Retry),
-    /// Retry work that workers set aside.
+    /// Retry work that workers set aside, or a machine that nothing can move.
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),

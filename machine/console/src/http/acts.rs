@@ -193,7 +193,7 @@ act! {
 }
 
 act! {
-    /// Returns work that was set aside to the workers.
+    /// Returns work that was set aside, or a machine that nothing can move, to the workers.
     #[post("/api/machines/{id}/requeue", "acts", "requeue")]
     #[answers(200, "Done.")]
     async fn requeue(http, operator, about id, aside: Requeue) -> Done {

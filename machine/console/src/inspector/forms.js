@@ -283,7 +283,7 @@ export const FORMS = {
     title: "Let workers retry this?",
     body: [
       about(subject),
-      how("Workers have stopped retrying it. They start again, counting attempts from zero."),
+      how("Workers have stopped working on it. They start again, counting attempts from zero."),
       (subject.setAside ?? []).map((one) =>
         h(
           "label",

@@ -217,7 +217,7 @@ impl Store {
     }
 
     /// Lets workers try again what was set aside: the handler of the machine, and these of its
-    /// messages.
+    /// messages. Of a machine that nothing can move, the handler is called again, too.
     ///
     /// # Errors
     ///

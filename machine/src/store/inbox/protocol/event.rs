@@ -35,7 +35,7 @@ pub(crate) enum Event {
     Fail(Fail),
     /// The holder stops before it has finished its task.
     HandBack { token: u64, on: Attempted, now: Millis },
-    /// A person requeues work that was set aside.
+    /// A person requeues work that was set aside, or a machine that nothing can move.
     Requeue { now: Millis, messages: Vec<String> },
 }
 

@@ -109,6 +109,12 @@ impl Schedule {
         self.may(&self.deadline, now)
     }
 
+    /// Workers do not call its handler, or do not fire its deadline, before a person requeues it or
+    /// there is news.
+    pub(crate) fn needs_requeue(&self) -> bool {
+        self.handler.set_aside || self.deadline.set_aside || self.stuck_at.is_some()
+    }
+
     /// A worker has let it wait, and has nothing to do for it yet. It may be ready for another
     /// program.
     pub(crate) fn rests(&self, now: Millis) -> bool {
