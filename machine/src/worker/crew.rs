@@ -19,7 +19,7 @@ use crate::{
     store::{
         Cause, Store, Unavailable,
         backend::{FoundRow, PinnedLog},
-        inbox::{crew::Joining, protocol::Attempted},
+        inbox::{crew::Registration, protocol::Attempted},
     },
     telemetry,
 };
@@ -32,11 +32,7 @@ const SIGN: u32 = 20_000;
 
 /// A worker among those of all processes.
 pub(super) struct Crew {
-    store: Store,
-    id: Id,
-    kinds: Vec<&'static Definition>,
-    tools: Vec<String>,
-    other_tools: bool,
+    own: Registration,
     /// Its row may be there.
     may_be_listed: bool,
     /// The unmet needs that were reported.
@@ -56,12 +52,9 @@ impl Crew {
         tools: Vec<String>,
         other_tools: bool,
     ) -> Self {
+        let (store, id) = (store.clone(), Id::fresh());
         Self {
-            store: store.clone(),
-            id: Id::fresh(),
-            kinds,
-            tools,
-            other_tools,
+            own: Registration { store, id, kinds, tools, other_tools },
             may_be_listed: false,
             warned: BTreeSet::new(),
             stuck: BTreeSet::new(),
@@ -74,37 +67,28 @@ impl Crew {
     pub(super) async fn join(&mut self) -> Result<(), Unavailable> {
         // The row is written although the future is dropped.
         self.may_be_listed = true;
-        self.store.join(&self.joining()).await
+        self.own.join().await
     }
 
     /// Says in the file why the worker does not start.
     pub(super) async fn refuse(&self, why: String) {
-        if let Err(error) = self.store.refuse(&self.joining(), bounded(why)).await {
+        if let Err(error) = self.own.refuse(bounded(why)).await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
     }
 
     /// Says from time to time that it looks for work. Called before each look.
     pub(super) fn give_sign_of_life(&mut self, settings: &Settings) {
-        let now = self.store.now();
+        let now = self.own.store.now();
         if self.signed_at.is_none_or(|at| now.abs_diff(at) >= u64::from(SIGN)) {
             self.signed_at = Some(now);
             let sweep = Millis::try_from(settings.sweep.as_millis()).unwrap_or(Millis::MAX);
-            self.store.looks_again_by(now.saturating_add(sweep).saturating_add(SIGN.into()));
-        }
-    }
-
-    fn joining(&self) -> Joining<'_> {
-        Joining {
-            id: self.id,
-            kinds: self.kinds.clone(),
-            tools: self.tools.iter().map(String::as_str).collect(),
-            other_tools: self.other_tools,
+            self.own.looks_again_by(now.saturating_add(sweep).saturating_add(SIGN.into()));
         }
     }
 
     pub(super) async fn leave(&mut self) {
-        if self.may_be_listed && self.store.leave(vec![self.id]).await.is_ok() {
+        if self.may_be_listed && self.own.leave().await.is_ok() {
             self.may_be_listed = false;
         }
     }
@@ -112,7 +96,7 @@ impl Crew {
     /// Removes workers that have ended, and reports what no worker does, and a reader that stays,
     /// each once.
     pub(super) async fn look(&mut self) {
-        if let Err(error) = self.store.remove_ended_workers().await {
+        if let Err(error) = self.own.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
         self.report_reader().await;
@@ -124,11 +108,11 @@ impl Crew {
 
     /// Lists a reader that keeps the log of the file from being reset, and reports it once.
     async fn report_reader(&mut self) {
-        let found = self.store.pinned(PATIENCE);
+        let found = self.own.pinned(PATIENCE);
         if found == self.pinned {
             return;
         }
-        if let Err(error) = self.store.list_reader(self.id, found.clone()).await {
+        if let Err(error) = self.own.list_reader(found.clone()).await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
             return;
         }
@@ -157,19 +141,19 @@ impl Crew {
 
     /// The tools that its machines call, and that it does not have.
     fn lacking(&self) -> BTreeSet<Needs> {
-        if self.other_tools {
+        if self.own.other_tools {
             return BTreeSet::new();
         }
-        let states = self.kinds.iter().flat_map(|kind| kind.states.iter());
+        let states = self.own.kinds.iter().flat_map(|kind| kind.states.iter());
         // A tool that is known at run time only has no service here.
         let calls = states.filter_map(|state| state.invocation.as_ref());
         let calls = calls.filter(|call| !call.service.is_empty());
         let names = calls.map(|call| format!("{}.{}", call.service, call.method));
-        names.filter(|name| !self.tools.contains(name)).map(Needs::Tool).collect()
+        names.filter(|name| !self.own.tools.contains(name)).map(Needs::Tool).collect()
     }
 
     async fn undriven(&self, patience: Duration) -> Option<Vec<Undriven>> {
-        match self.store.undriven(patience, LOOKED_AT).await {
+        match self.own.store.undriven(patience, LOOKED_AT).await {
             Ok(undriven) => Some(undriven),
             Err(error) => {
                 telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
@@ -197,14 +181,14 @@ impl Crew {
     }
 
     async fn try_report_stuck(&mut self, on_error: Option<&OnError>) -> Result<(), Unavailable> {
-        let stuck = self.store.stuck(PATIENCE, LOOKED_AT).await?;
+        let stuck = self.own.store.stuck(PATIENCE, LOOKED_AT).await?;
         self.stuck.retain(|known| stuck.contains(known));
         for (id, at) in stuck {
             if self.stuck.contains(&(id, at)) {
                 continue;
             }
-            if let FoundRow::Row(row, _) = self.store.found(id).await?
-                && let Some(kind) = self.kinds.iter().copied().find(|it| it.name == row.machine)
+            if let FoundRow::Row(row, _) = self.own.store.found(id).await?
+                && let Some(kind) = self.own.kinds.iter().copied().find(|it| it.name == row.machine)
             {
                 let state = kind.state(&row.status).map(|state| &*kind.states[state].name);
                 let kind = kind.name();
@@ -236,7 +220,7 @@ impl Drop for Crew {
         if self.may_be_listed {
             // It is queued with the first poll. If it is not, the row goes when the process has
             // ended.
-            drop(self.store.leave(vec![self.id]).now_or_never());
+            drop(self.own.leave().now_or_never());
         }
     }
 }

@@ -117,12 +117,12 @@ impl WorkerBody {
     }
 }
 
-/// A worker that starts.
-#[derive(Debug)]
-pub(crate) struct Joining<'a> {
+/// A worker of this process, and its row among those of all processes.
+pub(crate) struct Registration {
+    pub(crate) store: Store,
     pub(crate) id: Id,
     pub(crate) kinds: Vec<&'static Definition>,
-    pub(crate) tools: Vec<&'a str>,
+    pub(crate) tools: Vec<String>,
     pub(crate) other_tools: bool,
 }
 
@@ -200,99 +200,89 @@ impl Store {
             }
         }
     }
+}
 
+impl Registration {
     /// The row of a worker that starts, or that refuses to.
-    fn worker_row(
-        &self,
-        joining: &Joining<'_>,
-        refused: Option<String>,
-    ) -> Result<WorkerRow, Unavailable> {
+    fn row(&self, refused: Option<String>) -> Result<WorkerRow, Unavailable> {
         let body = WorkerBody {
             process: host::process().clone(),
-            since: self.now(),
-            kinds: joining.kinds.iter().map(|kind| kind.name.to_string()).collect(),
-            tools: joining.tools.iter().map(|&tool| tool.to_owned()).collect(),
-            other_tools: joining.other_tools,
+            since: self.store.now(),
+            kinds: self.kinds.iter().map(|kind| kind.name.to_string()).collect(),
+            tools: self.tools.clone(),
+            other_tools: self.other_tools,
             refused,
             pinned: None,
         };
         let body = serde_json::to_string(&body).map_err(Unavailable::other)?;
-        Ok(WorkerRow { id: joining.id, name: self.worker_name().to_owned(), body })
+        Ok(WorkerRow { id: self.id, name: self.store.inner.worker.name().to_owned(), body })
     }
 
-    /// Says in the file why a worker does not start.
-    pub(crate) async fn refuse(
-        &self,
-        joining: &Joining<'_>,
-        why: String,
-    ) -> Result<(), Unavailable> {
-        let mut row = self.worker_row(joining, Some(why))?;
+    async fn write(&self, batch: WriteBatch) -> Result<(), Unavailable> {
+        // Nothing in it can be rejected.
+        self.store.inner.backend.apply(batch).await.map(drop)
+    }
+
+    async fn change(&self, change: CrewChange) -> Result<(), Unavailable> {
+        self.write(WriteBatch { crew: Some(change), ..self.store.new_batch() }).await
+    }
+
+    /// Says in the file why the worker does not start.
+    pub(crate) async fn refuse(&self, why: String) -> Result<(), Unavailable> {
+        let mut row = self.row(Some(why))?;
         if let Some((new, _)) = WorkerBody::read(&row) {
             // A program that is restarted again and again has one row.
             let is_same =
                 |it: &&RefusedWorker| it.worker.kinds == new.kinds && it.worker.tools == new.tools;
-            let known = self.crew().await?.refused;
+            let known = self.store.crew().await?.refused;
             row.id = known.iter().find(is_same).map_or(row.id, |it| it.worker.id);
         }
-        let batch = WriteBatch { crew: Some(CrewChange::Put(row)), ..self.new_batch() };
-        self.inner.backend.apply(batch).await.map(drop)
+        self.change(CrewChange::Put(row)).await
     }
 
-    /// Makes every machine of these kinds, now and later, a matter of workers, and the worker
-    /// known.
-    pub(crate) async fn join(&self, joining: &Joining<'_>) -> Result<(), Unavailable> {
-        let registered = self.worker_row(joining, None)?;
-        let batch = WriteBatch {
-            drives: joining.kinds.iter().map(|kind| kind.name.to_string()).collect(),
+    /// Makes every machine of its kinds, now and later, a matter of workers, and the worker known.
+    pub(crate) async fn join(&self) -> Result<(), Unavailable> {
+        let registered = self.row(None)?;
+        let own = |&kind: &&'static Definition| self.store.inner.definitions.own(kind);
+        self.write(WriteBatch {
+            drives: self.kinds.iter().map(|kind| kind.name.to_string()).collect(),
             // Its definitions can be compared with those of the machines that wait for it.
-            definitions: joining
-                .kinds
-                .iter()
-                .map(|kind| self.inner.definitions.own(kind))
-                .collect(),
+            definitions: self.kinds.iter().map(own).collect(),
             crew: Some(CrewChange::Put(registered)),
-            ..self.new_batch()
-        };
-        // Nothing in it can be rejected.
-        self.inner.backend.apply(batch).await.map(drop)
+            ..self.store.new_batch()
+        })
+        .await
     }
 
     /// Says by when a worker of this process will have looked for work again.
     pub(crate) fn looks_again_by(&self, at: Millis) {
-        self.inner.worker.looks_again_by(at);
+        self.store.inner.worker.looks_again_by(at);
     }
 
     /// The worker has ended.
-    pub(crate) async fn leave(&self, workers: Vec<Id>) -> Result<(), Unavailable> {
-        let crew = Some(CrewChange::Remove(workers));
-        let batch = WriteBatch { crew, ..self.new_batch() };
-        self.inner.backend.apply(batch).await.map(drop)
+    pub(crate) async fn leave(&self) -> Result<(), Unavailable> {
+        self.change(CrewChange::Remove(vec![self.id])).await
     }
 
     /// The reader that has kept the log of the file from being reset for this time or longer.
     pub(crate) fn pinned(&self, patience: Duration) -> Option<PinnedLog> {
-        let pinned = self.inner.backend.pinned(self.now());
-        pinned.filter(|it| it.since <= self.ago(patience))
+        let pinned = self.store.inner.backend.pinned(self.store.now());
+        pinned.filter(|it| it.since <= self.store.ago(patience))
     }
 
-    /// Says in the row of a worker which reader it has found.
-    pub(crate) async fn list_reader(
-        &self,
-        worker: Id,
-        pinned: Option<PinnedLog>,
-    ) -> Result<(), Unavailable> {
-        let rows = self.inner.backend.workers().await?;
-        let Some(mut row) = rows.into_iter().find(|row| row.id == worker) else { return Ok(()) };
+    /// Says in the row which reader the worker has found.
+    pub(crate) async fn list_reader(&self, pinned: Option<PinnedLog>) -> Result<(), Unavailable> {
+        let rows = self.store.inner.backend.workers().await?;
+        let Some(mut row) = rows.into_iter().find(|row| row.id == self.id) else { return Ok(()) };
         let mut body: WorkerBody = serde_json::from_str(&row.body).map_err(Unavailable::other)?;
         body.pinned = pinned;
         row.body = serde_json::to_string(&body).map_err(Unavailable::other)?;
-        let batch = WriteBatch { crew: Some(CrewChange::Put(row)), ..self.new_batch() };
-        self.inner.backend.apply(batch).await.map(drop)
+        self.change(CrewChange::Put(row)).await
     }
 
     /// Removes the rows of workers whose process has ended, and of refusals that hold no more.
     pub(crate) async fn remove_ended_workers(&self) -> Result<(), Unavailable> {
-        let gone = self.crew().await?.gone;
-        if gone.is_empty() { Ok(()) } else { self.leave(gone).await }
+        let gone = self.store.crew().await?.gone;
+        if gone.is_empty() { Ok(()) } else { self.change(CrewChange::Remove(gone)).await }
     }
 }
