@@ -88,6 +88,12 @@ pub fn now() -> Millis {
     }
 }
 
+/// The time that is this long before another one.
+#[cfg(feature = "store")]
+pub(crate) fn earlier(than: Millis, time: Duration) -> Millis {
+    than.saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
+}
+
 /// A length of time in its largest unit, such as `3 min`.
 #[cfg(feature = "store")]
 #[must_use]

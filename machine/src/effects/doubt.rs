@@ -207,7 +207,7 @@ impl Store {
         let answer = std::pin::pin!(futures_util::FutureExt::catch_unwind(answer));
         let answer = match timeout {
             None => answer.await,
-            Some(limit) => match select(answer, self.sleep(limit)).await {
+            Some(limit) => match select(answer, self.inner.clock.sleep(limit)).await {
                 Either::Left((answer, _)) => answer,
                 // A missing answer proves nothing.
                 Either::Right(_) => return Ok(Settled::InDoubt(doubt)),

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use crate::{
-    clock::Millis,
+    clock::{Millis, earlier},
     contract::{AnyExecution, Release, execution},
     definition::Definition,
     id::Id,
@@ -203,7 +203,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let definitions = self.definitions().await?;
-        let before = self.ago(patience);
+        let before = earlier(self.now(), patience);
         let ended = if patience.is_zero() { self.ended_holders().await? } else { Vec::new() };
         let is_ready = |it: &&ReadyMachine| {
             it.wake.at <= before || it.worker.as_ref().is_some_and(|worker| ended.contains(worker))
@@ -288,7 +288,7 @@ impl Store {
             return Ok(None);
         }
         let left_at = work.and_then(|work| work.others_at);
-        let is_left = left_at.is_some_and(|left_at| left_at <= self.ago(PATIENCE));
+        let is_left = left_at.is_some_and(|left_at| left_at <= earlier(self.now(), PATIENCE));
         let needs = Needs::Handler(machine.clone());
         Ok(Some(Ready { machine, needs, is_left }))
     }

@@ -225,7 +225,7 @@ impl Executions {
 impl Executions {
     /// Returns whether the service may be asked before "not applied" counts: once per `ASK_AGAIN`.
     fn may_ask(&self, id: Id, store: &Store) -> bool {
-        let now = store.uptime();
+        let now = store.inner.clock.uptime();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.retain(|_, at| now.saturating_sub(*at) < ASK_AGAIN);
         match asked.entry(id) {

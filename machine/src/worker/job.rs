@@ -159,7 +159,7 @@ async fn claim<'a, H: Handler>(
         Err(error) => (None, Some(error)),
     };
     let token = work.token;
-    let asked_at = store.uptime();
+    let asked_at = store.inner.clock.uptime();
     let mut job = Job {
         handler,
         shared,

@@ -21,10 +21,10 @@ use crate::{
 pub(super) struct HeldLease {
     pub(super) id: Id,
     pub(super) token: u64,
-    /// Until when the holder may rely on it, in milliseconds of [`Store::uptime`]; 0 when it is
+    /// Until when the holder may rely on it, in milliseconds of the uptime; 0 when it is
     /// lost.
     valid_until: AtomicU64,
-    /// Until when it is renewed, in milliseconds of [`Store::uptime`]. Code of the program that
+    /// Until when it is renewed, in milliseconds of the uptime. Code of the program that
     /// runs longer may block its thread, so that nothing can stop it: then another worker takes
     /// over.
     renewed_until: AtomicU64,
@@ -52,13 +52,13 @@ impl HeldLease {
 
     /// Lets the lease end after the time that code of the program may take.
     pub(super) fn limit(self: &Arc<Self>, store: &Store, settings: &Settings) -> Limited {
-        let limit = settings.handler_limit.map(|limit| millis(store.uptime() + limit));
+        let limit = settings.handler_limit.map(|limit| millis(store.inner.clock.uptime() + limit));
         self.renewed_until.store(limit.unwrap_or(u64::MAX), Ordering::Release);
         Limited(Arc::clone(self))
     }
 
     pub(super) fn is_valid(&self, store: &Store) -> bool {
-        millis(store.uptime()) < self.valid_until.load(Ordering::Acquire)
+        millis(store.inner.clock.uptime()) < self.valid_until.load(Ordering::Acquire)
     }
 
     pub(super) fn lose(&self) {
@@ -71,7 +71,7 @@ impl HeldLease {
         loop {
             let changed = self.changed.listen();
             let until = self.valid_until.load(Ordering::Acquire);
-            if millis(store.uptime()) >= until {
+            if millis(store.inner.clock.uptime()) >= until {
                 return;
             }
             let until = Duration::from_millis(until);
@@ -80,7 +80,7 @@ impl HeldLease {
     }
 
     async fn renew(&self, store: &Store, settings: &Settings) {
-        let asked_at = store.uptime();
+        let asked_at = store.inner.clock.uptime();
         if millis(asked_at) >= self.renewed_until.load(Ordering::Acquire) {
             return;
         }
@@ -127,7 +127,7 @@ impl Leases {
     /// Keeps them alive for as long as it is polled.
     pub(super) async fn heartbeat(&self, store: &Store, settings: &Settings) {
         loop {
-            store.sleep(settings.lease / 3).await;
+            store.inner.clock.sleep(settings.lease / 3).await;
             let leases: Vec<_> = {
                 let mut all = self.lock();
                 all.retain(|lease| lease.strong_count() > 0);

@@ -111,7 +111,7 @@ impl Loop {
         });
         let result = self.serve(&until).await;
         shared.stopping.store(true, Ordering::Release);
-        self.finish(store.uptime() + settings.grace).await;
+        self.finish(store.inner.clock.uptime() + settings.grace).await;
         heartbeat.shutdown().await;
         self.abandon().await;
         self.crew.leave().await;
@@ -155,12 +155,12 @@ impl Loop {
             // Before looking, so that a ring in between is not missed.
             let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
             self.reap();
-            if swept_at.is_none_or(|at| store.uptime() >= at + settings.sweep) {
+            if swept_at.is_none_or(|at| store.inner.clock.uptime() >= at + settings.sweep) {
                 self.crew.give_sign_of_life(settings);
                 ended = store.ended_holders().await.unwrap_or_default();
-                swept_at = Some(store.uptime());
-                if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
-                    cleaned_at = Some(store.uptime());
+                swept_at = Some(store.inner.clock.uptime());
+                if cleaned_at.is_none_or(|at| store.inner.clock.uptime() >= at + CLEAN) {
+                    cleaned_at = Some(store.inner.clock.uptime());
                     self.crew.look().await;
                     self.crew.report_stuck(shared.on_error.as_ref()).await;
                     if let Err(error) = store.remove_lock_files().await {
@@ -185,7 +185,7 @@ impl Loop {
                 return Ok(());
             }
             let sweep = settings.sweep;
-            let wait = store.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
+            let wait = store.inner.clock.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
             match self.wait(rings, wait, until).await {
                 Woken::Stop => return Ok(()),
                 Woken::Recheck => {}
@@ -292,7 +292,7 @@ impl Loop {
     /// Waits for the jobs to end, for at most this time.
     async fn jobs_end(&mut self, time: Duration) {
         let jobs = async { while self.jobs.join_next().await.is_some() {} };
-        drop(select(Box::pin(jobs), self.shared.store.sleep(time)).await);
+        drop(select(Box::pin(jobs), self.shared.store.inner.clock.sleep(time)).await);
     }
 
     /// Logs what it waits for.

@@ -149,7 +149,8 @@ pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Ends at this time of [`Store::uptime`].
+/// Ends at this uptime of the store's clock.
 pub(super) async fn sleep_until(store: &Store, until: Duration) {
-    store.sleep(until.saturating_sub(store.uptime())).await;
+    let clock = &store.inner.clock;
+    clock.sleep(until.saturating_sub(clock.uptime())).await;
 }

@@ -59,13 +59,13 @@ impl Shared {
     }
 
     pub(super) fn leave(&self, id: Id, revision: u64, time: Duration) {
-        let left = (self.store.uptime() + time, revision);
+        let left = (self.store.inner.clock.uptime() + time, revision);
         self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(id, left);
     }
 
     pub(super) fn is_left(&self, id: Id, revision: u64) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.store.uptime();
+        let now = self.store.inner.clock.uptime();
         left.retain(|_, (until, _)| *until > now);
         left.get(&id).is_some_and(|(_, seen)| *seen == revision)
     }

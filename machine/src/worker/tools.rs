@@ -176,7 +176,7 @@ async fn settle<T: Callable>(
             return Err(PerformError::NotSettled { at_stake, source: error });
         }
         telemetry::CallUnsettled { id: display(running.id()), error: error.class() }.emit();
-        store.sleep(SETTLE_AGAIN).await;
+        store.inner.clock.sleep(SETTLE_AGAIN).await;
         match store.settle(running, outcome, by).await {
             Ok(settled) => return Ok(settled),
             Err(Refused { machine, reason }) => ((running, outcome), error) = (machine, reason),

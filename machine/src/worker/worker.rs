@@ -370,7 +370,7 @@ impl Worker {
             kinds.entry(name).or_insert_with(|| Arc::new(executions));
         }
         let shared = Arc::new(Shared {
-            name: store.worker_name().to_owned(),
+            name: store.inner.worker.name().to_owned(),
             store,
             actors,
             settings,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clock::Millis,
+    clock::{Millis, earlier},
     definition::Definition,
     id::Id,
     process::{Liveness, Process},
@@ -266,8 +266,9 @@ impl Registration {
 
     /// The reader that has kept the log of the file from being reset for this time or longer.
     pub(crate) fn pinned(&self, patience: Duration) -> Option<PinnedLog> {
-        let pinned = self.store.inner.backend.pinned(self.store.now());
-        pinned.filter(|it| it.since <= self.store.ago(patience))
+        let now = self.store.now();
+        let pinned = self.store.inner.backend.pinned(now);
+        pinned.filter(|it| it.since <= earlier(now, patience))
     }
 
     /// Says in the row which reader the worker has found.

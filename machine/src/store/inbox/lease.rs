@@ -1,10 +1,9 @@
 //! The store's interface for workers: ready machines, leases, and the writes under a lease.
 
-use std::{collections::BTreeSet, io, time::Duration};
+use std::{collections::BTreeSet, io};
 
 use crate::{
     definition::Definition,
-    future::BoxFuture,
     id::Id,
     process::Liveness,
     store::{
@@ -125,20 +124,5 @@ impl Store {
             return Err(Unavailable::read_only());
         }
         self.run(move || worker.announce()).await
-    }
-
-    /// The name of this process for leases.
-    pub(crate) fn worker_name(&self) -> &str {
-        self.inner.worker.name()
-    }
-
-    /// See [`Clock::uptime`](crate::clock::Clock::uptime).
-    pub(crate) fn uptime(&self) -> Duration {
-        self.inner.clock.uptime()
-    }
-
-    /// Ends once the clock of the store has advanced by this time.
-    pub(crate) fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
-        self.inner.clock.sleep(time)
     }
 }

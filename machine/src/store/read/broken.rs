@@ -33,14 +33,14 @@ impl Store {
     /// hand. Of those that have ended, [`verify_all`](Self::verify_all) finds them.
     pub(crate) async fn broken_rows(&self) -> Result<BrokenRows, LoadError> {
         let known = self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let began = self.uptime();
+        let began = self.inner.clock.uptime();
         if let Some((until, rows)) = known
             && began < until
         {
             return self.still_broken(rows).await;
         }
         let rows = self.scan_live().await?;
-        let now = self.uptime();
+        let now = self.inner.clock.uptime();
         let until = now + now.saturating_sub(began) * REST;
         let known = Some((until, rows.clone()));
         *self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner) = known;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use crate::{
-    clock::Millis,
+    clock::{Millis, earlier},
     id::Id,
     store::{
         backend::Schedules,
@@ -78,14 +78,9 @@ impl Store {
         patience: Duration,
         limit: usize,
     ) -> Result<Vec<(Id, Millis)>, Unavailable> {
-        let which = Schedules::Stuck(self.ago(patience), limit);
+        let which = Schedules::Stuck(earlier(self.now(), patience), limit);
         let found = self.inner.backend.schedules(which).await?;
         Ok(found.into_iter().filter_map(|(id, work)| Some((id, work.stuck_at?))).collect())
-    }
-
-    /// The time so long ago, by the clock of the store.
-    pub(crate) fn ago(&self, time: Duration) -> Millis {
-        self.now().saturating_sub(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
     }
 
     /// The schedule of a machine for workers, with its last failure; `None` if it has none.

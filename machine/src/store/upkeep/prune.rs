@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use crate::{
-    clock::Millis,
+    clock::{Millis, earlier},
     store::{
         backend::{Filter, FoundRow, WriteBatch},
         error::{LoadError, Unavailable},
@@ -66,11 +66,10 @@ impl Prune {
     }
 
     fn filter(&self, now: Millis) -> Filter {
-        let age_ms = Millis::try_from(self.age.as_millis()).unwrap_or(Millis::MAX);
         Filter {
             machine: self.machine.clone(),
             statuses: self.statuses.clone(),
-            unchanged_since: Some(now.saturating_sub(age_ms)),
+            unchanged_since: Some(earlier(now, self.age)),
             ended: true,
             whole: true,
             limit: PAGE,

@@ -203,7 +203,7 @@ impl<H: Handler> Job<'_, H> {
         // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);
-        let ends_at = ends_at.map(|limit| shared.store.uptime() + limit);
+        let ends_at = ends_at.map(|limit| shared.store.inner.clock.uptime() + limit);
         let handled = {
             let handled = async { handler.handle(machine, &mut task).await };
             let handled = Box::pin(AssertUnwindSafe(handled).catch_unwind());
@@ -215,7 +215,7 @@ impl<H: Handler> Job<'_, H> {
                 let late = async {
                     match shared.settings.handler_limit {
                         Some(limit) => {
-                            shared.store.sleep(limit).await;
+                            shared.store.inner.clock.sleep(limit).await;
                         }
                         None => std::future::pending().await,
                     }
@@ -229,7 +229,9 @@ impl<H: Handler> Job<'_, H> {
             };
             match select(handled, Box::pin(ends)).await {
                 // One that blocked its thread may have an answer, but no time for it.
-                Either::Left(_) if ends_at.is_some_and(|at| shared.store.uptime() > at) => {
+                Either::Left(_)
+                    if ends_at.is_some_and(|at| shared.store.inner.clock.uptime() > at) =>
+                {
                     Err(Interruption::Late)
                 }
                 Either::Left((handled, _)) => Ok(handled),
