@@ -11,18 +11,18 @@ use crate::{
         handle::Store,
         integrity::{
             check::DeclaredKind,
-            verify::{VerifyProgress, VerifyReport},
+            verify::{Verifier, VerifyProgress, VerifyReport},
         },
     },
     stored::Restore,
 };
 
 impl Store {
-    /// The kinds of machines that this program reads.
-    fn named(&self) -> Vec<DeclaredKind> {
-        let mut named = self.inner.declared.machines.clone();
-        named.push(DeclaredKind::of::<AnyExecution>());
-        named
+    /// Verifies machines by the kinds that this program reads.
+    pub(crate) fn verifier(&self) -> Verifier<'_> {
+        let mut kinds = self.inner.declared.machines.clone();
+        kinds.push(DeclaredKind::of::<AnyExecution>());
+        Verifier { store: self, kinds }
     }
 
     /// Verifies the whole history of a machine: replays its journal along the definitions that it
@@ -34,7 +34,7 @@ impl Store {
     ///
     /// The errors of [`load`](Self::load), with the first problem.
     pub async fn verify<M: Restore>(&self, id: Id) -> Result<(), LoadError> {
-        self.verify_as(&DeclaredKind::of::<M>(), &self.named(), id).await
+        self.verifier().history(&DeclaredKind::of::<M>(), id).await
     }
 
     /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the
@@ -67,12 +67,7 @@ impl Store {
         &self,
         progress: impl FnMut(VerifyProgress),
     ) -> Result<VerifyReport, LoadError> {
-        self.verify_kinds(&self.named(), progress).await
-    }
-
-    /// Verifies one machine of any kind, as [`verify_all`](Self::verify_all) does.
-    pub(crate) async fn verify_machine(&self, id: Id) -> Result<VerifyReport, LoadError> {
-        self.verify_one(&self.named(), id).await
+        self.verifier().everything(progress).await
     }
 
     /// Deletes machines that have ended, with their contexts, journals, messages and leases, in
@@ -99,7 +94,7 @@ impl Store {
     /// Like [`prune`](Self::prune), with the act for the operator log.
     pub(crate) async fn prune_as(&self, prune: &Prune, act: Act) -> Result<Pruned, Unavailable> {
         self.operation(self.line(act.clone(), "begun".to_owned())).await?;
-        let pruned = self.prune_kinds(&self.named(), prune).await;
+        let pruned = self.verifier().prune(prune).await;
         let outcome = match &pruned {
             Ok(pruned) => format!("done: {pruned}"),
             Err(error) => format!("failed: {error}"),

@@ -83,7 +83,7 @@ impl Observer {
     /// [`LoadError::NotFound`] if there is no such machine, [`LoadError::Unavailable`] if the
     /// storage cannot be read now. Any other defect is in the report.
     pub async fn verify(&self, id: Id) -> Result<VerifyReport, LoadError> {
-        self.store.verify_machine(id).await
+        self.store.verifier().machine(id).await
     }
 
     /// Reads every machine as views do, those of the kinds that the program has declared when it

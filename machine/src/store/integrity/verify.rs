@@ -57,16 +57,17 @@ impl VerifyReport {
     }
 }
 
-impl Store {
+/// Verifies the machines of a store. Those of these kinds are folded by their rules.
+pub(crate) struct Verifier<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) kinds: Vec<DeclaredKind>,
+}
+
+impl Verifier<'_> {
     /// Verifies the history of a machine of this kind.
-    pub(crate) async fn verify_as(
-        &self,
-        kind: &DeclaredKind,
-        kinds: &[DeclaredKind],
-        id: Id,
-    ) -> Result<(), LoadError> {
-        let found = self.found(id).await?;
-        match self.replay(found, Some(kind), kinds).await {
+    pub(crate) async fn history(&self, kind: &DeclaredKind, id: Id) -> Result<(), LoadError> {
+        let found = self.store.found(id).await?;
+        match self.store.replay(found, Some(kind), &self.kinds).await {
             // It may have been pruned in between.
             Err(LoadError::Unreadable(_)) if self.is_gone(id).await? => {
                 Err(LoadError::NotFound { id })
@@ -75,19 +76,17 @@ impl Store {
         }
     }
 
-    /// Verifies everything in the store. Machines of the kinds that are named are folded by their
-    /// rules.
-    pub(crate) async fn verify_kinds(
+    /// Verifies everything in the store.
+    pub(crate) async fn everything(
         &self,
-        named: &[DeclaredKind],
         progress: impl FnMut(VerifyProgress),
     ) -> Result<VerifyReport, LoadError> {
         let mut report = VerifyReport::default();
-        for reason in self.inner.backend.schema().await? {
+        for reason in self.store.inner.backend.schema().await? {
             report.add(None, reason);
         }
         let is_whole = report.is_clean();
-        match self.verify_content(named, progress, &mut report).await {
+        match self.content(progress, &mut report).await {
             // Reads of a damaged file fail. The report says where it is damaged.
             Err(LoadError::Unavailable(error)) if !is_whole => {
                 report.add(None, format!("the rest was not verified: {error}"));
@@ -98,72 +97,67 @@ impl Store {
     }
 
     /// Verifies what is stored in the file, apart from its structure.
-    async fn verify_content(
+    async fn content(
         &self,
-        named: &[DeclaredKind],
         mut progress: impl FnMut(VerifyProgress),
         report: &mut VerifyReport,
     ) -> Result<(), LoadError> {
-        for reason in self.inner.backend.definitions().await?.broken {
+        let store = self.store;
+        for reason in store.inner.backend.definitions().await?.broken {
             report.add(None, reason);
         }
-        let total_entries = self.inner.backend.newest().await?;
+        let total_entries = store.inner.backend.newest().await?;
         let mut of_machines = 0;
         let mut next = Some(Query::new());
         while let Some(query) = next {
-            let (rows, after) = self.rows(&query, true).await?;
+            let (rows, after) = store.rows(&query, true).await?;
             for (_, found) in rows {
                 report.machines += 1;
-                of_machines += self.verify_row(found, named, report).await?;
+                of_machines += self.row(found, report).await?;
                 let machines = report.machines;
                 progress(VerifyProgress { machines, entries: of_machines, total_entries });
             }
             next = after.map(|after| query.after(after));
         }
-        let opened = self.verify_chain(report).await?;
-        self.verify_attempts(opened, report).await?;
-        self.verify_operations(report).await?;
-        for (id, work) in self.inner.backend.schedules(Schedules::Miscounted).await? {
+        let opened = store.verify_chain(report).await?;
+        store.verify_attempts(opened, report).await?;
+        store.verify_operations(report).await?;
+        for (id, work) in store.inner.backend.schedules(Schedules::Miscounted).await? {
             let reason = format!(
                 "its inbox does not have {} queued messages, as its work says",
                 work.queued
             );
             report.add(Some(id), reason);
         }
-        for message in self.inner.backend.messages(Messages::All).await? {
+        for message in store.inner.backend.messages(Messages::All).await? {
             match message {
-                Ok(message) => self.verify_outcome(&message, report).await?,
+                Ok(message) => store.verify_outcome(&message, report).await?,
                 Err(broken) => report.add(broken.id, broken.reason),
             }
         }
         Ok(())
     }
 
-    /// Verifies one machine of any kind, as [`verify_kinds`](Self::verify_kinds) does.
-    pub(crate) async fn verify_one(
-        &self,
-        named: &[DeclaredKind],
-        id: Id,
-    ) -> Result<VerifyReport, LoadError> {
-        let found = self.found(id).await?;
+    /// Verifies one machine of any kind, as [`everything`](Self::everything) does.
+    pub(crate) async fn machine(&self, id: Id) -> Result<VerifyReport, LoadError> {
+        let found = self.store.found(id).await?;
         if let FoundRow::Missing(id) = found {
             return Err(LoadError::NotFound { id });
         }
         let mut report = VerifyReport { machines: 1, ..VerifyReport::default() };
-        report.entries = self.verify_row(found, named, &mut report).await?;
+        report.entries = self.row(found, &mut report).await?;
         Ok(report)
     }
 
     /// Verifies one machine; returns the number of its entries.
-    pub(in crate::store) async fn verify_row(
+    pub(in crate::store) async fn row(
         &self,
         found: FoundRow,
-        named: &[DeclaredKind],
         report: &mut VerifyReport,
     ) -> Result<u64, LoadError> {
         let (id, version, key, kind) = match &found {
             FoundRow::Row(row, _) => {
-                let kind = named.iter().find(|kind| kind.definition.name == *row.machine);
+                let kind = self.kinds.iter().find(|kind| kind.definition.name == *row.machine);
                 (row.id, row.version, row.key.clone(), kind)
             }
             FoundRow::Missing(id) => {
@@ -175,7 +169,7 @@ impl Store {
                 return Ok(0);
             }
         };
-        match self.replay(found, kind, named).await {
+        match self.store.replay(found, kind, &self.kinds).await {
             Ok(()) => {}
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             // It was pruned in between. If it was removed by an edit, the chain shows that.
@@ -183,11 +177,11 @@ impl Store {
             Err(error) => report.add(Some(id), error.to_string()),
         }
         if let (Some(kind), Some(key)) = (kind, key)
-            && let Some(reason) = self.differing_attempt(kind, id, &key).await?
+            && let Some(reason) = self.store.differing_attempt(kind, id, &key).await?
         {
             report.add(Some(id), reason);
         }
-        for child in self.inner.backend.children(id).await? {
+        for child in self.store.inner.backend.children(id).await? {
             if let Err(broken) = child {
                 report.add(broken.id, broken.reason);
             }
@@ -197,6 +191,6 @@ impl Store {
 
     /// Returns `true` if the machine with this id no longer exists.
     async fn is_gone(&self, id: Id) -> Result<bool, LoadError> {
-        Ok(matches!(self.found(id).await?, FoundRow::Missing(_)))
+        Ok(matches!(self.store.found(id).await?, FoundRow::Missing(_)))
     }
 }

@@ -5,14 +5,13 @@ use crate::{
     store::{
         backend::{Filter, FoundRow, WriteBatch},
         error::{LoadError, Unavailable},
-        handle::Store,
-        integrity::{check::DeclaredKind, verify::VerifyReport},
+        integrity::verify::{Verifier, VerifyReport},
         upkeep::{pruned::Pruned, pruning::Candidate},
     },
     stored::Index,
 };
 
-/// Which machines [`Store::prune`] deletes.
+/// Which machines [`Store::prune`](crate::store::Store::prune) deletes.
 ///
 /// ```
 /// use std::time::Duration;
@@ -84,27 +83,21 @@ const PAGE: usize = 64;
 /// The maximum number of entries that a commit deletes, unless one machine has more.
 const ENTRIES: u64 = 1000;
 
-impl Store {
-    /// Deletes machines that have ended, in small commits. Machines of the kinds that are named are
-    /// verified by their rules, and tell by their index whether they are kept.
-    pub(crate) async fn prune_kinds(
-        &self,
-        named: &[DeclaredKind],
-        prune: &Prune,
-    ) -> Result<Pruned, Unavailable> {
+impl Verifier<'_> {
+    /// Deletes machines that have ended, each verified before, in small commits. Machines of the
+    /// known kinds tell by their index whether they are kept.
+    pub(crate) async fn prune(&self, prune: &Prune) -> Result<Pruned, Unavailable> {
         let mut pruned = Pruned::default();
-        let mut filter = prune.filter(self.now());
+        let mut filter = prune.filter(self.store.now());
         loop {
-            let rows = self.inner.backend.select(filter.clone()).await?;
+            let rows = self.store.inner.backend.select(filter.clone()).await?;
             let Some((last, _)) = rows.last() else { break };
             filter.after = Some((Millis::MIN, *last));
             let mut candidates = Vec::new();
             let mut entries = 0;
             for (_, found) in rows {
-                let Some(candidate) = self.candidate(prune, found, named, &mut pruned).await?
-                else {
-                    continue;
-                };
+                let candidate = self.candidate(prune, found, &mut pruned).await?;
+                let Some(candidate) = candidate else { continue };
                 entries += candidate.version;
                 candidates.push(candidate);
                 if entries >= ENTRIES {
@@ -122,11 +115,10 @@ impl Store {
         &self,
         prune: &Prune,
         found: FoundRow,
-        named: &[DeclaredKind],
         pruned: &mut Pruned,
     ) -> Result<Option<Candidate>, Unavailable> {
         let mut report = VerifyReport::default();
-        let verified = self.verify_row(found.clone(), named, &mut report).await;
+        let verified = self.row(found.clone(), &mut report).await;
         if let Err(error) = verified {
             match error {
                 LoadError::Unavailable(error) => return Err(error),
@@ -139,15 +131,15 @@ impl Store {
         }
         let FoundRow::Row(row, _) = &found else { return Ok(None) };
         let candidate = Candidate { id: row.id, version: row.version };
-        let Some(kind) = named.iter().find(|kind| kind.definition.name == row.machine) else {
+        let Some(kind) = self.kinds.iter().find(|kind| kind.definition.name == row.machine) else {
             // Its attempts have all information of its permits.
             return Ok(Some(candidate));
         };
-        let definitions = LoadError::readable(self.definition_of(&found).await)?;
+        let definitions = LoadError::readable(self.store.definition_of(&found).await)?;
         let Some(definitions) = definitions else { return Ok(None) };
         // A row without an index was verified above, so it has changed since.
-        let index = (kind.index)(self, found, &definitions);
-        let is_needed = index.is_none_or(|index| is_needed(prune, &index, self.now()));
+        let index = (kind.index)(self.store, found, &definitions);
+        let is_needed = index.is_none_or(|index| is_needed(prune, &index, self.store.now()));
         Ok((!is_needed).then_some(candidate))
     }
 
@@ -160,9 +152,9 @@ impl Store {
         if prune.is_empty() {
             return Ok(());
         }
-        let batch = WriteBatch { prune, ..self.new_batch() };
+        let batch = WriteBatch { prune, ..self.store.new_batch() };
         // It has no preconditions, so nothing in it can be rejected.
-        let applied = self.inner.backend.apply(batch).await?.unwrap_or_default();
+        let applied = self.store.inner.backend.apply(batch).await?.unwrap_or_default();
         for entries in applied.pruned.into_iter().flatten() {
             pruned.machines += 1;
             pruned.entries += entries;
