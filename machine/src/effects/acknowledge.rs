@@ -2,8 +2,8 @@ use crate::{
     actor::Human,
     actor::who::who,
     contract::{AnyExecution, CallFact, append},
-    effects::{act::Act, error::EffectError, retry::Retry},
-    store::handle::Store,
+    effects::{error::EffectError, retry::Retry},
+    store::{handle::Store, operation::Act},
 };
 
 impl Store {

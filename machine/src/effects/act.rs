@@ -3,10 +3,8 @@
 use std::fmt::Display;
 
 use crate::{
-    actor::{Actor, Human},
     effects::error::EffectError,
-    id::Id,
-    store::{error::CommitError, handle::Store, operation::NewOperation},
+    store::{error::CommitError, handle::Store, operation::Act},
     typed::Refused,
 };
 
@@ -15,55 +13,10 @@ pub(crate) const CONFIRM_APPLIED: &str = "confirm applied";
 pub(crate) const CONFIRM_NOT_APPLIED: &str = "confirm not applied";
 pub(crate) const OVERRIDE_NOT_APPLIED: &str = "override not applied";
 
-/// An operator's action on a machine. The batch that performs it also writes its line of the
-/// operator log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Act {
-    pub(crate) by: String,
-    /// Such as `approve`.
-    pub(crate) operation: &'static str,
-    pub(crate) machines: Vec<Id>,
-    /// More about it, without payloads and secrets.
-    pub(crate) detail: String,
-}
-
-impl Act {
-    pub(crate) fn new(by: &Human, operation: &'static str, machines: &[Id], detail: &str) -> Self {
-        let by = by.name().unwrap_or_default().to_owned();
-        Self { by, operation, machines: machines.to_vec(), detail: detail.to_owned() }
-    }
-
-    /// One line for several machines to which the same was done.
-    pub(crate) fn merged(acts: impl IntoIterator<Item = Self>) -> Vec<Self> {
-        let mut merged: Vec<Self> = Vec::new();
-        for act in acts {
-            let is_same = |other: &&mut Self| {
-                (&other.by, other.operation, &other.detail) == (&act.by, act.operation, &act.detail)
-            };
-            match merged.iter_mut().find(is_same) {
-                Some(same) => same.machines.extend(act.machines),
-                None => merged.push(act),
-            }
-        }
-        merged
-    }
-}
-
 impl Store {
     /// Returns a handle to this store that records the given interface in the operator log.
     pub(crate) fn via(&self, via: &'static str) -> Self {
         Self { via, ..self.clone() }
-    }
-
-    pub(super) fn line(&self, act: Act, outcome: String) -> NewOperation {
-        let Act { by, operation, machines, detail } = act;
-        let operation = operation.to_owned();
-        NewOperation { by, via: self.via, operation, machines, detail, outcome }
-    }
-
-    /// The line of an act, for the batch that performs it.
-    pub(crate) fn line_done(&self, act: Act) -> NewOperation {
-        self.line(act, "done".to_owned())
     }
 
     /// Logs acts whose result is a refusal, which wrote nothing. A batch writes the lines of acts
@@ -79,7 +32,7 @@ impl Store {
         };
         for act in acts {
             // The caller learns of the refusal in any case.
-            let _ = self.operation(self.line(act, outcome.clone())).await;
+            let _ = self.operation(act.line(self, &outcome)).await;
         }
         done
     }

@@ -6,8 +6,8 @@ use crate::{
         execution::{Cancelled, Pending},
         fork,
     },
-    effects::{act::Act, error::EffectError},
-    store::handle::Store,
+    effects::error::EffectError,
+    store::{handle::Store, operation::Acting},
     typed::Refused,
 };
 
@@ -30,25 +30,25 @@ impl Store {
         reason: &str,
         by: &ToolNode,
     ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
-        self.cancel_as(pending, reason, by, None).await
+        Acting { store: self, act: None }.cancel(pending, reason, by).await
     }
+}
 
-    /// Cancels an execution for a person. The caller logs a refusal.
-    pub(crate) async fn cancel_as(
+impl Acting<'_> {
+    pub(crate) async fn cancel(
         &self,
         pending: Execution<Pending>,
         reason: &str,
         by: &ToolNode,
-        act: Option<Act>,
     ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
         // The name in the act was valid when the person was authenticated.
-        let person = act.as_ref().and_then(|act| Human::new(&act.by).ok());
+        let person = self.act.as_ref().and_then(|act| Human::new(&act.by).ok());
         let decided_by = person.as_ref().map_or(who(by), who);
-        let cause = match &act {
+        let cause = match &self.act {
             Some(act) => Closing::Cancelled { by: Some(act.by.clone()), by_person: true },
             None => Closing::cancelled(who(by)),
         };
         let cancelled = close(fork(&pending), (reason, cause), decided_by, by);
-        self.advance(pending, cancelled, act).await
+        self.advance(pending, cancelled).await
     }
 }

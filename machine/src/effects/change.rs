@@ -1,10 +1,14 @@
 //! Changes of the library's own executions: each moves a copy, and commits the copy.
 
 use crate::{
-    effects::{act::Act, error::EffectError, gate_state::GateState, retry::Retry},
+    effects::{error::EffectError, gate_state::GateState, retry::Retry},
     future::BoxFuture,
     id::Id,
-    store::{backend::Condition, handle::Store},
+    store::{
+        backend::Condition,
+        handle::Store,
+        operation::{Act, Acting},
+    },
     stored::Durable,
     typed::Refused,
 };
@@ -93,16 +97,15 @@ impl<B, A> Fork<B, A> {
     }
 }
 
-impl Store {
+impl Acting<'_> {
     /// Commits `next` with the line of the act. Tries an indeterminate commit again, which finds
     /// out whether it was written. Returns `before`, untouched, if it was not.
     pub(crate) async fn advance<B, A: Durable>(
         &self,
         before: B,
         mut next: A,
-        act: Option<Act>,
     ) -> Result<A, Refused<B, EffectError>> {
-        let batch = self.batch().act(act);
+        let batch = self.store.batch().act(self.act.clone());
         let batch = match next.journal().stored().version {
             0 => batch.create(&mut next),
             _ => batch.commit(&mut next),

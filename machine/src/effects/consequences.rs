@@ -10,7 +10,6 @@ use crate::{
         execution::{Cancelled, Status},
     },
     effects::{
-        act::Act,
         error::EffectError,
         leave::{Left, WaitsFor},
     },
@@ -19,6 +18,7 @@ use crate::{
         backend::{Condition, FoundRow, MovedChild, Row},
         error::LoadError,
         handle::Store,
+        operation::Act,
         write::prepare::Prepared,
     },
     stored::Hold,

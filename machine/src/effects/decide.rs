@@ -7,7 +7,6 @@ use crate::{
         execution::{self, Status},
     },
     effects::{
-        act::Act,
         begin::state_not_left,
         change::{Fork, ForkChange},
         error::EffectError,
@@ -16,7 +15,7 @@ use crate::{
     id::Id,
     journal::Digest,
     language::Language,
-    store::{backend::Condition, error::CommitError, handle::Store},
+    store::{backend::Condition, error::CommitError, handle::Store, operation::Act},
     stored::Durable,
     telemetry,
 };

@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// Why the answer to a gate may come to nothing: another execution holds the key of its action.
-    pub(crate) async fn caution(&self, key: KeyState) -> Result<Option<String>, LoadError> {
+    pub(super) async fn caution(&self, key: KeyState) -> Result<Option<String>, LoadError> {
         let KeyState::Held { by } = key else { return Ok(None) };
         let holder = LoadError::readable(self.load::<AnyExecution>(by).await)?;
         let is_in_doubt = holder.is_some_and(|holder| Progress::of(&holder).is_in_doubt());

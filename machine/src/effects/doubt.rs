@@ -10,7 +10,7 @@ use crate::{
         execution::{Completed, Failed},
     },
     effects::{
-        act::{Act, CONFIRM_APPLIED, CONFIRM_NOT_APPLIED, OVERRIDE_NOT_APPLIED},
+        act::{CONFIRM_APPLIED, CONFIRM_NOT_APPLIED, OVERRIDE_NOT_APPLIED},
         error::{EffectError, StateError},
         recover::unless_overtaken,
         spans,
@@ -19,7 +19,10 @@ use crate::{
     id::Id,
     journal::{Fact, Pass},
     process::Liveness,
-    store::handle::Store,
+    store::{
+        handle::Store,
+        operation::{Act, Acting},
+    },
     stored::Durable,
     typed::Refused,
 };
@@ -51,38 +54,7 @@ impl Store {
         reason: &str,
         by: &GraphRunner,
     ) -> Result<InDoubt, StateError> {
-        self.fence_as(id, reason, by, None).await
-    }
-
-    /// Shuts the worker out for a person. The caller logs a refusal.
-    pub(crate) async fn fence_as(
-        &self,
-        id: Id,
-        reason: &str,
-        by: &GraphRunner,
-        act: Option<Act>,
-    ) -> Result<InDoubt, StateError> {
-        loop {
-            let reason = bounded(reason.to_owned());
-            let mut doubt = match self.load::<AnyExecution>(id).await? {
-                AnyExecution::Running(running) if running.context().is_irreversible() => {
-                    let liveness = self.liveness(&running).await?;
-                    self.park(running, &reason, liveness, by)
-                }
-                AnyExecution::Waiting(waiting) if Progress::read(&waiting).awaits_report() => {
-                    self.unreported(waiting, &reason, by)
-                }
-                other => {
-                    let found = other.status().definition().label.as_ref();
-                    return Err(StateError::NotRunning { id, found: found.to_owned() });
-                }
-            };
-            let batch = self.batch().act(act.clone()).commit(doubt.machine_mut());
-            // If its worker answered, or another process parked it, the next round reloads.
-            if let Some(parked) = unless_overtaken(id, batch.write().await)? {
-                return parked.map(|()| doubt);
-            }
-        }
+        Acting { store: self, act: None }.fence(id, reason, by).await
     }
 
     /// Settles an execution in doubt: a person found out that the action took effect. The execution
@@ -311,7 +283,7 @@ impl Store {
     ) -> Result<M, Refused<InDoubt, EffectError>> {
         let mut next = doubt.fork();
         next.append(by, fact);
-        self.advance(doubt, settle(next), act).await
+        Acting { store: self, act }.advance(doubt, settle(next)).await
     }
 
     /// Finds out whether the call of an execution in doubt can still take effect. That it has ended
@@ -375,6 +347,37 @@ impl Store {
             let calls = Arc::clone(&store.effects().calls);
             let liveness = store.run(move || calls.liveness(&name, id)).await?;
             liveness.map_err(|error| StateError::Lock(error.to_string()))
+        }
+    }
+}
+
+impl Acting<'_> {
+    pub(crate) async fn fence(
+        &self,
+        id: Id,
+        reason: &str,
+        by: &GraphRunner,
+    ) -> Result<InDoubt, StateError> {
+        loop {
+            let reason = bounded(reason.to_owned());
+            let mut doubt = match self.store.load::<AnyExecution>(id).await? {
+                AnyExecution::Running(running) if running.context().is_irreversible() => {
+                    let liveness = self.store.liveness(&running).await?;
+                    self.store.park(running, &reason, liveness, by)
+                }
+                AnyExecution::Waiting(waiting) if Progress::read(&waiting).awaits_report() => {
+                    self.store.unreported(waiting, &reason, by)
+                }
+                other => {
+                    let found = other.status().definition().label.as_ref();
+                    return Err(StateError::NotRunning { id, found: found.to_owned() });
+                }
+            };
+            let batch = self.store.batch().act(self.act.clone()).commit(doubt.machine_mut());
+            // If its worker answered, or another process parked it, the next round reloads.
+            if let Some(parked) = unless_overtaken(id, batch.write().await)? {
+                return parked.map(|()| doubt);
+            }
         }
     }
 }

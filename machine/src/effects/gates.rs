@@ -5,7 +5,6 @@ use crate::{
         execution::{Cancelled, Pending, Status},
     },
     effects::{
-        act::Act,
         change::finished,
         decide::Decide,
         done::not_trusted,
@@ -18,6 +17,7 @@ use crate::{
     store::{
         error::{CommitError, LoadError},
         handle::Store,
+        operation::Acting,
         write::attempt::KeyState,
     },
     typed::Refused,
@@ -184,7 +184,7 @@ impl Store {
             return Err(Refused::new(gate, EffectError::NotDue { id }));
         }
         let ended = gate.fork().timeout(by);
-        self.end_gate(gate, ended, None).await
+        Acting { store: self, act: None }.end_gate(gate, ended).await
     }
 
     /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind
@@ -199,34 +199,33 @@ impl Store {
         reason: &str,
         by: &GraphRunner,
     ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
-        self.withdraw_as(gate, reason, by, None).await
+        Acting { store: self, act: None }.withdraw(gate, reason, by).await
     }
+}
 
-    /// Withdraws a gate for a person. The caller logs a refusal.
-    pub(crate) async fn withdraw_as(
+impl Acting<'_> {
+    pub(crate) async fn withdraw(
         &self,
         gate: Gate,
         reason: &str,
         by: &GraphRunner,
-        act: Option<Act>,
     ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
         let reason = crate::contract::bounded(reason.to_owned());
         let ended = gate.fork().cancel(reason, by);
-        self.end_gate(gate, ended, act).await
+        self.end_gate(gate, ended).await
     }
 
     async fn end_gate(
         &self,
         gate: Gate,
         ended: Execution<Cancelled>,
-        act: Option<Act>,
     ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
-        match self.advance(gate, ended, act).await {
+        match self.advance(gate, ended).await {
             Err(Refused {
                 machine: gate,
                 reason: reason @ EffectError::Commit(CommitError::Conflict { .. }),
             }) => {
-                let reason = self.decided_by_another(gate.id(), reason).await;
+                let reason = self.store.decided_by_another(gate.id(), reason).await;
                 Err(Refused::new(gate, reason))
             }
             result => result,

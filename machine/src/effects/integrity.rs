@@ -3,7 +3,6 @@
 use crate::{
     actor::Human,
     contract::AnyExecution,
-    effects::act::Act,
     id::Id,
     store::{
         Prune, Pruned,
@@ -13,6 +12,7 @@ use crate::{
             check::DeclaredKind,
             verify::{Verifier, VerifyProgress, VerifyReport},
         },
+        operation::{Act, Acting},
     },
     stored::Restore,
 };
@@ -88,19 +88,20 @@ impl Store {
     /// [`Unavailable`] if the storage cannot do it now. What was deleted until then stays deleted;
     /// call it again for the rest.
     pub async fn prune(&self, prune: &Prune, by: &Human) -> Result<Pruned, Unavailable> {
-        self.prune_as(prune, Act::new(by, "prune", &[], "")).await
+        Acting { store: self, act: Some(Act::new(by, "prune", &[], "")) }.prune(prune).await
     }
+}
 
-    /// Like [`prune`](Self::prune), with the act for the operator log.
-    pub(crate) async fn prune_as(&self, prune: &Prune, act: Act) -> Result<Pruned, Unavailable> {
-        self.operation(self.line(act.clone(), "begun".to_owned())).await?;
-        let pruned = self.verifier().prune(prune).await;
+impl Acting<'_> {
+    pub(crate) async fn prune(&self, prune: &Prune) -> Result<Pruned, Unavailable> {
+        self.log("begun").await?;
+        let pruned = self.store.verifier().prune(prune).await;
         let outcome = match &pruned {
             Ok(pruned) => format!("done: {pruned}"),
             Err(error) => format!("failed: {error}"),
         };
         // What was deleted stays deleted; without this line the log shows that it was interrupted.
-        let _ = self.operation(self.line(act, outcome)).await;
+        let _ = self.log(&outcome).await;
         pruned
     }
 }

@@ -2,13 +2,12 @@ use crate::{
     actor::Human,
     contract::{AnyExecution, CallFact, GraphPosition, Progress, Question, bounded},
     effects::{
-        act::Act,
         error::{EffectError, StateError},
         resume::at_position,
         retry::Retry,
     },
     id::Id,
-    store::{error::LoadError, handle::Store},
+    store::{error::LoadError, handle::Store, operation::Act},
     typed::Refused,
 };
 

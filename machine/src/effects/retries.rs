@@ -3,12 +3,12 @@ use crate::{
         AnyExecution, Contract, Progress,
         execution::{self, Status},
     },
-    effects::act::Act,
     id::Id,
     store::{
         backend::{Condition, OtherAttempts},
         error::LoadError,
         handle::Store,
+        operation::Act,
         read::query::Query,
     },
     stored::Durable,

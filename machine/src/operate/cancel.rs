@@ -8,10 +8,9 @@ use crate::{
         execution::{self, Pending},
         fork,
     },
-    effects::act::Act,
     id::Id,
     language::Phrase,
-    store::error::CommitError,
+    store::{error::CommitError, operation::Acting},
     typed::State,
 };
 
@@ -79,7 +78,7 @@ impl Operator<'_> {
             let with = with.filter(|with| ids.contains(with));
             let machines: Vec<Id> = [*id].into_iter().chain(with).collect();
             let act = self.act("cancel", &machines, reason);
-            let applied = self.apply(plan, reason, Some(act)).await;
+            let applied = self.apply(plan, reason, &act).await;
             let applied = self.checked("cancel", &machines, reason, applied).await;
             cancelled.push(applied.map_err(|error| error.after(&ids[..done]))?);
         }
@@ -132,11 +131,11 @@ impl Operator<'_> {
     }
 
     /// Carries out a plan, in one batch with the line of the act.
-    async fn apply(&self, plan: Plan, reason: &str, act: Option<Act>) -> Result<Cancelled, Error> {
+    async fn apply(&self, plan: Plan, reason: &str, act: &Acting<'_>) -> Result<Cancelled, Error> {
         let (store, actors) = (&self.store, self.actors);
         let id = match plan {
             Plan::Own(id, draft) => {
-                let accepted = draft.send(self, None, act).await?;
+                let accepted = draft.send(act, self.by, None).await?;
                 return Ok(Cancelled { id, how: Cancellation::Message(accepted) });
             }
             Plan::Pending(id, _) => {
@@ -144,19 +143,19 @@ impl Operator<'_> {
                 // is only cancelled.
                 let pending = Pending::narrow(store.load(id).await?)
                     .map_err(|_| CommitError::Conflict { id })?;
-                drop(store.cancel_as(pending, reason, &actors.tool_node, act).await?);
+                drop(act.cancel(pending, reason, &actors.tool_node).await?);
                 id
             }
             Plan::Gate(id, _) => {
                 let gate = store.gate(id).await?;
-                drop(store.withdraw_as(gate, reason, &actors.graph_runner, act).await?);
+                drop(act.withdraw(gate, reason, &actors.graph_runner).await?);
                 id
             }
             Plan::Question(id) => {
                 let question = store.question(id).await?;
                 let ended =
                     fork(question.execution()).cancel(reason.to_owned(), &actors.graph_runner);
-                drop(store.advance(question, ended, act).await?);
+                drop(act.advance(question, ended).await?);
                 id
             }
         };

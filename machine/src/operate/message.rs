@@ -6,11 +6,10 @@ use crate::{
     actor::{Actor, Human},
     contract::execution,
     definition::{Definition, Edge, Fit, Move},
-    effects::act::Act,
     id::{Id, shortened},
     line::OneLine,
     observe::{misfit, placeholder},
-    store::{Message, Received, SendError, Sent, Store},
+    store::{Message, Received, SendError, Sent, Store, operation::Acting},
 };
 
 /// A message that the stored definition of its machine allows.
@@ -113,7 +112,7 @@ impl Operator<'_> {
         // left at any moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));
         let act = self.act("send", &[id], trigger);
-        let sent = draft.send(self, correlation, Some(act)).await;
+        let sent = draft.send(&act, self.by, correlation).await;
         self.checked("send", &[id], trigger, sent).await
     }
 }
@@ -162,11 +161,12 @@ impl Draft {
 
     pub(super) async fn send(
         self,
-        Operator { store, by, .. }: &Operator<'_>,
+        act: &Acting<'_>,
+        by: &Human,
         correlation: Option<String>,
-        act: Option<Act>,
     ) -> Result<SentMessage, Error> {
-        let mut message = Message::new(&self.body, *by)?;
+        let store = act.store;
+        let mut message = Message::new(&self.body, by)?;
         if let Some(seen) = self.seen {
             message = message.unless_moved(seen);
         }
@@ -183,10 +183,8 @@ impl Draft {
                 self.id
             )));
         }
-        let line = act.map(|act| store.line_done(act));
-        let writes_nothing = line.is_some();
-        let sent = match store.send_as(self.id, &message, line).await {
-            Err(SendError::Ended { id }) if writes_nothing => {
+        let sent = match act.send(self.id, &message).await {
+            Err(SendError::Ended { id }) => {
                 return Err(Error::refused(format!("{id} has ended; nothing was sent")));
             }
             sent => sent?,

@@ -6,13 +6,16 @@ use crate::{
     },
     effects::{
         Batch,
-        act::Act,
         error::{EffectError, StateError},
         retries::{DecidedRetry, NotRetried},
     },
     id::Id,
     line::OneLine,
-    store::{Store, error::CommitError},
+    store::{
+        Store,
+        error::CommitError,
+        operation::{Act, Acting},
+    },
     typed::State,
     view::Label,
 };
@@ -148,7 +151,7 @@ impl<'a> Operator<'a> {
         let checked = self.is_execution("fence", id).await;
         self.checked("fence", &[id], reason, checked).await?;
         let act = self.act("fence", &[id], reason);
-        let fenced = self.store.fence_as(id, reason, &self.actors.graph_runner, Some(act)).await;
+        let fenced = act.fence(id, reason, &self.actors.graph_runner).await;
         let fenced = fenced.map_err(|error| match error {
             StateError::NotRunning { id, found } => not_in_flight(id, &found),
             error => error.into(),
@@ -181,8 +184,10 @@ impl<'a> Operator<'a> {
         self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), call).await
     }
 
-    pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Act {
-        Act::new(self.by, operation, machines, detail)
+    /// The store, for this act.
+    pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Acting<'_> {
+        let act = Some(Act::new(self.by, operation, machines, detail));
+        Acting { store: &self.store, act }
     }
 
     /// Logs an act that was refused.
@@ -193,7 +198,7 @@ impl<'a> Operator<'a> {
         detail: &str,
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
-        self.store.log_refusal([self.act(operation, machines, detail)], checked).await
+        self.store.log_refusal(self.act(operation, machines, detail).act, checked).await
     }
 }
 

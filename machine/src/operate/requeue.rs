@@ -19,9 +19,8 @@ impl Operator<'_> {
         self.checked("requeue", ids, "", checked).await?;
         let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
         for (done, id) in ids.iter().enumerate() {
-            let line = self.store.line_done(self.act("requeue", &[*id], ""));
-            let requeued = self.store.requeue_as(*id, &messages, Some(line)).await;
-            let requeued = requeued.map_err(Error::from);
+            let act = self.act("requeue", &[*id], "");
+            let requeued = act.requeue(*id, &messages).await.map_err(Error::from);
             let requeued = self.checked("requeue", &[*id], "", requeued).await;
             requeued.map_err(|error| error.after(&ids[..done]))?;
         }

@@ -54,8 +54,7 @@ impl Operator<'_> {
     pub async fn proceed(&self, question: Question, checks: Resume) -> Result<Resumed, Error> {
         let id = question.id();
         let act = self.act("continue", &[id], "");
-        let by = &self.actors.graph_runner;
-        let resumed = self.store.proceed_as(question, checks, by, Some(act.clone())).await;
-        self.store.log_refusal([act], resumed).await.map_err(|refused| refused.reason.into())
+        let resumed = act.proceed(question, checks, &self.actors.graph_runner).await;
+        self.store.log_refusal(act.act, resumed).await.map_err(|refused| refused.reason.into())
     }
 }

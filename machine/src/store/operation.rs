@@ -1,6 +1,7 @@
 use serde::Serialize;
 
 use crate::{
+    actor::{Actor, Human},
     clock::Millis,
     id::Id,
     journal::{Digest, DigestKey},
@@ -48,6 +49,64 @@ pub(crate) struct NewOperation {
     /// More about it, without payloads and secrets. It is cut at 1 KiB.
     pub(crate) detail: String,
     pub(crate) outcome: String,
+}
+
+/// An operator's action on a machine. The batch that performs it also writes its line of the
+/// operator log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Act {
+    pub(crate) by: String,
+    /// Such as `approve`.
+    pub(crate) operation: &'static str,
+    pub(crate) machines: Vec<Id>,
+    /// More about it, without payloads and secrets.
+    pub(crate) detail: String,
+}
+
+impl Act {
+    pub(crate) fn new(by: &Human, operation: &'static str, machines: &[Id], detail: &str) -> Self {
+        let by = by.name().unwrap_or_default().to_owned();
+        Self { by, operation, machines: machines.to_vec(), detail: detail.to_owned() }
+    }
+
+    /// One line for several machines to which the same was done.
+    pub(crate) fn merged(acts: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for act in acts {
+            let is_same = |other: &&mut Self| {
+                (&other.by, other.operation, &other.detail) == (&act.by, act.operation, &act.detail)
+            };
+            match merged.iter_mut().find(is_same) {
+                Some(same) => same.machines.extend(act.machines),
+                None => merged.push(act),
+            }
+        }
+        merged
+    }
+
+    /// Its line of the operator log.
+    pub(crate) fn line(self, store: &Store, outcome: &str) -> NewOperation {
+        let Self { by, operation, machines, detail } = self;
+        let (operation, outcome) = (operation.to_owned(), outcome.to_owned());
+        NewOperation { by, via: store.via, operation, machines, detail, outcome }
+    }
+}
+
+/// A store on which a person acts, or a program without one. Its methods do as those of [`Store`],
+/// and write the line of the act; the caller logs a refusal.
+pub(crate) struct Acting<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) act: Option<Act>,
+}
+
+impl Acting<'_> {
+    /// Writes the line of the act in a separate batch.
+    pub(crate) async fn log(&self, outcome: &str) -> Result<(), Unavailable> {
+        match self.act.clone() {
+            Some(act) => self.store.operation(act.line(self.store, outcome)).await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// The longest detail and the longest outcome, in bytes.

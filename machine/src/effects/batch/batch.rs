@@ -5,8 +5,8 @@ use tracing::Instrument;
 use crate::{
     contract::Callable,
     effects::{
-        act::Act, batch::item::Item, begin::Begin, change::ForkChange, decide::Decide,
-        error::EffectError, leave::Left, retry::Retry, settle::Settle,
+        batch::item::Item, begin::Begin, change::ForkChange, decide::Decide, error::EffectError,
+        leave::Left, retry::Retry, settle::Settle,
     },
     id::Id,
     store::{
@@ -17,6 +17,7 @@ use crate::{
             message::Message,
             protocol::{Event, EventOutcome},
         },
+        operation::Act,
     },
     stored::Durable,
     telemetry,

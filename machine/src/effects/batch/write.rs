@@ -4,7 +4,6 @@ use tracing::field::display;
 
 use crate::{
     effects::{
-        act::Act,
         batch::{batch::Batch, calls::Calls, earlier_try::commit_id, item::Item},
         committed::emit_committed,
         consequences::BatchConsequences,
@@ -20,6 +19,7 @@ use crate::{
         error::CommitError,
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
+        operation::Act,
         write::{prepare::Prepared, under_way::CALLS},
     },
     stored::Requirement,
@@ -49,7 +49,7 @@ impl Batch<'_> {
         self.prepare_changes().await?;
         self.makes_no_call()?;
         let acts: Vec<Act> = self.acts.iter().cloned().chain(self.acts_of_changes()).collect();
-        let log = acts.iter().cloned().map(|act| self.store.line_done(act)).collect();
+        let log = acts.iter().cloned().map(|act| act.line(self.store, "done")).collect();
         let (commit_id, now) = (commit_id(&mut self.items), self.store.now());
         // The ids of the calls depend on the time of the entry.
         self.items.iter_mut().for_each(|item| item.journal().set_times(now));

@@ -14,6 +14,7 @@ use crate::{
             message::{Queued, Received},
             protocol::{Event, EventOutcome, Schedule},
         },
+        operation::Acting,
     },
     stored::Restore,
     telemetry,
@@ -92,7 +93,8 @@ impl Store {
         id: Id,
         event: Event,
     ) -> Result<Option<EventOutcome>, Unavailable> {
-        Ok(match self.apply_event(id, event, None).await? {
+        let applied = Acting { store: self, act: None }.apply_event(id, event).await?;
+        Ok(match applied {
             Ok(outcome) => Some(outcome),
             Err(Rejected::Refused { .. } | Rejected::NotFound(_)) => None,
             Err(_) => {

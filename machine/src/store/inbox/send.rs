@@ -11,7 +11,7 @@ use crate::{
             protocol::{Event, EventOutcome, EventRefusal},
             sent,
         },
-        operation::NewOperation,
+        operation::{Act, Acting},
     },
     telemetry,
 };
@@ -124,19 +124,14 @@ impl Store {
     /// # }).unwrap();
     /// ```
     pub async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
-        let Some(by) = message.person() else { return self.send_as(to, message, None).await };
-        let line = |outcome| NewOperation {
-            by: by.to_owned(),
-            via: self.via,
-            operation: "send".to_owned(),
-            machines: vec![to],
-            detail: message.0.trigger().unwrap_or_default(),
-            outcome,
-        };
-        let sent = self.send_as(to, message, Some(line("done".to_owned()))).await;
-        let sent = match sent {
+        let program = Acting { store: self, act: None };
+        let Some(by) = message.person() else { return program.send(to, message).await };
+        let detail = message.0.trigger().unwrap_or_default();
+        let act = Act { by: by.to_owned(), operation: "send", machines: vec![to], detail };
+        let person = Acting { store: self, act: Some(act) };
+        let sent = match person.send(to, message).await {
             // With a line, nothing is written of it.
-            Err(SendError::Ended { .. }) => self.send_as(to, message, None).await,
+            Err(SendError::Ended { .. }) => program.send(to, message).await,
             sent => sent,
         };
         if let Err(
@@ -146,41 +141,7 @@ impl Store {
         ) = &sent
         {
             // The caller learns of the refusal in any case.
-            let _ = self.operation(line(format!("refused: {error}"))).await;
-        }
-        sent
-    }
-
-    /// Sends a message of a person, with its line of the operator log. If the machine has the
-    /// message, or has ended, nothing is written.
-    pub(crate) async fn send_as(
-        &self,
-        to: Id,
-        message: &Message,
-        line: Option<NewOperation>,
-    ) -> Result<Sent, SendError> {
-        let now = self.now();
-        let event = Event::Send { message: message.0.clone(), now };
-        let span = telemetry::Send { id: display(to) }.span();
-        let happened = self.apply_event(to, event, line).instrument(span.clone()).await;
-        let sent = match happened {
-            Ok(
-                Ok(EventOutcome::Duplicate)
-                | Err(Rejected::Refused { refusal: EventRefusal::Duplicate, .. }),
-            ) => Ok(Sent::Duplicate),
-            Ok(Ok(EventOutcome::Ended) | Err(Rejected::Refused { .. })) => {
-                Err(SendError::Ended { id: to })
-            }
-            Ok(Ok(_)) => Ok(Sent::Queued),
-            Ok(Err(Rejected::OtherMessage { id, correlation })) => {
-                Err(SendError::OtherMessage { id, correlation })
-            }
-            Ok(Err(Rejected::InboxFull { id, queued })) => Err(SendError::InboxFull { id, queued }),
-            Ok(Err(_)) => Err(SendError::NotFound { id: to }),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(error) = &sent {
-            telemetry::failed(&span, error.class());
+            let _ = person.log(&format!("refused: {error}")).await;
         }
         sent
     }
@@ -224,33 +185,7 @@ impl Store {
     /// [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::NoMessage`] if one of the
     /// messages is unknown; then nothing is requeued.
     pub async fn requeue(&self, id: Id, messages: &[&str]) -> Result<(), SendError> {
-        self.requeue_as(id, messages, None).await
-    }
-
-    /// Requeues work for a person, with its line of the operator log.
-    pub(crate) async fn requeue_as(
-        &self,
-        id: Id,
-        messages: &[&str],
-        line: Option<NewOperation>,
-    ) -> Result<(), SendError> {
-        let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
-        let event = Event::Requeue { now: self.now(), messages: messages.clone() };
-        match self.apply_event(id, event, line).await? {
-            Ok(_) => {
-                let count = messages.len() as u64;
-                telemetry::Requeued { id: display(id), messages: count }.emit();
-                Ok(())
-            }
-            Err(Rejected::Refused { refusal: EventRefusal::NotQueued, .. }) => {
-                let known = self.inner.backend.messages(Messages::To(id)).await?;
-                let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
-                let missing = messages.into_iter().find(|it| !known.contains(it));
-                Err(SendError::NoMessage { id, correlation: missing.unwrap_or_default() })
-            }
-            Err(Rejected::Refused { .. }) => Err(SendError::Ended { id }),
-            Err(_) => Err(SendError::NotFound { id }),
-        }
+        Acting { store: self, act: None }.requeue(id, messages).await
     }
 
     /// The children of a machine, in the order in which they were created. See
@@ -273,19 +208,68 @@ impl Store {
     pub async fn parent(&self, child: Id) -> Result<Option<Id>, LoadError> {
         Ok(self.inner.backend.parent(child).await??)
     }
+}
 
-    /// Applies one event in a separate batch, with the line of the operator log if a person causes
-    /// it.
+impl Acting<'_> {
+    /// See [`Store::send`]. If the machine of a person's message has it, or has ended, nothing is
+    /// written.
+    pub(crate) async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
+        let now = self.store.now();
+        let event = Event::Send { message: message.0.clone(), now };
+        let span = telemetry::Send { id: display(to) }.span();
+        let happened = self.apply_event(to, event).instrument(span.clone()).await;
+        let sent = match happened {
+            Ok(
+                Ok(EventOutcome::Duplicate)
+                | Err(Rejected::Refused { refusal: EventRefusal::Duplicate, .. }),
+            ) => Ok(Sent::Duplicate),
+            Ok(Ok(EventOutcome::Ended) | Err(Rejected::Refused { .. })) => {
+                Err(SendError::Ended { id: to })
+            }
+            Ok(Ok(_)) => Ok(Sent::Queued),
+            Ok(Err(Rejected::OtherMessage { id, correlation })) => {
+                Err(SendError::OtherMessage { id, correlation })
+            }
+            Ok(Err(Rejected::InboxFull { id, queued })) => Err(SendError::InboxFull { id, queued }),
+            Ok(Err(_)) => Err(SendError::NotFound { id: to }),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = &sent {
+            telemetry::failed(&span, error.class());
+        }
+        sent
+    }
+
+    pub(crate) async fn requeue(&self, id: Id, messages: &[&str]) -> Result<(), SendError> {
+        let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
+        let event = Event::Requeue { now: self.store.now(), messages: messages.clone() };
+        match self.apply_event(id, event).await? {
+            Ok(_) => {
+                let count = messages.len() as u64;
+                telemetry::Requeued { id: display(id), messages: count }.emit();
+                Ok(())
+            }
+            Err(Rejected::Refused { refusal: EventRefusal::NotQueued, .. }) => {
+                let known = self.store.inner.backend.messages(Messages::To(id)).await?;
+                let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
+                let missing = messages.into_iter().find(|it| !known.contains(it));
+                Err(SendError::NoMessage { id, correlation: missing.unwrap_or_default() })
+            }
+            Err(Rejected::Refused { .. }) => Err(SendError::Ended { id }),
+            Err(_) => Err(SendError::NotFound { id }),
+        }
+    }
+
+    /// Applies one event in a separate batch.
     pub(in crate::store) async fn apply_event(
         &self,
         id: Id,
         event: Event,
-        line: Option<NewOperation>,
     ) -> Result<Result<EventOutcome, Rejected>, Unavailable> {
-        let log = line.into_iter().collect();
-        let batch = WriteBatch { events: vec![(id, event)], log, ..self.new_batch() };
+        let log = self.act.iter().cloned().map(|act| act.line(self.store, "done")).collect();
+        let batch = WriteBatch { events: vec![(id, event)], log, ..self.store.new_batch() };
         let sent = sent::sent(&batch.events);
-        let applied = self.inner.backend.apply(batch).await?;
+        let applied = self.store.inner.backend.apply(batch).await?;
         if let Ok(applied) = &applied {
             sent::sent_with(&sent, &applied.outcomes);
         }
