@@ -125,12 +125,12 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     let mut other = place.pending(id).await.start(tool_node());
     let before = place.dump().await;
     let refused = place.store.batch().commit(&mut one).commit(&mut other).write().await;
-    assert_err!(refused, EffectError::Commit(CommitError::Twice { id: of }) if *of == id);
+    assert_err!(refused, EffectError::Twice { id: of } if *of == id);
 
     let mut new = Ticket::new();
     let mut twin: AnyTicket = forge::claim(&new).verify().unwrap();
     let refused = place.store.batch().create(&mut new).create(&mut twin).write().await;
-    assert_err!(refused, EffectError::Commit(CommitError::Twice { id }) if *id == new.id());
+    assert_err!(refused, EffectError::Twice { id } if *id == new.id());
     assert_eq!(place.dump().await, before);
 
     let id = place.stored(mail("bob")).await.id();
@@ -141,7 +141,7 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     assert!(refused.is_err(), "it began, and its copy was written too");
     let mut again = begin_of(place.pending(id).await);
     let refused = place.store.batch().begin(&mut begin).begin(&mut again).write().await;
-    assert_err!(refused, EffectError::Commit(CommitError::Twice { id: of }) if *of == id);
+    assert_err!(refused, EffectError::Twice { id: of } if *of == id);
     assert_eq!(place.dump().await, before);
     place.store.batch().begin(&mut begin).write().await.unwrap();
 }

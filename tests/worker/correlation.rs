@@ -3,7 +3,7 @@
 
 use machine::{
     effects::EffectError,
-    store::{CommitError, SendError, Sent},
+    store::{SendError, Sent},
 };
 
 use crate::worker::prelude::*;
@@ -85,11 +85,11 @@ fn other_message_in_a_batch() {
         sent(&store, id, ann_says(PAY), Sent::Queued).await;
         let message = ann_says(OTHER);
         let refused = store.batch().send(other, &message).send(id, &message).write().await;
-        assert_err!(refused, EffectError::Commit(CommitError::OtherMessage { id: of, correlation })
+        assert_err!(refused, EffectError::OtherMessage { id: of, correlation }
             if *of == id && correlation == "form-17");
         let twice = [says(PAY, "x"), says(OTHER, "x")];
         let refused = store.batch().send(other, &twice[0]).send(other, &twice[1]).write().await;
-        assert_err!(refused, EffectError::Commit(CommitError::OtherMessage { .. }));
+        assert_err!(refused, EffectError::OtherMessage { .. });
         assert!(inbox(&store, other).await.is_empty());
     });
 }

@@ -3,7 +3,7 @@
 use machine::{
     effects::EffectError,
     observe::{ConcernReason, Observer},
-    store::{CommitError, SendError, Sent},
+    store::{SendError, Sent},
     view::Internal,
 };
 use rusqlite::Connection;
@@ -38,7 +38,7 @@ async fn full_inbox_takes_nothing_of_programs_and_people() {
     assert_eq!(store.send(id, &says(UNLOCK, "1")).await.unwrap(), Sent::Duplicate);
     assert_err!(
         store.batch().send(id, &tells(UNLOCK, "2")).write().await,
-        EffectError::Commit(CommitError::InboxFull { queued: 10_000, .. })
+        EffectError::InboxFull { queued: 10_000, .. }
     );
     assert_eq!(inbox(&store, id).await.len(), 1);
     let log = store.operations(10, None).await.unwrap();

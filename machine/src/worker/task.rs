@@ -122,7 +122,7 @@ impl Task {
     /// Sends a message, in the batch of the transition. A handler that sends messages to its own
     /// machine and waits, 100 consecutive times without a transition, is set aside. If the inbox of
     /// the receiver is full, the attempt fails with
-    /// [`CommitError::InboxFull`](crate::store::CommitError::InboxFull), and is repeated later.
+    /// [`EffectError::InboxFull`](crate::effects::EffectError::InboxFull), and is repeated later.
     pub fn send(&mut self, to: Id, message: Message) {
         self.messages.push((to, message));
     }

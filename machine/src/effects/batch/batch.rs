@@ -105,7 +105,7 @@ impl<'a> Batch<'a> {
     /// It belongs to the [visit](macro@crate::machine#visits) in which the parent is then. When the
     /// parent ends that first, the child is sent a message with the trigger `cancel`.
     /// [`Store::children`] lists children. A parent that is unknown or has ended gets none: then
-    /// the batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`]. An execution is
+    /// the batch fails with [`CommitError::NotFound`] or [`EffectError::Ended`]. An execution is
     /// refused with [`EffectError::CallByHand`]: a state makes calls by
     /// [`#[invoke]`](macro@crate::machine#invocations).
     pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
@@ -115,8 +115,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If
-    /// another message has its correlation id, the batch fails with [`CommitError::OtherMessage`],
-    /// and if the inbox is full, with [`CommitError::InboxFull`].
+    /// another message has its correlation id, the batch fails with [`EffectError::OtherMessage`],
+    /// and if the inbox is full, with [`EffectError::InboxFull`].
     pub fn send(mut self, to: Id, message: &Message) -> Self {
         let (message, now) = (message.0.clone(), self.store.now());
         self.events.push((to, Event::Send { message, now }));

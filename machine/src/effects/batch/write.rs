@@ -16,7 +16,6 @@ use crate::{
     journal::StoredState,
     store::{
         backend::{self, AppliedBatch, Condition, NewChild, Rejected},
-        error::CommitError,
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
         operation::Act,
@@ -212,7 +211,7 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {
     for ready in prepared {
         let id = ready.write.row.id;
         if !seen.insert(id) {
-            return Err(EffectError::Commit(CommitError::Twice { id }));
+            return Err(EffectError::Twice { id });
         }
     }
     Ok(())

@@ -30,6 +30,11 @@ impl EffectError {
     pub(crate) fn class(&self) -> &'static str {
         match self {
             Self::Commit(error) => error.class(),
+            Self::Twice { .. } => "twice",
+            Self::LeaseLost { .. } => "lease_lost",
+            Self::OtherMessage { .. } => "other_message",
+            Self::InboxFull { .. } => "inbox_full",
+            Self::Ended { .. } => "ended",
             Self::Deferred { .. } => "deferred",
             Self::NeverRuns { .. } => "never_runs",
             Self::StateLeft { .. } => "state_left",

@@ -17,6 +17,36 @@ pub enum EffectError {
     /// The store refuses the commit.
     #[error(transparent)]
     Commit(CommitError),
+    /// A machine is in the batch twice.
+    #[error("{id} is in the batch twice; commit it once, with all of its changes")]
+    Twice { id: Id },
+    /// Another worker has taken over the machine, or its lease ended.
+    #[error("lost the lease on {id} to another worker; nothing was written; stop")]
+    LeaseLost { id: Id },
+    /// A message of the batch has the correlation id of another one.
+    #[error(
+        "{id} has another message with the correlation id `{correlation}`; nothing was written; use \
+         another id for this one"
+    )]
+    OtherMessage {
+        /// The machine that the message is for.
+        id: Id,
+        correlation: String,
+    },
+    /// A message of the batch is for a machine that has as many queued messages as an inbox takes:
+    /// 10,000.
+    #[error(
+        "the inbox of {id} is full: {queued} messages are queued; nothing was written; find out why the \
+         machine does not take them, for example with `show`, and send the message again when it has"
+    )]
+    InboxFull {
+        /// The machine that the message is for.
+        id: Id,
+        queued: u32,
+    },
+    /// The machine is in a terminal state.
+    #[error("{id} has ended, so it can have no more children; nothing was written")]
+    Ended { id: Id },
     /// The execution to repeat is a child of a machine that would not see the new attempt.
     #[error(
         "{id} is a child of {parent}, which would not see another attempt; nothing was \

@@ -83,13 +83,13 @@ impl From<Rejected> for EffectError {
             Rejected::UnderWay { id, call } => CommitError::UnderWay { id, call },
             Rejected::OtherAttempt { id, by } => CommitError::OtherAttempt { id, by },
             Rejected::BrokenAttempt { id, reason } => CommitError::BrokenAttempt { id, reason },
-            Rejected::Ended(id) => CommitError::Ended { id },
+            Rejected::Ended(id) => return Self::Ended { id },
             Rejected::NotChild { id, parent } => CommitError::NotChild { id, parent },
-            Rejected::Refused { id, .. } => CommitError::LeaseLost { id },
+            Rejected::Refused { id, .. } => return Self::LeaseLost { id },
             Rejected::OtherMessage { id, correlation } => {
-                CommitError::OtherMessage { id, correlation }
+                return Self::OtherMessage { id, correlation };
             }
-            Rejected::InboxFull { id, queued } => CommitError::InboxFull { id, queued },
+            Rejected::InboxFull { id, queued } => return Self::InboxFull { id, queued },
         })
     }
 }

@@ -17,33 +17,6 @@ pub enum CommitError {
     /// A machine with this id is already stored.
     #[error("{id} is already stored; use `commit` to write its changes")]
     AlreadyStored { id: Id },
-    /// Another worker has taken over the machine, or its lease ended.
-    #[error("lost the lease on {id} to another worker; nothing was written; stop")]
-    LeaseLost { id: Id },
-    /// A message of the batch has the correlation id of another one.
-    #[error(
-        "{id} has another message with the correlation id `{correlation}`; nothing was written; use \
-         another id for this one"
-    )]
-    OtherMessage {
-        /// The machine that the message is for.
-        id: Id,
-        correlation: String,
-    },
-    /// A message of the batch is for a machine that has as many queued messages as an inbox takes:
-    /// 10,000.
-    #[error(
-        "the inbox of {id} is full: {queued} messages are queued; nothing was written; find out why the \
-         machine does not take them, for example with `show`, and send the message again when it has"
-    )]
-    InboxFull {
-        /// The machine that the message is for.
-        id: Id,
-        queued: u32,
-    },
-    /// The machine is in a terminal state.
-    #[error("{id} has ended, so it can have no more children; nothing was written")]
-    Ended { id: Id },
     /// A call that the machine takes over, or drops, is not its own: the file was edited.
     #[error(
         "{id} is not a child of {parent}, so {parent} cannot take it over; nothing was written; call \
@@ -82,9 +55,6 @@ pub enum CommitError {
         "{id} belongs to another store; commit it there, or move it with `export`, `verify` and `create`"
     )]
     OtherStore { id: Id },
-    /// A machine is in the batch twice.
-    #[error("{id} is in the batch twice; commit it once, with all of its changes")]
-    Twice { id: Id },
     /// The rules of the machine's context forbid this history.
     #[error("{id}: {breach}")]
     Refused { id: Id, breach: Breach },
@@ -209,21 +179,16 @@ impl CommitError {
             Self::Conflict { .. } => "conflict",
             Self::NotFound { .. } => "not_found",
             Self::AlreadyStored { .. } => "already_stored",
-            Self::LeaseLost { .. } => "lease_lost",
-            Self::Ended { .. } => "ended",
             Self::Skipped { .. } => "skipped",
             Self::NotInvoked { .. } => "not_invoked",
             Self::NotChild { .. } => "not_child",
             Self::Unmet { .. } => "unmet",
             Self::NeverStored { .. } => "never_stored",
             Self::OtherStore { .. } => "other_store",
-            Self::Twice { .. } => "twice",
             Self::Refused { .. } => "refused",
             Self::Unwritable { .. } => "unwritable",
             Self::Altered { .. } => "altered",
             Self::Unavailable(error) => error.class(),
-            Self::OtherMessage { .. } => "other_message",
-            Self::InboxFull { .. } => "inbox_full",
             Self::AlreadyDone { .. } => "already_done",
             Self::KeyHeld { .. } => "key_held",
             Self::KeyReused { .. } => "key_reused",

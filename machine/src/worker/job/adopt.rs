@@ -30,7 +30,7 @@ impl<H: Handler> Job<'_, H> {
         match batch.write_events().await {
             Ok(_) => Ok(Flow::Go),
             Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
-            Err(EffectError::Commit(CommitError::LeaseLost { .. })) => {
+            Err(EffectError::LeaseLost { .. }) => {
                 self.released = true;
                 self.emit_lost();
                 Ok(Flow::End)

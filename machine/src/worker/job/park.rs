@@ -119,7 +119,7 @@ impl<H: Handler> Job<'_, H> {
                 telemetry::Waits { kind, id, delay_ms: delay }.emit();
                 Ok(Flow::End)
             }
-            Err(EffectError::Commit(CommitError::LeaseLost { .. })) => {
+            Err(EffectError::LeaseLost { .. }) => {
                 self.emit_lost();
                 Ok(Flow::End)
             }

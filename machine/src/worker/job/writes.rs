@@ -23,8 +23,8 @@ fn first_of(messages: Vec<String>) -> (Option<String>, Vec<String>) {
 
 /// Whether the reason of the error goes away: a machine has moved, or its inbox is full.
 const fn passes(error: &EffectError) -> bool {
-    use CommitError::{Conflict, InboxFull};
-    matches!(error, EffectError::Commit(Conflict { .. } | InboxFull { .. }))
+    use EffectError::{Commit, InboxFull};
+    matches!(error, Commit(CommitError::Conflict { .. }) | InboxFull { .. })
 }
 
 impl<H: Handler> Job<'_, H> {
@@ -111,7 +111,7 @@ impl<H: Handler> Job<'_, H> {
                 }
                 Ok(Flow::End)
             }
-            Err(EffectError::Commit(CommitError::LeaseLost { .. })) => {
+            Err(EffectError::LeaseLost { .. }) => {
                 self.released = true;
                 self.emit_lost();
                 self.lease.lose();
