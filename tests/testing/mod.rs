@@ -10,10 +10,12 @@ use machine::{
     Id,
     actor::Human,
     contract::AnyExecution,
-    store::Query,
+    observe::{ConcernReason, WaitingFor},
+    store::{Message, Query},
     testing::{Coverage, Reply, TestEnvironment, TestTool, payload_of, walks},
     view::Label,
 };
+use machine_tests::actors::graph_runner;
 use proptest::{strategy::ValueTree, test_runner::TestRunner};
 use shop::{AnySale, Charge, Sale, Shop, sale};
 
@@ -133,7 +135,7 @@ async fn steps_are_single_transitions() {
     let shop = shop(&TestTool::new().otherwise(Reply::applied("receipt 7")));
     let id = shop.create(Sale::new(500)).await;
     assert!(!shop.step().await, "an open sale waits for a person");
-    let message = machine::store::Message::new(&sale::Event::Confirm {}, &ann()).unwrap();
+    let message = Message::new(&sale::Event::Confirm {}, &ann()).unwrap();
     shop.store().send(id, &message).await.unwrap();
     let mut statuses = vec![status(&shop, id).await];
     while shop.step().await {
@@ -185,9 +187,67 @@ async fn coverage_names_what_is_missing() {
     unpaid.advance(Duration::from_hours(24 * 7)).await;
     unpaid.run_until_idle().await;
     unpaid.cover(&mut coverage).await;
-    coverage.refused(0, "accept");
     assert!(coverage.is_complete(), "{coverage}");
-    assert!(coverage.to_string().ends_with("  refused: accept in OPEN\n"), "{coverage}");
+}
+
+/// Events that a test sends, and those that wait in an inbox; and what a machine in memory refuses.
+#[tokio::test(start_paused = true)]
+async fn coverage_has_the_refusals_of_a_run() {
+    let shop = shop(&TestTool::new().replies(Reply::unknown("the line went dead")));
+    let id = sold(&shop).await;
+    shop.send(id, &sale::Event::Confirm {}, &ann()).await;
+    shop.send(id, &sale::Event::Accept {}, &ann()).await;
+    let open = shop.create(Sale::new(1)).await;
+    let pay = Message::new(&sale::Event::Pay {}, graph_runner()).unwrap();
+    shop.store().send(open, &pay).await.unwrap();
+    shop.run_until_idle().await;
+    let mut coverage = Coverage::of::<AnySale>();
+    shop.cover(&mut coverage).await;
+    let refusals = |coverage: &Coverage| {
+        let text = coverage.to_string();
+        let refused = text.lines().filter_map(|line| line.strip_prefix("  refused: "));
+        refused.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let expected = ["pay in OPEN", "accept in PAYING", "confirm in PAYING"];
+    assert_eq!(refusals(&coverage), expected, "{coverage}");
+
+    let sale = AnySale::from(Sale::new(1));
+    let refused = sale.apply(sale::Event::Accept {}, graph_runner()).unwrap_err();
+    coverage.refused(&refused.reason);
+    let expected = ["accept in OPEN", "pay in OPEN", "accept in PAYING", "confirm in PAYING"];
+    assert_eq!(refusals(&coverage), expected, "{coverage}");
+
+    // The message is set aside when its machine ends, and what was refused stays refused.
+    shop.advance(Duration::from_hours(24 * 7)).await;
+    shop.run_until_idle().await;
+    shop.cover(&mut coverage).await;
+    assert_eq!(refusals(&coverage), expected, "{coverage}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_machine_waits_for_and_what_needs_attention() {
+    let late = Duration::from_mins(5);
+    let shop = shop(&TestTool::new().replies(Reply::applied("receipt 7").after(late)));
+    let id = shop.create(Sale::new(500)).await;
+    shop.assert_waits_for(id, WaitingFor::Person).await;
+    shop.assert_attention(&[(id, ConcernReason::WaitsForPerson)]).await;
+
+    shop.send(id, &sale::Event::Confirm {}, &ann()).await;
+    shop.assert_waits_for(id, WaitingFor::Child).await;
+    shop.assert_attention(&[(payment(&shop).await, ConcernReason::InDoubt)]).await;
+
+    shop.advance(late).await;
+    shop.run_until_idle().await;
+    shop.assert_waits_for(id, None).await;
+    shop.assert_attention(&[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+#[should_panic(expected = "waits for a person, who can `confirm`; expected: Some(Deadline)")]
+async fn a_machine_that_waits_for_something_else_fails_the_test() {
+    let shop = shop(&TestTool::new());
+    let id = shop.create(Sale::new(1)).await;
+    shop.assert_waits_for(id, WaitingFor::Deadline).await;
 }
 
 /// Each transition of the library's machine is the goal of some sequence, and legal when it comes.

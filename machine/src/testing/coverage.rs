@@ -4,6 +4,7 @@ use crate::{
     definition::Definition,
     journal::Fact,
     stored::{History, Restore},
+    typed::Illegal,
 };
 
 /// The states and transitions of a machine that tests have reached, and the moves that were
@@ -17,8 +18,8 @@ pub struct Coverage {
     states: BTreeSet<usize>,
     /// As indices into the edges of the definition.
     edges: BTreeSet<usize>,
-    /// States with the triggers that were refused in them.
-    refused: BTreeSet<(usize, String)>,
+    /// Labels of states, with the triggers that were refused in them.
+    refused: BTreeSet<(String, String)>,
 }
 
 impl Coverage {
@@ -53,9 +54,17 @@ impl Coverage {
         }
     }
 
-    /// Adds a move that was refused in this state, as an index into the states of the definition.
-    pub fn refused(&mut self, state: usize, trigger: &str) {
-        self.refused.insert((state, trigger.to_owned()));
+    /// Adds a move that a machine in memory refused. [`TestEnvironment::cover`] adds those of stored
+    /// machines.
+    ///
+    /// [`TestEnvironment::cover`]: super::TestEnvironment::cover
+    pub fn refused(&mut self, refused: &Illegal) {
+        self.add_refused(refused.state(), refused.trigger());
+    }
+
+    /// Adds a refused move of the state with this label.
+    pub(super) fn add_refused(&mut self, state: &str, trigger: &str) {
+        self.refused.insert((state.to_owned(), trigger.to_owned()));
     }
 
     /// The states that were never reached, by their labels.
@@ -107,7 +116,7 @@ impl fmt::Display for Coverage {
             writeln!(f, "  made: {}", self.text(edge))?;
         }
         for (state, trigger) in &self.refused {
-            writeln!(f, "  refused: {trigger} in {}", states[*state].label)?;
+            writeln!(f, "  refused: {trigger} in {state}")?;
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeSet,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -10,10 +11,10 @@ use super::{Coverage, TestClock};
 use crate::{
     actor::{Actor, Actors, Human},
     id::Id,
-    observe::Observer,
-    store::{Message, OpenOptions, Query, Store},
+    observe::{Concern, ConcernReason, Detail, Observer, WaitingFor},
+    store::{Cause, Delivery, Message, OpenOptions, Query, Store},
     stored::{Durable, Restore},
-    view::{ConsequenceView, Internal, Label, TimelineEvent, View},
+    view::{ConsequenceView, Internal, Label, Snapshot, TimelineEvent, View},
     worker::Worker,
 };
 
@@ -27,6 +28,8 @@ pub struct TestEnvironment {
     store: Store,
     configure: Box<Configure>,
     failures: Arc<Mutex<Vec<String>>>,
+    /// The kinds of machines, with the labels of their states and the triggers refused in them.
+    refused: Mutex<BTreeSet<(String, String, String)>>,
 }
 
 impl TestEnvironment {
@@ -39,7 +42,8 @@ impl TestEnvironment {
     #[must_use]
     pub fn new(configure: impl Fn(Worker) -> Worker + Send + Sync + 'static) -> Self {
         let store = OpenOptions::new().clock(TestClock::start()).memory();
-        Self { store, configure: Box::new(configure), failures: Arc::default() }
+        let (failures, refused) = Default::default();
+        Self { store, configure: Box::new(configure), failures, refused }
     }
 
     /// The store, for everything that this type has no method for.
@@ -98,6 +102,7 @@ impl TestEnvironment {
         let sent = self.store.send(to, &message).await;
         sent.unwrap_or_else(|error| panic!("the message to {to} is refused: {error}"));
         self.run_until_idle().await;
+        self.note_refused(to, Some(message.correlation())).await;
     }
 
     /// Lets time pass. What becomes due runs with the next [`run_until_idle`](Self::run_until_idle)
@@ -179,6 +184,40 @@ impl TestEnvironment {
         }
     }
 
+    /// Checks what a machine waits for: `None` if it is to have ended.
+    ///
+    /// Between the runs of the environment no worker is alive, so a machine whose handler is to be
+    /// called again waits for [`NoWorker`](WaitingFor::NoWorker).
+    ///
+    /// # Panics
+    ///
+    /// If it waits for something else, with its transitions.
+    pub async fn assert_waits_for(&self, id: Id, expected: impl Into<Option<WaitingFor>>) {
+        let expected = expected.into();
+        let waits_for = self.detail(id).await.waits_for.clone();
+        if waits_for.as_ref().map(|waiting| waiting.cause) != expected {
+            let text = waits_for.map_or_else(|| "nothing: it has ended".to_owned(), |it| it.text);
+            let story = self.story(id).await;
+            panic!("{id} waits for {text}; expected: {expected:?}\n{story}");
+        }
+    }
+
+    /// Checks which machines need attention, and why, in any order.
+    ///
+    /// # Panics
+    ///
+    /// If others do, with a line for each.
+    pub async fn assert_attention(&self, expected: &[(Id, ConcernReason)]) {
+        let attention = self.observer().attention::<Internal>(&Query::new()).await;
+        let attention = attention.unwrap_or_else(|error| panic!("{error}"));
+        let concerns = attention.concerns.iter();
+        let line = |it: &Concern<Internal>| format!("{}: {}", it.reason, it.summary);
+        let lines: Vec<_> = concerns.clone().map(line).collect();
+        let found: BTreeSet<_> = concerns.filter_map(|it| Some((it.id?, it.reason))).collect();
+        let expected: BTreeSet<_> = expected.iter().copied().collect();
+        assert_eq!(found, expected, "what needs attention:\n{}", lines.join("\n"));
+    }
+
     /// The transitions of a machine, one on each line: for the message of a failed test.
     ///
     /// # Panics
@@ -192,7 +231,9 @@ impl TestEnvironment {
         lines.join("\n") + "\n"
     }
 
-    /// Adds what the machines in the store have reached so far.
+    /// Adds what the machines in the store have reached so far, and the events that they have
+    /// refused: those that [`send`](Self::send) has sent, and those that wait now for a state that
+    /// takes them.
     ///
     /// # Panics
     ///
@@ -205,10 +246,45 @@ impl TestEnvironment {
                 let id = line.unwrap_or_else(|error| panic!("{error}")).id;
                 let history = self.store.history(id).await;
                 coverage.history(&history.unwrap_or_else(|error| panic!("{error}")));
+                self.note_refused(id, None).await;
             }
-            let Some(next) = page.next else { return };
+            let Some(next) = page.next else { break };
             query = query.after(next);
         }
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        for (machine, state, trigger) in &*refused {
+            if machine == coverage.machine() {
+                coverage.add_refused(state, trigger);
+            }
+        }
+    }
+
+    /// Keeps which events this machine refuses in its state: a message that was just sent, and
+    /// those that wait for another state.
+    async fn note_refused(&self, id: Id, sent: Option<&str>) {
+        let inbox = self.store.inbox(id).await.unwrap_or_else(|error| panic!("{error}"));
+        let detail = self.detail(id).await;
+        for (message, view) in inbox.iter().zip(&detail.messages) {
+            let (Ok(message), Some(trigger)) = (message, &view.trigger) else { continue };
+            let is_refused = match (message.status, message.cause) {
+                // One that waits for a call is taken after it.
+                (Delivery::Queued, Some(Cause::NotTaken)) => view.waits_for.is_none(),
+                (Delivery::SetAside, Some(Cause::NotValid)) => {
+                    sent == Some(message.correlation.as_str())
+                }
+                _ => false,
+            };
+            if is_refused {
+                let Snapshot { machine, label, .. } = &detail.machine;
+                let refused = (machine.clone(), label.clone(), trigger.clone());
+                self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(refused);
+            }
+        }
+    }
+
+    async fn detail(&self, id: Id) -> View<Detail<Internal>> {
+        let detail = self.observer().detail::<Internal>(id).await;
+        detail.unwrap_or_else(|error| panic!("{id} has no view: {error}"))
     }
 
     fn worker(&self) -> Worker {

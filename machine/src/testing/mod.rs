@@ -3,8 +3,9 @@
 //!
 //! [`TestEnvironment`] drives the machines of a test, step by step or until nothing is ready.
 //! [`TestTool`] is a service whose answers the test sets. [`Coverage`] reports which states and
-//! transitions a test has reached, and [`walks`] generates sequences of events that reach each of
-//! them. [`assert_upgrades`] checks a program against the definition of a released version.
+//! transitions a test has reached, and which events were refused, and [`walks`] generates sequences
+//! of events that reach each transition. [`assert_upgrades`] checks a program against the
+//! definition of a released version.
 //!
 //! Time is that of a paused tokio runtime: it moves when the test
 //! [advances](TestEnvironment::advance) it, and it jumps to the next timer while a call is in
@@ -16,6 +17,7 @@
 //!
 //! use machine::actor::GraphRunner;
 //! use machine::machine;
+//! use machine::observe::WaitingFor;
 //! use machine::testing::{Coverage, TestEnvironment};
 //! use machine::worker::{Handled, Next, Task};
 //! use serde::{Deserialize, Serialize};
@@ -52,6 +54,8 @@
 //! let id = depot.create(Parcel::new()).await;
 //! depot.run_until_idle().await;
 //! assert_eq!(depot.load::<AnyParcel>(id).await.status(), parcel::Status::Packed);
+//! depot.assert_waits_for(id, WaitingFor::Deadline).await;
+//! depot.assert_attention(&[]).await; // nothing is for a person
 //!
 //! depot.advance(Duration::from_hours(24 * 7)).await;
 //! depot.run_until_idle().await;
