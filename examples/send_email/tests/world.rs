@@ -1,35 +1,30 @@
 //! The test environment: a folder, a database, a server and the program.
 
-use pollster::block_on;
 use std::{
     path::PathBuf,
     process::{Command, Output, Stdio},
-    sync::{Arc, Mutex},
 };
 
 use machine::{
     Id,
     contract::AnyExecution,
     store::{MachineLine, OpenError, Query, Store},
-    stored::History,
-    view::{ConsequenceView, Label},
+    view::Label,
 };
-use machine_tests::process::between_commits;
 use mailin::{Response, response};
+use pollster::block_on;
 use tempfile::TempDir;
 
 use crate::{
-    mail::NotSent,
+    desk::BOB,
     server::{SmtpServer, Step},
-    testing::{Process, signal},
+    testing::Process,
 };
 
 /// The environment of one test.
 pub struct World {
     pub folder: TempDir,
     pub server: SmtpServer,
-    /// The process that the server freezes when it has its mail.
-    to_freeze: Arc<Mutex<Option<u32>>>,
 }
 
 impl World {
@@ -39,19 +34,8 @@ impl World {
 
     pub fn with(policy: impl Fn(Step<'_>) -> Response + Send + Sync + 'static) -> Self {
         let folder = TempDir::new().unwrap();
-        let file = folder.path().join("agent.db");
-        let to_freeze = Arc::new(Mutex::new(None));
-        let process = Arc::clone(&to_freeze);
-        let server = SmtpServer::start(&folder.path().join("mails"), move |step| {
-            if matches!(step, Step::Stored(_))
-                && let Some(process) = process.lock().unwrap().take()
-            {
-                between_commits(&file, || signal(process, "STOP"));
-            }
-            policy(step)
-        })
-        .unwrap();
-        Self { folder, server, to_freeze }
+        let server = SmtpServer::start(&folder.path().join("mails"), policy).unwrap();
+        Self { folder, server }
     }
 
     pub fn db(&self) -> PathBuf {
@@ -73,64 +57,11 @@ impl World {
         Process::start(&mut self.command(arguments))
     }
 
-    pub fn run(&self, arguments: &str) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
     /// Runs a command that must succeed; returns its output.
     pub fn ok(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
+        let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments}: {}", errors(&output));
         printed(&output)
-    }
-
-    /// Runs a command that must report an error; returns the error.
-    pub fn fails(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        let errors = errors(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments}: {errors}");
-        errors
-    }
-
-    /// Runs a command whose arguments must be refused; returns the error.
-    pub fn misused(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        let errors = errors(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments}: {errors}");
-        errors
-    }
-
-    /// The machines that need attention, as the command line shows them; empty if there are none.
-    pub fn attention(&self) -> String {
-        self.ok("list --attention-only")
-    }
-
-    /// A machine, as the command line shows it.
-    pub fn show(&self, id: Id) -> String {
-        self.ok(&format!("show {id}"))
-    }
-
-    /// Runs a worker until nothing is ready; returns its output.
-    pub fn work(&self) -> String {
-        self.ok("work --once")
-    }
-
-    /// Starts a worker, and waits until the server has its mail and has frozen it. `None` if it
-    /// ends without a mail.
-    pub fn start_and_freeze(&self, arguments: &str) -> Option<Process> {
-        let received = self.server.received();
-        // Locked, so that the server knows the process before it hears from it.
-        let mut to_freeze = self.to_freeze.lock().unwrap();
-        let mut child = self.start(arguments);
-        *to_freeze = Some(child.id());
-        drop(to_freeze);
-        while self.server.received() == received || self.to_freeze.lock().unwrap().is_some() {
-            if child.try_wait().unwrap().is_some() {
-                return None;
-            }
-            std::thread::yield_now();
-        }
-        Some(child)
     }
 
     /// Tries again while processes keep the file busy.
@@ -143,9 +74,8 @@ impl World {
         }
     }
 
-    pub fn list(&self) -> Vec<MachineLine> {
-        let page = block_on(self.store().list(&Query::new())).unwrap();
-        assert!(page.next.is_none(), "a test has at most one page of machines");
+    pub fn list(&self, query: &Query) -> Vec<MachineLine> {
+        let page = block_on(self.store().list(query)).unwrap();
         page.items.into_iter().map(Result::unwrap).collect()
     }
 
@@ -154,17 +84,7 @@ impl World {
     }
 
     pub fn label(&self, id: Id) -> Label {
-        ConsequenceView::of(&self.load(id)).consequence_label
-    }
-
-    /// The refusal of the mail server, as a view has it.
-    pub fn refusal(&self, id: Id) -> Option<NotSent> {
-        let view = ConsequenceView::of(&self.load(id));
-        view.refusal.clone().map(|refusal| serde_json::from_value(refusal).unwrap())
-    }
-
-    pub fn history(&self, id: Id) -> History {
-        block_on(self.store().history(id)).unwrap()
+        Label::of(&self.load(id))
     }
 
     /// Verifies every history in the database, and that no lock file is left.
@@ -179,18 +99,13 @@ impl World {
         assert!(locks.is_empty(), "{locks:?}");
     }
 
-    /// Asks for a mail to bob; returns the ids of the question and of the mail.
-    pub fn ask(&self) -> (Id, Id) {
-        self.ask_for("--to bob@example.com")
-    }
-
-    pub fn ask_for(&self, options: &str) -> (Id, Id) {
-        let printed = self.ok(&format!("ask {options}"));
+    /// Asks for a mail to bob, and approves it.
+    pub fn approved(&self) -> Id {
+        let printed = self.ok(&format!("ask {BOB}"));
         let asked = printed.lines().find(|line| line.contains("  [WAITING] approve ")).unwrap();
-        let gate = asked.split_whitespace().next().unwrap().parse().unwrap();
-        let page = block_on(self.store().list(&Query::new().behind(gate))).unwrap();
-        let [Ok(mail)] = &page.items[..] else { panic!("{page:?}") };
-        (gate, mail.id)
+        let gate: Id = asked.split_whitespace().next().unwrap().parse().unwrap();
+        self.ok(&format!("approve --yes {gate} --as ann"));
+        self.list(&Query::new().behind(gate))[0].id
     }
 }
 
