@@ -1,7 +1,6 @@
 //! An acknowledged write can be read at once, by every kind of read.
 
-use super::{Open, ensure, sample::Machine, subject::Subject};
-use crate::store::backend::{Attempts, Filter, FoundRow};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

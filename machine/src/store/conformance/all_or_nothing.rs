@@ -1,10 +1,6 @@
 //! A batch writes all of its writes, or none.
 
-use super::{Open, ensure, sample::Machine, subject::Subject};
-use crate::{
-    id::Id,
-    store::backend::{Rejected, Write},
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

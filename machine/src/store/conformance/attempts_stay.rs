@@ -1,18 +1,7 @@
 //! An attempt can be answered, but it never disappears; the state of a key is a fold of all of
 //! them.
 
-use super::{
-    Open, ensure,
-    sample::{CONTRACTS, Machine, action},
-    subject::Subject,
-};
-use crate::{
-    store::{
-        backend::{Attempts, Rejected},
-        write::attempt::KeyAttempt,
-    },
-    stored::Hold,
-};
+use super::{prelude::*, sample::CONTRACTS};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,20 +1,8 @@
 //! The calls of an entry are found in the order of their places, and those with a key by that, each
 //! with its attempt and with where its outcome is.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, SINCE, action, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    journal::Digest,
-    store::{
-        backend::{CallRow, MovedChild, NewChild, WriteBatch},
-        inbox::message::Delivery,
-    },
-    stored::Hold,
-};
+use super::prelude::*;
+use crate::store::backend::CallRow;
 
 /// What a read says of a call: its hold, its action, and where its outcome is.
 type Progress = (Hold, Option<Digest>, Option<Delivery>);

@@ -1,10 +1,7 @@
 //! The last line of each transaction covers every line so far.
 
-use super::{Open, ensure, sample::Machine, settings, subject::Subject};
-use crate::{
-    journal::{Digest, DigestKey},
-    store::backend::{Rejected, StoreSettings},
-};
+use super::prelude::*;
+use crate::journal::DigestKey;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for key in [settings().key, DigestKey::default()] {

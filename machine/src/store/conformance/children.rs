@@ -1,20 +1,8 @@
 //! A machine that ends wakes its parent and those behind it, and asks its live child machines to
 //! cancel.
 
-use super::{
-    Open, ensure,
-    event::{NOW, fail},
-    sample::{Machine, SINCE, batch},
-    subject::Subject,
-};
-use crate::{
-    clock::Millis,
-    id::Id,
-    store::{
-        backend::{Child, WriteBatch},
-        inbox::protocol::{Attempted, Wake},
-    },
-};
+use super::prelude::*;
+use crate::store::backend::Child;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for is_driven in [true, false] {

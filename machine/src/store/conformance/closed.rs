@@ -1,14 +1,6 @@
 //! Closing completes queued work; after that every call answers that the store has stopped.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch},
-    subject::{Subject, started},
-};
-use crate::store::{
-    backend::{Attempts, Filter},
-    error::Unavailable,
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,11 +1,6 @@
 //! A batch that is sent again after its answer was lost succeeds, and is not written twice.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch, with_commit_id},
-    subject::Subject,
-};
-use crate::store::backend::{AppliedBatch, Rejected, WriteBatch};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

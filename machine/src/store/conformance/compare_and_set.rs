@@ -1,11 +1,6 @@
 //! A write takes effect only on the version that it expects.
 
-use super::{
-    Open, ensure,
-    sample::Machine,
-    subject::{Subject, started},
-};
-use crate::store::backend::Rejected;
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

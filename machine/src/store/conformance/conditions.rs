@@ -1,20 +1,8 @@
 //! A batch is written only if its conditions on other machines hold at that moment, after the batch
 //! itself.
 
-use std::sync::Arc;
-
-use super::{
-    Open,
-    event::NOW,
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    clock::{Clock, Millis},
-    id::Id,
-    store::backend::{Condition, MovedChild, NewChild, OtherAttempts, Rejected, Write, WriteBatch},
-    stored::Requirement,
-};
+use super::prelude::*;
+use crate::{store::backend::OtherAttempts, stored::Requirement};
 
 /// It is always [`NOW`].
 #[derive(Debug)]

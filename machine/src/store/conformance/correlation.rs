@@ -1,23 +1,7 @@
 //! Of the messages with one correlation id, one is taken: that of the first sender, or after it was
 //! set aside, a corrected one.
 
-use super::{
-    Open, ensure,
-    event::{NOW, moved, outgoing, send},
-    inbox::events,
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{Messages, Rejected, WriteBatch},
-        inbox::{
-            message::{Delivery, Outgoing, Received},
-            protocol::{Attempted, Cause, Event, EventOutcome, MessageState, Wait},
-        },
-    },
-};
+use super::{inbox::events, prelude::*};
 
 /// Of those that were set aside.
 fn cause_of(status: Delivery) -> Option<Cause> {

@@ -1,10 +1,7 @@
 //! A worker is known from its join until it leaves, by its last announcement.
 
-use super::{Open, ensure, sample::batch, subject::Subject};
-use crate::{
-    id::Id,
-    store::backend::{CrewChange, WorkerRow, WriteBatch},
-};
+use super::prelude::*;
+use crate::store::backend::{CrewChange, WorkerRow};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

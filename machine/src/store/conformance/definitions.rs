@@ -1,13 +1,6 @@
 //! Definitions come back as they were written, each once.
 
-use std::sync::Arc;
-
-use super::{
-    Open, ensure,
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{definition::Definition, store::backend::WriteBatch};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

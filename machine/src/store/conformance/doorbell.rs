@@ -2,15 +2,11 @@
 
 use std::{
     cell::Cell,
-    sync::{
-        Arc,
-        mpsc::{Receiver, channel},
-    },
+    sync::mpsc::{Receiver, channel},
     time::Duration,
 };
 
-use super::{Open, ensure, sample::Machine, subject::Subject};
-use crate::store::backend::Reply;
+use super::prelude::*;
 
 thread_local! {
     /// The time after which a ring is missing. A slow computer may be late with one that comes from

@@ -1,19 +1,7 @@
 //! A kind that workers drive lists all of its live machines as ready: those from before, and those
 //! that come later.
 
-use super::{
-    Open, ensure,
-    event::{NOW, send},
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::WriteBatch,
-        inbox::protocol::{Schedule, Wake},
-    },
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,16 +1,7 @@
 //! A tool that was irreversible once is refused as idempotent from then on, and so is an action
 //! whose key was used.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch, with_commit_id},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::backend::{Rejected, Wants},
-    stored::Hold,
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

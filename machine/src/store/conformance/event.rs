@@ -1,18 +1,7 @@
 //! Events, as senders and workers make them.
 
-use std::sync::Arc;
-
-use super::subject::Subject;
-use crate::{
-    clock::Millis,
-    id::Id,
-    store::inbox::{
-        message::Outgoing,
-        protocol::{
-            AfterMove, Attempted, Cause, Claim, Event, EventOutcome, Fail, Fault, Moved, Wait, Wake,
-        },
-    },
-};
+use super::prelude::*;
+use crate::store::inbox::protocol::{AfterMove, Claim, Fail, Fault};
 
 /// The time of every batch, and of all events without another time.
 pub(super) const NOW: Millis = 1_700_000_000_000;

@@ -1,14 +1,7 @@
 //! The keys of a tool are made from an identity, or from all arguments, and stay so.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::backend::{Attempts, Rejected, SAMPLE, WriteBatch},
-};
+use super::prelude::*;
+use crate::store::backend::SAMPLE;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,21 +1,6 @@
 //! Messages are kept as they were sent, once each and in order, with their outcome.
 
-use super::{
-    Open, ensure,
-    event::{NOW, claim, fail, moved, outgoing, send},
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{Messages, Rejected, WriteBatch},
-        inbox::{
-            message::{Delivery, Outgoing, Received},
-            protocol::{Attempted, Event, EventOutcome, EventRefusal, MessageState, Moved},
-        },
-    },
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,23 +1,8 @@
 //! The queued messages of a machine are counted, and from a number on, only the library itself may
 //! send more.
 
-use super::{
-    Open, ensure,
-    event::{NOW, fail, moved, outgoing, send},
-    inbox::events,
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{Rejected, Schedules, WriteBatch},
-        inbox::{
-            message::Outgoing,
-            protocol::{Attempted, Event, Moved, Switch},
-        },
-    },
-};
+use super::{inbox::events, prelude::*};
+use crate::store::inbox::protocol::Switch;
 
 /// The limit here.
 const LIMIT: u32 = 3;

@@ -1,10 +1,6 @@
 //! An action that took effect is final: no other machine may take the key, nor be created for it.
 
-use super::{Open, sample::Machine, subject::Subject};
-use crate::{
-    store::backend::{Rejected, Wants},
-    stored::Hold,
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

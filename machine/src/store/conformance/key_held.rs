@@ -1,10 +1,6 @@
 //! Of several machines that want the same key, one gets it; when it frees the key, another can.
 
-use super::{Open, ensure, sample::Machine, subject::Subject};
-use crate::{
-    store::backend::{Rejected, Wants},
-    stored::Hold,
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

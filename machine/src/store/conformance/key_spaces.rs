@@ -1,15 +1,7 @@
 //! A machine of a user can neither block nor free the key of a contract, and a key belongs to one
 //! action.
 
-use super::{
-    Open,
-    sample::{Machine, action},
-    subject::Subject,
-};
-use crate::{
-    store::backend::{Rejected, Wants},
-    stored::Hold,
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,21 +1,8 @@
 //! A claim is a compare-and-set, every write of a holder is gated by its token, and a batch with a
 //! refused event writes nothing.
 
-use super::{
-    Open, ensure,
-    event::{NOW, claim, moved, park, send},
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{Rejected, WriteBatch},
-        inbox::protocol::{
-            Attempted, Event, EventOutcome, EventRefusal, MAX_SELF_SENDS, Schedule, Wait, Wake,
-        },
-    },
-};
+use super::{event::park, prelude::*};
+use crate::store::inbox::protocol::MAX_SELF_SENDS;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

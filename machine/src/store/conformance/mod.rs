@@ -34,6 +34,7 @@ mod moved_children;
 mod operations;
 mod order;
 mod outcomes;
+mod prelude;
 mod prune;
 mod queries;
 mod queued;

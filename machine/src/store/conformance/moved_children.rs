@@ -1,15 +1,7 @@
 //! A child has a place in an invocation, or none. A batch can move it to another entry of its
 //! parent, and to no other machine.
 
-use super::{
-    Open, ensure,
-    sample::{Machine, SINCE, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::backend::{MovedChild, Rejected, WriteBatch},
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,20 +1,7 @@
 //! The operator log keeps who did what, in order, each with its outcome, whatever is pruned.
 
-use super::{
-    Open, ensure,
-    event::{NOW, send},
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{Rejected, WriteBatch},
-        inbox::protocol::EventRefusal,
-        operation::{NewOperation, Operation},
-        upkeep::pruning::Candidate,
-    },
-};
+use super::prelude::*;
+use crate::store::operation::{NewOperation, Operation};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

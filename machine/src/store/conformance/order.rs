@@ -1,11 +1,7 @@
 //! Lines come back in the order in which they were written, numbered without gaps.
 
-use super::{Open, ensure, random::Random, sample::Machine, subject::Subject};
-use crate::{
-    id::Id,
-    journal::{EntryKind, Line},
-    store::backend::Rejected,
-};
+use super::prelude::*;
+use crate::journal::EntryKind;
 
 const SEED: u64 = 2;
 

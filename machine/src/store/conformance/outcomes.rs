@@ -1,22 +1,7 @@
 //! A call that ends tells its parent so, once, for its place at that moment; a child without a
 //! place only wakes it.
 
-use super::{
-    Open, ensure,
-    event::NOW,
-    sample::{Machine, SINCE, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{MovedChild, WriteBatch},
-        inbox::{
-            message::Delivery,
-            protocol::{EventOutcome, Wake},
-        },
-    },
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for is_driven in [true, false] {

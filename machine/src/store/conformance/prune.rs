@@ -1,22 +1,8 @@
 //! Pruning deletes ended machines that are no longer needed, and leaves the chain, the attempts and
 //! the numbers as they are.
 
-use super::{
-    Open, ensure,
-    event::send,
-    sample::{Machine, SINCE, batch},
-    settings,
-    subject::Subject,
-};
-use crate::{
-    journal::Digest,
-    store::{
-        backend::{FoundRow, NewChild, Rejected, WriteBatch},
-        inbox::outcome::outcome_of,
-        upkeep::pruning::{Candidate, Link},
-    },
-    stored::Hold,
-};
+use super::prelude::*;
+use crate::store::upkeep::pruning::Link;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     deletes(open).await?;

@@ -2,15 +2,8 @@
 
 use std::{cmp::Ordering, collections::HashMap};
 
-use super::{Open, ensure, random::Random, sample::Machine, subject::Subject};
-use crate::{
-    clock::Millis,
-    contract::Release,
-    definition::Fingerprint,
-    id::Id,
-    journal::Digest,
-    store::backend::{Filter, FoundRow, Row, Write},
-};
+use super::prelude::*;
+use crate::{contract::Release, definition::Fingerprint};
 
 const SEED: u64 = 20_261_122;
 const MACHINES: usize = 200;

@@ -1,19 +1,7 @@
 //! The ready machines of a kind are listed, longest waiting first, and no others. After the clock
 //! went back, what was ready before is listed all the same.
 
-use super::{
-    Open, ensure,
-    event::{NOW, claim},
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    store::{
-        backend::{ReadyMachine, Rejected, WriteBatch},
-        inbox::protocol::{Attempted, Event, EventRefusal, Wait, Wake},
-    },
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

@@ -1,18 +1,7 @@
 //! A message has the time of its transaction, which may come long after its batch was made: a
 //! deadline may have become due in between.
 
-use std::sync::Arc;
-
-use super::{
-    Open, ensure,
-    event::{NOW, send},
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    clock::{Clock, Millis},
-    store::backend::WriteBatch,
-};
+use super::prelude::*;
 
 /// When the transaction is.
 const LATER: Millis = NOW + 60_000;

@@ -1,6 +1,6 @@
 //! Sessions are listed by their newest machine, each once, with what its machines say.
 
-use super::{Open, ensure, random::Random, sample::Machine, subject::Subject};
+use super::prelude::*;
 use crate::store::read::sessions::{SessionCursor, SessionLine};
 
 const SEED: u64 = 20_261_122;

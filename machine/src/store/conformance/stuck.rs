@@ -1,19 +1,6 @@
 //! A machine that nothing can move is listed since its worker let it wait, until there is news.
 
-use super::{
-    Open, ensure,
-    event::{NOW, send},
-    sample::Machine,
-    subject::Subject,
-};
-use crate::{
-    clock::Millis,
-    id::Id,
-    store::{
-        backend::Schedules,
-        inbox::protocol::{Attempted, Event, Wait, Wake},
-    },
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

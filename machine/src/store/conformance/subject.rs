@@ -1,32 +1,10 @@
 use std::{
     future::{poll_fn, ready},
-    sync::Arc,
     task::Poll,
 };
 
-use super::{
-    Open, ensure,
-    sample::{Machine, batch},
-    settings,
-};
-use crate::{
-    clock::Millis,
-    definition::Definition,
-    id::Id,
-    journal::{Digest, Line},
-    store::{
-        backend::{
-            AppliedBatch, Attempts, Backend, Filter, FoundRow, Messages, ReadyMachine, Rejected,
-            Reply, Row, Sequenced, StoreSettings, WriteBatch,
-        },
-        error::Unavailable,
-        inbox::{
-            message::Received,
-            protocol::{Event, EventOutcome, Schedule},
-        },
-        write::attempt::KeyAttempt,
-    },
-};
+use super::prelude::*;
+use crate::store::backend::{Backend, Sequenced};
 
 /// More pages than any check needs, so that a backend that repeats pages cannot hang the suite.
 const PAGES: usize = 10_000;

@@ -1,17 +1,6 @@
 //! A row comes back byte for byte, with the context that updates leave out.
 
-use std::sync::Arc;
-
-use super::{
-    Open, ensure,
-    sample::{Machine, batch},
-    subject::Subject,
-};
-use crate::{
-    id::Id,
-    journal::Digest,
-    store::backend::{FoundRow, Row},
-};
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

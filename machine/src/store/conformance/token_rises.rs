@@ -1,8 +1,7 @@
 //! Every attempt at a key has a higher token than all before it, so that a service can refuse an
 //! older one.
 
-use super::{Open, ensure, sample::Machine, subject::Subject};
-use crate::stored::Hold;
+use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);

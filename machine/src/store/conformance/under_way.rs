@@ -1,23 +1,8 @@
 //! A batch that must leave no call behind is refused while one is under way, or took effect and was
 //! not taken.
 
-use super::{
-    Open,
-    event::{NOW, moved},
-    sample::{Machine, SINCE, batch},
-    subject::Subject,
-};
-use crate::{
-    store::{
-        backend::{Condition, MovedChild, NewChild, Rejected, WriteBatch},
-        inbox::{
-            outcome::outcome_of,
-            protocol::{Attempted, Event, Wait},
-        },
-        write::under_way::CALLS,
-    },
-    stored::Hold,
-};
+use super::prelude::*;
+use crate::store::write::under_way::CALLS;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     keeps(&Subject::open(open)).await?;

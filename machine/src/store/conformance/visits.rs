@@ -1,14 +1,9 @@
 //! A machine that leaves a visit asks the child machines of the visit to cancel.
 
 use super::{
-    Open,
     children::{cancelled, noted},
-    ensure,
-    event::NOW,
-    sample::{Machine, batch},
-    subject::Subject,
+    prelude::*,
 };
-use crate::store::backend::{MovedChild, NewChild, Rejected, Write, WriteBatch};
 
 /// Since when a machine is in its second visit.
 const SECOND: u64 = 3;

@@ -1,0 +1,36 @@
+//! The names that most checks use.
+
+pub(super) use std::sync::Arc;
+
+pub(super) use super::{
+    Open, ensure,
+    event::{NOW, claim, fail, moved, outgoing, send},
+    random::Random,
+    sample::{Machine, SINCE, action, batch, with_commit_id},
+    settings,
+    subject::{Subject, started},
+};
+pub(super) use crate::{
+    clock::{Clock, Millis},
+    definition::Definition,
+    id::Id,
+    journal::{Digest, Line},
+    store::{
+        backend::{
+            AppliedBatch, Attempts, Condition, Filter, FoundRow, Messages, MovedChild, NewChild,
+            ReadyMachine, Rejected, Reply, Row, Schedules, StoreSettings, Wants, Write, WriteBatch,
+        },
+        error::Unavailable,
+        inbox::{
+            message::{Delivery, Outgoing, Received},
+            outcome::outcome_of,
+            protocol::{
+                Attempted, Cause, Event, EventOutcome, EventRefusal, MessageState, Moved, Schedule,
+                Wait, Wake,
+            },
+        },
+        upkeep::pruning::Candidate,
+        write::attempt::KeyAttempt,
+    },
+    stored::Hold,
+};
