@@ -16,17 +16,15 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
-    let mut parent = Machine::job();
+    let [mut parent, mut second, mut grandchild, mut waiting, mut stranger] =
+        [(); 5].map(|()| Machine::job());
+    let mut eldest = Machine::execution();
     store.accepts(parent.create()).await?;
-    let mut eldest = child_of(store, &parent, Machine::execution()).await?;
-    let mut second = child_of(store, &parent, Machine::job()).await?;
-    let grandchild = child_of(store, &eldest, Machine::job()).await?;
-    let mut waiting = Machine::job();
+    store.adds(eldest.child_of(parent.id()), &mut eldest).await?;
+    store.adds(second.child_of(parent.id()), &mut second).await?;
+    store.adds(grandchild.child_of(eldest.id()), &mut grandchild).await?;
     waiting.row.behind = Some(eldest.id());
-    let mut stranger = Machine::job();
-    for machine in [&mut waiting, &mut stranger] {
-        store.accepts(machine.create()).await?;
-    }
+    store.creates([&mut waiting, &mut stranger]).await?;
     let all = [&parent, &eldest, &second, &grandchild, &waiting, &stranger].map(Machine::id);
     let [parent_id, eldest_id, second_id, grandchild_id, waiting_id, _] = all;
     sleep(store, &all, is_driven).await?;
@@ -46,9 +44,7 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
         store.apply_event(parent_id, fail(token, Attempted::State, "no")).await?;
         noted(store, parent_id, Some(NOW)).await?;
     }
-    let expected = [child(&eldest), child(&second)];
-    let found = store.children(parent_id).await?;
-    ensure!(found == expected, "the children are {found:#?}\nand not {expected:#?}");
+    same!(store.children(parent_id).await?, [child(&eldest), child(&second)], "the children");
 
     // Only those that live are asked, by their own parent, once.
     sleep(store, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
@@ -62,39 +58,20 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
     store.accepts(parent.update(1)).await?;
     cancelled(store, &all, &asked).await?;
     for none in [grandchild_id, waiting_id, Id::fresh()] {
-        let found = store.children(none).await?;
-        ensure!(found.is_empty(), "{none} has the children {found:#?}");
+        same!(store.children(none).await?, [], "the children of {none}");
     }
-    let families = [
-        (eldest_id, Some(parent_id)),
-        (grandchild_id, Some(eldest_id)),
-        (parent_id, None),
-        (Id::fresh(), None),
-    ];
-    for (id, expected) in families {
-        let found = store.parent(id).await?;
-        ensure!(found == expected, "the parent of {id} is {found:?}, not {expected:?}");
+    let parents = [Some(parent_id), Some(eldest_id), None, None];
+    for (id, expected) in
+        [eldest_id, grandchild_id, parent_id, Id::fresh()].into_iter().zip(parents)
+    {
+        same!(store.0.parent(id).await?, Ok(expected), "the parent of {id}");
     }
     Ok(())
 }
 
-/// Creates a machine as the child of another one.
-async fn child_of(store: &Subject, parent: &Machine, mut it: Machine) -> Result<Machine, String> {
-    let children = vec![it.child_of(parent.id())];
-    store.accepts(WriteBatch { children, ..batch([it.create()]) }).await?;
-    Ok(it)
-}
-
 fn child(machine: &Machine) -> Child {
-    let row = machine.row.clone();
-    Child {
-        id: row.id,
-        machine: row.machine,
-        status: row.status,
-        has_ended: row.ended,
-        position: None,
-        since: SINCE,
-    }
+    let Row { id, machine, status, ended: has_ended, .. } = machine.row.clone();
+    Child { id, machine, status, has_ended, position: None, since: SINCE }
 }
 
 async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), String> {
@@ -107,9 +84,9 @@ async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), Strin
 /// Exactly these are due now.
 async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Result<(), String> {
     for id in all.iter().filter(|_| is_driven) {
-        let wakes_at = store.work(*id).await?.and_then(|work| work.wake);
+        let wake = store.work(*id).await?.and_then(|work| work.wake);
         let expected = which.contains(id).then_some(Wake::ready(NOW));
-        ensure!(wakes_at == expected, "{id} of {all:?} wakes at {wakes_at:?}, not {expected:?}");
+        same!(wake, expected, "the wake of {id} of {all:?}");
     }
     Ok(())
 }
@@ -117,7 +94,7 @@ async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Re
 /// The first of its children has ended at this time, since its handler last returned.
 pub(super) async fn noted(store: &Subject, id: Id, expected: Option<Millis>) -> Result<(), String> {
     let found = store.work(id).await?.and_then(|work| work.ended_at());
-    ensure!(found == expected, "a child of {id} has ended at {found:?}, not {expected:?}");
+    same!(found, expected, "the end of a child of {id}");
     Ok(())
 }
 
@@ -142,13 +119,6 @@ pub(super) async fn cancelled(
 
 impl Subject {
     pub(super) async fn children(&self, parent: Id) -> Result<Vec<Child>, String> {
-        let children = self.0.children(parent).await?;
-        let sound: Result<Vec<_>, _> = children.into_iter().collect();
-        sound.map_err(|broken| format!("a child is {broken:?}"))
-    }
-
-    async fn parent(&self, child: Id) -> Result<Option<Id>, String> {
-        let parent = self.0.parent(child).await?;
-        parent.map_err(|broken| format!("its parent is {broken:?}"))
+        sound(self.0.children(parent).await?)
     }
 }

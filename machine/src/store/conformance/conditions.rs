@@ -1,28 +1,22 @@
 //! A batch is written only if its conditions on other machines hold at that moment, after the batch
 //! itself.
 
-use super::prelude::*;
+use super::{event::Fixed, prelude::*};
 use crate::{store::backend::OtherAttempts, stored::Requirement};
 
-/// It is always [`NOW`].
-#[derive(Debug)]
-struct Now;
-
-impl Clock for Now {
-    fn now(&self) -> Millis {
-        NOW
-    }
+fn on(conditions: impl Into<Vec<Condition>>, writes: impl Into<WriteBatch>) -> WriteBatch {
+    WriteBatch { conditions: conditions.into(), ..writes.into() }
 }
 
 fn required(by: Id, requirement: Requirement) -> Condition {
-    Condition::Required { by, requirement, clock: Arc::new(Now) }
+    Condition::Required { by, requirement, clock: Arc::new(Fixed(NOW)) }
 }
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let (mut job, mut other) = (Machine::job(), Machine::job());
-    store.accepts([job.create(), other.create()]).await?;
-    let (by, machine) = (job.id(), other.id());
+    store.creates([&mut job, &mut other]).await?;
+    let (by, machine, unknown) = (job.id(), other.id(), Id::fresh());
 
     // A condition that is not met now.
     let seen = other.newest();
@@ -31,41 +25,33 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         let (state, not_after) = ("pending".to_owned(), Some(NOW + 1));
         Requirement { machine, state, digest, not_after }
     };
-    let unmet = |requirement| (required(by, requirement), Rejected::Unmet { by, machine });
-    let mut refused = vec![
-        unmet(Requirement { state: "running".to_owned(), ..whole(seen) }),
-        unmet(whole(other.newest())),
+    let unmet = Rejected::Unmet { by, machine };
+    for (requirement, rejected) in [
+        (Requirement { state: "running".to_owned(), ..whole(seen) }, unmet.clone()),
+        (whole(other.newest()), unmet.clone()),
         (
-            required(by, Requirement { not_after: Some(NOW), ..whole(seen) }),
+            Requirement { not_after: Some(NOW), ..whole(seen) },
             Rejected::Late { by, machine, at: NOW },
         ),
-        (Condition::Version { id: machine, version: 2 }, Rejected::Conflict(machine)),
-    ];
-    let unknown = Id::fresh();
-    let of_unknown = Requirement { machine: unknown, ..whole(seen) };
-    refused.push((required(by, of_unknown), Rejected::Unmet { by, machine: unknown }));
-    for (condition, rejected) in refused {
-        let conditions = vec![condition];
-        let batch = WriteBatch { conditions, ..batch([job.clone().update(1)]) };
-        store.rejects(batch, rejected).await?;
+        (Requirement { machine: unknown, ..whole(seen) }, Rejected::Unmet { by, machine: unknown }),
+    ] {
+        store.rejects(on([required(by, requirement)], job.clone().update(1)), rejected).await?;
     }
+    let version = |version| Condition::Version { id: machine, version };
+    store.rejects(on([version(2)], job.clone().update(1)), Rejected::Conflict(machine)).await?;
 
     // A condition that is met.
     let met = [
         required(by, whole(seen)),
         required(by, Requirement { not_after: None, ..whole(seen) }),
-        Condition::Version { id: machine, version: 1 },
+        version(1),
     ];
-    store.accepts(WriteBatch { conditions: met.into(), ..batch([job.update(1)]) }).await?;
+    store.accepts(on(met, job.update(1))).await?;
 
     // The batch itself brings it about.
-    let before = vec![required(by, whole(seen))];
     let writes = [job.clone().update(1), moved.clone()];
-    let rejected = Rejected::Unmet { by, machine };
-    store.rejects(WriteBatch { conditions: before, ..batch(writes) }, rejected).await?;
-    let after = vec![required(by, whole(other.newest()))];
-    let writes = [job.update(1), moved];
-    store.accepts(WriteBatch { conditions: after, ..batch(writes) }).await?;
+    store.rejects(on([required(by, whole(seen))], writes), unmet).await?;
+    store.accepts(on([required(by, whole(other.newest()))], [job.update(1), moved])).await?;
     store.agrees(&job).await?;
     store.agrees(&other).await?;
     state_not_left(&store).await?;
@@ -76,15 +62,11 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 async fn state_not_left(store: &Subject) -> Result<(), String> {
     let (mut parent, mut it, mut child) = (Machine::job(), Machine::execution(), Machine::job());
     let (id, call, unknown) = (parent.id(), it.id(), Id::fresh());
-    let children = vec![
-        NewChild { since: Some(1), ..it.call_of(id, 0) },
-        NewChild { since: Some(1), ..child.child_of(id) },
-    ];
-    let creates = [parent.create(), it.create(), child.create()];
-    store.accepts(WriteBatch { children, ..batch(creates) }).await?;
+    store.accepts(parent.create()).await?;
+    store.adds(NewChild { since: Some(1), ..it.call_of(id, 0) }, &mut it).await?;
+    store.adds(NewChild { since: Some(1), ..child.child_of(id) }, &mut child).await?;
     let needs = |call: Id, parent: Id, write: Write| {
-        let conditions = vec![Condition::StateNotLeft { by: call, call, parent }];
-        WriteBatch { conditions, ..batch([write]) }
+        on([Condition::StateNotLeft { by: call, call, parent }], write)
     };
     store.accepts(needs(call, id, it.update(1))).await?;
 
@@ -102,34 +84,32 @@ async fn state_not_left(store: &Subject) -> Result<(), String> {
     store.rejects(needs(call, id, it.clone().update(1)), left.clone()).await?;
 
     // That takes the call over, lets it go, and ends.
-    let moved = |position| WriteBatch {
-        moved_children: vec![MovedChild { child: call, parent: id, since: 3, position }],
-        ..batch([])
-    };
-    store.accepts(moved(Some(0))).await?;
+    store.moves([it.moved_to(id, 3, Some(0))]).await?;
     store.accepts(needs(call, id, it.update(1))).await?;
-    store.accepts(moved(None)).await?;
+    store.moves([it.moved_to(id, 3, None)]).await?;
     store.rejects(needs(call, id, it.clone().update(1)), left.clone()).await?;
-    store.accepts(moved(Some(0))).await?;
+    store.moves([it.moved_to(id, 3, Some(0))]).await?;
     store.accepts(parent.end().enters(2)).await?;
     store.rejects(needs(call, id, it.clone().update(1)), left).await
+}
+
+/// A retry of this attempt at an action, if it is the only one.
+fn retry(key: &str, of: Id) -> (Machine, [Condition; 1]) {
+    let again = Machine::job().with_key(key);
+    let attempts = OtherAttempts {
+        of,
+        key: key.to_owned(),
+        machine: again.row.machine.clone(),
+        done: "completed".to_owned(),
+        failed: "failed".to_owned(),
+    };
+    let condition = Condition::OnlyAttempt { id: again.id(), attempts };
+    (again, [condition])
 }
 
 /// Another attempt excludes a retry while it is open, if it took effect, and if it failed later.
 async fn only_attempt(store: &Subject) -> Result<(), String> {
     let (oldest, newest) = (Id::from_bytes([0; 16]), Id::from_bytes([255; 16]));
-    let retry = |key: &str, of| {
-        let again = Machine::job().with_key(key);
-        let attempts = OtherAttempts {
-            of,
-            key: key.to_owned(),
-            machine: again.row.machine.clone(),
-            done: "completed".to_owned(),
-            failed: "failed".to_owned(),
-        };
-        let condition = Condition::OnlyAttempt { id: again.id(), attempts };
-        (again, condition)
-    };
     let attempt = |key: &str, status: &str| {
         let mut other = Machine::job().with_key(key);
         other.row.status = status.to_owned();
@@ -150,7 +130,7 @@ async fn only_attempt(store: &Subject) -> Result<(), String> {
         store.accepts(other.create()).await?;
         let ((mut again, condition), by) = (retry(&key, of), other.id());
         let id = again.id();
-        let batch = WriteBatch { conditions: vec![condition], ..batch([again.create()]) };
+        let batch = on(condition, again.create());
         match excludes {
             Some(false) => store.rejects(batch, Rejected::OtherAttempt { id, by }).await?,
             Some(true) => store.rejects(batch, Rejected::AlreadyDone { id, by }).await?,
@@ -161,24 +141,21 @@ async fn only_attempt(store: &Subject) -> Result<(), String> {
     // The attempt that is retried, those at other actions, and machines of another kind exclude
     // nothing.
     let mut failed = attempt("k", "running");
-    let mut of_other_kind = Machine::execution().with_key("k");
-    store.accepts([failed.create(), of_other_kind.create()]).await?;
+    store.creates([&mut failed, &mut Machine::execution().with_key("k")]).await?;
     let (mut again, condition) = retry("k", failed.id());
     let first = again.id();
-    let conditions = vec![condition];
-    store.accepts(WriteBatch { conditions, ..batch([again.create()]) }).await?;
+    store.accepts(on(condition, again.create())).await?;
 
     // Of two at the same time, one is written; and one that the batch itself ends excludes nothing.
     let (mut second, condition) = retry("k", failed.id());
-    let (id, conditions) = (second.id(), vec![condition]);
-    let alone = WriteBatch { conditions: conditions.clone(), ..batch([second.clone().create()]) };
+    let id = second.id();
+    let alone = on(condition.clone(), second.clone().create());
     store.rejects(alone, Rejected::OtherAttempt { id, by: first }).await?;
     again.row.status = "cancelled".to_owned();
     let (mut third, _) = retry("k", failed.id());
     let both = [again.clone().end(), second.clone().create(), third.create()];
-    let both = WriteBatch { conditions: conditions.clone(), ..batch(both) };
-    store.rejects(both, Rejected::OtherAttempt { id, by: third.id() }).await?;
-    let instead = [again.end(), second.create()];
-    store.accepts(WriteBatch { conditions, ..batch(instead) }).await?;
+    let excluded = Rejected::OtherAttempt { id, by: third.id() };
+    store.rejects(on(condition.clone(), both), excluded).await?;
+    store.accepts(on(condition, [again.end(), second.create()])).await?;
     store.agrees(&second).await
 }

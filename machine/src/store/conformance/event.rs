@@ -9,6 +9,16 @@ pub(super) const NOW: Millis = 1_700_000_000_000;
 /// The maximum number of tries.
 pub(super) const MAX_ATTEMPTS: u32 = 2;
 
+/// A clock that always says this.
+#[derive(Debug)]
+pub(super) struct Fixed(pub(super) Millis);
+
+impl Clock for Fixed {
+    fn now(&self) -> Millis {
+        self.0
+    }
+}
+
 pub(super) fn outgoing(correlation: &str) -> Outgoing {
     Outgoing {
         correlation: correlation.to_owned(),
@@ -17,6 +27,10 @@ pub(super) fn outgoing(correlation: &str) -> Outgoing {
         body: format!(r#"{{"trigger":"resume","of":"{correlation}"}}"#),
         seen: (correlation == "a").then_some(3),
     }
+}
+
+pub(super) fn events<const N: usize>(id: Id, events: [Event; N]) -> WriteBatch {
+    WriteBatch { events: events.map(|event| (id, event)).into(), ..batch([]) }
 }
 
 pub(super) fn send(correlation: &str) -> Event {
@@ -63,10 +77,14 @@ pub(super) fn fail(token: u64, on: Attempted, error: &str) -> Event {
     })
 }
 
+pub(super) fn requeue(messages: &[&str]) -> Event {
+    Event::Requeue { now: NOW, messages: owned(messages) }
+}
+
 impl Subject {
     /// Claims a machine that is ready, no matter who had it; returns the token and the revision.
     pub(super) async fn claims(&self, id: Id, on: Attempted) -> Result<(u64, u64), String> {
-        let token = self.work(id).await?.ok_or("it has no work")?.token;
+        let token = self.has_work(id).await?.token;
         match self.apply_event(id, claim("worker", token, NOW, on)).await? {
             EventOutcome::Claimed { token, revision } => Ok((token, revision)),
             other => Err(format!("a claim of {id} is answered with {other:?}")),

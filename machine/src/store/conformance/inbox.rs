@@ -24,27 +24,22 @@ const NAMES: [&str; 4] = ["b", "a", "it's \u{1f980} %_", "A"];
 
 async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
     for name in NAMES {
-        let outcome = store.apply_event(id, send(name)).await?;
-        ensure!(outcome == EventOutcome::Done, "a new message is answered with {outcome:?}");
+        store.answers(id, send(name), EventOutcome::Done).await?;
     }
     // The order of the fields of an event says nothing.
     let body = r#"{"of":"a","trigger":"resume"}"#.to_owned();
-    let same = Outgoing { body, ..outgoing("a") };
-    for message in [outgoing("a"), same] {
+    for message in [outgoing("a"), Outgoing { body, ..outgoing("a") }] {
         let again = Event::Send { message: message.into(), now: NOW + 5 };
-        let outcome = store.apply_event(id, again).await?;
-        ensure!(outcome == EventOutcome::Duplicate, "a duplicate is answered with {outcome:?}");
+        store.answers(id, again, EventOutcome::Duplicate).await?;
     }
     // One that waits keeps its own condition.
     let other = Event::Send { message: Outgoing { seen: None, ..outgoing("a") }.into(), now: NOW };
     let refused = Rejected::OtherMessage { id, correlation: "a".to_owned() };
     store.rejects(events(id, [other]), refused).await?;
     let expected = NAMES.map(|name| received(id, name));
-    let found = store.inbox(id).await?;
-    ensure!(found == expected, "the inbox is {found:#?}\nand not {expected:#?}");
-    let one = Messages::One(id, "a".to_owned());
-    let found = store.messages(one).await?;
-    ensure!(found == expected[1..2], "one message is {found:#?}");
+    same!(store.inbox(id).await?, expected, "the inbox");
+    let one = store.messages(Messages::One(id, "a".to_owned())).await?;
+    same!(one, expected[1..2], "one message");
     for event in [send("x"), Event::Notify { moved: false, now: NOW }] {
         let unknown = Id::fresh();
         store.rejects(events(unknown, [event]), Rejected::NotFound(unknown)).await?;
@@ -62,30 +57,21 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
     store.is(id, "b", (Delivery::Queued, 1, Some("no\0 \u{1f980}"))).await?;
 
     let (token, _) = store.claims(id, on()).await?;
-    let mut event = moved(token, Some("b"));
-    if let Event::Moved(Moved { refused, .. }) = &mut event {
-        refused.push(("A".to_owned(), "never".to_owned()));
-    }
+    let event = moved_refusing(token, "b", "A");
     let events = vec![(id, event)];
     store.accepts(WriteBatch { events, ..batch([machine.update(1)]) }).await?;
     store.is(id, "b", (Delivery::Handled, 2, None)).await?;
     store.is(id, "A", (Delivery::SetAside, 0, Some("never"))).await?;
-    let queued: Vec<_> = store.queued(id).await?;
+    let queued = store.queued(id).await?;
     ensure!(queued == NAMES[1..3], "{queued:?} are queued");
 
     // A handled or unknown message is not tried, and a requeue of it is refused as a whole.
-    let token = store.work(id).await?.map_or(0, |work| work.token);
+    let token = store.has_work(id).await?.token;
     for name in ["b", "A", "unknown"] {
         let event = claim("worker", token, NOW, Attempted::Message(name.to_owned()));
-        let reason = Rejected::Refused { id, refusal: EventRefusal::NotQueued };
-        store.rejects(self::events(id, [event]), reason).await?;
+        store.refuses(id, event, EventRefusal::NotQueued).await?;
     }
-    let requeue = |names: &[&str]| Event::Requeue {
-        now: NOW,
-        messages: names.iter().map(|&name| name.to_owned()).collect(),
-    };
-    let unknown = self::events(id, [requeue(&["A", "unknown"])]);
-    store.rejects(unknown, Rejected::Refused { id, refusal: EventRefusal::NotQueued }).await?;
+    store.refuses(id, requeue(&["A", "unknown"]), EventRefusal::NotQueued).await?;
     store.apply_event(id, requeue(&["A", "b"])).await?;
     store.is(id, "A", (Delivery::Queued, 0, None)).await?;
     store.is(id, "b", (Delivery::Handled, 2, None)).await
@@ -94,15 +80,13 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
 async fn end(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
     store.accepts(machine.end()).await?;
-    let outcome = store.apply_event(id, send("late")).await?;
-    ensure!(outcome == EventOutcome::Ended, "a late message is answered with {outcome:?}");
+    store.answers(id, send("late"), EventOutcome::Ended).await?;
     store.is(id, "b", (Delivery::Handled, 2, None)).await?;
     let aside = store.messages(Messages::SetAside).await?;
     let names: Vec<_> = aside.iter().map(|message| &*message.correlation).collect();
     ensure!(names == ["a", NAMES[2], "A", "late"], "{names:?} are set aside at the end");
-    let of_machine = store.messages(Messages::SetAsideOf(id)).await?;
-    let elsewhere = store.messages(Messages::SetAsideOf(Id::fresh())).await?;
-    ensure!(of_machine == aside && elsewhere.is_empty(), "{of_machine:#?}, {elsewhere:#?}");
+    same!(store.messages(Messages::SetAsideOf(id)).await?, aside, "what is set aside of it");
+    same!(store.messages(Messages::SetAsideOf(Id::fresh())).await?, [], "of another one");
     let told = |it: &Received| it.error.as_deref().is_some_and(|error| error.starts_with(ENDED));
     ensure!(aside.iter().all(told), "messages do not say why they are set aside: {aside:#?}");
     let queued = store.queued(id).await?;
@@ -117,12 +101,8 @@ async fn with_the_machine(store: &Subject) -> Result<(), String> {
     let events = vec![(id, send("a")), (id, send("a"))];
     let created = WriteBatch { events, ..batch([machine.create()]) };
     let outcomes = store.accepts(created).await?.outcomes;
-    ensure!(
-        outcomes == [EventOutcome::Done, EventOutcome::Duplicate],
-        "a pair is answered {outcomes:?}"
-    );
-    let (found, expected) = (store.inbox(id).await?, [received(id, "a")]);
-    ensure!(found == expected, "a pair in one batch is {found:#?}");
+    same!(outcomes, [EventOutcome::Done, EventOutcome::Duplicate], "the answers to a pair");
+    same!(store.inbox(id).await?, [received(id, "a")], "a pair in one batch");
 
     let events = vec![(id, send("b"))];
     let stale = WriteBatch { events, ..batch([machine.stale()]) };
@@ -141,8 +121,13 @@ async fn end_without_a_worker(store: &Subject, is_driven: bool) -> Result<(), St
     store.is(machine.id(), "a", (Delivery::SetAside, 0, Some(ENDED))).await
 }
 
-pub(super) fn events<const N: usize>(id: Id, events: [Event; N]) -> WriteBatch {
-    WriteBatch { events: events.map(|event| (id, event)).into(), ..batch([]) }
+/// A transition that takes a message, and sets another one aside.
+pub(super) fn moved_refusing(token: u64, handled: &str, other: &str) -> Event {
+    let mut event = moved(token, Some(handled));
+    if let Event::Moved(Moved { refused, .. }) = &mut event {
+        refused.push((other.to_owned(), "never".to_owned()));
+    }
+    event
 }
 
 fn received(to: Id, correlation: &str) -> Received {
@@ -151,9 +136,7 @@ fn received(to: Id, correlation: &str) -> Received {
 
 impl Subject {
     pub(super) async fn messages(&self, which: Messages) -> Result<Vec<Received>, String> {
-        let found = self.0.messages(which).await?;
-        let sound: Result<Vec<_>, _> = found.into_iter().collect();
-        sound.map_err(|broken| format!("a message is {broken:?}"))
+        sound(self.0.messages(which).await?)
     }
 
     pub(super) async fn queued(&self, id: Id) -> Result<Vec<String>, String> {
@@ -168,13 +151,12 @@ impl Subject {
         correlation: &str,
         (status, attempts, error): (Delivery, u32, Option<&str>),
     ) -> Result<(), String> {
-        let inbox = self.inbox(id).await?;
-        let found = inbox.into_iter().find(|it| it.correlation == correlation);
+        let found = self.messages(Messages::One(id, correlation.to_owned())).await?;
         let error = error.map(str::to_owned);
-        let cause = found.as_ref().and_then(|it| it.cause);
+        let cause = found.first().and_then(|it| it.cause);
         ensure!(cause.is_some() == error.is_some(), "{found:#?} has no cause");
         let expected = Received { status, attempts, error, cause, ..received(id, correlation) };
-        ensure!(found.as_ref() == Some(&expected), "{found:#?}\nis not {expected:#?}");
+        same!(found, [expected], "the message");
         Ok(())
     }
 }

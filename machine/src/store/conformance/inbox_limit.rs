@@ -1,7 +1,7 @@
 //! The queued messages of a machine are counted, and from a number on, only the library itself may
 //! send more.
 
-use super::{inbox::events, prelude::*};
+use super::{inbox::moved_refusing, prelude::*};
 use crate::store::inbox::protocol::Switch;
 
 /// The limit here.
@@ -12,9 +12,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut machine = Machine::job();
     let id = machine.id();
     // Before workers drive it, and with the machine.
-    store
-        .accepts(WriteBatch { events: vec![(id, send("a"))], ..batch([machine.create()]) })
-        .await?;
+    let with = vec![(id, send("a"))];
+    store.accepts(WriteBatch { events: with, ..batch([machine.create()]) }).await?;
     store.drives(&["job"]).await?;
     has(&store, id, 1).await?;
     let mut later = Machine::job();
@@ -28,15 +27,14 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 async fn is_full(store: &Subject, id: Id) -> Result<(), String> {
     let full = Rejected::InboxFull { id, queued: LIMIT };
     // Those of one batch count.
-    let new = [send("b"), send("c"), send("d")];
-    store.rejects(limited(events(id, new.clone())), full.clone()).await?;
-    let [b, c, d] = new;
-    store.accepts(limited(events(id, [b, c]))).await?;
-    store.rejects(limited(events(id, [d])), full).await?;
+    let all = [send("b"), send("c"), send("d")];
+    store.rejects(limited(id, all), full.clone()).await?;
+    store.accepts(limited(id, [send("b"), send("c")])).await?;
+    store.rejects(limited(id, [send("d")]), full).await?;
     // It has this one.
-    store.accepts(limited(events(id, [send("a")]))).await?;
+    store.accepts(limited(id, [send("a")])).await?;
     has(store, id, LIMIT).await?;
-    store.accepts(limited(events(id, [of_library()]))).await?;
+    store.accepts(limited(id, [send("machine:outcome:1")])).await?;
     has(store, id, LIMIT + 1).await
 }
 
@@ -44,24 +42,20 @@ async fn is_full(store: &Subject, id: Id) -> Result<(), String> {
 async fn is_counted(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
     let (token, _) = store.claims(id, Attempted::Message("a".to_owned())).await?;
-    let mut event = moved(token, Some("a"));
-    if let Event::Moved(Moved { refused, .. }) = &mut event {
-        refused.push(("b".to_owned(), "never".to_owned()));
-    }
-    store.accepts(WriteBatch { events: vec![(id, event)], ..batch([machine.update(1)]) }).await?;
+    let with = vec![(id, moved_refusing(token, "a", "b"))];
+    store.accepts(WriteBatch { events: with, ..batch([machine.update(1)]) }).await?;
     has(store, id, 2).await?;
-    store.accepts(limited(events(id, [send("e")]))).await?;
+    store.accepts(limited(id, [send("e")])).await?;
 
     let (token, revision) = store.claims(id, Attempted::Recheck).await?;
-    let messages = vec!["e".to_owned()];
+    let messages = owned(&["e"]);
     store.apply_event(id, Event::Acknowledge { token, messages }).await?;
     has(store, id, 2).await?;
     let refused = vec![("c".to_owned(), "never".to_owned())];
     let switch = Switch { token, revision, refused, max_attempts: 9, ..Switch::default() };
     store.apply_event(id, Event::Switch(switch)).await?;
     has(store, id, 1).await?;
-    let messages = vec!["b".to_owned(), "c".to_owned()];
-    store.apply_event(id, Event::Requeue { now: NOW, messages }).await?;
+    store.apply_event(id, requeue(&["b", "c"])).await?;
     has(store, id, 3).await?;
     store.apply_event(id, Event::HandBack { token, on: Attempted::Recheck, now: NOW }).await?;
 
@@ -82,12 +76,8 @@ async fn is_counted(store: &Subject, machine: &mut Machine) -> Result<(), String
     Ok(())
 }
 
-fn of_library() -> Event {
-    let correlation = "machine:outcome:1".to_owned();
-    Event::Send { message: Outgoing { correlation, ..outgoing("x") }.into(), now: NOW }
-}
-
-fn limited(mut batch: WriteBatch) -> WriteBatch {
+fn limited<const N: usize>(id: Id, sent: [Event; N]) -> WriteBatch {
+    let mut batch = events(id, sent);
     batch.inbox_limit.0 = LIMIT;
     batch
 }
@@ -96,13 +86,10 @@ fn limited(mut batch: WriteBatch) -> WriteBatch {
 async fn has(store: &Subject, id: Id, expected: u32) -> Result<(), String> {
     let queued = store.queued(id).await?;
     let counted = store.has_work(id).await?.queued;
-    ensure!(
-        queued.len() == expected as usize && counted == expected,
-        "{queued:?} are queued, and {counted} are counted, not {expected}"
-    );
-    let wrong = store.0.schedules(Schedules::Miscounted).await?;
-    ensure!(wrong.is_empty(), "{wrong:?} are counted wrong");
-    let many = store.0.schedules(Schedules::Crowded(9)).await?;
-    ensure!(many.is_empty(), "{many:?} are many messages");
+    same!((queued.len(), counted), (expected as usize, expected), "the number of {queued:?}");
+    for which in [Schedules::Miscounted, Schedules::Crowded(9)] {
+        let wrong = store.0.schedules(which).await?;
+        ensure!(wrong.is_empty(), "{which:?} are {wrong:?}");
+    }
     Ok(())
 }

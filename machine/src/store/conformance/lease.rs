@@ -9,8 +9,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut machine = Machine::job();
     store.accepts(machine.create()).await?;
     let id = machine.id();
-    let early = alone(id, claim("a", 0, NOW, Attempted::State));
-    store.rejects(early, refused(id, EventRefusal::NoWork)).await?;
+    let early = claim("a", 0, NOW, Attempted::State);
+    store.refuses(id, early, EventRefusal::NoWork).await?;
     store.drives(&["job"]).await?;
 
     claims(&store, id).await?;
@@ -20,38 +20,35 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     self_sends(&store, &mut machine).await?;
     store.accepts(machine.end()).await?;
     ensure!(store.work(id).await?.is_none(), "a machine that has ended has work");
-    let late = alone(id, claim("a", 3, NOW, Attempted::State));
-    store.rejects(late, refused(id, EventRefusal::NoWork)).await
+    store.refuses(id, claim("a", 3, NOW, Attempted::State), EventRefusal::NoWork).await
 }
 
 /// Of those who have read the same token, one gets the lease.
 async fn claims(store: &Subject, id: Id) -> Result<(), String> {
-    let first = store.apply_event(id, claim("a", 0, NOW, Attempted::State)).await?;
-    ensure!(first == EventOutcome::Claimed { token: 1, revision: 0 }, "the first claim: {first:?}");
+    let claimed = |token| EventOutcome::Claimed { token, revision: 0 };
+    store.answers(id, claim("a", 0, NOW, Attempted::State), claimed(1)).await?;
+    let taken = async |token: u64, now: Millis| {
+        let event = claim("b", token, now, Attempted::Recheck);
+        store.refuses(id, event, EventRefusal::Taken).await
+    };
     for (token, now) in [(0, NOW), (0, NOW + 2000), (1, NOW), (1, NOW + 999), (2, NOW + 2000)] {
-        let taken = alone(id, claim("b", token, now, Attempted::Recheck));
-        store.rejects(taken, refused(id, EventRefusal::Taken)).await?;
+        taken(token, now).await?;
     }
     let until = NOW + 3000;
     store.apply_event(id, Event::Renew { token: 1, until }).await?;
-    let renewed = alone(id, claim("b", 1, NOW + 2000, Attempted::Recheck));
-    store.rejects(renewed, refused(id, EventRefusal::Taken)).await?;
+    taken(1, NOW + 2000).await?;
     let work = store.has_work(id).await?;
     let lease = work.lease.as_ref().map(|lease| (&*lease.worker, lease.until));
-    ensure!(lease == Some(("a", until)), "the lease is {lease:?}");
-    ensure!(work.handler.attempts == 1, "the attempts are {}", work.handler.attempts);
+    same!((lease, work.handler.attempts), (Some(("a", until)), 1), "the lease and the attempts");
 
-    let second = store.apply_event(id, claim("b", 1, until, Attempted::State)).await?;
-    ensure!(second == EventOutcome::Claimed { token: 2, revision: 0 }, "a takeover: {second:?}");
-    let work = store.has_work(id).await?;
-    ensure!(work.handler.attempts == 2, "after a takeover: {} attempts", work.handler.attempts);
+    store.answers(id, claim("b", 1, until, Attempted::State), claimed(2)).await?;
+    same!(store.has_work(id).await?.handler.attempts, 2, "the attempts after a takeover");
     Ok(())
 }
 
 /// Whatever belongs to a batch of the old holder, and wherever its event is, nothing is written.
 async fn old_tokens(store: &Subject, machine: &Machine) -> Result<(), String> {
     let id = machine.id();
-    let lost = refused(id, EventRefusal::Lost);
     for token in [0, 1, 3] {
         for event in [
             Event::Renew { token, until: NOW + 9000 },
@@ -59,7 +56,7 @@ async fn old_tokens(store: &Subject, machine: &Machine) -> Result<(), String> {
             park(token, 0, None),
             Event::HandBack { token, on: Attempted::State, now: NOW },
         ] {
-            store.rejects(alone(id, event), lost.clone()).await?;
+            store.refuses(id, event, EventRefusal::Lost).await?;
         }
     }
     for bad_first in [true, false] {
@@ -70,9 +67,9 @@ async fn old_tokens(store: &Subject, machine: &Machine) -> Result<(), String> {
             events.reverse();
         }
         let children = vec![child.child_of(id)];
-        let drives = vec!["execution".to_owned()];
+        let drives = owned(&["execution"]);
         let all = WriteBatch { events, children, drives, ..batch(writes) };
-        store.rejects(all, lost.clone()).await?;
+        store.rejects(all, Rejected::Refused { id, refusal: EventRefusal::Lost }).await?;
     }
     Ok(())
 }
@@ -80,42 +77,36 @@ async fn old_tokens(store: &Subject, machine: &Machine) -> Result<(), String> {
 /// The holder writes, if also the version is right.
 async fn writes(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let id = machine.id();
-    let stale = WriteBatch { events: vec![(id, moved(2, None))], ..batch([machine.stale()]) };
-    store.rejects(stale, Rejected::Conflict(id)).await?;
+    let with = |write: Write| WriteBatch { events: vec![(id, moved(2, None))], ..batch([write]) };
+    store.rejects(with(machine.stale()), Rejected::Conflict(id)).await?;
 
-    let batch = WriteBatch { events: vec![(id, moved(2, None))], ..batch([machine.update(2)]) };
+    let batch = with(machine.update(2));
     let applied = store.accepts(batch.clone()).await?;
-    ensure!(applied.outcomes == [EventOutcome::Done], "a transition: {:?}", applied.outcomes);
+    same!(applied.outcomes, [EventOutcome::Done], "the answer to a transition");
     store.agrees(machine).await?;
-    let work = store.has_work(id).await?;
     let expected = Schedule { token: 2, wake: Some(Wake::ready(NOW)), ..Schedule::default() };
-    ensure!(work == expected, "after a transition: {work:#?}");
+    same!(store.has_work(id).await?, expected, "the work after a transition");
     // A retry of the batch is answered, although the lease is gone.
-    let before = store.snapshot().await?;
-    let again = store.accepts(batch).await?;
-    ensure!(again.last == applied.last, "the same batch is answered with {again:?}");
-    ensure!(before == store.snapshot().await?, "the same batch is written twice");
+    let again = store.unchanged(store.accepts(batch)).await?;
+    same!(again.last, applied.last, "the answer to the same batch");
     Ok(())
 }
 
 /// A write by others raises the revision; it does not end the lease.
 async fn revision(store: &Subject, machine: &mut Machine) -> Result<(), String> {
-    let id = machine.id();
+    let (id, ready) = (machine.id(), Some(Wake::ready(NOW)));
     let (token, seen) = store.claims(id, Attempted::State).await?;
     store.accepts(machine.update(1)).await?;
     store.apply_event(id, send("a")).await?;
     let work = store.has_work(id).await?;
-    ensure!(work.revision == seen + 2, "two changes after revision {seen} make {}", work.revision);
+    same!(work.revision, seen + 2, "the revision after two changes");
     ensure!(work.lease.is_some(), "a change ended the lease");
     store.apply_event(id, park(token, seen, None)).await?;
-    let work = store.has_work(id).await?;
-    ensure!(work.wake == Some(Wake::ready(NOW)), "it sleeps over a newer revision: {work:#?}");
+    same!(store.has_work(id).await?.wake, ready, "its wake, with news");
     store.parks(id, None).await?;
-    let work = store.has_work(id).await?;
-    ensure!(work.wake.is_none(), "it does not sleep: {work:#?}");
+    same!(store.has_work(id).await?.wake, None, "its wake, without news");
     store.accepts(machine.update(1)).await?;
-    let work = store.has_work(id).await?;
-    ensure!(work.wake == Some(Wake::ready(NOW)), "a change does not wake it: {work:#?}");
+    same!(store.has_work(id).await?.wake, ready, "its wake after a change");
     Ok(())
 }
 
@@ -125,16 +116,13 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String
     let id = machine.id();
     let round = async |sends_itself: bool| {
         let (token, revision) = store.claims(id, Attempted::State).await?;
-        let mut event = park(token, revision, Some(Wake::ready(NOW)));
-        if let Event::Wait(Wait { sends_itself: sends, .. }) = &mut event {
-            *sends = sends_itself;
-        }
-        store.apply_event(id, event).await
+        let (now, on, wake) = (NOW, Attempted::State, Some(Wake::ready(NOW)));
+        let wait = Wait { token, revision, now, on, wake, sends_itself, ..Wait::default() };
+        store.apply_event(id, Event::Wait(wait)).await
     };
     for (sends_itself, count) in [(true, 1), (true, 2), (false, 0), (true, 1)] {
         round(sends_itself).await?;
-        let found = store.has_work(id).await?.self_sends;
-        ensure!(found == count, "{found} rounds in a row, not {count}");
+        same!(store.has_work(id).await?.self_sends, count, "the rounds in a row");
     }
     let (token, _) = store.claims(id, Attempted::State).await?;
     let events = vec![(id, moved(token, None))];
@@ -142,18 +130,9 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String
     for number in 1..=MAX_SELF_SENDS {
         let is_last = number == MAX_SELF_SENDS;
         let expected = if is_last { EventOutcome::SetAside } else { EventOutcome::Done };
-        let outcome = round(true).await?;
-        ensure!(outcome == expected, "round {number} is answered with {outcome:?}");
+        same!(round(true).await?, expected, "the answer to round {number}");
     }
     let work = store.has_work(id).await?;
     ensure!(work.handler.set_aside && work.self_sends == 0, "it continues: {work:#?}");
-    store.apply_event(id, Event::Requeue { now: NOW, messages: Vec::new() }).await.map(drop)
-}
-
-fn refused(id: Id, refusal: EventRefusal) -> Rejected {
-    Rejected::Refused { id, refusal }
-}
-
-fn alone(id: Id, event: Event) -> WriteBatch {
-    WriteBatch { events: vec![(id, event)], ..batch([]) }
+    store.apply_event(id, requeue(&[])).await.map(drop)
 }

@@ -169,3 +169,18 @@ macro_rules! ensure {
     };
 }
 use ensure;
+
+/// Returns an error with both values unless they are equal.
+macro_rules! same {
+    ($found:expr, $expected:expr, $($what:tt)+) => {
+        match (&$found, &$expected) {
+            (found, expected) => {
+                if *found != *expected {
+                    let what = format!($($what)+);
+                    return Err(format!("{what}: {found:#?}\nand not {expected:#?}"));
+                }
+            }
+        }
+    };
+}
+use same;

@@ -7,13 +7,12 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let [mut parent, mut other, mut child, mut first, mut second] =
         [(); 5].map(|()| Machine::job());
-    store.accepts([parent.create(), other.create()]).await?;
+    store.creates([&mut parent, &mut other]).await?;
     let id = parent.id();
     let children = vec![child.child_of(id), first.call_of(id, 0), second.call_of(id, 1)];
     let creates = [child.create(), first.create(), second.create()];
     store.accepts(WriteBatch { children, ..batch(creates) }).await?;
-    let created = [(SINCE, None), (SINCE, Some(0)), (SINCE, Some(1))];
-    places(&store, id, &created).await?;
+    places(&store, id, [(SINCE, None), (SINCE, Some(0)), (SINCE, Some(1))]).await?;
 
     // A machine that is no child, and a child of another one. Nothing else of the batch is written.
     let strangers = [
@@ -23,41 +22,33 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         (&parent, id),
         (&Machine::job(), id),
     ];
-    for (machine, parent_id) in strangers {
-        let moved_children = vec![
-            MovedChild { child: second.id(), parent: id, since: 9, position: None },
-            MovedChild { child: machine.id(), parent: parent_id, since: 9, position: Some(3) },
-        ];
+    for (machine, of) in strangers {
+        let moved_children = vec![second.moved_to(id, 9, None), machine.moved_to(of, 9, Some(3))];
         let batch = WriteBatch { moved_children, ..batch([parent.clone().update(1)]) };
-        let expected = Rejected::NotChild { id: machine.id(), parent: parent_id };
-        store.rejects(batch, expected).await?;
+        store.rejects(batch, Rejected::NotChild { id: machine.id(), parent: of }).await?;
     }
 
-    let moved = |machine: &Machine, since, position| MovedChild {
-        child: machine.id(),
-        parent: id,
-        since,
-        position,
-    };
-    let moved_children =
-        vec![moved(&child, 9, Some(2)), moved(&first, 9, Some(0)), moved(&second, SINCE, None)];
+    let moved_children = vec![
+        child.moved_to(id, 9, Some(2)),
+        first.moved_to(id, 9, Some(0)),
+        second.moved_to(id, SINCE, None),
+    ];
     store.accepts(WriteBatch { moved_children, ..batch([parent.update(1)]) }).await?;
-    places(&store, id, &[(9, Some(2)), (9, Some(0)), (SINCE, None)]).await?;
+    places(&store, id, [(9, Some(2)), (9, Some(0)), (SINCE, None)]).await?;
     // Without a write of the parent, and of one that has ended.
     store.accepts(first.end()).await?;
-    let moved_children = vec![moved(&first, 11, None)];
-    store.accepts(WriteBatch { moved_children, ..batch([]) }).await?;
-    places(&store, id, &[(9, Some(2)), (11, None), (SINCE, None)]).await
+    store.moves([first.moved_to(id, 11, None)]).await?;
+    places(&store, id, [(9, Some(2)), (11, None), (SINCE, None)]).await
 }
 
 /// The entries and places of all children of a machine, oldest first.
 async fn places(
     store: &Subject,
     parent: Id,
-    expected: &[(u64, Option<u32>)],
+    expected: [(u64, Option<u32>); 3],
 ) -> Result<(), String> {
     let children = store.children(parent).await?;
     let found: Vec<_> = children.iter().map(|child| (child.since, child.position)).collect();
-    ensure!(found == expected, "the places are {found:?}, not {expected:?}");
+    same!(found, expected, "the places");
     Ok(())
 }

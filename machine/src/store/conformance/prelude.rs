@@ -4,11 +4,12 @@ pub(super) use std::sync::Arc;
 
 pub(super) use super::{
     Open, ensure,
-    event::{NOW, claim, fail, moved, outgoing, send},
+    event::{NOW, claim, events, fail, moved, outgoing, requeue, send},
     random::Random,
+    same,
     sample::{Machine, SINCE, action, batch, with_commit_id},
     settings,
-    subject::{Subject, started},
+    subject::{Subject, owned, sound, started},
 };
 pub(super) use crate::{
     clock::{Clock, Millis},

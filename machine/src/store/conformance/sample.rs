@@ -17,7 +17,9 @@ use crate::{
     definition::Definition,
     id::Id,
     journal::{Digest, DigestKey, EntryKind, Line},
-    store::backend::{AttemptChange, KeyClaim, NewChild, Row, Wants, Write, WriteBatch},
+    store::backend::{
+        AttemptChange, KeyClaim, MovedChild, NewChild, Row, Wants, Write, WriteBatch,
+    },
     stored::{Hold, ToolUse},
 };
 
@@ -43,6 +45,16 @@ impl Machine {
     /// This machine, to be a call of the entry that [`SINCE`] names, at this place.
     pub(in crate::store) fn call_of(&self, parent: Id, position: u32) -> NewChild {
         NewChild { position: Some(position), ..self.child_of(parent) }
+    }
+
+    /// This child of a machine, moved to another entry and place.
+    pub(in crate::store) fn moved_to(
+        &self,
+        parent: Id,
+        since: u64,
+        position: Option<u32>,
+    ) -> MovedChild {
+        MovedChild { child: self.id(), parent, since, position }
     }
 
     pub(in crate::store) fn execution() -> Self {

@@ -4,7 +4,7 @@ use std::{
 };
 
 use super::prelude::*;
-use crate::store::backend::{Backend, Sequenced};
+use crate::store::backend::{Backend, Broken, Sequenced};
 
 /// More pages than any check needs, so that a backend that repeats pages cannot hang the suite.
 const PAGES: usize = 10_000;
@@ -15,10 +15,6 @@ pub(super) struct Subject(pub(super) Arc<dyn Backend>);
 impl Subject {
     pub(super) fn open(open: &Open<'_>) -> Self {
         Self(open(settings()))
-    }
-
-    pub(super) fn open_with(open: &Open<'_>, settings: StoreSettings) -> Self {
-        Self(open(settings))
     }
 
     pub(super) async fn apply(
@@ -49,31 +45,86 @@ impl Subject {
         batch: impl Into<WriteBatch>,
         expected: Rejected,
     ) -> Result<(), String> {
-        let before = self.snapshot().await?;
-        let answer = self.apply(batch.into()).await?;
-        ensure!(answer == Err(expected.clone()), "expected {expected:?}, got {answer:?}");
-        let after = self.snapshot().await?;
-        ensure!(before == after, "{expected:?} changed the store\nfrom {before}\nto {after}");
+        let answer = self.unchanged(self.apply(batch.into())).await?;
+        same!(answer, Err(expected), "a batch");
         Ok(())
+    }
+
+    /// The event must be refused, and must change nothing.
+    pub(super) async fn refuses(
+        &self,
+        id: Id,
+        event: Event,
+        refusal: EventRefusal,
+    ) -> Result<(), String> {
+        self.rejects(events(id, [event]), Rejected::Refused { id, refusal }).await
+    }
+
+    /// The work must leave everything as it is.
+    pub(super) async fn unchanged<T>(
+        &self,
+        work: impl Future<Output = Result<T, String>>,
+    ) -> Result<T, String> {
+        let before = self.snapshot().await?;
+        let answer = work.await?;
+        let after = self.snapshot().await?;
+        ensure!(before == after, "the store changed\nfrom {before}\nto {after}");
+        Ok(answer)
+    }
+
+    /// Creates these machines in one batch.
+    pub(super) async fn creates<const N: usize>(
+        &self,
+        machines: [&mut Machine; N],
+    ) -> Result<(), String> {
+        self.accepts(machines.map(Machine::create)).await.map(drop)
+    }
+
+    /// Creates a machine as a child.
+    pub(super) async fn adds(&self, child: NewChild, it: &mut Machine) -> Result<(), String> {
+        let children = vec![child];
+        self.accepts(WriteBatch { children, ..batch([it.create()]) }).await.map(drop)
+    }
+
+    /// Moves children of a machine.
+    pub(super) async fn moves<const N: usize>(&self, moved: [MovedChild; N]) -> Result<(), String> {
+        let moved_children = moved.into();
+        self.accepts(WriteBatch { moved_children, ..batch([]) }).await.map(drop)
+    }
+
+    /// A worker takes a message by a transition.
+    pub(super) async fn takes(&self, it: &mut Machine, correlation: &str) -> Result<(), String> {
+        let (token, _) = self.claims(it.id(), Attempted::Message(correlation.to_owned())).await?;
+        let events = vec![(it.id(), moved(token, Some(correlation)))];
+        self.accepts(WriteBatch { events, ..batch([it.update(1)]) }).await.map(drop)
     }
 
     /// Workers drive these kinds from now on.
     pub(super) async fn drives(&self, kinds: &[&str]) -> Result<(), String> {
-        let drives = kinds.iter().map(|&kind| kind.to_owned()).collect();
-        self.accepts(WriteBatch { drives, ..batch([]) }).await.map(drop)
+        self.accepts(WriteBatch { drives: owned(kinds), ..batch([]) }).await.map(drop)
     }
 
     /// One event must be accepted, in a separate batch.
     pub(super) async fn apply_event(&self, id: Id, event: Event) -> Result<EventOutcome, String> {
         let text = format!("{event:?}");
-        let applied = self
-            .accepts(WriteBatch { events: vec![(id, event)], ..batch([]) })
-            .await
-            .map_err(|wrong| format!("{text}: {wrong}"))?;
-        match applied.outcomes[..] {
+        let applied = self.accepts(events(id, [event])).await;
+        let outcomes = applied.map_err(|wrong| format!("{text}: {wrong}"))?.outcomes;
+        match outcomes[..] {
             [outcome] => Ok(outcome),
-            _ => Err(format!("one event has the outcomes {:?}", applied.outcomes)),
+            _ => Err(format!("one event has the outcomes {outcomes:?}")),
         }
+    }
+
+    /// One event must be accepted with this outcome.
+    pub(super) async fn answers(
+        &self,
+        id: Id,
+        event: Event,
+        expected: EventOutcome,
+    ) -> Result<(), String> {
+        let text = format!("the answer to {event:?}");
+        same!(self.apply_event(id, event).await?, expected, "{text}");
+        Ok(())
     }
 
     pub(super) async fn work(&self, id: Id) -> Result<Option<Schedule>, String> {
@@ -95,8 +146,7 @@ impl Subject {
         limit: usize,
         now: Millis,
     ) -> Result<Vec<ReadyMachine>, String> {
-        let kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
-        Ok(self.0.ready(kinds, limit, now, Vec::new()).await?)
+        Ok(self.0.ready(owned(kinds), limit, now, Vec::new()).await?)
     }
 
     /// A row with the digest of the newest line.
@@ -112,10 +162,9 @@ impl Subject {
     pub(super) async fn agrees(&self, machine: &Machine) -> Result<(), String> {
         let (row, digest) = self.row(machine.id()).await?;
         let expected = Row { commit_id: row.commit_id, ..machine.row.clone() };
-        ensure!(row == expected, "the row is {row:#?}, not {expected:#?}");
-        ensure!(digest == Some(machine.newest()), "the newest digest is {digest:?}");
-        let history = self.history(machine.id()).await?;
-        ensure!(history == machine.lines, "the history is {history:#?}, not {:#?}", machine.lines);
+        same!(row, expected, "the row");
+        same!(digest, Some(machine.newest()), "the newest digest");
+        same!(self.history(machine.id()).await?, machine.lines, "the history");
         Ok(())
     }
 
@@ -154,9 +203,7 @@ impl Subject {
     }
 
     pub(super) async fn attempts(&self, which: Attempts) -> Result<Vec<KeyAttempt>, String> {
-        let attempts = self.0.attempts(which).await?;
-        let sound: Result<Vec<_>, _> = attempts.into_iter().collect();
-        sound.map_err(|broken| format!("an attempt is {broken:?}"))
+        sound(self.0.attempts(which).await?)
     }
 
     pub(super) async fn attempts_at(&self, key: &str) -> Result<Vec<KeyAttempt>, String> {
@@ -184,27 +231,23 @@ impl Subject {
             }
         }
         let messages = self.0.messages(Messages::All).await?;
-        let mut keys: Vec<_> = rows.iter().filter_map(|(_, found)| key_of(found)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let mut attempts = Vec::new();
-        for key in keys {
-            attempts.extend(self.attempts_at(&key).await?);
-        }
-        let definitions = self.definitions().await?;
-        let names: Vec<_> = definitions.iter().map(|definition| &definition.name).collect();
+        let attempts = self.0.attempts(Attempts::All).await?;
+        let definitions = self.0.newest_definition().await?;
         let newest = self.newest().await?;
         Ok(format!(
-            "{newest} {rows:#?} {journal:#?} {attempts:#?} {names:?} {works:#?} {messages:#?}"
+            "{newest} {definitions} {rows:#?} {journal:#?} {attempts:#?} {works:#?} {messages:#?}"
         ))
     }
 }
 
-fn key_of(found: &FoundRow) -> Option<String> {
-    match found {
-        FoundRow::Row(row, _) => row.key.clone(),
-        FoundRow::Missing(_) | FoundRow::Broken(_) => None,
-    }
+/// These rows, none of which may be broken.
+pub(super) fn sound<T>(rows: Vec<Result<T, Broken>>) -> Result<Vec<T>, String> {
+    let sound: Result<Vec<T>, Broken> = rows.into_iter().collect();
+    sound.map_err(|broken| format!("a row is {broken:?}"))
+}
+
+pub(super) fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
 }
 
 /// Queues work without waiting for it: a backend may wait with that until it is polled.
