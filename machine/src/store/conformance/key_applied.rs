@@ -14,15 +14,11 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for wants in [Wants::Free, Wants::NotApplied] {
         let mut new = Machine::execution().with_key("k");
         let write = new.create().claims("k", wants);
-        let reason = Rejected::AlreadyDone { id: new.id(), by };
-        store.rejects(write, reason).await?;
+        store.rejects(write, Rejected::AlreadyDone { id: new.id(), by }).await?;
     }
-    let write = waiting.clone().update(1).takes("k");
-    let reason = Rejected::AlreadyDone { id: waiting.id(), by };
-    store.rejects(write, reason.clone()).await?;
-
     // Whatever else is written for the machine that did it.
     store.accepts(done.update(2)).await?;
     store.accepts(done.update(1).claims("k", Wants::NotApplied)).await?;
-    store.rejects(waiting.clone().update(1).takes("k"), reason).await
+    let id = waiting.id();
+    store.rejects(waiting.update(1).takes("k"), Rejected::AlreadyDone { id, by }).await
 }

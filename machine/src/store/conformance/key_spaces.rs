@@ -8,7 +8,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut job = Machine::job().with_key("k");
     let mut execution = Machine::execution().with_key("k");
     let mut rival = Machine::execution().with_key("k");
-    let by = execution.id();
+    let (id, by) = (rival.id(), execution.id());
 
     // The job is first: the contract is not refused, whether the job holds the key or is done.
     store.accepts(job.create().takes("k")).await?;
@@ -18,9 +18,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
     // A change of the job's attempt does not free the contract's key.
     store.accepts(job.update(1).turns("k", Hold::Free)).await?;
-    let refused = rival.clone().update(1).takes("k");
-    let reason = Rejected::KeyHeld { id: rival.id(), by };
-    store.rejects(refused, reason).await?;
+    let taken = rival.update(1).takes("k");
+    store.rejects(taken.clone(), Rejected::KeyHeld { id, by }).await?;
 
     // A machine of a user does not get a contract's key, held or not.
     for hold in [Hold::Held, Hold::Free] {
@@ -31,22 +30,13 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
             store.rejects(late.create().claims("k", wants), reason).await?;
         }
     }
-    other_action(&store, &mut rival, &execution).await
-}
-
-/// A contract with another action does not get the key, though it is free.
-async fn other_action(
-    store: &Subject,
-    rival: &mut Machine,
-    execution: &Machine,
-) -> Result<(), String> {
+    // A contract with another action does not get the key, though it is free.
     for other in [Some(action("another")), None] {
-        let mut write = rival.clone().update(1).takes("k");
+        let mut write = taken.clone();
         if let Some(claim) = &mut write.claim {
             claim.action = other;
         }
-        let reason = Rejected::KeyReused { id: rival.id(), by: execution.id() };
-        store.rejects(write, reason).await?;
+        store.rejects(write, Rejected::KeyReused { id, by }).await?;
     }
-    store.accepts(rival.update(1).takes("k")).await.map(drop)
+    store.accepts(taken).await.map(drop)
 }
