@@ -13,12 +13,8 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.accepts(raised.create().calls("email.send", true)).await?;
     for _ in 0..2 {
         is_refused(&store, "email.send").await?;
-        store
-            .rejects(
-                early.clone().update(1).calls("email.send", false),
-                tool(early.id(), "email.send"),
-            )
-            .await?;
+        let lowered = early.clone().update(1).calls("email.send", false);
+        store.rejects(lowered, tool(early.id(), "email.send")).await?;
         store.accepts(raised.update(1).calls("email.send", true)).await?;
     }
     store.accepts(early.update(1)).await?;
@@ -27,8 +23,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for other in ["email.sen", "email.send ", "Email.send", "email.send\0", "email.s\u{435}nd", ""]
     {
         is_idempotent(&store, other).await?;
-        let mut machine = Machine::execution();
-        store.accepts(machine.create().calls(other, true)).await?;
+        store.accepts(Machine::execution().create().calls(other, true)).await?;
         is_refused(&store, other).await?;
     }
     in_one_batch(&store).await?;
@@ -47,90 +42,66 @@ async fn is_refused(store: &Subject, name: &str) -> Result<(), String> {
 }
 
 async fn is_idempotent(store: &Subject, name: &str) -> Result<(), String> {
-    let mut machine = Machine::execution();
-    store.accepts(machine.create().calls(name, false)).await.map(drop)
+    store.accepts(Machine::execution().create().calls(name, false)).await.map(drop)
 }
 
 /// A write counts for the ones after it, and nothing of a refused batch is written.
 async fn in_one_batch(store: &Subject) -> Result<(), String> {
     let (mut first, mut second) = (Machine::execution(), Machine::execution());
-    let lowered = [
-        first.clone().create().calls("cluster.deploy", true),
-        second.clone().create().calls("cluster.deploy", false),
-    ];
-    store.rejects(lowered, tool(second.id(), "cluster.deploy")).await?;
+    let raises = first.create().calls("cluster.deploy", true);
+    let lowers = second.create().calls("cluster.deploy", false);
+    let refusal = tool(second.id(), "cluster.deploy");
+    store.rejects([raises.clone(), lowers.clone()], refusal).await?;
     is_idempotent(store, "cluster.deploy").await?;
-    let raised = [
-        second.create().calls("cluster.deploy", false),
-        first.create().calls("cluster.deploy", true),
-    ];
-    store.accepts(raised).await?;
+    store.accepts([lowers, raises]).await?;
     is_refused(store, "cluster.deploy").await
 }
 
 /// Whatever a batch is refused for, no tool becomes irreversible by it.
 async fn refused_batches_leave_nothing(store: &Subject) -> Result<(), String> {
-    let mut machine = Machine::execution();
+    let (mut machine, mut lowered) = (Machine::execution(), Machine::execution());
     store.accepts(machine.create()).await?;
-    let mut lowered = Machine::execution();
-    let (id, other) = (machine.id(), lowered.id());
     for (bad, reason) in [
-        (machine.stale(), Rejected::Conflict(id)),
-        (lowered.create().calls("email.send", false), tool(other, "email.send")),
+        (machine.stale(), Rejected::Conflict(machine.id())),
+        (lowered.create().calls("email.send", false), tool(lowered.id(), "email.send")),
     ] {
-        let mut good = Machine::execution();
-        for bad_first in [true, false] {
-            let raises = good.clone().create().calls("files.delete", true);
-            let mut both = batch([bad.clone(), raises]);
-            if !bad_first {
-                both.writes.reverse();
-            }
-            store.rejects(both, reason.clone()).await?;
+        let raises = Machine::execution().create().calls("files.delete", true);
+        for writes in [[bad.clone(), raises.clone()], [raises, bad]] {
+            store.rejects(writes, reason.clone()).await?;
             is_idempotent(store, "files.delete").await?;
         }
-        store.accepts(good.create()).await?;
     }
     Ok(())
 }
 
 /// The answer to a batch that was written does not change when its tool becomes irreversible.
 async fn sent_again(store: &Subject) -> Result<(), String> {
-    let (mut early, mut late) = (Machine::execution(), Machine::execution());
-    let created = batch([early.create().calls("files.move", false)]);
+    let created = batch([Machine::execution().create().calls("files.move", false)]);
     let applied = store.accepts(created.clone()).await?;
-    store.accepts(late.create().calls("files.move", true)).await?;
-    let again = store.accepts(with_commit_id(created.commit_id, created)).await?;
-    ensure!(again == applied, "the same batch is answered with {again:?}, not {applied:?}");
+    store.accepts(Machine::execution().create().calls("files.move", true)).await?;
+    same!(store.accepts(created).await?, applied, "the answer to the same batch");
     Ok(())
 }
 
 /// A key that was ever taken is not one of an idempotent action, however its attempts ended.
 async fn used_keys(open: &Open<'_>) -> Result<(), String> {
     let lowered = |id| Rejected::EffectLowered { id, what: "this call of `k`".to_owned() };
+    let unused = |write: Write| write.claims("k", Wants::NeverUsed);
     for hold in [Hold::Held, Hold::Applied, Hold::Released, Hold::Free] {
         let store = Subject::open(open);
         let mut owner = Machine::execution().with_key("k");
         let mut other = Machine::execution().with_key("k");
-        let mut job = Machine::job().with_key("k");
-        store.accepts(job.create().takes("k")).await?;
-        store.accepts(other.create().claims("k", Wants::NeverUsed)).await?;
+        store.accepts(Machine::job().with_key("k").create().takes("k")).await?;
+        store.accepts(unused(other.create())).await?;
 
-        let both = [
-            owner.clone().create().takes("k"),
-            other.clone().update(1).claims("k", Wants::NeverUsed),
-        ];
+        let both = [owner.clone().create().takes("k"), unused(other.clone().update(1))];
         store.rejects(both, lowered(other.id())).await?;
-        store.accepts(other.update(1).claims("k", Wants::NeverUsed)).await?;
+        store.accepts(unused(other.update(1))).await?;
 
         store.accepts(owner.create().takes("k")).await?;
         store.accepts(owner.update(1).turns("k", hold)).await?;
         for machine in [&other, &owner] {
-            store
-                .rejects(
-                    machine.clone().update(1).claims("k", Wants::NeverUsed),
-                    lowered(machine.id()),
-                )
-                .await?;
+            store.rejects(unused(machine.clone().update(1)), lowered(machine.id())).await?;
         }
         store.accepts(other.update(1).claims("another", Wants::NeverUsed)).await?;
     }
