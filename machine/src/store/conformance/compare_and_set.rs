@@ -8,33 +8,28 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let id = machine.id();
     store.rejects(machine.clone().update(1), Rejected::NotFound(id)).await?;
 
-    let mut stale = vec![machine.clone()];
+    let mut others = vec![machine.clone()];
     store.accepts(machine.create()).await?;
     for lines in 1..4 {
-        stale.push(machine.clone());
+        others.push(machine.clone());
         store.accepts(machine.update(lines)).await?;
     }
     store.rejects(machine.clone().create(), Rejected::AlreadyStored(id)).await?;
-    for mut old in stale {
-        store.rejects(old.update(1), Rejected::Conflict(id)).await?;
-    }
     for version in [machine.row.version + 1, u64::from(u32::MAX)] {
         let mut ahead = machine.clone();
         ahead.row.version = version;
-        store.rejects(ahead.update(1), Rejected::Conflict(id)).await?;
+        others.push(ahead);
     }
-    twice_in_a_batch(&store, &machine).await?;
-    one_of_many_wins(&store, &machine).await
-}
-
-/// The second write of a batch for the same machine does not find the version that it expects.
-async fn twice_in_a_batch(store: &Subject, machine: &Machine) -> Result<(), String> {
+    for mut other in others {
+        store.rejects(other.update(1), Rejected::Conflict(id)).await?;
+    }
+    // The second write of a batch for the same machine does not find the version that it expects.
     let update = || machine.clone().update(1);
-    store.rejects([update(), update()], Rejected::Conflict(machine.id())).await?;
-
+    store.rejects([update(), update()], Rejected::Conflict(id)).await?;
     let new = Machine::execution();
     let create = || new.clone().create();
-    store.rejects([create(), create()], Rejected::Conflict(new.id())).await
+    store.rejects([create(), create()], Rejected::Conflict(new.id())).await?;
+    one_of_many_wins(&store, &machine).await
 }
 
 /// Of many writers that start from the same version at the same time, one succeeds.
@@ -48,16 +43,12 @@ async fn one_of_many_wins(store: &Subject, machine: &Machine) -> Result<(), Stri
     for answer in answers {
         match answer.await? {
             Ok(_) => winners += 1,
-            Err(rejected) => {
-                let expected = Rejected::Conflict(machine.id());
-                ensure!(rejected == expected, "a second writer was rejected with {rejected:?}");
-            }
+            Err(rejected) => same!(rejected, Rejected::Conflict(machine.id()), "a second writer"),
         }
     }
     ensure!(winners == 1, "{winners} of 20 writers succeeded");
     let version = store.row(machine.id()).await?.0.version;
-    ensure!(version == machine.row.version + 1, "the version is {version}");
     let lines = store.history(machine.id()).await?.len() as u64;
-    ensure!(lines == version, "version {version} has {lines} lines");
+    same!((version, lines), (machine.row.version + 1, version), "the version and the lines");
     Ok(())
 }
