@@ -6,13 +6,10 @@ use crate::store::backend::{CrewChange, WorkerRow};
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     are_known(&store, &[]).await?;
-    let mut crew: Vec<_> = ["a", "b", "b"]
-        .into_iter()
-        .map(|name| {
-            let body = format!("{{\"of\": \"{name}\"}}");
-            WorkerRow { id: Id::fresh(), name: name.to_owned(), body }
-        })
-        .collect();
+    let mut crew = ["a", "b", "b"].map(|name| {
+        let body = format!("{{\"of\": \"{name}\"}}");
+        WorkerRow { id: Id::fresh(), name: name.to_owned(), body }
+    });
     for worker in &crew {
         changes(&store, CrewChange::Put(worker.clone())).await?;
     }
@@ -31,12 +28,10 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 async fn changes(store: &Subject, crew: CrewChange) -> Result<(), String> {
-    let crew = Some(crew);
-    store.accepts(WriteBatch { crew, ..batch([]) }).await.map(drop)
+    store.accepts(WriteBatch { crew: Some(crew), ..batch([]) }).await.map(drop)
 }
 
 async fn are_known(store: &Subject, expected: &[WorkerRow]) -> Result<(), String> {
-    let found = store.0.workers().await?;
-    ensure!(found == expected, "{found:?} are known, not {expected:?}");
+    same!(store.0.workers().await?, expected, "the workers");
     Ok(())
 }

@@ -5,18 +5,16 @@ use super::prelude::*;
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
-    let [mut old, mut ended, mut other, mut together, mut later, mut stillborn] =
-        ["job", "job", "execution", "job", "job", "job"]
-            .map(|kind| if kind == "job" { Machine::job() } else { Machine::execution() });
-    for machine in [&mut old, &mut ended, &mut other] {
-        store.accepts(machine.create()).await?;
-    }
+    let [mut old, mut ended, mut together, mut later, mut stillborn] =
+        [(); 5].map(|()| Machine::job());
+    let mut other = Machine::execution();
+    store.creates([&mut old, &mut ended, &mut other]).await?;
     store.accepts(ended.end()).await?;
     store.apply_event(old.id(), send("early")).await?;
     are_driven(&store, &[], &[&old, &ended, &other]).await?;
 
     // One that comes in the same batch is not missed, nor counted twice.
-    let drives = vec!["job".to_owned(), "job".to_owned()];
+    let drives = owned(&["job", "job"]);
     store.accepts(WriteBatch { drives, ..batch([together.create()]) }).await?;
     are_driven(&store, &[(&old, 1), (&together, 0)], &[&ended, &other]).await?;
 
@@ -29,10 +27,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
     // Driven again, by another process: what is known stays.
     store.parks(old.id(), Some(Wake::by_clock(NOW + 7))).await?;
-    let before = store.snapshot().await?;
-    store.drives(&["job", "job"]).await?;
-    let after = store.snapshot().await?;
-    ensure!(before == after, "driven again\nfrom {before}\nto {after}");
+    store.unchanged(store.drives(&["job", "job"])).await?;
 
     store.drives(&["execution"]).await?;
     ensure!(ids(&store, "execution").await? == [other.id()], "another kind is not found");
@@ -49,16 +44,13 @@ async fn are_driven(
     driven: &[(&Machine, u32)],
     others: &[&Machine],
 ) -> Result<(), String> {
-    let mut found = ids(store, "job").await?;
-    found.sort();
     let mut expected: Vec<_> = driven.iter().map(|(machine, _)| machine.id()).collect();
     expected.sort();
-    ensure!(found == expected, "{found:?} are ready, not {expected:?}");
+    same!(ids(store, "job").await?, expected, "the ready machines");
     for &(machine, queued) in driven {
-        let work = store.has_work(machine.id()).await?;
         // It keeps what was sent before.
         let new = Schedule { wake: Some(Wake::ready(NOW)), queued, ..Schedule::default() };
-        ensure!(work == new, "a machine begins with {work:#?}");
+        same!(store.work(machine.id()).await?, Some(new), "the work of a new machine");
     }
     for machine in others {
         let work = store.work(machine.id()).await?;
@@ -69,5 +61,7 @@ async fn are_driven(
 
 async fn ids(store: &Subject, kind: &str) -> Result<Vec<Id>, String> {
     let ready = store.ready(&[kind], usize::MAX, NOW).await?;
-    Ok(ready.into_iter().map(|it| it.id).collect())
+    let mut ids: Vec<_> = ready.into_iter().map(|it| it.id).collect();
+    ids.sort();
+    Ok(ids)
 }

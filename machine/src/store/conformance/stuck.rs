@@ -5,16 +5,14 @@ use super::prelude::*;
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     store.drives(&["job"]).await?;
-    let (mut first, mut second, mut third) = (Machine::job(), Machine::job(), Machine::job());
-    for machine in [&mut first, &mut second, &mut third] {
-        store.accepts(machine.create()).await?;
-    }
+    let [mut first, mut second, mut third] = [(); 3].map(|()| Machine::job());
+    store.creates([&mut first, &mut second, &mut third]).await?;
     waits(&store, third.id(), Wait { stuck: false, ..wait(NOW) }).await?;
     waits(&store, second.id(), wait(NOW + 1)).await?;
     waits(&store, first.id(), wait(NOW)).await?;
-    are_stuck(&store, (NOW - 1, 9), &[]).await?;
-    are_stuck(&store, (NOW, 9), &[(first.id(), NOW)]).await?;
     let both = [(first.id(), NOW), (second.id(), NOW + 1)];
+    are_stuck(&store, (NOW - 1, 9), &[]).await?;
+    are_stuck(&store, (NOW, 9), &both[..1]).await?;
     are_stuck(&store, (NOW + 1, 9), &both).await?;
     are_stuck(&store, (NOW + 1, 1), &both[..1]).await?;
 
@@ -51,6 +49,6 @@ async fn are_stuck(
     let found = store.0.schedules(Schedules::Stuck(before, limit)).await?;
     let found: Vec<_> = found.into_iter().map(|(id, work)| (id, work.stuck_at)).collect();
     let expected: Vec<_> = expected.iter().map(|(id, at)| (*id, Some(*at))).collect();
-    ensure!(found == expected, "{found:?} are stuck at {before}, not {expected:?}");
+    same!(found, expected, "what is stuck at {before}");
     Ok(())
 }
