@@ -21,12 +21,11 @@ async fn family<const N: usize>(
 ) -> Result<(Machine, Machine, [Machine; N]), String> {
     let (mut parent, mut child) = (Machine::job(), Machine::execution());
     store.accepts(parent.create()).await?;
+    store.adds(child.child_of(parent.id()), &mut child).await?;
     let mut calls = [(); N].map(|()| Machine::execution());
-    let mut children = vec![child.child_of(parent.id())];
-    children.extend((0..).zip(&calls).map(|(at, call)| call.call_of(parent.id(), at)));
-    let mut writes = vec![child.create()];
-    writes.extend(calls.iter_mut().map(Machine::create));
-    store.accepts(WriteBatch { children, ..batch(writes) }).await?;
+    for (at, call) in (0..).zip(&mut calls) {
+        store.adds(call.call_of(parent.id(), at), call).await?;
+    }
     Ok((parent, child, calls))
 }
 
@@ -34,64 +33,51 @@ async fn tells(store: &Subject, is_driven: bool) -> Result<(), String> {
     let (parent, mut child, [mut first, mut second]) = family(store).await?;
     let id = parent.id();
     let sleeps = async || if is_driven { store.parks(id, None).await } else { Ok(()) };
-    let is_awake = async |why: &str| {
-        let wakes_at = store.work(id).await?.and_then(|work| work.wake);
-        let expected = is_driven.then_some(Wake::ready(NOW));
-        ensure!(wakes_at == expected, "{why}: its parent wakes at {wakes_at:?}");
+    let wakes = async |expected: Option<Wake>, why: &str| {
+        let wake = store.work(id).await?.and_then(|work| work.wake);
+        same!(wake, expected, "the wake after {why}");
         Ok::<(), String>(())
     };
+    let awake = is_driven.then_some(Wake::ready(NOW));
 
     // A change that ends nothing says nothing.
     sleeps().await?;
-    let sent = store.accepts(first.update(1)).await?.sent;
-    ensure!(sent.is_empty(), "a change sends {sent:?}");
+    sends(store, first.update(1), &[]).await?;
     told(store, id, &[]).await?;
-    let wakes_at = store.work(id).await?.and_then(|work| work.wake);
-    ensure!(wakes_at.is_none(), "a change of a call wakes its parent");
+    wakes(None, "a change of a call").await?;
 
-    let sent = store.accepts(second.end()).await?.sent;
-    ensure!(sent == [(id, EventOutcome::Done)], "the end of a call sends {sent:?}");
-    told(store, id, &[(&second, SINCE, 1, Delivery::Queued)]).await?;
-    is_awake("a call").await?;
+    let one = (&second.clone(), SINCE, 1, Delivery::Queued);
+    sends(store, second.end(), &[(id, EventOutcome::Done)]).await?;
+    told(store, id, &[one]).await?;
+    wakes(awake, "a call").await?;
     sleeps().await?;
 
     // More of it, after its end, and a child without a place.
-    let sent = store.accepts(second.update(1)).await?.sent;
-    ensure!(sent.is_empty(), "more of a call that has ended sends {sent:?}");
-    let sent = store.accepts(child.end()).await?.sent;
-    ensure!(sent.is_empty(), "a child without a place sends {sent:?}");
-    is_awake("a child").await?;
-    told(store, id, &[(&second, SINCE, 1, Delivery::Queued)]).await?;
+    sends(store, second.update(1), &[]).await?;
+    sends(store, child.end(), &[]).await?;
+    wakes(awake, "a child").await?;
+    told(store, id, &[one]).await?;
 
     // With other writes, in one batch.
-    let mut other = Machine::job();
-    let sent = store.accepts([other.create(), first.end(), second.update(1)]).await?.sent;
-    ensure!(sent == [(id, EventOutcome::Done)], "a batch sends {sent:?}");
-    let both = [(&second, SINCE, 1, Delivery::Queued), (&first, SINCE, 0, Delivery::Queued)];
-    told(store, id, &both).await
+    let writes = [Machine::job().create(), first.end(), second.update(1)];
+    sends(store, writes, &[(id, EventOutcome::Done)]).await?;
+    told(store, id, &[one, (&first, SINCE, 0, Delivery::Queued)]).await
 }
 
 /// The place counts that the call has after its batch.
 async fn moved(store: &Subject) -> Result<(), String> {
     let (parent, mut child, [mut joined, mut dropped]) = family(store).await?;
-    let (id, at) = (parent.id(), |machine: &Machine, since, position| MovedChild {
-        child: machine.id(),
-        parent: parent.id(),
-        since,
-        position,
-    });
-    let moved_children = vec![at(&dropped, SINCE, None), at(&joined, 12, Some(3))];
+    let id = parent.id();
+    let moved_children = vec![dropped.moved_to(id, SINCE, None), joined.moved_to(id, 12, Some(3))];
     let ends = [dropped.end(), joined.end()];
     store.accepts(WriteBatch { moved_children, ..batch(ends) }).await?;
     told(store, id, &[(&joined, 12, 3, Delivery::Queued)]).await?;
-    store
-        .accepts(WriteBatch { moved_children: vec![at(&child, 12, Some(4))], ..batch([]) })
-        .await?;
+    store.moves([child.moved_to(id, 12, Some(4))]).await?;
     store.accepts(child.end()).await?;
     let both = [(&joined, 12, 3, Delivery::Queued), (&child, 12, 4, Delivery::Queued)];
     told(store, id, &both).await?;
     // One message for each call, wherever it is moved later.
-    let moved_children = vec![at(&joined, 15, Some(0))];
+    let moved_children = vec![joined.moved_to(id, 15, Some(0))];
     let more = joined.clone().update(1);
     store.accepts(WriteBatch { moved_children, ..batch([more]) }).await?;
     told(store, id, &both).await
@@ -100,15 +86,23 @@ async fn moved(store: &Subject) -> Result<(), String> {
 /// A message to a parent that has ended is kept, set aside.
 async fn to_ended(store: &Subject) -> Result<(), String> {
     let (mut parent, _, [mut early, mut together, mut late]) = family(store).await?;
-    let id = parent.id();
+    let (id, ended) = (parent.id(), (parent.id(), EventOutcome::Ended));
     store.accepts(early.end()).await?;
     let sent = store.accepts([parent.end(), together.end()]).await?.sent;
-    let ended = (id, EventOutcome::Ended);
     ensure!(sent.contains(&ended), "a call that ends with its parent sends {sent:?}");
-    let sent = store.accepts(late.end()).await?.sent;
-    ensure!(sent == [ended], "a call that ends after its parent sends {sent:?}");
+    sends(store, late.end(), &[ended]).await?;
     let all = [(&early, 0), (&together, 1), (&late, 2)];
     told(store, id, &all.map(|(call, at)| (call, SINCE, at, Delivery::SetAside))).await
+}
+
+/// The batch sends messages to these machines.
+async fn sends(
+    store: &Subject,
+    batch: impl Into<WriteBatch>,
+    expected: &[(Id, EventOutcome)],
+) -> Result<(), String> {
+    same!(store.accepts(batch).await?.sent, expected, "what a batch sends");
+    Ok(())
 }
 
 /// The messages to a machine are the outcomes of these calls, each for its entry and place.

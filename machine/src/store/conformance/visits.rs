@@ -12,17 +12,17 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;
-    let earlier = add(&store, &parent, Machine::job(), (None, None)).await?;
+    let earlier = add_job(&store, &parent).await?;
     store.accepts(parent.update(SECOND - 1)).await?;
 
     // A backend knows in which version the parent is.
-    let job = add(&store, &parent, Machine::job(), (None, None)).await?;
-    let mut ended = add(&store, &parent, Machine::job(), (None, None)).await?;
+    let job = add_job(&store, &parent).await?;
+    let mut ended = add_job(&store, &parent).await?;
     store.accepts(ended.end()).await?;
     // Other rules hold for the calls of an invocation.
-    let call = add(&store, &parent, Machine::execution(), (Some(SECOND), Some(0))).await?;
+    let call = add_call(&store, &parent, (Some(SECOND), Some(0))).await?;
     let since: Vec<_> = store.children(parent.id()).await?.iter().map(|it| it.since).collect();
-    ensure!(since == [1, SECOND, SECOND, SECOND], "they are of {since:?}");
+    same!(since, [1, SECOND, SECOND, SECOND], "the visits of the children");
 
     let all = [&earlier, &job, &ended, &call].map(Machine::id);
     let mut stranger = parent.clone();
@@ -30,7 +30,6 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     cancelled(&store, &all, &[]).await?;
     let stale = leaves(stranger.update(1), SECOND);
     store.rejects(stale, Rejected::Conflict(parent.id())).await?;
-    cancelled(&store, &all, &[]).await?;
 
     // What comes with the move is of the next visit.
     let mut next = Machine::job();
@@ -43,31 +42,32 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
     // The end of a machine reaches only the visit that ends, and no call of it.
     let newest = parent.row.version;
-    let call = add(&store, &parent, Machine::execution(), (None, None)).await?;
+    let call = add_call(&store, &parent, (None, None)).await?;
     store.accepts(leaves(parent.end(), newest)).await?;
     cancelled(&store, &all, &asked).await?;
     cancelled(&store, &[next.id(), call.id()], &[(next.id(), parent.id())]).await?;
-    ends_of_children(&Subject::open(open)).await
+    let store = Subject::open(open);
+    store.drives(&["job"]).await?;
+    ends_of_children(&store).await?;
+    withdrawn(&store).await
 }
 
 /// The end of a child concerns the visit in which it ended, and no later one.
 async fn ends_of_children(store: &Subject) -> Result<(), String> {
-    store.drives(&["job"]).await?;
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;
-    let mut child = add(store, &parent, Machine::job(), (None, None)).await?;
+    let mut child = add_job(store, &parent).await?;
     store.accepts(child.end()).await?;
     store.accepts(parent.update(1)).await?;
     noted(store, parent.id(), Some(NOW)).await?;
-    let mut late = add(store, &parent, Machine::job(), (None, None)).await?;
+    let mut late = add_job(store, &parent).await?;
     store.accepts(leaves(parent.update(1), 1).enters(2)).await?;
     noted(store, parent.id(), None).await?;
     store.accepts(late.end()).await?;
     noted(store, parent.id(), None).await?;
-    let mut next = add(store, &parent, Machine::job(), (None, None)).await?;
+    let mut next = add_job(store, &parent).await?;
     store.accepts(next.end()).await?;
-    noted(store, parent.id(), Some(NOW)).await?;
-    withdrawn(store).await
+    noted(store, parent.id(), Some(NOW)).await
 }
 
 /// A call that ends because its parent leaves the state is no end of a child in the next one, also
@@ -76,27 +76,32 @@ async fn withdrawn(store: &Subject) -> Result<(), String> {
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;
     let id = parent.id();
-    let mut call = add(store, &parent, Machine::execution(), (Some(SECOND), Some(0))).await?;
-    let let_go = MovedChild { child: call.id(), parent: id, since: SECOND, position: None };
-    let moved_children = vec![let_go];
+    let mut call = add_call(store, &parent, (Some(SECOND), Some(0))).await?;
+    let moved_children = vec![call.moved_to(id, SECOND, None)];
     let writes = [parent.update(1), call.end()];
     store.accepts(WriteBatch { moved_children, ..batch(writes) }).await?;
     noted(store, id, None).await?;
     // One that was let go and ends later may be what the next state waits for.
-    let mut call = add(store, &parent, Machine::execution(), (Some(SECOND), None)).await?;
+    let mut call = add_call(store, &parent, (Some(SECOND), None)).await?;
     store.accepts([parent.update(1), call.end()]).await?;
     noted(store, id, Some(NOW)).await
 }
 
-/// Adds a child to a machine, with this version and place.
-async fn add(
+/// A new child machine, of the version in which its parent is.
+async fn add_job(store: &Subject, parent: &Machine) -> Result<Machine, String> {
+    let mut it = Machine::job();
+    store.adds(NewChild { since: None, ..it.child_of(parent.id()) }, &mut it).await?;
+    Ok(it)
+}
+
+/// A new call, with this version and place.
+async fn add_call(
     store: &Subject,
     parent: &Machine,
-    mut it: Machine,
     (since, position): (Option<u64>, Option<u32>),
 ) -> Result<Machine, String> {
-    let children = vec![NewChild { since, position, ..it.child_of(parent.id()) }];
-    store.accepts(WriteBatch { children, ..batch([it.create()]) }).await?;
+    let mut it = Machine::execution();
+    store.adds(NewChild { since, position, ..it.child_of(parent.id()) }, &mut it).await?;
     Ok(it)
 }
 
