@@ -23,12 +23,8 @@ struct Expected {
 }
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
-    check_seed(open, SEED).await.map_err(|wrong| format!("seed {SEED}: {wrong}"))
-}
-
-async fn check_seed(open: &Open<'_>, seed: u64) -> Result<(), String> {
     let store = Subject::open(open);
-    let mut random = Random::new(seed);
+    let mut random = Random::new(SEED);
     let ids: Vec<_> = (0..3).map(|_| Id::fresh()).collect();
     let mut model = fill(&store, &mut random, &ids).await?;
     learn_numbers(&store, &mut model).await?;
@@ -55,8 +51,8 @@ async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Result<Vec<Ex
             machine.row.session = maybe_text(random);
             machine.row.key = maybe_text(random);
             // Some are behind machines that are there.
-            let gates = ids.iter().copied().chain(machines.iter().take(6).map(Machine::id));
-            let gates: Vec<_> = gates.collect();
+            let there = machines.iter().take(6).map(Machine::id);
+            let gates: Vec<_> = ids.iter().copied().chain(there).collect();
             machine.row.behind = random.chance(2).then(|| random.one_of(&gates));
             writes.push(vary(random, &mut machine, Machine::create));
             machines.push(machine);
@@ -84,11 +80,8 @@ fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Wr
     let ended = machine.row.ended || random.chance(2);
     let contradicted = random.chance(4);
     for row in [&mut machine.row, &mut write.row] {
-        row.status = status.to_owned();
-        row.due_at = due_at;
-        row.updated_at = updated_at;
-        row.ended = ended;
-        row.contradicted = contradicted;
+        let status = status.to_owned();
+        *row = Row { status, due_at, updated_at, ended, contradicted, ..row.clone() };
     }
     write
 }
@@ -112,7 +105,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         statuses: match (random.chance(4), random.chance(4)) {
             (false, _) => Vec::new(),
             (true, false) => vec![random.one_of(&STATES).to_owned()],
-            (true, true) => STATES[..2].iter().map(|&state| state.to_owned()).collect(),
+            (true, true) => owned(&STATES[..2]),
         },
         session: text(random),
         key: text(random),
@@ -163,8 +156,7 @@ fn learn_gates(model: &mut [Expected]) {
 async fn pages(store: &Subject, model: &[Expected], filter: &Filter) -> Result<(), String> {
     let mut filter = filter.clone();
     for _ in 0..=model.len() {
-        let page = page(store, model, &filter).await?;
-        let Some(last) = page else { return Ok(()) };
+        let Some(last) = page(store, model, &filter).await? else { return Ok(()) };
         filter.after = Some(last);
     }
     Err(format!("the pages do not end: {filter:?}"))
@@ -199,7 +191,7 @@ async fn page(
 
     let numbers: Vec<_> = found.iter().map(|(no, _)| *no).collect();
     let wanted: Vec<_> = expected.iter().map(|it| it.no).collect();
-    ensure!(numbers == wanted, "{filter:?}\nselects {numbers:?}\nand not {wanted:?}");
+    same!(numbers, wanted, "{filter:?}");
     for ((no, found), expected) in found.into_iter().zip(&expected) {
         let FoundRow::Row(row, newest) = found else {
             return Err(format!("row {no} is {found:?}"));
@@ -208,9 +200,8 @@ async fn page(
         if !filter.whole {
             (wanted.state, wanted.summary, wanted.context) = (String::new(), String::new(), None);
         }
-        ensure!(row == wanted, "{filter:?}\nreads {row:#?}\nand not {wanted:#?}");
-        let wanted = filter.whole.then_some(expected.newest);
-        ensure!(newest == wanted, "{filter:?}\nreads the digest {newest:?}, not {wanted:?}");
+        same!(row, wanted, "{filter:?}");
+        same!(newest, filter.whole.then_some(expected.newest), "{filter:?}");
     }
     Ok(expected.last().map(|it| place(it)))
 }
@@ -229,48 +220,24 @@ fn order(filter: &Filter, a: (Millis, u64), b: (Millis, u64)) -> Ordering {
 
 fn is_selected(expected: &Expected, filter: &Filter) -> bool {
     let row = &expected.row;
-    if filter.machine.is_some() && filter.machine.as_ref() != Some(&row.machine) {
-        return false;
-    }
-    if filter.definition.is_some_and(|definition| definition != row.definition) {
-        return false;
-    }
-    if !filter.statuses.is_empty() && !filter.statuses.contains(&row.status) {
-        return false;
-    }
-    if filter.session.is_some() && filter.session != row.session {
-        return false;
-    }
-    if filter.key.is_some() && filter.key != row.key {
-        return false;
-    }
-    if filter.behind.is_some() && filter.behind != row.behind {
-        return false;
-    }
-    if filter.gated && row.behind.is_none() {
-        return false;
-    }
-    if filter.with_gate.is_some() && filter.with_gate != release(row).map(Release::statuses) {
-        return false;
-    }
-    if filter.contradicted && !row.contradicted {
-        return false;
-    }
-    if filter.tail.is_some_and(|wanted| wanted != tail(row.id)) {
-        return false;
-    }
-    if filter.ended && !row.ended || filter.live && row.ended {
-        return false;
-    }
-    if filter.unchanged_since.is_some_and(|since| row.updated_at > since) {
-        return false;
-    }
-    match (filter.due_by, row.due_at) {
-        (Some(_), None) => return false,
-        (Some(by), Some(due_at)) if due_at > by => return false,
-        _ => {}
-    }
-    filter.after.is_none_or(|after| order(filter, place(expected), after) == Ordering::Greater)
+    let is = |wanted: &Option<String>, text: Option<&String>| {
+        wanted.as_ref().is_none_or(|wanted| text == Some(wanted))
+    };
+    is(&filter.machine, Some(&row.machine))
+        && is(&filter.session, row.session.as_ref())
+        && is(&filter.key, row.key.as_ref())
+        && filter.definition.is_none_or(|definition| definition == row.definition)
+        && (filter.statuses.is_empty() || filter.statuses.contains(&row.status))
+        && (filter.behind.is_none() || filter.behind == row.behind)
+        && (!filter.gated || row.behind.is_some())
+        && (filter.with_gate.is_none() || filter.with_gate == release(row).map(Release::statuses))
+        && (!filter.contradicted || row.contradicted)
+        && filter.tail.is_none_or(|wanted| wanted == tail(row.id))
+        && (!filter.ended || row.ended)
+        && !(filter.live && row.ended)
+        && filter.unchanged_since.is_none_or(|since| row.updated_at <= since)
+        && filter.due_by.is_none_or(|by| row.due_at.is_some_and(|due_at| due_at <= by))
+        && filter.after.is_none_or(|after| order(filter, place(expected), after).is_gt())
 }
 
 fn release(row: &Row) -> Option<Release> {

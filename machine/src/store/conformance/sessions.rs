@@ -11,37 +11,32 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
     let mut random = Random::new(SEED);
     let mut model: Vec<SessionLine> = Vec::new();
+    let mut machines: Vec<Machine> = Vec::new();
     pages(&store, &model).await?;
     for number in 0..MACHINES {
         let mut machine = Machine::job();
         machine.row.session = random.one_of(&SESSIONS).map(str::to_owned);
         let mut write = machine.create();
         // Times of the system clock may go back.
-        let (created_at, updated_at) = (random.below(1000), random.below(1000));
-        for row in [&mut machine.row, &mut write.row] {
-            row.created_at = i64::try_from(created_at).unwrap();
-            row.updated_at = i64::try_from(updated_at).unwrap();
-        }
+        machine.row.created_at = random.below(1000).cast_signed();
+        machine.row.updated_at = random.below(1000).cast_signed();
+        write.row.created_at = machine.row.created_at;
+        write.row.updated_at = machine.row.updated_at;
         store.accepts(write).await?;
         add(&mut model, &machine);
+        machines.push(machine);
         if number % 7 == 0 {
             pages(&store, &model).await?;
         }
     }
     pages(&store, &model).await?;
     // An update of a machine does not move its session.
-    let mut machine = Machine::job();
-    machine.row.session = Some("changed".to_owned());
-    store.accepts(machine.create()).await?;
-    add(&mut model, &machine);
-    let mut newer = Machine::job();
-    newer.row.session = Some("newer".to_owned());
-    store.accepts(newer.create()).await?;
-    add(&mut model, &newer);
-    store.accepts(machine.update(1)).await?;
-    let line = model.iter_mut().find(|line| line.session == "changed");
-    if let Some(line) = line {
-        line.updated_at = machine.row.updated_at;
+    for machine in machines.iter_mut().filter(|it| it.row.session.is_some()).take(3) {
+        machine.row.updated_at += 2000;
+        store.accepts(machine.update(1)).await?;
+        let is_its = |line: &&mut SessionLine| Some(&line.session) == machine.row.session.as_ref();
+        let line = model.iter_mut().find(is_its).unwrap();
+        line.updated_at = line.updated_at.max(machine.row.updated_at);
     }
     pages(&store, &model).await
 }
@@ -78,16 +73,15 @@ async fn pages(store: &Subject, model: &[SessionLine]) -> Result<(), String> {
             after = Some(SessionCursor { upto, number: *last });
             found.extend(page.into_iter().map(|(_, line)| line));
         }
-        ensure!(found == model, "{limit} at a time the sessions are {found:#?}, not {model:#?}");
+        same!(found, model, "the sessions, {limit} at a time");
     }
     // Numbers that no page ends with are places like any other.
-    let at = |upto, number| Some(SessionCursor { upto, number });
     let all = model.len();
-    for (after, expected) in
-        [(at(u64::MAX, 0), 0), (at(0, u64::MAX), 0), (at(u64::MAX, u64::MAX), all), (None, all)]
+    for (upto, number, expected) in [(u64::MAX, 0, 0), (0, u64::MAX, 0), (u64::MAX, u64::MAX, all)]
     {
+        let after = Some(SessionCursor { upto, number });
         let count = store.0.sessions(after, usize::MAX).await?.len();
-        ensure!(count == expected, "{count} sessions after {after:?}, not {expected}");
+        same!(count, expected, "the number of sessions after {after:?}");
     }
     Ok(())
 }
