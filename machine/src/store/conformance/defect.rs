@@ -28,7 +28,7 @@ macro_rules! defects {
 
 defects! {
     /// Answers first, and writes with the next batch.
-    AcknowledgesEarly => acknowledged,
+    AcknowledgesEarly => all_or_nothing,
     /// Creates machines for actions that already took effect.
     AllowsRepetition => key_applied,
     /// Lets an idempotent action use a key that was taken.

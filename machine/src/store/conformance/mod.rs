@@ -5,7 +5,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod acknowledged;
 mod all_or_nothing;
 mod attempts_stay;
 mod calls;
@@ -80,8 +79,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 37] = suite![
-    acknowledged
+const SUITE: [(&str, Check); 36] = suite![
     ready
     all_or_nothing
     attempts_stay

@@ -210,10 +210,6 @@ impl Subject {
         self.attempts(Attempts::OfKey(key.to_owned())).await
     }
 
-    pub(super) async fn definitions(&self) -> Result<Vec<Arc<Definition>>, String> {
-        Ok(self.0.definitions().await?.intact)
-    }
-
     pub(super) async fn newest(&self) -> Result<u64, String> {
         Ok(self.0.newest().await?)
     }
