@@ -1,18 +1,19 @@
-//! An attempt can be answered, but it never disappears; the state of a key is a fold of all of
-//! them.
+//! An attempt can be answered, but it never disappears, and its token is higher than all before it;
+//! the state of a key is a fold of all of them.
 
 use super::{prelude::*, sample::CONTRACTS};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
-    let mut machines = [Machine::execution().with_key("k"), Machine::execution().with_key("k")];
-    for machine in &mut machines {
-        store.accepts(machine.create()).await?;
-    }
+    let mut machines = [(); 2].map(|()| Machine::execution().with_key("k"));
+    store.creates(machines.each_mut()).await?;
     let mut expected: Vec<KeyAttempt> = Vec::new();
-    for round in 0..4 {
-        let machine = &mut machines[round % 2];
+    for round in [0, 1, 0, 0, 1] {
+        let machine = &mut machines[round];
+        // The token is the number of the last line.
         let token = store.accepts(machine.update(2).takes("k")).await?.last[0];
+        let highest = expected.last().map(|attempt| attempt.token);
+        ensure!(highest < Some(token), "token {token} follows {highest:?}");
         expected.push(KeyAttempt {
             key: String::from("k"),
             space: CONTRACTS.to_owned(),
@@ -28,36 +29,47 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         // Unknown, and then not applied; every other time the worker stays, for the record.
         for hold in [Hold::Held, Hold::Free] {
             let mut turned = machine.update(1).turns("k", hold);
-            let attempt = &mut expected[round];
-            attempt.hold = hold;
-            if round % 2 == 0 {
-                (attempt.worker, attempt.expires_at) = (None, None);
-            }
-            if let Some(change) = &mut turned.attempt {
-                change.worker.clone_from(&attempt.worker);
-                change.expires_at = attempt.expires_at;
+            let stays = expected.len().is_multiple_of(2);
+            if let (Some(change), Some(attempt)) = (&mut turned.attempt, expected.last_mut()) {
+                attempt.hold = hold;
+                if stays {
+                    change.worker.clone_from(&attempt.worker);
+                    change.expires_at = attempt.expires_at;
+                } else {
+                    (attempt.worker, attempt.expires_at) = (None, None);
+                }
             }
             store.accepts(turned).await?;
             agree(&store, &expected).await?;
         }
     }
+    in_one_batch(&store).await?;
     older_ones_count(open).await
 }
 
 async fn agree(store: &Subject, expected: &[KeyAttempt]) -> Result<(), String> {
     let attempts = store.attempts_at("k").await?;
-    ensure!(attempts == expected, "the attempts are {attempts:#?}, not {expected:#?}");
+    same!(attempts, expected, "the attempts");
+    let with_worker = expected.iter().filter(|it| it.worker.is_some()).cloned();
     let unanswered = store.attempts(Attempts::Unanswered).await?;
-    let is_unanswered = |it: &&KeyAttempt| it.worker.is_some();
-    let expected: Vec<_> = expected.iter().filter(is_unanswered).cloned().collect();
-    ensure!(unanswered == expected, "unanswered are {unanswered:#?}, not {expected:#?}");
+    same!(unanswered, with_worker.collect::<Vec<_>>(), "the unanswered attempts");
     for attempt in attempts {
         let of_machine = store.attempts(Attempts::OfMachine(attempt.by)).await?;
         let is_own = of_machine.iter().all(|it| it.by == attempt.by);
         ensure!(is_own && of_machine.contains(&attempt), "{attempt:#?}, {of_machine:#?}");
     }
-    let elsewhere = store.attempts_at("another").await?;
-    ensure!(elsewhere.is_empty(), "attempts at an unused key: {elsewhere:#?}");
+    same!(store.attempts_at("another").await?, [], "the attempts at an unused key");
+    Ok(())
+}
+
+/// Each token is the number of the last line of its own machine.
+async fn in_one_batch(store: &Subject) -> Result<(), String> {
+    let writes = ["a", "b"].map(|key| Machine::execution().with_key(key).create().takes(key));
+    let applied = store.accepts(writes).await?;
+    for (key, last) in ["a", "b"].into_iter().zip(applied.last) {
+        let tokens: Vec<_> = store.attempts_at(key).await?.iter().map(|it| it.token).collect();
+        same!(tokens, [last], "the tokens of {key}");
+    }
     Ok(())
 }
 

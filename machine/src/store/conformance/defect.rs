@@ -120,7 +120,7 @@ defects! {
     /// Prunes calls whose outcome their machine has not taken.
     PrunesUntaken => prune,
     Reorders => order,
-    ReusesToken => token_rises,
+    ReusesToken => attempts_stay,
     ReversesReady => ready,
     RingsNever => doorbell,
     RingsOnce => doorbell,

@@ -45,7 +45,6 @@ mod sessions;
 mod stuck;
 mod subject;
 mod summary;
-mod token_rises;
 mod twin;
 mod twins;
 mod under_way;
@@ -79,7 +78,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 36] = suite![
+const SUITE: [(&str, Check); 35] = suite![
     ready
     all_or_nothing
     attempts_stay
@@ -113,7 +112,6 @@ const SUITE: [(&str, Check); 36] = suite![
     sessions
     stuck
     summary
-    token_rises
     under_way
     visits
 ];
