@@ -36,7 +36,6 @@ mod outcomes;
 mod prelude;
 mod prune;
 mod queries;
-mod queued;
 pub(crate) mod random;
 mod ready;
 pub(in crate::store) mod sample;
