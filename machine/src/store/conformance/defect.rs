@@ -6,7 +6,6 @@ use crate::{
         backend::{Condition, CrewChange, Wants, Write, WriteBatch},
         inbox::{message::Delivery, protocol::Event},
         memory::{Memory, Tables},
-        write::attempt::KeyAttempt,
     },
     stored::Hold,
 };
@@ -162,7 +161,7 @@ impl Defect {
             }
             Self::MovesYielding => {
                 let version = |id| memory.tamper(|data| Some(data.find(id)?.row.version)).flatten();
-                let yielding = std::mem::take(&mut batch.yielding);
+                let yielding = mem::take(&mut batch.yielding);
                 batch.writes.retain(|write| {
                     let id = write.row.id;
                     !yielding.contains(&id) || write.expected == version(id)
@@ -279,9 +278,6 @@ impl Defect {
             Self::ForgetsIdentity => {
                 data.tools.values_mut().for_each(|tool| tool.identity = None);
             }
-            _ => {}
-        }
-        match self {
             Self::ForgetsOutcomes => {
                 data.works.messages.retain(|it| !it.is_outcome());
                 for inbox in data.works.states.values_mut() {
@@ -317,7 +313,15 @@ impl Defect {
             }
         }
         for attempts in data.attempts.values_mut() {
-            self.spoil_attempts(attempts);
+            match self {
+                Self::FreesKeyOnDelete => attempts.retain(|attempt| attempt.hold != Hold::Free),
+                Self::KeepsOneAttempt => drop(attempts.drain(..attempts.len().saturating_sub(1))),
+                Self::ReusesToken => {
+                    let first = attempts.first().map_or(0, |attempt| attempt.token);
+                    attempts.iter_mut().for_each(|attempt| attempt.token = first);
+                }
+                _ => {}
+            }
         }
         for stored in &mut data.machines {
             match self {
@@ -334,20 +338,6 @@ impl Defect {
             (Self::Reorders, [.., first, second]) => {
                 mem::swap(&mut first.id, &mut second.id);
                 mem::swap(&mut first.line, &mut second.line);
-            }
-            _ => {}
-        }
-    }
-
-    fn spoil_attempts(self, attempts: &mut Vec<KeyAttempt>) {
-        match self {
-            Self::FreesKeyOnDelete => attempts.retain(|attempt| attempt.hold != Hold::Free),
-            Self::KeepsOneAttempt => drop(attempts.drain(..attempts.len().saturating_sub(1))),
-            Self::ReusesToken => {
-                let first = attempts.first().map_or(0, |attempt| attempt.token);
-                for attempt in attempts {
-                    attempt.token = first;
-                }
             }
             _ => {}
         }

@@ -1,21 +1,16 @@
 use std::{
     future::ready,
-    sync::{Arc, Mutex, Once, PoisonError},
+    sync::{Mutex, Once, PoisonError},
 };
 
-use super::defect::Defect;
-use crate::{
-    clock::Millis,
-    id::Id,
-    store::{
-        backend::{
-            AppliedBatch, Backend, Broken, CallRow, DefinitionRows, Delegate, DoorbellFn, Filter,
-            FoundRow, ReadyMachine, Rejected, Reply, StoreSettings, WriteBatch,
-        },
-        memory::Memory,
-        read::sessions::{SessionCursor, SessionLine},
-    },
+use super::{defect::Defect, prelude::*};
+use crate::store::{
+    backend::{Backend, Broken, CallRow, DefinitionRows, Delegate, DoorbellFn},
+    memory::Memory,
+    read::sessions::{SessionCursor, SessionLine},
 };
+
+type Applied = Result<AppliedBatch, Rejected>;
 
 /// A memory backend with a defect.
 #[derive(Debug)]
@@ -35,7 +30,7 @@ impl Twin {
         self.defect == Some(defect)
     }
 
-    fn acknowledge_early(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+    fn acknowledge_early(&self, batch: WriteBatch) -> Reply<Applied> {
         let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(batch) = late.replace(batch.clone()) {
             drop(self.memory.apply(batch));
@@ -43,32 +38,21 @@ impl Twin {
         self.memory.fork().apply(batch)
     }
 
-    fn write_despite_refusal(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
-        let answer = pollster::block_on(self.memory.apply(batch.clone()));
-        if let Ok(Err(Rejected::Refused { .. })) = answer {
-            drop(self.memory.apply(WriteBatch { events: Vec::new(), ..batch }));
+    /// Writes a part of a batch, and the rest if the answer to that is of this kind.
+    fn write_apart(
+        &self,
+        part: WriteBatch,
+        rest: WriteBatch,
+        goes_on: fn(&Applied) -> bool,
+    ) -> Reply<Applied> {
+        let answer = pollster::block_on(self.memory.apply(part));
+        if answer.as_ref().is_ok_and(goes_on) {
+            drop(self.memory.apply(rest));
         }
         Box::pin(ready(answer))
     }
 
-    fn log_apart(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
-        let events = WriteBatch { log: Vec::new(), ..batch.clone() };
-        let answer = pollster::block_on(self.memory.apply(events));
-        if let Ok(Ok(_)) = answer {
-            drop(self.memory.apply(WriteBatch { events: Vec::new(), ..batch }));
-        }
-        Box::pin(ready(answer))
-    }
-
-    fn move_late(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
-        let first = WriteBatch { moved_children: Vec::new(), ..batch.clone() };
-        let answer = pollster::block_on(self.memory.apply(first));
-        let moves = WriteBatch { writes: Vec::new(), events: Vec::new(), ..batch };
-        drop(self.memory.apply(moves));
-        Box::pin(ready(answer))
-    }
-
-    fn write_one_by_one(&self, batch: &WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+    fn write_one_by_one(&self, batch: &WriteBatch) -> Reply<Applied> {
         let mut all = AppliedBatch::default();
         for write in &batch.writes {
             let single = WriteBatch { writes: vec![write.clone()], ..batch.clone() };
@@ -86,16 +70,24 @@ impl Delegate for Twin {
         &self.memory
     }
 
-    fn apply(&self, mut batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
+    fn apply(&self, mut batch: WriteBatch) -> Reply<Applied> {
+        let whole = batch.clone();
+        let no_events = WriteBatch { events: Vec::new(), ..batch.clone() };
         match self.defect {
-            Some(Defect::AcknowledgesEarly) => return self.acknowledge_early(batch),
-            Some(Defect::WritesDespiteRefusal) => return self.write_despite_refusal(batch),
-            Some(Defect::WritesOneByOne) => return self.write_one_by_one(&batch),
+            Some(Defect::AcknowledgesEarly) => return self.acknowledge_early(whole),
+            Some(Defect::WritesDespiteRefusal) => {
+                let is_refusal = |answer: &Applied| matches!(answer, Err(Rejected::Refused { .. }));
+                return self.write_apart(whole, no_events, is_refusal);
+            }
+            Some(Defect::WritesOneByOne) => return self.write_one_by_one(&whole),
             Some(Defect::MovesLate) if !batch.moved_children.is_empty() => {
-                return self.move_late(batch);
+                let first = WriteBatch { moved_children: Vec::new(), ..whole };
+                let moves = WriteBatch { writes: Vec::new(), ..no_events };
+                return self.write_apart(first, moves, |_| true);
             }
             Some(Defect::LogsWithoutEffect) if !batch.events.is_empty() => {
-                return self.log_apart(batch);
+                let events = WriteBatch { log: Vec::new(), ..whole };
+                return self.write_apart(events, no_events, Result::is_ok);
             }
             _ => {}
         }
@@ -119,17 +111,12 @@ impl Delegate for Twin {
     }
 
     fn select(&self, mut filter: Filter) -> Reply<Vec<(u64, FoundRow)>> {
-        if self.has(Defect::IgnoresCursor) {
-            filter.after = None;
-        }
-        if self.has(Defect::IgnoresDueTime) {
-            filter.due_by = filter.due_by.map(|_| i64::MAX);
-        }
-        if self.has(Defect::IgnoresContradiction) {
-            filter.contradicted = false;
-        }
-        if self.has(Defect::IgnoresTail) {
-            filter.tail = None;
+        match self.defect {
+            Some(Defect::IgnoresCursor) => filter.after = None,
+            Some(Defect::IgnoresDueTime) => filter.due_by = filter.due_by.map(|_| i64::MAX),
+            Some(Defect::IgnoresContradiction) => filter.contradicted = false,
+            Some(Defect::IgnoresTail) => filter.tail = None,
+            _ => {}
         }
         self.memory.select(filter)
     }
@@ -158,12 +145,10 @@ impl Delegate for Twin {
 
     fn sessions(
         &self,
-        mut after: Option<SessionCursor>,
+        after: Option<SessionCursor>,
         limit: usize,
     ) -> Reply<Vec<(u64, SessionLine)>> {
-        if self.has(Defect::IgnoresSessionCursor) {
-            after = None;
-        }
+        let after = after.filter(|_| !self.has(Defect::IgnoresSessionCursor));
         self.memory.sessions(after, limit)
     }
 
@@ -171,12 +156,10 @@ impl Delegate for Twin {
         &self,
         kinds: Vec<String>,
         limit: usize,
-        mut now: Millis,
+        now: Millis,
         ended: Vec<String>,
     ) -> Reply<Vec<ReadyMachine>> {
-        if self.has(Defect::TrustsTheClock) {
-            now = Millis::MAX;
-        }
+        let now = if self.has(Defect::TrustsTheClock) { Millis::MAX } else { now };
         let ready = self.memory.ready(kinds, limit, now, ended);
         let reverses = self.has(Defect::ReversesReady);
         Box::pin(async move {
