@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     same!(store.newest().await?, 0, "the newest number of an empty store");
     let mut stored = Machine::execution();

@@ -3,7 +3,7 @@
 
 use super::{prelude::*, sample::CONTRACTS};
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machines = [(); 2].map(|()| Machine::execution().with_key("k"));
     store.creates(machines.each_mut()).await?;
@@ -47,7 +47,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     older_ones_count(open).await
 }
 
-async fn agree(store: &Subject, expected: &[KeyAttempt]) -> Result<(), String> {
+async fn agree(store: &Subject, expected: &[KeyAttempt]) -> Kept {
     let attempts = store.attempts_at("k").await?;
     same!(attempts, expected, "the attempts");
     let with_worker = expected.iter().filter(|it| it.worker.is_some()).cloned();
@@ -63,7 +63,7 @@ async fn agree(store: &Subject, expected: &[KeyAttempt]) -> Result<(), String> {
 }
 
 /// Each token is the number of the last line of its own machine.
-async fn in_one_batch(store: &Subject) -> Result<(), String> {
+async fn in_one_batch(store: &Subject) -> Kept {
     let writes = ["a", "b"].map(|key| Machine::execution().with_key(key).create().takes(key));
     let applied = store.accepts(writes).await?;
     for (key, last) in ["a", "b"].into_iter().zip(applied.last) {
@@ -74,7 +74,7 @@ async fn in_one_batch(store: &Subject) -> Result<(), String> {
 }
 
 /// A newer attempt of the same machine that ends without an effect does not free the key.
-async fn older_ones_count(open: &Open<'_>) -> Result<(), String> {
+async fn older_ones_count(open: &Open<'_>) -> Kept {
     for hold in [Hold::Held, Hold::Applied] {
         let store = Subject::open(open);
         let mut machine = Machine::execution().with_key("k");

@@ -9,7 +9,7 @@ type Progress = (Hold, Option<Digest>, Option<Delivery>);
 
 const PLANNED: Progress = (Hold::Free, None, None);
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     store.drives(&["job"]).await?;
     let (mut parent, mut other) = (Machine::job(), Machine::job());
@@ -74,18 +74,13 @@ fn call(
 }
 
 impl Subject {
-    async fn has_calls(&self, parent: Id, since: u64, expected: &[&CallRow]) -> Result<(), String> {
+    async fn has_calls(&self, parent: Id, since: u64, expected: &[&CallRow]) -> Kept {
         let found = sound(self.0.calls(parent, since).await?)?;
         same!(found.iter().collect::<Vec<_>>(), expected, "the calls of {since}");
         Ok(())
     }
 
-    async fn has_same_calls(
-        &self,
-        parent: Id,
-        key: &str,
-        expected: &[&CallRow],
-    ) -> Result<(), String> {
+    async fn has_same_calls(&self, parent: Id, key: &str, expected: &[&CallRow]) -> Kept {
         let found = sound(self.0.same_call(parent, key.to_owned()).await?)?;
         same!(found.iter().collect::<Vec<_>>(), expected, "the calls of `{key}`");
         Ok(())

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::{journal::DigestKey, store::upkeep::pruning::Link};
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     for key in [settings().key, DigestKey::default()] {
         let store = Subject(open(StoreSettings { key, ..settings() }));
         let ends = fill(&store, key).await?;
@@ -22,7 +22,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// Commits one batch after the other; returns the number of the last line of each.
-async fn fill(store: &Subject, key: DigestKey) -> Result<Vec<u64>, String> {
+async fn fill(store: &Subject, key: DigestKey) -> Kept<Vec<u64>> {
     let mut machines = [(); 3].map(|()| Machine { key, ..Machine::execution() });
     let mut ends = Vec::new();
     for round in 0..5 {
@@ -36,10 +36,7 @@ async fn fill(store: &Subject, key: DigestKey) -> Result<Vec<u64>, String> {
 
 impl Subject {
     /// Every digest of the chain, which must be whole.
-    pub(super) async fn chain(
-        &self,
-        key: &DigestKey,
-    ) -> Result<Vec<(u64, Digest, Option<Digest>)>, String> {
+    pub(super) async fn chain(&self, key: &DigestKey) -> Kept<Vec<(u64, Digest, Option<Digest>)>> {
         let mut all: Vec<(u64, Digest, Option<Digest>)> = Vec::new();
         loop {
             let after = all.last().map_or(0, |(seq, ..)| *seq);

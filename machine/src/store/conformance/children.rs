@@ -4,7 +4,7 @@
 use super::prelude::*;
 use crate::store::backend::Child;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     for is_driven in [true, false] {
         let store = Subject::open(open);
         if is_driven {
@@ -15,7 +15,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     Ok(())
 }
 
-async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
+async fn family(store: &Subject, is_driven: bool) -> Kept {
     let [mut parent, mut second, mut grandchild, mut waiting, mut stranger] =
         [(); 5].map(|()| Machine::job());
     let mut eldest = Machine::execution();
@@ -74,7 +74,7 @@ fn child(machine: &Machine) -> Child {
     Child { id, machine, status, has_ended, position: None, since: SINCE }
 }
 
-async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), String> {
+async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Kept {
     for id in ids.iter().filter(|_| is_driven) {
         store.parks(*id, None).await?;
     }
@@ -82,7 +82,7 @@ async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), Strin
 }
 
 /// Exactly these are due now.
-async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Result<(), String> {
+async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Kept {
     for id in all.iter().filter(|_| is_driven) {
         let wake = store.work(*id).await?.and_then(|work| work.wake);
         let expected = which.contains(id).then_some(Wake::ready(NOW));
@@ -92,18 +92,14 @@ async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Re
 }
 
 /// The first of its children has ended at this time, since its handler last returned.
-pub(super) async fn noted(store: &Subject, id: Id, expected: Option<Millis>) -> Result<(), String> {
+pub(super) async fn noted(store: &Subject, id: Id, expected: Option<Millis>) -> Kept {
     let found = store.work(id).await?.and_then(|work| work.ended_at());
     same!(found, expected, "the end of a child of {id}");
     Ok(())
 }
 
 /// These, and no others, have a message, from their parent.
-pub(super) async fn cancelled(
-    store: &Subject,
-    all: &[Id],
-    which: &[(Id, Id)],
-) -> Result<(), String> {
+pub(super) async fn cancelled(store: &Subject, all: &[Id], which: &[(Id, Id)]) -> Kept {
     for id in all {
         let inbox = store.inbox(*id).await?;
         let by: Vec<_> = which.iter().filter(|(child, _)| child == id).map(|it| it.1).collect();
@@ -118,7 +114,7 @@ pub(super) async fn cancelled(
 }
 
 impl Subject {
-    pub(super) async fn children(&self, parent: Id) -> Result<Vec<Child>, String> {
+    pub(super) async fn children(&self, parent: Id) -> Kept<Vec<Child>> {
         sound(self.0.children(parent).await?)
     }
 }

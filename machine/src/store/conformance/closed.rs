@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machine = Machine::execution();
     let identity = store.0.identity();
@@ -27,7 +27,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn stopped<T>(call: &str, answer: Result<T, Unavailable>) -> Result<(), String> {
+fn stopped<T>(call: &str, answer: Result<T, Unavailable>) -> Kept {
     match answer {
         Ok(_) => Err(format!("`{call}` works after closing")),
         Err(error) if error.is_stopped() => Ok(()),

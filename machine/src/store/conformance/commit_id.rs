@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut first = Machine::execution().with_key("k");
     let mut second = Machine::execution();
@@ -32,7 +32,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.rejects(created, stored).await
 }
 
-async fn twice(store: &Subject, batch: &WriteBatch) -> Result<AppliedBatch, String> {
+async fn twice(store: &Subject, batch: &WriteBatch) -> Kept<AppliedBatch> {
     let applied = store.accepts(batch.clone()).await?;
     for _ in 0..2 {
         again(store, batch, &applied).await?;
@@ -40,7 +40,7 @@ async fn twice(store: &Subject, batch: &WriteBatch) -> Result<AppliedBatch, Stri
     Ok(applied)
 }
 
-async fn again(store: &Subject, batch: &WriteBatch, applied: &AppliedBatch) -> Result<(), String> {
+async fn again(store: &Subject, batch: &WriteBatch, applied: &AppliedBatch) -> Kept {
     same!(store.unchanged(store.accepts(batch.clone())).await?, *applied, "the second answer");
     Ok(())
 }

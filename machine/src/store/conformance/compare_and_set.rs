@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machine = Machine::execution();
     let id = machine.id();
@@ -33,7 +33,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// Of many writers that start from the same version at the same time, one succeeds.
-async fn one_of_many_wins(store: &Subject, machine: &Machine) -> Result<(), String> {
+async fn one_of_many_wins(store: &Subject, machine: &Machine) -> Kept {
     let mut answers = Vec::new();
     for _ in 0..20 {
         let write = machine.clone().update(1);

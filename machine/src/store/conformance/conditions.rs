@@ -12,7 +12,7 @@ fn required(by: Id, requirement: Requirement) -> Condition {
     Condition::Required { by, requirement, clock: Arc::new(Fixed(NOW)) }
 }
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let (mut job, mut other) = (Machine::job(), Machine::job());
     store.creates([&mut job, &mut other]).await?;
@@ -59,7 +59,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// A call is of the newest entry of its parent.
-async fn state_not_left(store: &Subject) -> Result<(), String> {
+async fn state_not_left(store: &Subject) -> Kept {
     let (mut parent, mut it, mut child) = (Machine::job(), Machine::execution(), Machine::job());
     let (id, call, unknown) = (parent.id(), it.id(), Id::fresh());
     store.accepts(parent.create()).await?;
@@ -108,7 +108,7 @@ fn retry(key: &str, of: Id) -> (Machine, [Condition; 1]) {
 }
 
 /// Another attempt excludes a retry while it is open, if it took effect, and if it failed later.
-async fn only_attempt(store: &Subject) -> Result<(), String> {
+async fn only_attempt(store: &Subject) -> Kept {
     let (oldest, newest) = (Id::from_bytes([0; 16]), Id::from_bytes([255; 16]));
     let attempt = |key: &str, status: &str| {
         let mut other = Machine::job().with_key(key);

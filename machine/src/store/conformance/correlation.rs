@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     store.drives(&["job"]).await?;
     let mut machine = Machine::job();
@@ -28,7 +28,7 @@ fn others() -> [Outgoing; 4] {
 }
 
 /// A message that was set aside does not keep a corrected one away, and is never taken after it.
-async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn are_replaced(store: &Subject, machine: &mut Machine) -> Kept {
     let (id, corrected) = (machine.id(), others());
     let mut expected = Vec::new();
     let mut aside = outgoing("a");
@@ -75,7 +75,7 @@ fn sends(message: &Outgoing) -> Event {
 
 impl Subject {
     /// Another message to this machine has the correlation id `a`.
-    async fn rejects_other<const N: usize>(&self, id: Id, sent: [Event; N]) -> Result<(), String> {
+    async fn rejects_other<const N: usize>(&self, id: Id, sent: [Event; N]) -> Kept {
         let correlation = "a".to_owned();
         self.rejects(events(id, sent), Rejected::OtherMessage { id, correlation }).await
     }

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::store::backend::{CrewChange, WorkerRow};
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     are_known(&store, &[]).await?;
     let mut crew = ["a", "b", "b"].map(|name| {
@@ -27,11 +27,11 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     are_known(&store, &crew[1..2]).await
 }
 
-async fn changes(store: &Subject, crew: CrewChange) -> Result<(), String> {
+async fn changes(store: &Subject, crew: CrewChange) -> Kept {
     store.accepts(WriteBatch { crew: Some(crew), ..batch([]) }).await.map(drop)
 }
 
-async fn are_known(store: &Subject, expected: &[WorkerRow]) -> Result<(), String> {
+async fn are_known(store: &Subject, expected: &[WorkerRow]) -> Kept {
     same!(store.0.workers().await?, expected, "the workers");
     Ok(())
 }

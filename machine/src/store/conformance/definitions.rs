@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     agree(&store, &[]).await?;
     let (mut execution, mut job) = (Machine::execution(), Machine::job());
@@ -27,7 +27,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     store.agrees(&execution).await
 }
 
-async fn agree(store: &Subject, expected: &[&Arc<Definition>]) -> Result<(), String> {
+async fn agree(store: &Subject, expected: &[&Arc<Definition>]) -> Kept {
     let definitions = store.0.definitions().await?.intact;
     let count = definitions.len();
     same!(store.0.newest_definition().await?, count as u64, "the number of the newest definition");

@@ -14,7 +14,7 @@ thread_local! {
     pub(super) static PATIENCE: Cell<Duration> = const { Cell::new(Duration::from_mins(1)) };
 }
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let doorbells = [doorbell(&store), doorbell(&store)];
     let mut machine = Machine::execution();
@@ -41,7 +41,7 @@ fn doorbell(store: &Subject) -> Receiver<Reply<u64>> {
 }
 
 /// Waits for a ring after which this entry can be read. It may ring more often.
-async fn wait_for(rings: &Receiver<Reply<u64>>, last: u64) -> Result<(), String> {
+async fn wait_for(rings: &Receiver<Reply<u64>>, last: u64) -> Kept {
     let mut seen = None;
     while seen < Some(last) {
         let Ok(newest) = rings.recv_timeout(PATIENCE.get()) else {

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let [mut old, mut ended, mut together, mut later, mut stillborn] =
         [(); 5].map(|()| Machine::job());
@@ -39,11 +39,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// These are ready, and new, with these numbers of queued messages; the others are not.
-async fn are_driven(
-    store: &Subject,
-    driven: &[(&Machine, u32)],
-    others: &[&Machine],
-) -> Result<(), String> {
+async fn are_driven(store: &Subject, driven: &[(&Machine, u32)], others: &[&Machine]) -> Kept {
     let mut expected: Vec<_> = driven.iter().map(|(machine, _)| machine.id()).collect();
     expected.sort();
     same!(ids(store, "job").await?, expected, "the ready machines");
@@ -59,7 +55,7 @@ async fn are_driven(
     Ok(())
 }
 
-async fn ids(store: &Subject, kind: &str) -> Result<Vec<Id>, String> {
+async fn ids(store: &Subject, kind: &str) -> Kept<Vec<Id>> {
     let ready = store.ready(&[kind], usize::MAX, NOW).await?;
     let mut ids: Vec<_> = ready.into_iter().map(|it| it.id).collect();
     ids.sort();

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     // It may become more risky, and stays so: for new machines and for those that were stored
     // before.
@@ -36,17 +36,17 @@ fn tool(id: Id, name: &str) -> Rejected {
     Rejected::EffectLowered { id, what: format!("the tool `{name}`") }
 }
 
-async fn is_refused(store: &Subject, name: &str) -> Result<(), String> {
+async fn is_refused(store: &Subject, name: &str) -> Kept {
     let mut machine = Machine::execution();
     store.rejects(machine.create().calls(name, false), tool(machine.id(), name)).await
 }
 
-async fn is_idempotent(store: &Subject, name: &str) -> Result<(), String> {
+async fn is_idempotent(store: &Subject, name: &str) -> Kept {
     store.accepts(Machine::execution().create().calls(name, false)).await.map(drop)
 }
 
 /// A write counts for the ones after it, and nothing of a refused batch is written.
-async fn in_one_batch(store: &Subject) -> Result<(), String> {
+async fn in_one_batch(store: &Subject) -> Kept {
     let (mut first, mut second) = (Machine::execution(), Machine::execution());
     let raises = first.create().calls("cluster.deploy", true);
     let lowers = second.create().calls("cluster.deploy", false);
@@ -58,7 +58,7 @@ async fn in_one_batch(store: &Subject) -> Result<(), String> {
 }
 
 /// Whatever a batch is refused for, no tool becomes irreversible by it.
-async fn refused_batches_leave_nothing(store: &Subject) -> Result<(), String> {
+async fn refused_batches_leave_nothing(store: &Subject) -> Kept {
     let (mut machine, mut lowered) = (Machine::execution(), Machine::execution());
     store.accepts(machine.create()).await?;
     for (bad, reason) in [
@@ -75,7 +75,7 @@ async fn refused_batches_leave_nothing(store: &Subject) -> Result<(), String> {
 }
 
 /// The answer to a batch that was written does not change when its tool becomes irreversible.
-async fn sent_again(store: &Subject) -> Result<(), String> {
+async fn sent_again(store: &Subject) -> Kept {
     let created = batch([Machine::execution().create().calls("files.move", false)]);
     let applied = store.accepts(created.clone()).await?;
     store.accepts(Machine::execution().create().calls("files.move", true)).await?;
@@ -84,7 +84,7 @@ async fn sent_again(store: &Subject) -> Result<(), String> {
 }
 
 /// A key that was ever taken is not one of an idempotent action, however its attempts ended.
-async fn used_keys(open: &Open<'_>) -> Result<(), String> {
+async fn used_keys(open: &Open<'_>) -> Kept {
     let lowered = |id| Rejected::EffectLowered { id, what: "this call of `k`".to_owned() };
     let unused = |write: Write| write.claims("k", Wants::NeverUsed);
     for hold in [Hold::Held, Hold::Applied, Hold::Released, Hold::Free] {

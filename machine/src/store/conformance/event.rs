@@ -83,7 +83,7 @@ pub(super) fn requeue(messages: &[&str]) -> Event {
 
 impl Subject {
     /// Claims a machine that is ready, no matter who had it; returns the token and the revision.
-    pub(super) async fn claims(&self, id: Id, on: Attempted) -> Result<(u64, u64), String> {
+    pub(super) async fn claims(&self, id: Id, on: Attempted) -> Kept<(u64, u64)> {
         let token = self.has_work(id).await?.token;
         match self.apply_event(id, claim("worker", token, NOW, on)).await? {
             EventOutcome::Claimed { token, revision } => Ok((token, revision)),
@@ -92,7 +92,7 @@ impl Subject {
     }
 
     /// Lets a machine wait, with everything seen.
-    pub(super) async fn parks(&self, id: Id, wake: Option<Wake>) -> Result<(), String> {
+    pub(super) async fn parks(&self, id: Id, wake: Option<Wake>) -> Kept {
         let (token, revision) = self.claims(id, Attempted::Recheck).await?;
         self.apply_event(id, park(token, revision, wake)).await.map(drop)
     }

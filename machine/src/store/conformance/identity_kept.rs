@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::store::backend::SAMPLE;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     // An action with an identity counts from its plan on, one without when it begins.
     for (tool, identity) in [("bank.wire", true), ("bank.pay", false)] {
@@ -28,19 +28,14 @@ fn changed(id: Id, tool: &str, identity: bool) -> Rejected {
     Rejected::IdentityChanged { id, tool: tool.to_owned(), identity }
 }
 
-async fn is_refused(
-    store: &Subject,
-    tool: &str,
-    identity: bool,
-    begins: bool,
-) -> Result<(), String> {
+async fn is_refused(store: &Subject, tool: &str, identity: bool, begins: bool) -> Kept {
     let mut machine = Machine::execution();
     let write = machine.create().uses(tool, identity, begins);
     store.rejects(write, changed(machine.id(), tool, !identity)).await
 }
 
 /// A write counts for the ones after it, and nothing of a refused batch is written.
-async fn in_one_batch(store: &Subject) -> Result<(), String> {
+async fn in_one_batch(store: &Subject) -> Kept {
     let tool = "mail.send";
     let (mut first, mut second) = (Machine::execution(), Machine::execution());
     let with = first.create().uses(tool, true, false);
@@ -52,7 +47,7 @@ async fn in_one_batch(store: &Subject) -> Result<(), String> {
 }
 
 /// A tool is irreversible before anything uses it.
-async fn declared(store: &Subject) -> Result<(), String> {
+async fn declared(store: &Subject) -> Kept {
     for _ in 0..2 {
         let tools = owned(&["cluster.deploy", "bank.wire"]);
         store.accepts(WriteBatch { tools, ..batch([]) }).await?;
@@ -66,7 +61,7 @@ async fn declared(store: &Subject) -> Result<(), String> {
 }
 
 /// The newest attempts of a tool, and of no other one.
-async fn samples(store: &Subject) -> Result<(), String> {
+async fn samples(store: &Subject) -> Kept {
     let mut of_tool = Vec::new();
     for number in 0..SAMPLE + 2 {
         let all = ["bank:pay", "bank:pay:late", "bank:paid", "bank"].map(|tool| {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machine = Machine::job();
     store.accepts(machine.create()).await?;
@@ -22,7 +22,7 @@ const ENDED: &str = "the machine has ended";
 /// Texts that a file or a query could spoil.
 const NAMES: [&str; 4] = ["b", "a", "it's \u{1f980} %_", "A"];
 
-async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
+async fn arrive(store: &Subject, id: Id) -> Kept {
     for name in NAMES {
         store.answers(id, send(name), EventOutcome::Done).await?;
     }
@@ -47,7 +47,7 @@ async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
     Ok(())
 }
 
-async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn are_tried(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     store.drives(&["job"]).await?;
     let on = || Attempted::Message("b".to_owned());
@@ -77,7 +77,7 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
     store.is(id, "b", (Delivery::Handled, 2, None)).await
 }
 
-async fn end(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn end(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     store.accepts(machine.end()).await?;
     store.answers(id, send("late"), EventOutcome::Ended).await?;
@@ -95,7 +95,7 @@ async fn end(store: &Subject, machine: &mut Machine) -> Result<(), String> {
 }
 
 /// A message may come with the machine, twice in one batch, and leaves with the batch.
-async fn with_the_machine(store: &Subject) -> Result<(), String> {
+async fn with_the_machine(store: &Subject) -> Kept {
     let mut machine = Machine::job();
     let id = machine.id();
     let events = vec![(id, send("a")), (id, send("a"))];
@@ -110,7 +110,7 @@ async fn with_the_machine(store: &Subject) -> Result<(), String> {
 }
 
 /// The queue ends with the machine, whether or not anybody ever drove it.
-async fn end_without_a_worker(store: &Subject, is_driven: bool) -> Result<(), String> {
+async fn end_without_a_worker(store: &Subject, is_driven: bool) -> Kept {
     let mut machine = Machine::job();
     store.accepts(machine.create()).await?;
     store.apply_event(machine.id(), send("a")).await?;
@@ -135,11 +135,11 @@ fn received(to: Id, correlation: &str) -> Received {
 }
 
 impl Subject {
-    pub(super) async fn messages(&self, which: Messages) -> Result<Vec<Received>, String> {
+    pub(super) async fn messages(&self, which: Messages) -> Kept<Vec<Received>> {
         sound(self.0.messages(which).await?)
     }
 
-    pub(super) async fn queued(&self, id: Id) -> Result<Vec<String>, String> {
+    pub(super) async fn queued(&self, id: Id) -> Kept<Vec<String>> {
         let (_, _, queued) = self.0.task(id).await?;
         Ok(queued.into_iter().map(|it| it.correlation).collect())
     }
@@ -150,7 +150,7 @@ impl Subject {
         id: Id,
         correlation: &str,
         (status, attempts, error): (Delivery, u32, Option<&str>),
-    ) -> Result<(), String> {
+    ) -> Kept {
         let found = self.messages(Messages::One(id, correlation.to_owned())).await?;
         let error = error.map(str::to_owned);
         let cause = found.first().and_then(|it| it.cause);

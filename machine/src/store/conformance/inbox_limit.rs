@@ -7,7 +7,7 @@ use crate::store::inbox::protocol::Switch;
 /// The limit here.
 const LIMIT: u32 = 3;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machine = Machine::job();
     let id = machine.id();
@@ -24,7 +24,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     is_counted(&store, &mut machine).await
 }
 
-async fn is_full(store: &Subject, id: Id) -> Result<(), String> {
+async fn is_full(store: &Subject, id: Id) -> Kept {
     let full = Rejected::InboxFull { id, queued: LIMIT };
     // Those of one batch count.
     let all = [send("b"), send("c"), send("d")];
@@ -39,7 +39,7 @@ async fn is_full(store: &Subject, id: Id) -> Result<(), String> {
 }
 
 /// Whatever settles a message, and whatever queues it again.
-async fn is_counted(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn is_counted(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     let (token, _) = store.claims(id, Attempted::Message("a".to_owned())).await?;
     let with = vec![(id, moved_refusing(token, "a", "b"))];
@@ -83,7 +83,7 @@ fn limited<const N: usize>(id: Id, sent: [Event; N]) -> WriteBatch {
 }
 
 /// The machine has as many queued messages, and its schedule says so.
-async fn has(store: &Subject, id: Id, expected: u32) -> Result<(), String> {
+async fn has(store: &Subject, id: Id, expected: u32) -> Kept {
     let queued = store.queued(id).await?;
     let counted = store.has_work(id).await?.queued;
     same!((queued.len(), counted), (expected as usize, expected), "the number of {queued:?}");

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut done = Machine::execution().with_key("k");
     let mut waiting = Machine::execution().with_key("k");

@@ -4,7 +4,7 @@
 use super::{event::park, prelude::*};
 use crate::store::inbox::protocol::MAX_SELF_SENDS;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machine = Machine::job();
     store.accepts(machine.create()).await?;
@@ -24,7 +24,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// Of those who have read the same token, one gets the lease.
-async fn claims(store: &Subject, id: Id) -> Result<(), String> {
+async fn claims(store: &Subject, id: Id) -> Kept {
     let claimed = |token| EventOutcome::Claimed { token, revision: 0 };
     store.answers(id, claim("a", 0, NOW, Attempted::State), claimed(1)).await?;
     let taken = async |token: u64, now: Millis| {
@@ -47,7 +47,7 @@ async fn claims(store: &Subject, id: Id) -> Result<(), String> {
 }
 
 /// Whatever belongs to a batch of the old holder, and wherever its event is, nothing is written.
-async fn old_tokens(store: &Subject, machine: &Machine) -> Result<(), String> {
+async fn old_tokens(store: &Subject, machine: &Machine) -> Kept {
     let id = machine.id();
     for token in [0, 1, 3] {
         for event in [
@@ -75,7 +75,7 @@ async fn old_tokens(store: &Subject, machine: &Machine) -> Result<(), String> {
 }
 
 /// The holder writes, if also the version is right.
-async fn writes(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn writes(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     let with = |write: Write| WriteBatch { events: vec![(id, moved(2, None))], ..batch([write]) };
     store.rejects(with(machine.stale()), Rejected::Conflict(id)).await?;
@@ -93,7 +93,7 @@ async fn writes(store: &Subject, machine: &mut Machine) -> Result<(), String> {
 }
 
 /// A write by others raises the revision; it does not end the lease.
-async fn revision(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn revision(store: &Subject, machine: &mut Machine) -> Kept {
     let (id, ready) = (machine.id(), Some(Wake::ready(NOW)));
     let (token, seen) = store.claims(id, Attempted::State).await?;
     store.accepts(machine.update(1)).await?;
@@ -112,7 +112,7 @@ async fn revision(store: &Subject, machine: &mut Machine) -> Result<(), String> 
 
 /// Rounds in which a handler only sends messages to its own machine are counted, until it is set
 /// aside.
-async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+async fn self_sends(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     let round = async |sends_itself: bool| {
         let (token, revision) = store.claims(id, Attempted::State).await?;

@@ -68,7 +68,10 @@ use crate::journal::DigestKey;
 /// Opens a fresh, empty store.
 pub(super) type Open<'a> = dyn Fn(StoreSettings) -> Arc<dyn Backend> + 'a;
 
-type Check = for<'a> fn(&'a Open<'a>) -> Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
+/// A promise was kept, or the error says how it was broken.
+type Kept<T = ()> = Result<T, String>;
+
+type Check = for<'a> fn(&'a Open<'a>) -> Pin<Box<dyn Future<Output = Kept> + 'a>>;
 
 /// A table of checks, each named after its file.
 macro_rules! suite {

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let [mut parent, mut other, mut child, mut first, mut second] =
         [(); 5].map(|()| Machine::job());
@@ -42,11 +42,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// The entries and places of all children of a machine, oldest first.
-async fn places(
-    store: &Subject,
-    parent: Id,
-    expected: [(u64, Option<u32>); 3],
-) -> Result<(), String> {
+async fn places(store: &Subject, parent: Id, expected: [(u64, Option<u32>); 3]) -> Kept {
     let children = store.children(parent).await?;
     let found: Vec<_> = children.iter().map(|child| (child.since, child.position)).collect();
     same!(found, expected, "the places");

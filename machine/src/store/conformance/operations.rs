@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::store::operation::{NewOperation, Operation};
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     pages(&store, &[]).await?;
     let mut model = Vec::new();
@@ -29,7 +29,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// An event that achieves nothing is refused together with its record.
-async fn of_events(store: &Subject, model: &mut Vec<Operation>) -> Result<(), String> {
+async fn of_events(store: &Subject, model: &mut Vec<Operation>) -> Kept {
     let mut machine = Machine::job();
     store.accepts(machine.create()).await?;
     let id = machine.id();
@@ -60,7 +60,7 @@ fn operation(number: u64, outcome: &str) -> NewOperation {
 }
 
 /// Compares the log to the model, at several page sizes.
-async fn pages(store: &Subject, model: &[Operation]) -> Result<(), String> {
+async fn pages(store: &Subject, model: &[Operation]) -> Kept {
     for limit in [1, 3, usize::MAX] {
         let (mut found, mut before) = (Vec::new(), None);
         for _ in 0..=model.len() {

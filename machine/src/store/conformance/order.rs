@@ -5,7 +5,7 @@ use crate::journal::EntryKind;
 
 const SEED: u64 = 2;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let (machines, written) = fill(&store).await?;
 
@@ -31,7 +31,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// Every page of a machine's history.
-async fn histories(store: &Subject, machine: &Machine) -> Result<(), String> {
+async fn histories(store: &Subject, machine: &Machine) -> Kept {
     let (id, lines) = (machine.id(), &machine.lines);
     for from in 0..lines.len() + 2 {
         for limit in (0..lines.len() + 2).chain([usize::MAX]) {
@@ -50,7 +50,7 @@ async fn histories(store: &Subject, machine: &Machine) -> Result<(), String> {
 }
 
 /// Batches of several machines and several lines, with rejected ones in between.
-async fn fill(store: &Subject) -> Result<(Vec<Machine>, Vec<(u64, Option<Id>, Line)>), String> {
+async fn fill(store: &Subject) -> Kept<(Vec<Machine>, Vec<(u64, Option<Id>, Line)>)> {
     let mut random = Random::new(SEED);
     let mut machines: Vec<_> = (0..4).map(|_| Machine::execution()).collect();
     let mut written = Vec::new();

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     for is_driven in [true, false] {
         let store = Subject::open(open);
         if is_driven {
@@ -16,9 +16,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// A parent with a child without a place, and with calls at the places from 0 on.
-async fn family<const N: usize>(
-    store: &Subject,
-) -> Result<(Machine, Machine, [Machine; N]), String> {
+async fn family<const N: usize>(store: &Subject) -> Kept<(Machine, Machine, [Machine; N])> {
     let (mut parent, mut child) = (Machine::job(), Machine::execution());
     store.accepts(parent.create()).await?;
     store.adds(child.child_of(parent.id()), &mut child).await?;
@@ -29,7 +27,7 @@ async fn family<const N: usize>(
     Ok((parent, child, calls))
 }
 
-async fn tells(store: &Subject, is_driven: bool) -> Result<(), String> {
+async fn tells(store: &Subject, is_driven: bool) -> Kept {
     let (parent, mut child, [mut first, mut second]) = family(store).await?;
     let id = parent.id();
     let sleeps = async || if is_driven { store.parks(id, None).await } else { Ok(()) };
@@ -65,7 +63,7 @@ async fn tells(store: &Subject, is_driven: bool) -> Result<(), String> {
 }
 
 /// The place counts that the call has after its batch.
-async fn moved(store: &Subject) -> Result<(), String> {
+async fn moved(store: &Subject) -> Kept {
     let (parent, mut child, [mut joined, mut dropped]) = family(store).await?;
     let id = parent.id();
     let moved_children = vec![dropped.moved_to(id, SINCE, None), joined.moved_to(id, 12, Some(3))];
@@ -84,7 +82,7 @@ async fn moved(store: &Subject) -> Result<(), String> {
 }
 
 /// A message to a parent that has ended is kept, set aside.
-async fn to_ended(store: &Subject) -> Result<(), String> {
+async fn to_ended(store: &Subject) -> Kept {
     let (mut parent, _, [mut early, mut together, mut late]) = family(store).await?;
     let (id, ended) = (parent.id(), (parent.id(), EventOutcome::Ended));
     store.accepts(early.end()).await?;
@@ -100,17 +98,13 @@ async fn sends(
     store: &Subject,
     batch: impl Into<WriteBatch>,
     expected: &[(Id, EventOutcome)],
-) -> Result<(), String> {
+) -> Kept {
     same!(store.accepts(batch).await?.sent, expected, "what a batch sends");
     Ok(())
 }
 
 /// The messages to a machine are the outcomes of these calls, each for its entry and place.
-async fn told(
-    store: &Subject,
-    id: Id,
-    expected: &[(&Machine, u64, u32, Delivery)],
-) -> Result<(), String> {
+async fn told(store: &Subject, id: Id, expected: &[(&Machine, u64, u32, Delivery)]) -> Kept {
     let inbox = store.inbox(id).await?;
     ensure!(inbox.len() == expected.len(), "{} outcomes are {inbox:#?}", expected.len());
     for (found, (call, since, position, status)) in inbox.iter().zip(expected) {

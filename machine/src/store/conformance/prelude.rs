@@ -3,7 +3,7 @@
 pub(super) use std::sync::Arc;
 
 pub(super) use super::{
-    Open, ensure,
+    Kept, Open, ensure,
     event::{NOW, claim, events, fail, moved, outgoing, requeue, send},
     random::Random,
     same,

@@ -4,7 +4,7 @@
 use super::prelude::*;
 use crate::store::upkeep::pruning::Link;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     deletes(&Subject::open(open)).await?;
     keeps(&Subject::open(open)).await?;
     keeps_families(&Subject::open(open), None).await?;
@@ -14,7 +14,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// A pruned machine leaves only its digests and its attempts.
-async fn deletes(store: &Subject) -> Result<(), String> {
+async fn deletes(store: &Subject) -> Kept {
     let (mut first, mut second) = (Machine::execution().with_key("k"), Machine::job());
     let mut rival = Machine::execution().with_key("k");
     let mut last = Machine::job();
@@ -58,7 +58,7 @@ async fn deletes(store: &Subject) -> Result<(), String> {
 }
 
 /// A machine that is still needed is never pruned.
-async fn keeps(store: &Subject) -> Result<(), String> {
+async fn keeps(store: &Subject) -> Kept {
     let (mut lives, mut gate) = (Machine::job(), Machine::execution());
     let mut waits = Machine::job();
     waits.row.behind = Some(gate.id());
@@ -93,7 +93,7 @@ async fn keeps(store: &Subject) -> Result<(), String> {
 }
 
 /// A family stays until its head has ended, and its head until all of it has ended.
-async fn keeps_families(store: &Subject, position: Option<u32>) -> Result<(), String> {
+async fn keeps_families(store: &Subject, position: Option<u32>) -> Kept {
     let mut family = [(); 3].map(|()| Machine::job());
     let [head, child, grandchild] = &mut family;
     let mut newest = Machine::job();
@@ -125,7 +125,7 @@ async fn keeps_families(store: &Subject, position: Option<u32>) -> Result<(), St
 }
 
 /// A call goes before its machine, once that has left the state and waits for it no longer.
-async fn forgets_calls(store: &Subject) -> Result<(), String> {
+async fn forgets_calls(store: &Subject) -> Kept {
     store.drives(&["job"]).await?;
     let [mut parent, mut child] = [(); 2].map(|()| Machine::job());
     let [mut taken, mut untaken, mut dropped, mut lives] =
@@ -164,7 +164,7 @@ async fn forgets_calls(store: &Subject) -> Result<(), String> {
 }
 
 /// A machine comes into a state with the entry of this number.
-async fn enters(store: &Subject, machine: &mut Machine, entry: u64) -> Result<(), String> {
+async fn enters(store: &Subject, machine: &mut Machine, entry: u64) -> Kept {
     let write = machine.update(1).enters(entry);
     machine.row.summary.clone_from(&write.row.summary);
     store.accepts(write).await.map(drop)
@@ -174,20 +174,12 @@ fn of(machine: &Machine) -> Candidate {
     Candidate { id: machine.id(), version: machine.row.version }
 }
 
-async fn keeps_all(
-    store: &Subject,
-    newest: &mut Machine,
-    machines: &[Machine],
-) -> Result<(), String> {
+async fn keeps_all(store: &Subject, newest: &mut Machine, machines: &[Machine]) -> Kept {
     store.accepts(newest.update(1)).await?;
     prunes(store, machines.iter().map(of).collect(), &vec![None; machines.len()]).await
 }
 
-async fn prunes(
-    store: &Subject,
-    prune: Vec<Candidate>,
-    expected: &[Option<u64>],
-) -> Result<(), String> {
+async fn prunes(store: &Subject, prune: Vec<Candidate>, expected: &[Option<u64>]) -> Kept {
     let done = store.accepts(WriteBatch { prune, ..batch([]) }).await?.pruned;
     same!(done, expected, "what is pruned");
     Ok(())

@@ -22,7 +22,7 @@ struct Expected {
     newest: Digest,
 }
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut random = Random::new(SEED);
     let ids: Vec<_> = (0..3).map(|_| Id::fresh()).collect();
@@ -41,7 +41,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// Creates machines in batches of various sizes, and then changes some of them.
-async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Result<Vec<Expected>, String> {
+async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Kept<Vec<Expected>> {
     store.drives(&["job"]).await?;
     let mut machines: Vec<Machine> = Vec::new();
     while machines.len() < MACHINES {
@@ -128,7 +128,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
 }
 
 /// Rows are numbered in the order in which they were created.
-async fn learn_numbers(store: &Subject, model: &mut [Expected]) -> Result<(), String> {
+async fn learn_numbers(store: &Subject, model: &mut [Expected]) -> Kept {
     let all = store.select(Filter { limit: usize::MAX, ..Filter::default() }).await?;
     ensure!(all.len() == model.len(), "{} rows of {}", all.len(), model.len());
     let mut previous = None;
@@ -153,7 +153,7 @@ fn learn_gates(model: &mut [Expected]) {
 }
 
 /// Reads all pages of a filter.
-async fn pages(store: &Subject, model: &[Expected], filter: &Filter) -> Result<(), String> {
+async fn pages(store: &Subject, model: &[Expected], filter: &Filter) -> Kept {
     let mut filter = filter.clone();
     for _ in 0..=model.len() {
         let Some(last) = page(store, model, &filter).await? else { return Ok(()) };
@@ -168,7 +168,7 @@ async fn made_up_cursors(
     model: &[Expected],
     random: &mut Random,
     filter: &Filter,
-) -> Result<(), String> {
+) -> Kept {
     for no in [0, 1, random.number() % 300, i64::MAX.cast_unsigned(), 1 << 63, u64::MAX] {
         let after = Some((random.one_of(&TIMES), no));
         for limit in [0, 3, usize::MAX] {
@@ -179,11 +179,7 @@ async fn made_up_cursors(
 }
 
 /// Compares a page to the model; returns the place of its last row.
-async fn page(
-    store: &Subject,
-    model: &[Expected],
-    filter: &Filter,
-) -> Result<Option<(Millis, u64)>, String> {
+async fn page(store: &Subject, model: &[Expected], filter: &Filter) -> Kept<Option<(Millis, u64)>> {
     let mut expected: Vec<_> = model.iter().filter(|it| is_selected(it, filter)).collect();
     expected.sort_by(|a, b| order(filter, place(a), place(b)));
     expected.truncate(filter.limit);

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     store.drives(&["job", "execution"]).await?;
     // Each becomes due this long after now; the others have nothing to do.
@@ -45,7 +45,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 
 /// One that waits for another program is ready for it at once, and for all of them when its own
 /// time comes.
-async fn for_another_program(store: &Subject) -> Result<(), String> {
+async fn for_another_program(store: &Subject) -> Kept {
     store.drives(&["job"]).await?;
     let mut job = Machine::job();
     store.accepts(job.create()).await?;
@@ -65,7 +65,7 @@ async fn for_another_program(store: &Subject) -> Result<(), String> {
 }
 
 /// What is ready, and a worker's own timer, are due; a deadline is not.
-async fn after_the_clock_went_back(store: &Subject) -> Result<(), String> {
+async fn after_the_clock_went_back(store: &Subject) -> Kept {
     store.drives(&["job"]).await?;
     let now = NOW - 1000;
     let timer = Wake { at: NOW + 30, set_at: Some(NOW + 1) };
@@ -92,7 +92,7 @@ async fn after_the_clock_went_back(store: &Subject) -> Result<(), String> {
 }
 
 /// A new job that waits for this.
-async fn waiting(store: &Subject, wake: Option<Wake>) -> Result<Id, String> {
+async fn waiting(store: &Subject, wake: Option<Wake>) -> Kept<Id> {
     let mut job = Machine::job();
     store.accepts(job.create()).await?;
     store.parks(job.id(), wake).await?;
@@ -109,12 +109,7 @@ fn leased(worker: &str, line: ReadyMachine) -> ReadyMachine {
 }
 
 /// Compares the ready machines; machines with the same moment may come in any order.
-async fn agrees(
-    store: &Subject,
-    kinds: &[&str],
-    limit: usize,
-    expected: &[ReadyMachine],
-) -> Result<(), String> {
+async fn agrees(store: &Subject, kinds: &[&str], limit: usize, expected: &[ReadyMachine]) -> Kept {
     let mut found = store.ready(kinds, limit, NOW).await?;
     let mut expected = expected.to_vec();
     let is_ordered = found.windows(2).all(|pair| pair[0].wake.at <= pair[1].wake.at);

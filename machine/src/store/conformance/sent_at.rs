@@ -6,7 +6,7 @@ use super::{event::Fixed, prelude::*};
 /// When the transaction is.
 const LATER: Millis = NOW + 60_000;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let clock: Arc<dyn Clock> = Arc::new(Fixed(LATER));
     let store = Subject::open(open);
     let (mut parent, mut call) = (Machine::job(), Machine::execution());

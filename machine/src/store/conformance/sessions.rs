@@ -7,7 +7,7 @@ const SEED: u64 = 20_261_122;
 const MACHINES: usize = 60;
 const SESSIONS: [Option<&str>; 6] = [None, Some(""), Some("a"), Some("A"), Some("b"), Some("c'%_")];
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut random = Random::new(SEED);
     let mut model: Vec<SessionLine> = Vec::new();
@@ -62,7 +62,7 @@ fn add(model: &mut Vec<SessionLine>, machine: &Machine) {
 }
 
 /// Compares the list to the model, at several page sizes.
-async fn pages(store: &Subject, model: &[SessionLine]) -> Result<(), String> {
+async fn pages(store: &Subject, model: &[SessionLine]) -> Kept {
     for limit in [1, 2, 5, usize::MAX] {
         let (mut found, mut after) = (Vec::new(), None::<SessionCursor>);
         for _ in 0..=model.len() {

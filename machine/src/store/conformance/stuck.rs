@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     store.drives(&["job"]).await?;
     let [mut first, mut second, mut third] = [(); 3].map(|()| Machine::job());
@@ -36,7 +36,7 @@ fn wait(now: Millis) -> Wait {
 }
 
 /// A worker claims it, and lets it wait like this.
-async fn waits(store: &Subject, id: Id, wait: Wait) -> Result<(), String> {
+async fn waits(store: &Subject, id: Id, wait: Wait) -> Kept {
     let (token, revision) = store.claims(id, Attempted::State).await?;
     store.apply_event(id, Event::Wait(Wait { token, revision, ..wait })).await.map(drop)
 }
@@ -45,7 +45,7 @@ async fn are_stuck(
     store: &Subject,
     (before, limit): (Millis, usize),
     expected: &[(Id, Millis)],
-) -> Result<(), String> {
+) -> Kept {
     let found = store.0.schedules(Schedules::Stuck(before, limit)).await?;
     let found: Vec<_> = found.into_iter().map(|(id, work)| (id, work.stuck_at)).collect();
     let expected: Vec<_> = expected.iter().map(|(id, at)| (*id, Some(*at))).collect();

@@ -17,17 +17,11 @@ impl Subject {
         Self(open(settings()))
     }
 
-    pub(super) async fn apply(
-        &self,
-        batch: WriteBatch,
-    ) -> Result<Result<AppliedBatch, Rejected>, String> {
+    pub(super) async fn apply(&self, batch: WriteBatch) -> Kept<Result<AppliedBatch, Rejected>> {
         Ok(self.0.apply(batch).await?)
     }
 
-    pub(super) async fn accepts(
-        &self,
-        batch: impl Into<WriteBatch>,
-    ) -> Result<AppliedBatch, String> {
+    pub(super) async fn accepts(&self, batch: impl Into<WriteBatch>) -> Kept<AppliedBatch> {
         let batch = batch.into();
         let writes = batch.writes.len();
         let applied = self
@@ -40,31 +34,19 @@ impl Subject {
     }
 
     /// The batch must be rejected for this reason, and must change nothing.
-    pub(super) async fn rejects(
-        &self,
-        batch: impl Into<WriteBatch>,
-        expected: Rejected,
-    ) -> Result<(), String> {
+    pub(super) async fn rejects(&self, batch: impl Into<WriteBatch>, expected: Rejected) -> Kept {
         let answer = self.unchanged(self.apply(batch.into())).await?;
         same!(answer, Err(expected), "a batch");
         Ok(())
     }
 
     /// The event must be refused, and must change nothing.
-    pub(super) async fn refuses(
-        &self,
-        id: Id,
-        event: Event,
-        refusal: EventRefusal,
-    ) -> Result<(), String> {
+    pub(super) async fn refuses(&self, id: Id, event: Event, refusal: EventRefusal) -> Kept {
         self.rejects(events(id, [event]), Rejected::Refused { id, refusal }).await
     }
 
     /// The work must leave everything as it is.
-    pub(super) async fn unchanged<T>(
-        &self,
-        work: impl Future<Output = Result<T, String>>,
-    ) -> Result<T, String> {
+    pub(super) async fn unchanged<T>(&self, work: impl Future<Output = Kept<T>>) -> Kept<T> {
         let before = self.snapshot().await?;
         let answer = work.await?;
         let after = self.snapshot().await?;
@@ -73,39 +55,36 @@ impl Subject {
     }
 
     /// Creates these machines in one batch.
-    pub(super) async fn creates<const N: usize>(
-        &self,
-        machines: [&mut Machine; N],
-    ) -> Result<(), String> {
+    pub(super) async fn creates<const N: usize>(&self, machines: [&mut Machine; N]) -> Kept {
         self.accepts(machines.map(Machine::create)).await.map(drop)
     }
 
     /// Creates a machine as a child.
-    pub(super) async fn adds(&self, child: NewChild, it: &mut Machine) -> Result<(), String> {
+    pub(super) async fn adds(&self, child: NewChild, it: &mut Machine) -> Kept {
         let children = vec![child];
         self.accepts(WriteBatch { children, ..batch([it.create()]) }).await.map(drop)
     }
 
     /// Moves children of a machine.
-    pub(super) async fn moves<const N: usize>(&self, moved: [MovedChild; N]) -> Result<(), String> {
+    pub(super) async fn moves<const N: usize>(&self, moved: [MovedChild; N]) -> Kept {
         let moved_children = moved.into();
         self.accepts(WriteBatch { moved_children, ..batch([]) }).await.map(drop)
     }
 
     /// A worker takes a message by a transition.
-    pub(super) async fn takes(&self, it: &mut Machine, correlation: &str) -> Result<(), String> {
+    pub(super) async fn takes(&self, it: &mut Machine, correlation: &str) -> Kept {
         let (token, _) = self.claims(it.id(), Attempted::Message(correlation.to_owned())).await?;
         let events = vec![(it.id(), moved(token, Some(correlation)))];
         self.accepts(WriteBatch { events, ..batch([it.update(1)]) }).await.map(drop)
     }
 
     /// Workers drive these kinds from now on.
-    pub(super) async fn drives(&self, kinds: &[&str]) -> Result<(), String> {
+    pub(super) async fn drives(&self, kinds: &[&str]) -> Kept {
         self.accepts(WriteBatch { drives: owned(kinds), ..batch([]) }).await.map(drop)
     }
 
     /// One event must be accepted, in a separate batch.
-    pub(super) async fn apply_event(&self, id: Id, event: Event) -> Result<EventOutcome, String> {
+    pub(super) async fn apply_event(&self, id: Id, event: Event) -> Kept<EventOutcome> {
         let text = format!("{event:?}");
         let applied = self.accepts(events(id, [event])).await;
         let outcomes = applied.map_err(|wrong| format!("{text}: {wrong}"))?.outcomes;
@@ -116,27 +95,22 @@ impl Subject {
     }
 
     /// One event must be accepted with this outcome.
-    pub(super) async fn answers(
-        &self,
-        id: Id,
-        event: Event,
-        expected: EventOutcome,
-    ) -> Result<(), String> {
+    pub(super) async fn answers(&self, id: Id, event: Event, expected: EventOutcome) -> Kept {
         let text = format!("the answer to {event:?}");
         same!(self.apply_event(id, event).await?, expected, "{text}");
         Ok(())
     }
 
-    pub(super) async fn work(&self, id: Id) -> Result<Option<Schedule>, String> {
+    pub(super) async fn work(&self, id: Id) -> Kept<Option<Schedule>> {
         let (_, work, _) = self.0.task(id).await?;
         Ok(work)
     }
 
-    pub(super) async fn has_work(&self, id: Id) -> Result<Schedule, String> {
+    pub(super) async fn has_work(&self, id: Id) -> Kept<Schedule> {
         self.work(id).await?.ok_or_else(|| format!("{id} has no work"))
     }
 
-    pub(super) async fn inbox(&self, id: Id) -> Result<Vec<Received>, String> {
+    pub(super) async fn inbox(&self, id: Id) -> Kept<Vec<Received>> {
         self.messages(Messages::To(id)).await
     }
 
@@ -145,12 +119,12 @@ impl Subject {
         kinds: &[&str],
         limit: usize,
         now: Millis,
-    ) -> Result<Vec<ReadyMachine>, String> {
+    ) -> Kept<Vec<ReadyMachine>> {
         Ok(self.0.ready(owned(kinds), limit, now, Vec::new()).await?)
     }
 
     /// A row with the digest of the newest line.
-    pub(super) async fn row(&self, id: Id) -> Result<(Row, Option<Digest>), String> {
+    pub(super) async fn row(&self, id: Id) -> Kept<(Row, Option<Digest>)> {
         let mut rows = self.0.rows(vec![id]).await?;
         match (rows.pop(), rows.is_empty()) {
             (Some(FoundRow::Row(row, newest)), true) => Ok((row, newest)),
@@ -159,7 +133,7 @@ impl Subject {
     }
 
     /// The row, the newest digest and the history are those of this machine.
-    pub(super) async fn agrees(&self, machine: &Machine) -> Result<(), String> {
+    pub(super) async fn agrees(&self, machine: &Machine) -> Kept {
         let (row, digest) = self.row(machine.id()).await?;
         let expected = Row { commit_id: row.commit_id, ..machine.row.clone() };
         same!(row, expected, "the row");
@@ -168,22 +142,17 @@ impl Subject {
         Ok(())
     }
 
-    pub(super) async fn history(&self, id: Id) -> Result<Vec<Line>, String> {
+    pub(super) async fn history(&self, id: Id) -> Kept<Vec<Line>> {
         self.history_page(id, 0, usize::MAX).await
     }
 
-    pub(super) async fn history_page(
-        &self,
-        id: Id,
-        from: u64,
-        limit: usize,
-    ) -> Result<Vec<Line>, String> {
+    pub(super) async fn history_page(&self, id: Id, from: u64, limit: usize) -> Kept<Vec<Line>> {
         let lines = self.0.history(id, from, limit).await?;
         lines.map_err(|broken| format!("the history of {id} is {broken:?}"))
     }
 
     /// The whole journal, in pages of this size.
-    pub(super) async fn journal(&self, page: usize) -> Result<Vec<Sequenced>, String> {
+    pub(super) async fn journal(&self, page: usize) -> Kept<Vec<Sequenced>> {
         let mut all: Vec<Sequenced> = Vec::new();
         for _ in 0..PAGES {
             let after = all.last().map_or(0, |entry| entry.seq);
@@ -198,24 +167,24 @@ impl Subject {
         Err(format!("the journal does not end, with {page} entries to a page"))
     }
 
-    pub(super) async fn select(&self, filter: Filter) -> Result<Vec<(u64, FoundRow)>, String> {
+    pub(super) async fn select(&self, filter: Filter) -> Kept<Vec<(u64, FoundRow)>> {
         Ok(self.0.select(filter).await?)
     }
 
-    pub(super) async fn attempts(&self, which: Attempts) -> Result<Vec<KeyAttempt>, String> {
+    pub(super) async fn attempts(&self, which: Attempts) -> Kept<Vec<KeyAttempt>> {
         sound(self.0.attempts(which).await?)
     }
 
-    pub(super) async fn attempts_at(&self, key: &str) -> Result<Vec<KeyAttempt>, String> {
+    pub(super) async fn attempts_at(&self, key: &str) -> Kept<Vec<KeyAttempt>> {
         self.attempts(Attempts::OfKey(key.to_owned())).await
     }
 
-    pub(super) async fn newest(&self) -> Result<u64, String> {
+    pub(super) async fn newest(&self) -> Kept<u64> {
         Ok(self.0.newest().await?)
     }
 
     /// All that is stored, as text to compare.
-    pub(super) async fn snapshot(&self) -> Result<String, String> {
+    pub(super) async fn snapshot(&self) -> Kept<String> {
         let all = Filter { limit: usize::MAX, whole: true, ..Filter::default() };
         let rows = self.select(all).await?;
         let journal = self.journal(usize::MAX).await?;
@@ -237,7 +206,7 @@ impl Subject {
 }
 
 /// These rows, none of which may be broken.
-pub(super) fn sound<T>(rows: Vec<Result<T, Broken>>) -> Result<Vec<T>, String> {
+pub(super) fn sound<T>(rows: Vec<Result<T, Broken>>) -> Kept<Vec<T>> {
     let sound: Result<Vec<T>, Broken> = rows.into_iter().collect();
     sound.map_err(|broken| format!("a row is {broken:?}"))
 }

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     for (number, text) in texts().into_iter().enumerate() {
         let mut machine = Machine::execution().with_key(&text);
@@ -50,7 +50,7 @@ fn texts() -> [String; 8] {
 }
 
 /// Rows come in the order of the ids, also those that are missing or asked for twice.
-async fn in_this_order(store: &Subject) -> Result<(), String> {
+async fn in_this_order(store: &Subject) -> Kept {
     let (mut first, mut second) = (Machine::execution(), Machine::execution());
     store.creates([&mut first, &mut second]).await?;
     let ids = [second.id(), Id::fresh(), first.id(), second.id()];
@@ -69,7 +69,7 @@ async fn in_this_order(store: &Subject) -> Result<(), String> {
 }
 
 /// An update cannot change what is fixed at creation.
-async fn fixed_at_creation(store: &Subject, mut machine: Machine) -> Result<(), String> {
+async fn fixed_at_creation(store: &Subject, mut machine: Machine) -> Kept {
     let mut write = machine.update(1);
     write.row.session = Some(String::from("another"));
     write.row.key = Some(String::from("another"));

@@ -4,7 +4,7 @@
 use super::prelude::*;
 use crate::store::write::under_way::CALLS;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     store.drives(&["job"]).await?;
     keeps(&store).await?;
@@ -18,7 +18,7 @@ fn no_call(parent: Id, since: Option<u64>, except: &[Id]) -> Vec<Condition> {
 }
 
 /// Each moment of a call, and whether it keeps its machine.
-async fn keeps(store: &Subject) -> Result<(), String> {
+async fn keeps(store: &Subject) -> Kept {
     for (key, hold, keeps_after_its_end) in [
         ("applied", Hold::Applied, true),
         ("released", Hold::Released, false),
@@ -59,7 +59,7 @@ async fn keeps(store: &Subject) -> Result<(), String> {
 }
 
 /// A call keeps the entry that made it, and no other one.
-async fn of_one_entry(store: &Subject) -> Result<(), String> {
+async fn of_one_entry(store: &Subject) -> Kept {
     let (mut parent, mut call) = (Machine::job(), Machine::execution().with_key("one entry"));
     let id = parent.id();
     store.accepts(parent.create()).await?;
@@ -73,7 +73,7 @@ async fn of_one_entry(store: &Subject) -> Result<(), String> {
 }
 
 /// What the batch itself does counts.
-async fn within_a_batch(store: &Subject) -> Result<(), String> {
+async fn within_a_batch(store: &Subject) -> Kept {
     let mut parent = Machine::job();
     let [mut begun, mut planned, mut new] =
         ["begun", "planned", "new"].map(|key| Machine::execution().with_key(key));
@@ -114,7 +114,7 @@ async fn within_a_batch(store: &Subject) -> Result<(), String> {
 }
 
 /// A call that the batch withdraws, and that begins before it, stays a call.
-async fn yields(store: &Subject, parent: &mut Machine) -> Result<(), String> {
+async fn yields(store: &Subject, parent: &mut Machine) -> Kept {
     let (id, mut it) = (parent.id(), Machine::execution().with_key("yields"));
     store.adds(it.call_of(id, 3), &mut it).await?;
     let call = it.id();
@@ -131,11 +131,7 @@ async fn yields(store: &Subject, parent: &mut Machine) -> Result<(), String> {
 }
 
 /// The batch takes the outcome, by a transition or without one.
-async fn taken_with_the_batch(
-    store: &Subject,
-    parent: &mut Machine,
-    acknowledges: bool,
-) -> Result<(), String> {
+async fn taken_with_the_batch(store: &Subject, parent: &mut Machine, acknowledges: bool) -> Kept {
     let (id, key) = (parent.id(), format!("acknowledges {acknowledges}"));
     let mut it = Machine::execution().with_key(&key);
     store.adds(it.call_of(id, 7), &mut it).await?;
@@ -156,7 +152,7 @@ async fn taken_with_the_batch(
 
 impl Subject {
     /// A call keeps a machine in its state, unless it is an exception; or it does not.
-    async fn keeps(&self, parent: &mut Machine, call: &Machine, keeps: bool) -> Result<(), String> {
+    async fn keeps(&self, parent: &mut Machine, call: &Machine, keeps: bool) -> Kept {
         let (id, call) = (parent.id(), call.id());
         let write = parent.update(1);
         let leaves = |except: &[Id]| WriteBatch {

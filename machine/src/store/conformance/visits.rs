@@ -8,7 +8,7 @@ use super::{
 /// Since when a machine is in its second visit.
 const SECOND: u64 = 3;
 
-pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;
@@ -53,7 +53,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
 }
 
 /// The end of a child concerns the visit in which it ended, and no later one.
-async fn ends_of_children(store: &Subject) -> Result<(), String> {
+async fn ends_of_children(store: &Subject) -> Kept {
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;
     let mut child = add_job(store, &parent).await?;
@@ -72,7 +72,7 @@ async fn ends_of_children(store: &Subject) -> Result<(), String> {
 
 /// A call that ends because its parent leaves the state is no end of a child in the next one, also
 /// with `detach`.
-async fn withdrawn(store: &Subject) -> Result<(), String> {
+async fn withdrawn(store: &Subject) -> Kept {
     let mut parent = Machine::job();
     store.accepts(parent.create()).await?;
     let id = parent.id();
@@ -88,7 +88,7 @@ async fn withdrawn(store: &Subject) -> Result<(), String> {
 }
 
 /// A new child machine, of the version in which its parent is.
-async fn add_job(store: &Subject, parent: &Machine) -> Result<Machine, String> {
+async fn add_job(store: &Subject, parent: &Machine) -> Kept<Machine> {
     let mut it = Machine::job();
     store.adds(NewChild { since: None, ..it.child_of(parent.id()) }, &mut it).await?;
     Ok(it)
@@ -99,7 +99,7 @@ async fn add_call(
     store: &Subject,
     parent: &Machine,
     (since, position): (Option<u64>, Option<u32>),
-) -> Result<Machine, String> {
+) -> Kept<Machine> {
     let mut it = Machine::execution();
     store.adds(NewChild { since, position, ..it.child_of(parent.id()) }, &mut it).await?;
     Ok(it)
