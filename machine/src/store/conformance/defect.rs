@@ -318,7 +318,9 @@ impl Defect {
                 Self::KeepsOneAttempt => drop(attempts.drain(..attempts.len().saturating_sub(1))),
                 Self::ReusesToken => {
                     let first = attempts.first().map_or(0, |attempt| attempt.token);
-                    attempts.iter_mut().for_each(|attempt| attempt.token = first);
+                    for attempt in attempts {
+                        attempt.token = first;
+                    }
                 }
                 _ => {}
             }
