@@ -35,8 +35,8 @@ pub(super) struct Crew {
     own: Registration,
     /// Its row may be there.
     may_be_listed: bool,
-    /// The unmet needs that were reported.
-    warned: BTreeSet<Needs>,
+    /// The unmet needs that were reported, each with what is needed.
+    warned: BTreeSet<(Needs, &'static str)>,
     /// The machines that nothing can move and that were reported, each with the time since when.
     stuck: BTreeSet<(Id, Millis)>,
     /// The reader that is listed in its row.
@@ -103,7 +103,10 @@ impl Crew {
         let Some(undriven) = self.undriven(PATIENCE).await else { return };
         self.warn(&undriven);
         // A need that is missing again later is reported again.
-        self.warned.retain(|needs| undriven.iter().any(|it| it.unmet.needs == *needs));
+        let is_unmet = |needs: &Needs, what: &str| {
+            undriven.iter().any(|it| it.unmet.needs == *needs && it.unmet.what() == what)
+        };
+        self.warned.retain(|(needs, what)| is_unmet(needs, what));
     }
 
     /// Lists a reader that keeps the log of the file from being reset, and reports it once.
@@ -164,11 +167,10 @@ impl Crew {
 
     fn warn(&mut self, undriven: &[Undriven]) {
         for Undriven { id, machine, unmet } in undriven {
-            let needs = &unmet.needs;
-            if !self.warned.contains(needs) {
-                let (id, kind, needed) = (display(*id), machine.as_str(), unmet.what());
+            let (needs, needed) = (&unmet.needs, unmet.what());
+            if self.warned.insert((needs.clone(), needed)) {
+                let (id, kind) = (display(*id), machine.as_str());
                 telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();
-                self.warned.insert(needs.clone());
             }
         }
     }
