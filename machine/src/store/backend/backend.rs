@@ -24,7 +24,7 @@ use crate::{
             transitions::{Selected, Transitions},
         },
         upkeep::{
-            backup::{BackupError, BackupProgress, CopiedFile},
+            backup::{Backup, BackupError, BackupProgress},
             pruning::Link,
         },
         write::attempt::KeyAttempt,
@@ -75,7 +75,7 @@ macro_rules! backend {
                 &self,
                 _to: PathBuf,
                 _steps: Sender<BackupProgress>,
-            ) -> Reply<Result<CopiedFile, BackupError>> {
+            ) -> Reply<Result<Backup, BackupError>> {
                 Box::pin(async { Ok(Err(BackupError::InMemory)) })
             }
         }

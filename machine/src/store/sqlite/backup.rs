@@ -9,7 +9,7 @@ use std::{
 use async_channel::Sender;
 use rusqlite::{
     Connection, ErrorCode,
-    backup::{Backup, StepResult},
+    backup::{Backup as Copying, StepResult},
 };
 
 use super::{
@@ -21,7 +21,8 @@ use super::{
 };
 use crate::store::{
     error::Unavailable,
-    upkeep::backup::{BackupError, BackupProgress, CopiedFile},
+    read::subscribe::Position,
+    upkeep::backup::{Backup, BackupError, BackupProgress},
 };
 
 /// The number of pages copied between two progress reports: 1 MiB.
@@ -32,7 +33,7 @@ pub(super) fn run(
     source: &Source,
     to: &Path,
     steps: &Sender<BackupProgress>,
-) -> Result<CopiedFile, BackupError> {
+) -> Result<Backup, BackupError> {
     let partial = Partial::create(to)?;
     fail_point!("backup-created");
     let copied = loop {
@@ -55,7 +56,7 @@ fn copy(
     of: &Source,
     partial: &Partial,
     steps: &Sender<BackupProgress>,
-) -> Result<CopiedFile, BackupError> {
+) -> Result<Backup, BackupError> {
     let unread = |error: rusqlite::Error| BackupError::from(unavailable(&error));
     // In a read transaction, all pages are of one moment, and the copy never starts again.
     source.execute_batch("BEGIN").map_err(unread)?;
@@ -67,7 +68,7 @@ fn copy(
     let page_size = u64::try_from(page_size).unwrap_or(0);
     let unwritten = |error| partial.unwritten(&error);
     let mut target = partial.connect().map_err(unwritten)?;
-    let copying = Backup::new(source, &mut target).map_err(unwritten)?;
+    let copying = Copying::new(source, &mut target).map_err(unwritten)?;
     let mut waits_since = None;
     let total = loop {
         let stepped = step(&copying).map_err(unwritten)?;
@@ -95,11 +96,12 @@ fn copy(
     drop(copying);
     identity::mark_as_copy(&target, of.identity, &of.settings.key).map_err(unwritten)?;
     target.close().map_err(|(_, error)| unwritten(error))?;
-    let newest = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
-    Ok(CopiedFile { path: partial.target().to_owned(), bytes: total, newest })
+    let sequence = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
+    let position = Position { generation: of.identity.generation, sequence };
+    Ok(Backup { path: partial.target().to_owned(), bytes: total, position })
 }
 
-fn step(copying: &Backup<'_, '_>) -> rusqlite::Result<StepResult> {
+fn step(copying: &Copying<'_, '_>) -> rusqlite::Result<StepResult> {
     fail_point_with_error!("backup-step");
     copying.step(STEP)
 }

@@ -38,7 +38,7 @@ use crate::{
             transitions::{Selected, Transitions},
         },
         upkeep::{
-            backup::{BackupError, BackupProgress, CopiedFile},
+            backup::{Backup, BackupError, BackupProgress},
             pruning::Link,
         },
         write::attempt::KeyAttempt,
@@ -272,7 +272,7 @@ impl Backend for Sqlite {
         &self,
         to: PathBuf,
         steps: Sender<BackupProgress>,
-    ) -> Reply<Result<CopiedFile, BackupError>> {
+    ) -> Reply<Result<Backup, BackupError>> {
         if self.readers.is_closed() {
             return Box::pin(async { Err(Unavailable::stopped()) });
         }

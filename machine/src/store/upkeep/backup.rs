@@ -129,17 +129,6 @@ impl Store {
         while let Ok(step) = steps.recv().await {
             progress(step);
         }
-        let CopiedFile { path, bytes, newest } = answer.await??;
-        let position = Position { generation: self.inner.identity.generation, sequence: newest };
-        Ok(Backup { path, bytes, position })
+        answer.await?
     }
-}
-
-/// The copy that a backend made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CopiedFile {
-    pub(crate) path: PathBuf,
-    pub(crate) bytes: u64,
-    /// The sequence number of the newest line.
-    pub(crate) newest: u64,
 }
