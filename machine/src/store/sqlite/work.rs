@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 
 use super::{
     cached::{Cached, Keyed},
@@ -100,14 +100,9 @@ pub(super) struct Recipient {
 
 /// The work of a new machine, if workers drive its kind.
 fn drive_new(connection: &Connection, no: i64, kind: &str, now: Millis) -> rusqlite::Result<()> {
-    let driven = connection
-        .find("SELECT no FROM driven WHERE machine = ?1", [kind], |row| row.get::<_, i64>(0))?;
-    if let (Some(driven), Ok(Effects { work: WorkChange::Set(work), .. })) =
-        (driven, step(&InboxState::default(), &Event::Drive { now }))
-    {
-        insert_work(connection, no, driven, &work)?;
-    }
-    Ok(())
+    let driven =
+        connection.find("SELECT no FROM driven WHERE machine = ?1", [kind], |row| row.get(0))?;
+    driven.map_or(Ok(()), |driven| insert_work(connection, "WHERE i.no = ?1", &no, driven, now))
 }
 
 /// The machines to which an event happens that the write of one causes.
@@ -181,22 +176,30 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
     if added == 0 {
         return Ok(());
     }
-    let driven = connection.last_insert_rowid();
+    let live = "JOIN definition d ON d.no = i.definition WHERE d.machine = ?1 AND i.ended = 0";
+    insert_work(connection, live, &kind, connection.last_insert_rowid(), now)
+}
+
+/// Inserts the work of the machines that a condition on `?1` selects.
+fn insert_work(
+    connection: &Connection,
+    which: &str,
+    value: &dyn ToSql,
+    driven: i64,
+    now: Millis,
+) -> rusqlite::Result<()> {
     let work = step(&InboxState::default(), &Event::Drive { now });
     let Ok(Effects { work: WorkChange::Set(work), .. }) = work else { return Ok(()) };
     let (_, at, set_at) = columns(&work);
-    connection.run(
+    let sql = format!(
         "INSERT INTO work
              (instance, driven, token, wake_at, set_at, news, attempts, set_aside, deadline_attempts,
               deadline_set_aside, queued)
              SELECT i.no, ?2, 0, ?3, ?4, 0, 0, 0, 0, 0,
                  (SELECT count(*) FROM message m WHERE m.instance = i.no AND m.status = 0)
-             FROM instance i JOIN definition d ON d.no = i.definition
-             WHERE d.machine = ?1 AND i.ended = 0
-             ON CONFLICT DO NOTHING",
-        params![kind, driven, at, set_at],
-    )?;
-    Ok(())
+             FROM instance i {which} ON CONFLICT DO NOTHING"
+    );
+    connection.run(&sql, params![value, driven, at, set_at]).map(drop)
 }
 
 /// The columns of [`work_of`].
@@ -282,25 +285,6 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             work.queued,
             work.stuck_at,
         ],
-    )?;
-    Ok(())
-}
-
-fn insert_work(
-    connection: &Connection,
-    no: i64,
-    driven: i64,
-    work: &Schedule,
-) -> rusqlite::Result<()> {
-    let (_, at, set_at) = columns(work);
-    connection.run(
-        "INSERT INTO work
-             (instance, driven, token, wake_at, set_at, news, attempts, set_aside, deadline_attempts,
-              deadline_set_aside, queued)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0,
-                 (SELECT count(*) FROM message WHERE instance = ?1 AND status = 0))
-             ON CONFLICT DO NOTHING",
-        params![no, driven, integer(work.token)?, at, set_at, integer(work.revision)?],
     )?;
     Ok(())
 }
