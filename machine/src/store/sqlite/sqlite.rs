@@ -18,7 +18,7 @@ use super::{
     operations, pinned, prune,
     readers::{Readers, Source},
     ready, row, schema, select, sessions,
-    watch::{Doorbells, Watch},
+    watch::Watch,
     writing::Writing,
 };
 use crate::{
@@ -52,17 +52,9 @@ pub(crate) struct Sqlite {
     source: Source,
     readers: Arc<Readers>,
     blocking: Blocking,
-    access: Access,
-}
-
-#[derive(Debug)]
-enum Access {
-    Writing(Writing),
-    /// The file was opened for reading only.
-    Reading {
-        doorbells: Arc<Doorbells>,
-        watch: Watch,
-    },
+    watch: Arc<Watch>,
+    /// `None` if the file was opened for reading only.
+    writing: Option<Writing>,
 }
 
 impl Sqlite {
@@ -72,9 +64,10 @@ impl Sqlite {
         reader: Connection,
     ) -> Result<Self, OpenError> {
         let readers = Arc::new(Readers::start(source.clone(), (reader, None))?);
-        let writing = Writing::start(&source, writer, &readers).inspect_err(|_| readers.close())?;
-        let (blocking, access) = (Blocking::default(), Access::Writing(writing));
-        Ok(Self { source, readers, blocking, access })
+        let watch = Arc::new(Watch::new(source.clone()));
+        let writing = Writing::start(&source, writer, &readers, &watch);
+        let writing = Some(writing.inspect_err(|_| readers.close())?);
+        Ok(Self { source, readers, blocking: Blocking::default(), watch, writing })
     }
 
     /// A file that is only read.
@@ -83,9 +76,8 @@ impl Sqlite {
         reader: (Connection, Option<Stamp>),
     ) -> Result<Self, OpenError> {
         let readers = Arc::new(Readers::start(source.clone(), reader)?);
-        let watch = Watch::new(source.clone());
-        let access = Access::Reading { doorbells: Arc::default(), watch };
-        Ok(Self { source, readers, blocking: Blocking::default(), access })
+        let watch = Arc::new(Watch::new(source.clone()));
+        Ok(Self { source, readers, blocking: Blocking::default(), watch, writing: None })
     }
 
     /// The file, without symbolic links.
@@ -100,18 +92,15 @@ impl Sqlite {
 
     #[cfg(test)]
     pub(super) fn writing(&self) -> &Writing {
-        match &self.access {
-            Access::Writing(writing) => writing,
-            Access::Reading { .. } => panic!("it was opened for reading"),
-        }
+        self.writing.as_ref().expect("it was opened for writing")
     }
 
     /// Stops accepting work. The writing thread completes queued work, and closes the file.
     fn stop(&self) {
-        match &self.access {
-            Access::Writing(writing) => writing.stop(),
+        match &self.writing {
+            Some(writing) => writing.stop(),
             // Does not wait for the thread: this may run on it.
-            Access::Reading { watch, .. } => drop(watch.stop()),
+            None => drop(self.watch.stop()),
         }
         self.readers.close();
         self.blocking.close();
@@ -130,9 +119,9 @@ impl Backend for Sqlite {
     }
 
     fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
-        match &self.access {
-            Access::Writing(writing) => writing.apply(batch, Instant::now()),
-            Access::Reading { .. } => Box::pin(async { Err(Unavailable::read_only()) }),
+        match &self.writing {
+            Some(writing) => writing.apply(batch, Instant::now()),
+            None => Box::pin(async { Err(Unavailable::read_only()) }),
         }
     }
 
@@ -259,13 +248,7 @@ impl Backend for Sqlite {
     }
 
     fn on_commit(&self, doorbell: DoorbellFn) {
-        match &self.access {
-            Access::Writing(writing) => writing.on_commit(doorbell),
-            Access::Reading { doorbells, watch } => {
-                doorbells.add(doorbell);
-                watch.start(doorbells);
-            }
-        }
+        self.watch.on_commit(doorbell);
     }
 
     fn backup(
@@ -295,15 +278,10 @@ impl Backend for Sqlite {
     }
 
     fn pinned(&self, now: Millis) -> Option<PinnedLog> {
-        match &self.access {
-            Access::Writing(writing) => {
-                let Source { path, settings, .. } = &self.source;
-                writing.checkpoints.wake_if_large(path, settings.checkpoint_frames);
-                let readers = || pinned::readers(path).unwrap_or_default();
-                writing.checkpoints.pinned.look(now, readers)
-            }
-            Access::Reading { .. } => None,
-        }
+        let checkpoints = &self.writing.as_ref()?.checkpoints;
+        let Source { path, settings, .. } = &self.source;
+        checkpoints.wake_if_large(path, settings.checkpoint_frames);
+        checkpoints.pinned.look(now, || pinned::readers(path).unwrap_or_default())
     }
 
     fn reading(&self) -> Option<BTreeSet<u32>> {
@@ -311,20 +289,18 @@ impl Backend for Sqlite {
     }
 
     fn close(&self) -> Reply<()> {
-        let (doorbells, watch) = match &self.access {
-            Access::Writing(writing) => {
-                self.stop();
-                return writing.closed();
-            }
-            Access::Reading { doorbells, watch } => (doorbells, watch.stop()),
-        };
+        if let Some(writing) = &self.writing {
+            self.stop();
+            return writing.closed();
+        }
+        let watch = self.watch.stop();
         self.stop();
         // This blocks only until the reads in progress end.
         self.readers.join();
         if let Some(watch) = watch {
             let _ = watch.join();
         }
-        doorbells.clear();
+        self.watch.doorbells.clear();
         Box::pin(async { Ok(()) })
     }
 }

@@ -26,13 +26,9 @@ const FIRST_LOOK: Duration = Duration::from_millis(1);
 pub(super) struct Doorbells(Mutex<Vec<DoorbellFn>>);
 
 impl Doorbells {
-    pub(super) fn add(&self, doorbell: DoorbellFn) {
-        // Poisoning is harmless: the list is changed in one step.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(doorbell);
-    }
-
     pub(super) fn ring(&self) {
-        // Not under the lock: a doorbell may add another one.
+        // Not under the lock: a doorbell may add another one. Poisoning is harmless: the list is
+        // changed in one step.
         let doorbells = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for doorbell in doorbells {
             if catch_unwind(AssertUnwindSafe(|| doorbell())).is_err() {
@@ -57,6 +53,7 @@ impl fmt::Debug for Doorbells {
 #[derive(Debug)]
 pub(super) struct Watch {
     source: Source,
+    pub(super) doorbells: Arc<Doorbells>,
     stopping: Arc<AtomicBool>,
     state: Mutex<Watching>,
 }
@@ -76,17 +73,19 @@ struct Sign;
 
 impl Watch {
     pub(super) fn new(source: Source) -> Self {
-        Self { source, stopping: Arc::default(), state: Mutex::default() }
+        let (doorbells, stopping) = Default::default();
+        Self { source, doorbells, stopping, state: Mutex::default() }
     }
 
-    pub(super) fn start(&self, doorbells: &Arc<Doorbells>) {
+    pub(super) fn on_commit(&self, doorbell: DoorbellFn) {
+        self.doorbells.0.lock().unwrap_or_else(PoisonError::into_inner).push(doorbell);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(*state, Watching::Idle) {
             return;
         }
         // Not one sign per write: while one waits, more of them say nothing new.
         let (sender, signs) = mpsc::sync_channel(1);
-        let (source, doorbells) = (self.source.clone(), Arc::clone(doorbells));
+        let (source, doorbells) = (self.source.clone(), Arc::clone(&self.doorbells));
         let (writes, stopping) = (sender.clone(), Arc::clone(&self.stopping));
         let thread = std::thread::Builder::new().name("machine-watch".to_owned());
         let spawned = thread.spawn(move || {

@@ -14,7 +14,7 @@ use super::{
     group::{Group, WriteOutcome},
     inbox::Inbox,
     readers::Readers,
-    watch::{Doorbells, Watch},
+    watch::Watch,
 };
 use crate::{
     store::{backend::WriteBatch, error::Unavailable},
@@ -62,7 +62,6 @@ pub(super) struct Writer {
     pub(super) busy_ms: u64,
     pub(super) checkpoints: Checkpoints,
     pub(super) readers: Arc<Readers>,
-    pub(super) doorbells: Arc<Doorbells>,
     pub(super) watch: Arc<Watch>,
     pub(super) closed: Arc<OnceLock<Result<(), Unavailable>>>,
 }
@@ -102,7 +101,7 @@ impl Writer {
                 let _ = job.answer.send(outcome);
             }
             if committed {
-                self.doorbells.ring();
+                self.watch.doorbells.ring();
                 if let Ok(connection) = self.group.connection() {
                     self.checkpoints.committed(connection);
                 }
@@ -157,7 +156,7 @@ impl Writer {
             let _ = watch.join();
         }
         self.checkpoints.stop();
-        self.doorbells.clear();
+        self.watch.doorbells.clear();
         let start = Instant::now();
         let wait = CLOSE_WAIT.min(Duration::from_millis(self.busy_ms));
         let complete = loop {

@@ -15,11 +15,11 @@ use super::{
     inbox::Inbox,
     inode::Files,
     readers::{Readers, Source},
-    watch::{Doorbells, Watch},
+    watch::Watch,
     writer::{WriteJob, Writer},
 };
 use crate::store::{
-    backend::{AppliedBatch, DoorbellFn, Rejected, Reply, WriteBatch},
+    backend::{AppliedBatch, Rejected, Reply, WriteBatch},
     error::{OpenError, Unavailable},
 };
 
@@ -30,8 +30,6 @@ const QUEUE: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Writing {
     jobs: Sender<WriteJob>,
-    doorbells: Arc<Doorbells>,
-    watch: Arc<Watch>,
     pub(super) checkpoints: Arc<CheckpointState>,
     /// Ends when the thread has ended.
     done: Receiver<Infallible>,
@@ -45,6 +43,7 @@ impl Writing {
         source: &Source,
         connection: Connection,
         readers: &Arc<Readers>,
+        watch: &Arc<Watch>,
     ) -> Result<Self, OpenError> {
         let Source { path, settings, place, .. } = source.clone();
         let place = place.unwrap_or_else(|| Files::at(&path));
@@ -54,8 +53,6 @@ impl Writing {
         let state = checkpoints.state();
         let group = Group::new(path.clone(), place, settings, connection, hook, Arc::clone(&state))
             .map_err(|error| failure::opening(&error, &path))?;
-        let watch = Arc::new(Watch::new(source.clone()));
-        let doorbells = Arc::new(Doorbells::default());
         let closed = Arc::new(OnceLock::new());
         let (jobs, inbox) = async_channel::bounded(QUEUE);
         let (running, done) = async_channel::bounded::<Infallible>(1);
@@ -67,8 +64,7 @@ impl Writing {
             busy_ms,
             checkpoints,
             readers: Arc::clone(readers),
-            doorbells: Arc::clone(&doorbells),
-            watch: Arc::clone(&watch),
+            watch: Arc::clone(watch),
             closed: Arc::clone(&closed),
         };
         std::thread::Builder::new()
@@ -80,8 +76,6 @@ impl Writing {
             .map_err(Unavailable::other)?;
         Ok(Self {
             jobs,
-            doorbells,
-            watch,
             checkpoints: state,
             done,
             closed,
@@ -104,11 +98,6 @@ impl Writing {
                 .map_err(|_| Unavailable::stopped())?;
             outcome.await.map_err(|_| Unavailable::stopped())?
         })
-    }
-
-    pub(super) fn on_commit(&self, doorbell: DoorbellFn) {
-        self.doorbells.add(doorbell);
-        self.watch.start(&self.doorbells);
     }
 
     /// Stops accepting work; queued work is written.
