@@ -51,13 +51,30 @@ impl Stamp {
     }
 }
 
-/// Opens a connection that neither changes the file nor creates any other. The stamp is that of a
-/// file that no process has open for writing: SQLite then reads it as immutable, without locks, so
-/// each read has to check that it is still the same.
-pub(super) fn open(
+/// Opens a connection that neither changes the file nor creates any other, and reads from it. The
+/// stamp is that of a file that no process has open for writing: SQLite then reads it as immutable,
+/// without locks, so each read has to check that it is still the same.
+pub(super) fn open<T>(
     path: &Path,
+    busy_ms: u64,
     deadline: OpenDeadline,
-) -> Result<(Connection, Option<Stamp>), OpenError> {
+    read: impl Fn(&Connection) -> Result<T, OpenError>,
+) -> Result<((Connection, Option<Stamp>), T), OpenError> {
+    loop {
+        let (connection, stamp) = connect(path, deadline)?;
+        let read = read(&connection);
+        // A write began in between, so the read data is unreliable.
+        if !is_current(path, stamp.as_ref()) {
+            deadline.pause()?;
+            continue;
+        }
+        let waits = connection::wait(&connection, busy_ms);
+        waits.map_err(|error| failure::opening(&error, path))?;
+        return Ok(((connection, stamp), read?));
+    }
+}
+
+fn connect(path: &Path, deadline: OpenDeadline) -> Result<(Connection, Option<Stamp>), OpenError> {
     loop {
         let Some(stamp) = Stamp::of(path).map_err(|error| cannot_open(path, &error))? else {
             let at = path.to_owned();

@@ -81,21 +81,11 @@ pub(crate) fn open_for_reading(given: &Path, settings: StoreSettings) -> Result<
         Ok(Inspected::Interrupted) => return Err(interrupted(&path)),
         inspected => inspected.map_err(|error| observed::explain(&path, error))?,
     };
-    loop {
-        let file = Inode::of(&path);
-        let (connection, stamp) = observed::open(&path, deadline)?;
-        let identity = known(&connection, &path, &settings.key);
-        // A write began in between, so the read data is unreliable.
-        if !observed::is_current(&path, stamp.as_ref()) {
-            deadline.pause()?;
-            continue;
-        }
-        let identity = identity?;
-        let waits = connection::wait(&connection, settings.busy_ms);
-        waits.map_err(|error| failure::opening(&error, &path))?;
-        let source = Source { path, settings, identity, file, place: None, observes: true };
-        return Sqlite::start_for_reading(source, (connection, stamp));
-    }
+    let file = Inode::of(&path);
+    let identify = |connection: &Connection| known(connection, &path, &settings.key);
+    let (reader, identity) = observed::open(&path, settings.busy_ms, deadline, identify)?;
+    let source = Source { path, settings, identity, file, place: None, observes: true };
+    Sqlite::start_for_reading(source, reader)
 }
 
 /// A file with a journal that has to be rolled back, which is a write.

@@ -14,10 +14,10 @@ use rusqlite::Connection;
 
 use super::{
     cached::{Cached, Keyed},
-    connection::{self, Role},
+    connection::Role,
     deadline::OpenDeadline,
     definitions::Names,
-    failure::{self, reopening, unavailable},
+    failure::{reopening, unavailable},
     identity,
     inbox::Inbox,
     inode::{Files, Inode},
@@ -199,23 +199,14 @@ impl Source {
             return Ok((place.open(path, Role::Reader, busy_ms)?, None));
         }
         let deadline = OpenDeadline::after(busy_ms);
-        loop {
-            let (connection, stamp) = observed::open(path, deadline)?;
-            let identity = identity::of(&connection, path, &self.settings.key);
-            // A write began in between, so the read data is unreliable.
-            if !observed::is_current(path, stamp.as_ref()) {
-                deadline.pause()?;
-                continue;
-            }
-            let waits = connection::wait(&connection, busy_ms);
-            waits.map_err(|error| failure::opening(&error, path))?;
-            // Nothing keeps others from putting another file in the place of one that is only read.
-            if identity? != self.identity {
-                let reason = "the file was replaced by another store; open it again".to_owned();
-                return Err(OpenError::CannotOpen { path: path.clone(), reason });
-            }
-            return Ok((connection, stamp));
+        let identify = |connection: &Connection| identity::of(connection, path, &self.settings.key);
+        let (opened, identity) = observed::open(path, busy_ms, deadline, identify)?;
+        // Nothing keeps others from putting another file in the place of one that is only read.
+        if identity != self.identity {
+            let reason = "the file was replaced by another store; open it again".to_owned();
+            return Err(OpenError::CannotOpen { path: path.clone(), reason });
         }
+        Ok(opened)
     }
 }
 
