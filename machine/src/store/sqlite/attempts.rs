@@ -14,29 +14,21 @@ use crate::{
     stored::Hold,
 };
 
-const OF_KEY: &str = "
-    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
-    FROM attempt WHERE key = ?1 ORDER BY no";
-
-const OF_MACHINE: &str = "
-    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
-    FROM attempt WHERE instance = ?1 ORDER BY no";
-
-/// Without a word about the index, SQLite would read every attempt there ever was, to save a sort.
-const UNANSWERED: &str = "
-    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
-    FROM attempt INDEXED BY attempt_unanswered WHERE worker IS NOT NULL ORDER BY no";
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
+             FROM attempt ",
+            $which
+        )
+    };
+}
 
 /// The limit is [`SAMPLE`].
-const OF_TOOL: &str = "
-    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
-    FROM attempt
-    WHERE space = 'contract' AND substr(key, 1, length(key) - 65) = ?1 AND token > ?2
-    ORDER BY token DESC LIMIT 100";
-
-const ALL: &str = "
-    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
-    FROM attempt ORDER BY no";
+const OF_TOOL: &str = select!(
+    "WHERE space = 'contract' AND substr(key, 1, length(key) - 65) = ?1 AND token > ?2
+     ORDER BY token DESC LIMIT 100"
+);
 
 /// The attempts that match, oldest first. Each seal is verified.
 pub(super) fn read(
@@ -47,16 +39,15 @@ pub(super) fn read(
         Attempts::OfTool(_, after) => integer(*after)?,
         _ => 0,
     };
-    let machine = match which {
-        Attempts::OfMachine(id) => Some(id.bytes()),
-        _ => None,
-    };
     let (sql, parameters): (_, &[&dyn ToSql]) = match which {
-        Attempts::OfKey(of) => (OF_KEY, &[of]),
-        Attempts::OfMachine(_) => (OF_MACHINE, &[&machine]),
+        Attempts::OfKey(of) => (select!("WHERE key = ?1 ORDER BY no"), &[of]),
+        Attempts::OfMachine(id) => (select!("WHERE instance = ?1 ORDER BY no"), &[id.bytes()]),
         Attempts::OfTool(tool, _) => (OF_TOOL, &[tool, &after]),
-        Attempts::Unanswered => (UNANSWERED, &[]),
-        Attempts::All => (ALL, &[]),
+        // Otherwise SQLite would read every attempt there ever was, to save a sort.
+        Attempts::Unanswered => {
+            (select!("INDEXED BY attempt_unanswered WHERE worker IS NOT NULL ORDER BY no"), &[])
+        }
+        Attempts::All => (select!("ORDER BY no"), &[]),
     };
     let mut select = db.prepare_cached(sql)?;
     let mut rows = select.query(parameters)?;
