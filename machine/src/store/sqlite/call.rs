@@ -5,9 +5,7 @@ use rusqlite::{ToSql, params};
 use super::{
     attempts,
     cached::{Cached, Keyed},
-    child::{self, kinship},
-    journal::bounded,
-    ready,
+    child, ready,
     select::ENTERED,
     value::{Column, Columns},
 };
@@ -15,7 +13,7 @@ use crate::{
     actor::{Actor, Call},
     id::Id,
     store::{
-        backend::{Attempts, Broken, CallRow, Messages},
+        backend::{Attempts, Broken, CallRow, Kinship, Messages},
         inbox::{message::Delivery, outcome::outcome_of},
         write::under_way::CALLS,
     },
@@ -23,7 +21,7 @@ use crate::{
 };
 
 /// The calls of one entry of a machine.
-const OF_ENTRY: &str = "
+pub(super) const OF_ENTRY: &str = "
     SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
     FROM instance p CROSS JOIN child c INDEXED BY child_call
     ON c.parent = p.no AND c.since = ?2 AND c.position IS NOT NULL
@@ -31,7 +29,7 @@ const OF_ENTRY: &str = "
     WHERE p.id = ?1 ORDER BY c.position";
 
 /// The calls of a machine with one key.
-const OF_KEY: &str = "
+pub(super) const OF_KEY: &str = "
     SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
     FROM instance i INDEXED BY instance_key CROSS JOIN child c ON c.child = i.no
     CROSS JOIN instance p ON p.no = c.parent
@@ -56,28 +54,16 @@ const UNTAKEN: [&str; 2] = [
 ];
 
 /// The number of the entry that came into the state of a machine, if another one is a call.
-const ENTERED_OF: &str = "
-    SELECT CAST({ENTERED} AS INTEGER)
-    FROM instance i CROSS JOIN instance x CROSS JOIN definition d ON d.no = x.definition
-    WHERE i.id = ?1 AND x.id = ?2 AND d.machine = ?3";
-
-pub(super) fn calls(
-    db: Keyed<'_>,
-    parent: Id,
-    since: u64,
-) -> rusqlite::Result<Vec<Result<CallRow, Broken>>> {
-    select(db, OF_ENTRY, parent, &bounded(since))
+fn entered_of() -> String {
+    format!(
+        "SELECT CAST({ENTERED} AS INTEGER)
+         FROM instance i CROSS JOIN instance x CROSS JOIN definition d ON d.no = x.definition
+         WHERE i.id = ?1 AND x.id = ?2 AND d.machine = ?3"
+    )
 }
 
-pub(super) fn same_call(
-    db: Keyed<'_>,
-    parent: Id,
-    key: &str,
-) -> rusqlite::Result<Vec<Result<CallRow, Broken>>> {
-    select(db, OF_KEY, parent, &key)
-}
-
-fn select(
+/// The calls of a machine by [`OF_ENTRY`] or [`OF_KEY`].
+pub(super) fn select(
     db: Keyed<'_>,
     sql: &str,
     parent: Id,
@@ -96,17 +82,17 @@ fn select(
     Ok(calls)
 }
 
+/// For [`child::related`].
+pub(super) const CALL: [&str; 2] = ["call", "calls"];
+
 /// A call, without its attempt and its outcome.
 fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<CallRow> {
-    let id = row.id(3, "id").map_err(|_| "one of its calls is missing".to_owned())?;
-    let kinship = kinship(row, db.key, (id, parent))?;
-    let (since, position) = kinship
-        .and_then(|it| Some((it.since, it.position?)))
-        .ok_or_else(|| format!("{id} was made its call by an edit: the seal does not match"))?;
+    let (id, Kinship { since, position, .. }) = child::related(row, db.key, parent, CALL)?;
     Ok(CallRow {
         id,
         since,
-        position,
+        // The queries select only those with one.
+        position: position.unwrap_or_default(),
         status: row.text(4, "status")?.to_owned(),
         has_ended: row.flag(5, "ended")?,
         hold: Hold::Free,
@@ -168,10 +154,6 @@ pub(super) fn is_over(db: Keyed<'_>, id: Id) -> rusqlite::Result<bool> {
     let Some(entered) = entered.and_then(|it| u64::try_from(it).ok()) else { return Ok(false) };
     let is_taken = has_taken(db, kinship.parent, id)?.unwrap_or_default();
     Ok(kinship.is_over(entered, is_taken))
-}
-
-fn entered_of() -> String {
-    ENTERED_OF.replace("{ENTERED}", ENTERED)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use rusqlite::params;
 
 use super::{
     cached::{Cached, Keyed},
-    call::has_taken,
-    child::kinship,
+    call::{CALL, has_taken},
+    child::related,
     journal::bounded,
     value::{Cell, Column, Columns},
 };
@@ -16,13 +16,17 @@ use crate::{
 };
 
 /// The calls of one entry of a machine.
-const OF_ENTRY: &str = "
-    SELECT c.since, c.position, c.seal, x.id, x.status, x.ended, x.behind IS NOT NULL,
-           (SELECT g.status FROM instance g WHERE g.id = x.behind), {IN_DOUBT}
-    FROM instance p CROSS JOIN child c INDEXED BY child_call
-    ON c.parent = p.no AND c.since = ?2 AND c.position IS NOT NULL
-    LEFT JOIN instance x ON x.no = c.child
-    WHERE p.id = ?1 ORDER BY c.position";
+fn of_entry() -> String {
+    format!(
+        "SELECT c.since, c.position, c.seal, x.id, x.status, x.ended, x.behind IS NOT NULL,
+                (SELECT g.status FROM instance g WHERE g.id = x.behind), {}
+         FROM instance p CROSS JOIN child c INDEXED BY child_call
+         ON c.parent = p.no AND c.since = ?2 AND c.position IS NOT NULL
+         LEFT JOIN instance x ON x.no = c.child
+         WHERE p.id = ?1 ORDER BY c.position",
+        in_doubt()
+    )
+}
 
 /// Returns whether the row `x` of a call says that it is in doubt. A summary that is no JSON does
 /// not.
@@ -32,10 +36,6 @@ pub(super) fn in_doubt() -> String {
         "COALESCE(CASE WHEN json_valid(x.summary)
                   THEN json_extract(x.summary, '$.context.{name}') END = '{verdict}', 0)"
     )
-}
-
-fn of_entry() -> String {
-    OF_ENTRY.replace("{IN_DOUBT}", &in_doubt())
 }
 
 pub(super) fn of(
@@ -62,9 +62,7 @@ pub(super) fn of(
 }
 
 fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<(Id, CallLine)> {
-    let id = row.id(3, "id").map_err(|_| "one of its calls is missing".to_owned())?;
-    kinship(row, db.key, (id, parent))?
-        .ok_or_else(|| format!("{id} was made its call by an edit: the seal does not match"))?;
+    let (id, _) = related(row, db.key, parent, CALL)?;
     let has_gate = row.flag(6, "behind")?;
     let gate = row.optional(7, "gate", Cell::text)?.unwrap_or_default();
     let gate = has_gate.then(|| gate.to_owned());

@@ -94,9 +94,7 @@ pub(super) fn of_visit(
 
 /// A child, if it was made one by this library.
 fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Column<Child> {
-    let id = row.id(3, "id").map_err(|_| "one of its children is missing".to_owned())?;
-    let Kinship { since, position, .. } = kinship(row, key, (id, parent))?
-        .ok_or_else(|| format!("{id} was made its child by an edit: the seal does not match"))?;
+    let (id, Kinship { since, position, .. }) = related(row, key, parent, ["child", "children"])?;
     Ok(Child {
         id,
         machine: row.text(4, "machine")?.to_owned(),
@@ -107,9 +105,23 @@ fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Column<Child> {
     })
 }
 
+/// A machine and its relation to its parent, from the first four columns, if it was made what it is
+/// by this library.
+pub(super) fn related(
+    row: Columns<'_, '_>,
+    key: &DigestKey,
+    parent: Id,
+    [one, several]: [&str; 2],
+) -> Column<(Id, Kinship)> {
+    let id = row.id(3, "id").map_err(|_| format!("one of its {several} is missing"))?;
+    let kinship = kinship(row, key, (id, parent))?
+        .ok_or_else(|| format!("{id} was made its {one} by an edit: the seal does not match"))?;
+    Ok((id, kinship))
+}
+
 /// The relation of a child to its parent, from the first three columns; `None` if the seal does not
 /// match.
-pub(super) fn kinship(
+fn kinship(
     row: Columns<'_, '_>,
     key: &DigestKey,
     (child, parent): (Id, Id),
@@ -164,7 +176,7 @@ pub(super) fn parent_of(db: Keyed<'_>, (no, id): (i64, Id)) -> rusqlite::Result<
     Ok(Some(Parent { recipient, call, is_of_visit }))
 }
 
-/// The relation of a machine to its parent.
+/// The relation of a machine to its parent, if that was made one by this library.
 pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<Kinship>, Broken>> {
     let mut select = db.prepare_cached(
         "SELECT c.since, c.position, c.seal, p.id
@@ -181,11 +193,6 @@ pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<K
         found.map(Some).ok_or_else(edited)
     });
     Ok(found.map_err(|reason| Broken { id: Some(child), reason, due_at: None }))
-}
-
-/// The parent of a machine, if that was made one by this library.
-pub(super) fn parent(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<Id>, Broken>> {
-    Ok(find(db, child)?.map(|found| found.map(|kinship| kinship.parent)))
 }
 
 #[cfg(test)]

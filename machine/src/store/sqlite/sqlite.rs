@@ -204,7 +204,9 @@ impl Backend for Sqlite {
     }
 
     fn calls(&self, parent: Id, since: u64) -> Reply<Vec<Result<CallRow, Broken>>> {
-        self.readers.read(move |reader| call::calls(reader.keyed(), parent, since))
+        self.readers.read(move |reader| {
+            call::select(reader.keyed(), call::OF_ENTRY, parent, &journal::bounded(since))
+        })
     }
 
     fn call_lines(&self, entries: Vec<(Id, u64)>) -> Reply<Vec<Result<CallLine, Broken>>> {
@@ -212,11 +214,14 @@ impl Backend for Sqlite {
     }
 
     fn same_call(&self, parent: Id, key: String) -> Reply<Vec<Result<CallRow, Broken>>> {
-        self.readers.read(move |reader| call::same_call(reader.keyed(), parent, &key))
+        self.readers.read(move |reader| call::select(reader.keyed(), call::OF_KEY, parent, &key))
     }
 
     fn parent(&self, child: Id) -> Reply<Result<Option<Id>, Broken>> {
-        self.readers.read(move |reader| child::parent(reader.keyed(), child))
+        self.readers.read(move |reader| {
+            let found = child::find(reader.keyed(), child)?;
+            Ok(found.map(|found| found.map(|kinship| kinship.parent)))
+        })
     }
 
     fn newest_definition(&self) -> Reply<u64> {
