@@ -7,6 +7,7 @@ use rusqlite::{params, types::ValueRef};
 use super::{
     cached::{Cached, Keyed},
     precondition,
+    select::ENTERED,
     value::{Cell, Column, Columns, integer},
     work::Recipient,
 };
@@ -143,15 +144,11 @@ pub(super) struct Parent {
     pub(super) is_of_visit: bool,
 }
 
-/// The number of the entry with which a machine came into its state.
-pub(super) const ENTERED: &str =
-    "COALESCE(CASE WHEN json_valid(summary) THEN json_extract(summary, '$.entered') END, 0)";
-
 /// The parent of a machine, by its number.
 static PARENT: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT c.since, c.position, c.seal, c.parent, c.since > {ENTERED}
-         FROM child c CROSS JOIN instance p ON p.no = c.parent WHERE c.child = ?1"
+         FROM child c CROSS JOIN instance i ON i.no = c.parent WHERE c.child = ?1"
     )
 });
 

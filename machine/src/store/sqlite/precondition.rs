@@ -8,7 +8,9 @@ use super::{
     call, child,
     failure::RollbackCause,
     journal::bounded,
-    message, tools,
+    message,
+    select::ENTERED,
+    tools,
     work::read_work,
 };
 use crate::{
@@ -121,9 +123,9 @@ impl Lookup for Keyed<'_> {
     }
 
     fn entered(&self, id: Id) -> Result<Option<u64>, CheckFailure> {
-        let entered = child::ENTERED;
-        let sql =
-            format!("SELECT CAST({entered} AS INTEGER) FROM instance WHERE id = ?1 AND ended = 0");
+        let sql = format!(
+            "SELECT CAST({ENTERED} AS INTEGER) FROM instance i WHERE id = ?1 AND ended = 0"
+        );
         let entered = self.find(&sql, [id.bytes()], |row| row.get::<_, i64>(0))?;
         // A negative one is the result of an edit.
         Ok(entered.map(|entered| u64::try_from(entered).unwrap_or(u64::MAX)))
