@@ -94,7 +94,7 @@ fn copy(
         }
     };
     drop(copying);
-    identity::mark_as_copy(&target, of.identity, &of.settings.key).map_err(unwritten)?;
+    identity::write(&target, of.identity, true, &of.settings.key).map_err(unwritten)?;
     target.close().map_err(|(_, error)| unwritten(error))?;
     let sequence = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
     let position = Position { generation: of.identity.generation, sequence };

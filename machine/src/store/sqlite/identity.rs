@@ -31,15 +31,6 @@ pub(super) fn of(
     read(connection, path, key).map(|(identity, _)| identity)
 }
 
-/// Says in a backup that it is one. Until it is put to use, it is what its original was.
-pub(super) fn mark_as_copy(
-    connection: &Connection,
-    identity: Identity,
-    key: &DigestKey,
-) -> rusqlite::Result<()> {
-    write(connection, identity, true, key)
-}
-
 /// Gives a backup that is opened for writing a new generation. Its journal diverges from there: the
 /// same sequence numbers will stand for other entries than in the original, and positions and
 /// tokens of the one must mean nothing in the other.
@@ -56,7 +47,9 @@ pub(super) fn put_to_use(
     write(transaction, identity, false, key).map_err(|error| failure::opening(&error, path))
 }
 
-fn write(
+/// Says which store a file is. A backup is `copied`: until it is put to use, it is what its original
+/// was.
+pub(super) fn write(
     connection: &Connection,
     identity: Identity,
     copied: bool,
