@@ -31,53 +31,35 @@ pub(super) fn ready(
     now: Millis,
     ended: &[String],
 ) -> rusqlite::Result<Vec<ReadyMachine>> {
+    let by = |index: &str, [wake_at, worker, set_at]: [&str; 3], which: &str| {
+        format!(
+            "SELECT i.id, w.token, w.news, {wake_at}, {worker}, w.attempts + w.deadline_attempts,
+                    {set_at}
+             FROM driven d JOIN work w INDEXED BY {index} ON w.driven = d.no
+             JOIN instance i ON i.no = w.instance WHERE d.machine = ?1 AND {which} LIMIT ?2"
+        )
+    };
+    let own = ["w.wake_at", "w.worker", "w.set_at"];
     // None, unless the clock went back.
-    let mut from_later = connection.prepare_cached(&format!(
-        "{READY} FROM driven d JOIN work w INDEXED BY work_set_at ON w.driven = d.no
-         JOIN instance i ON i.no = w.instance
-         WHERE d.machine = ?1 AND w.set_at > ?3 ORDER BY w.set_at LIMIT ?2"
-    ))?;
-    let mut for_others = connection.prepare_cached(
-        "SELECT i.id, w.token, w.news, w.others_at, NULL, w.attempts + w.deadline_attempts, w.others_at
-         FROM driven d JOIN work w INDEXED BY work_others_at ON w.driven = d.no
-         JOIN instance i ON i.no = w.instance
-         WHERE d.machine = ?1 AND w.others_at IS NOT NULL ORDER BY w.others_at LIMIT ?2",
-    )?;
-    let mut by_time = connection.prepare_cached(&format!(
-        "{READY} FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
-         JOIN instance i ON i.no = w.instance
-         WHERE d.machine = ?1 AND w.wake_at IS NOT NULL ORDER BY w.wake_at LIMIT ?2"
-    ))?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let from_later = by("work_set_at", own, "w.set_at > ?3 ORDER BY w.set_at");
+    let others = ["w.others_at", "NULL", "w.others_at"];
+    let for_others = by("work_others_at", others, "w.others_at IS NOT NULL ORDER BY w.others_at");
+    let by_time = by("work_wake_at", own, "w.wake_at IS NOT NULL ORDER BY w.wake_at");
+    let of_ended = by("work_worker", own, "w.worker = ?3");
+    let limit = bounded(limit as u64);
     let mut all = Vec::new();
     for kind in kinds {
-        for ready in from_later.query_map(params![kind, limit, now], line)? {
-            all.push(ready?);
-        }
-        for ready in for_others.query_map(params![kind, limit], line)? {
-            all.push(ready?);
-        }
-        for ready in by_time.query_map(params![kind, limit], line)? {
-            all.push(ready?);
-        }
+        all.extend(connection.all(&from_later, params![kind, limit, now], line)?);
+        all.extend(connection.all(&for_others, params![kind, limit], line)?);
+        all.extend(connection.all(&by_time, params![kind, limit], line)?);
     }
-    let mut select = connection.prepare_cached(&format!(
-        "{READY} FROM work w INDEXED BY work_worker JOIN instance i ON i.no = w.instance
-         JOIN driven d ON d.no = w.driven
-         WHERE w.worker = ?1 AND d.machine = ?2 LIMIT ?3"
-    ))?;
-    for (worker, kind) in
-        ended.iter().flat_map(|worker| kinds.iter().map(move |kind| (worker, kind)))
-    {
-        for ready in select.query_map(params![worker, kind, limit], line)? {
-            all.push(ready?);
+    for worker in ended {
+        for kind in kinds {
+            all.extend(connection.all(&of_ended, params![kind, limit, worker], line)?);
         }
     }
     Ok(all)
 }
-
-const READY: &str = "
-    SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts, w.set_at";
 
 fn line(row: &rusqlite::Row<'_>) -> rusqlite::Result<ReadyMachine> {
     Ok(ReadyMachine {
