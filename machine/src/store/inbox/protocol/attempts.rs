@@ -2,7 +2,7 @@
 
 use super::{
     Attempted, Cause, Delivery, Effects, EventOutcome, EventRefusal, Fault, InboxState,
-    LastFailure, MessageState, Schedule, Tries, step::queued,
+    LastFailure, MessageState, Schedule, Tries, Wake, step::queued,
 };
 use crate::clock::Millis;
 
@@ -56,18 +56,25 @@ pub(super) fn tried(
     Ok(Some(Vec::new()))
 }
 
-/// Counts an attempt of the holder, who has seen this revision; `None` if there were too many, or
-/// if something that the holder has not seen may have come before the deadline.
+/// Counts the next attempt of the holder, who has seen this revision and has changed these messages.
+/// The lease is released if there were too many, or if something that the holder has not seen may
+/// have come before the deadline.
 pub(super) fn begun(
     state: &InboxState,
     work: &mut Schedule,
     on: &Attempted,
     (revision, max_attempts): (u64, u32),
-) -> Result<Option<Vec<(String, MessageState)>>, EventRefusal> {
-    if *on == Attempted::Deadline && work.revision != revision {
-        return Ok(None);
-    }
-    tried(state, work, on, max_attempts)
+    messages: &mut Vec<(String, MessageState)>,
+) -> Result<EventOutcome, EventRefusal> {
+    let is_early = *on == Attempted::Deadline && work.revision != revision;
+    let after = state.after(messages);
+    let counted = if is_early { None } else { tried(&after, work, on, max_attempts)? };
+    let Some(counted) = counted else {
+        work.free(Some(Wake::ready(Millis::MIN)));
+        return Ok(EventOutcome::Done);
+    };
+    messages.extend(counted);
+    Ok(EventOutcome::Goes)
 }
 
 /// Sets aside work with too many attempts by workers that ended without an outcome.

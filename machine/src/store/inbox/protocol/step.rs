@@ -53,7 +53,7 @@ fn decide(state: &InboxState, event: &Event) -> Result<Effects, EventRefusal> {
 }
 
 impl Schedule {
-    fn free(&mut self, wake: Option<Wake>) {
+    pub(super) fn free(&mut self, wake: Option<Wake>) {
         self.lease = None;
         self.wake = wake;
         self.others_at = None;
@@ -159,20 +159,14 @@ impl Moved {
         if *by_handler {
             work.seen_end = None;
         }
-        let mut outcome = EventOutcome::Done;
-        let after = state.after(&messages);
-        match next {
-            // The message that comes next may have been tried too often, or a deadline may come too
-            // early: then the lease is released.
-            AfterMove::Go(on) => match begun(&after, &mut work, on, (*revision, *max_attempts))? {
-                Some(counted) => {
-                    messages.extend(counted);
-                    outcome = EventOutcome::Goes;
-                }
-                None => work.free(Some(Wake::ready(Millis::MIN))),
-            },
-            AfterMove::Yield { now } => work.free(Some(Wake::ready(*now))),
-        }
+        let limits = (*revision, *max_attempts);
+        let outcome = match next {
+            AfterMove::Go(on) => begun(state, &mut work, on, limits, &mut messages)?,
+            AfterMove::Yield { now } => {
+                work.free(Some(Wake::ready(*now)));
+                EventOutcome::Done
+            }
+        };
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
 }
@@ -198,14 +192,8 @@ impl Switch {
         let mut work = held(state, *token)?;
         let mut messages = given_back(state, &mut work, was);
         messages.extend(looked_at(state, refused, kept));
-        let mut outcome = EventOutcome::Done;
-        match begun(&state.after(&messages), &mut work, on, (*revision, *max_attempts))? {
-            Some(counted) => {
-                messages.extend(counted);
-                outcome = EventOutcome::Goes;
-            }
-            None => work.free(Some(Wake::ready(Millis::MIN))),
-        }
+        let limits = (*revision, *max_attempts);
+        let outcome = begun(state, &mut work, on, limits, &mut messages)?;
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
 }
