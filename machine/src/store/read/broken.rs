@@ -5,12 +5,7 @@ use std::{
 
 use crate::{
     id::Id,
-    store::{
-        backend::FoundRow,
-        error::LoadError,
-        handle::Store,
-        read::{load::history, query::Query},
-    },
+    store::{error::LoadError, handle::Store, read::query::Query},
 };
 
 /// The unreadable rows that a scan of the machines that have not ended found, and the time until
@@ -54,28 +49,11 @@ impl Store {
         while let Some(query) = next {
             let (rows, after) = self.rows(&query, true).await?;
             for (_, found) in rows {
-                let (row, head) = match found {
-                    FoundRow::Row(row, head) => (row, head),
-                    FoundRow::Missing(_) => continue,
-                    FoundRow::Broken(row) => {
-                        broken.push((row.id, LoadError::from(row).to_string()));
-                        continue;
-                    }
-                };
-                let id = row.id;
-                let written = definitions.iter().find(|known| known.fingerprint == row.definition);
-                let checked = match (self.intact(&row, head), written) {
-                    (Err(error), _) => Err(error),
-                    (Ok(_), None) => {
-                        Err(history(id, "its definition is missing from the file".to_owned()))
-                    }
-                    (Ok(_), Some(definition)) if definition.state(&row.status).is_none() => {
-                        let why = format!("its definition has no state `{}`", row.status);
-                        Err(history(id, why))
-                    }
-                    (Ok(_), Some(_)) => Ok(()),
-                };
-                broken.extend(checked.err().map(|error| (Some(id), error.to_string())));
+                let id = found.id();
+                let checked = found
+                    .row()
+                    .and_then(|(row, head)| Ok(self.placed(&row, head, &definitions).map(drop)?));
+                broken.extend(checked.err().map(|error| (id, error.to_string())));
             }
             next = after.map(|after| query.after(after));
         }

@@ -16,7 +16,7 @@ use crate::{
         inbox::message::{Delivery, Received},
         read::load::{history, summary_of, value_of},
     },
-    stored::StoredPart,
+    stored::{StoredPart, VerifyError},
 };
 
 /// A stored machine of any kind, checked as `load` checks it.
@@ -127,14 +127,7 @@ impl Store {
     ) -> Result<Observed, LoadError> {
         let (row, head) = found.row()?;
         let id = row.id;
-        let (context, head) = self.intact(&row, head)?;
-        let mut written = definitions.iter();
-        let definition = written
-            .find(|known| known.fingerprint == row.definition)
-            .ok_or_else(|| history(id, "its definition is missing from the file".to_owned()))?;
-        let state = definition
-            .state(&row.status)
-            .ok_or_else(|| history(id, format!("its definition has no state `{}`", row.status)))?;
+        let (definition, state, context, head) = self.placed(&row, head, definitions)?;
         let newest = definitions.iter().rfind(|known| known.name == definition.name);
         let data = value_of(id, StoredPart::State, &row.state)?;
         let context = value_of(id, StoredPart::Context, &context)?;
@@ -142,5 +135,25 @@ impl Store {
         let newest = Arc::clone(newest.unwrap_or(definition));
         let definition = Arc::clone(definition);
         Ok(Observed { row, head, definition, newest, state, data, context, summary })
+    }
+
+    /// The definition and the state of a row that is as it was written, its context, and its newest
+    /// digest.
+    pub(super) fn placed<'a>(
+        &self,
+        row: &Row,
+        head: Option<Digest>,
+        definitions: &'a [Arc<Definition>],
+    ) -> Result<(&'a Arc<Definition>, usize, Arc<str>, Digest), VerifyError> {
+        let id = row.id;
+        let (context, head) = self.intact(row, head)?;
+        let mut written = definitions.iter();
+        let definition = written
+            .find(|known| known.fingerprint == row.definition)
+            .ok_or_else(|| history(id, "its definition is missing from the file".to_owned()))?;
+        let state = definition
+            .state(&row.status)
+            .ok_or_else(|| history(id, format!("its definition has no state `{}`", row.status)))?;
+        Ok((definition, state, context, head))
     }
 }
