@@ -311,7 +311,7 @@ fn update(
         row.ended,
         row.contradicted,
     ];
-    let update = |sql| connection.run(sql, values);
+    let update = |sql| connection.change(sql, values);
     Ok(update(UPDATE_DATA)? == 1 || update(UPDATE_ALL)? == 1)
 }
 

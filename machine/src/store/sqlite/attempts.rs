@@ -1,7 +1,7 @@
 use rusqlite::{Connection, params, types::ToSql};
 
 use super::{
-    cached::Keyed,
+    cached::{Cached, Keyed},
     value::{Cell, Column, Columns, integer},
 };
 use crate::{
@@ -75,12 +75,12 @@ pub(super) fn read(
 
 /// The tokens of the attempts of a machine.
 pub(super) fn tokens(connection: &Connection, no: i64, id: Id) -> rusqlite::Result<Vec<i64>> {
-    let mut select = connection.prepare_cached(
+    connection.all(
         "SELECT token FROM attempt INDEXED BY attempt_key
          WHERE key = (SELECT key FROM instance WHERE no = ?1) AND instance = ?2",
-    )?;
-    let tokens = select.query_map(params![no, id.bytes()], |row| row.get(0))?;
-    tokens.collect()
+        params![no, id.bytes()],
+        |row| row.get(0),
+    )
 }
 
 fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Column<AttemptRow> {
@@ -103,22 +103,21 @@ fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Column<AttemptRow> {
 
 /// Writes a new attempt of a machine.
 pub(super) fn insert(db: Keyed<'_>, attempt: &KeyAttempt) -> rusqlite::Result<()> {
-    let mut insert = db.prepare_cached(
+    db.run(
         "INSERT INTO attempt (key, space, action, instance, token, hold, worker, expires_at, seal)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    )?;
-    insert.execute(params![
-        attempt.key,
-        attempt.space,
-        attempt.action.as_ref().map(Digest::bytes),
-        attempt.by.bytes(),
-        integer(attempt.token)?,
-        attempt.hold as i64,
-        attempt.worker,
-        attempt.expires_at,
-        attempt.seal(db.key).bytes(),
-    ])?;
-    Ok(())
+        params![
+            attempt.key,
+            attempt.space,
+            attempt.action.as_ref().map(Digest::bytes),
+            attempt.by.bytes(),
+            integer(attempt.token)?,
+            attempt.hold as i64,
+            attempt.worker,
+            attempt.expires_at,
+            attempt.seal(db.key).bytes(),
+        ],
+    )
 }
 
 /// Writes what may change of an attempt.
@@ -126,13 +125,12 @@ pub(super) fn update(
     db: Keyed<'_>,
     AttemptRow { no, attempt }: &AttemptRow,
 ) -> rusqlite::Result<()> {
-    let mut update = db.prepare_cached(
-        "UPDATE attempt SET hold = ?2, worker = ?3, expires_at = ?4, seal = ?5 WHERE no = ?1",
-    )?;
     let seal = attempt.seal(db.key);
     let hold = attempt.hold as i64;
-    update.execute(params![no, hold, attempt.worker, attempt.expires_at, seal.bytes()])?;
-    Ok(())
+    db.run(
+        "UPDATE attempt SET hold = ?2, worker = ?3, expires_at = ?4, seal = ?5 WHERE no = ?1",
+        params![no, hold, attempt.worker, attempt.expires_at, seal.bytes()],
+    )
 }
 
 #[cfg(test)]

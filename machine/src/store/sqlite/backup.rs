@@ -15,7 +15,7 @@ use rusqlite::{
 use super::{
     fail::{fail_point, fail_point_with_error},
     failure::{reopening, unavailable},
-    identity, observed,
+    identity, journal, observed,
     partial::Partial,
     readers::Source,
 };
@@ -60,9 +60,7 @@ fn copy(
     let unread = |error: rusqlite::Error| BackupError::from(unavailable(&error));
     // In a read transaction, all pages are of one moment, and the copy never starts again.
     source.execute_batch("BEGIN").map_err(unread)?;
-    let newest = source
-        .query_row("SELECT max(seq) FROM journal", [], |row| row.get::<_, Option<i64>>(0))
-        .map_err(unread)?;
+    let sequence = journal::newest(source).map_err(unread)?;
     let page_size =
         source.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0)).map_err(unread)?;
     let page_size = u64::try_from(page_size).unwrap_or(0);
@@ -96,7 +94,6 @@ fn copy(
     drop(copying);
     identity::write(&target, of.identity, true, &of.settings.key).map_err(unwritten)?;
     target.close().map_err(|(_, error)| unwritten(error))?;
-    let sequence = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
     let position = Position { generation: of.identity.generation, sequence };
     Ok(Backup { path: partial.target().to_owned(), bytes: total, position })
 }

@@ -9,8 +9,13 @@ pub(super) trait Cached {
     fn cached(&self, sql: &str) -> Result<CachedStatement<'_>>;
 
     /// Runs a statement; returns the number of rows that it changed.
-    fn run(&self, sql: &str, values: impl Params) -> Result<usize> {
+    fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
         self.cached(sql)?.execute(values)
+    }
+
+    /// Runs a statement.
+    fn run(&self, sql: &str, values: impl Params) -> Result<()> {
+        self.change(sql, values).map(drop)
     }
 
     /// The row that a query selects.

@@ -69,17 +69,10 @@ pub(super) fn select(
     parent: Id,
     by: &dyn ToSql,
 ) -> rusqlite::Result<Vec<Result<CallRow, Broken>>> {
-    let mut select = db.prepare_cached(sql)?;
-    let mut rows = select.query(params![parent.bytes(), by])?;
-    let mut calls = Vec::new();
-    while let Some(row) = rows.next()? {
-        let found = match read(Columns(row), db, parent) {
-            Ok(call) => complete(db, parent, call)?,
-            Err(reason) => Err(Broken { id: Some(parent), reason, due_at: None }),
-        };
-        calls.push(found);
-    }
-    Ok(calls)
+    db.all(sql, params![parent.bytes(), by], |row| match read(Columns(row), db, parent) {
+        Ok(call) => complete(db, parent, call),
+        Err(reason) => Ok(Err(Broken { id: Some(parent), reason, due_at: None })),
+    })
 }
 
 /// For [`child::related`].

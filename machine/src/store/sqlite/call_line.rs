@@ -42,12 +42,10 @@ pub(super) fn of(
     db: Keyed<'_>,
     entries: &[(Id, u64)],
 ) -> rusqlite::Result<Vec<Result<CallLine, Broken>>> {
-    let mut select = db.cached(&of_entry())?;
-    let mut lines = Vec::new();
+    let (sql, mut lines) = (of_entry(), Vec::new());
     for &(parent, since) in entries {
-        let mut rows = select.query(params![parent.bytes(), bounded(since)])?;
-        while let Some(row) = rows.next()? {
-            lines.push(match read(Columns(row), db, parent) {
+        lines.extend(db.all(&sql, params![parent.bytes(), bounded(since)], |row| {
+            Ok(match read(Columns(row), db, parent) {
                 Ok((id, mut line)) => {
                     if line.live.is_none() {
                         line.is_taken = has_taken(db, parent, id)?.unwrap_or_default();
@@ -55,8 +53,8 @@ pub(super) fn of(
                     Ok(line)
                 }
                 Err(reason) => Err(Broken { id: Some(parent), reason, due_at: None }),
-            });
-        }
+            })
+        })?);
     }
     Ok(lines)
 }

@@ -50,16 +50,15 @@ pub(super) fn write(db: Keyed<'_>, batch: &WriteBatch) -> rusqlite::Result<()> {
 }
 
 pub(super) fn children(db: Keyed<'_>, parent: Id) -> rusqlite::Result<Vec<Result<Child, Broken>>> {
-    let mut select = db.prepare_cached(
+    let broken = |reason| Broken { id: Some(parent), reason, due_at: None };
+    db.all(
         "SELECT c.since, c.position, c.seal, i.id, d.machine, i.status, i.ended
          FROM child c JOIN instance p ON p.no = c.parent LEFT JOIN instance i ON i.no = c.child
          LEFT JOIN definition d ON d.no = i.definition
          WHERE p.id = ?1 ORDER BY c.child",
-    )?;
-    let broken = |reason| Broken { id: Some(parent), reason, due_at: None };
-    select
-        .query_map([parent.bytes()], |row| Ok(child(Columns(row), db.key, parent).map_err(broken)))?
-        .collect()
+        [parent.bytes()],
+        |row| Ok(child(Columns(row), db.key, parent).map_err(broken)),
+    )
 }
 
 /// The children of a machine, newest first.
@@ -175,21 +174,18 @@ pub(super) fn parent_of(db: Keyed<'_>, (no, id): (i64, Id)) -> rusqlite::Result<
 
 /// The relation of a machine to its parent, if that was made one by this library.
 pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<Kinship>, Broken>> {
-    let mut select = db.prepare_cached(
-        "SELECT c.since, c.position, c.seal, p.id
+    let sql = "SELECT c.since, c.position, c.seal, p.id
          FROM instance i JOIN child c ON c.child = i.no JOIN instance p ON p.no = c.parent
-         WHERE i.id = ?1",
-    )?;
-    let mut rows = select.query([child.bytes()])?;
-    let Some(row) = rows.next()? else { return Ok(Ok(None)) };
-    let row = Columns(row);
-    let found = row.id(3, "id").and_then(|parent| {
-        let found = kinship(row, db.key, (child, parent))?;
-        let edited =
-            || format!("it was made a child of {parent} by an edit: the seal does not match");
-        found.map(Some).ok_or_else(edited)
-    });
-    Ok(found.map_err(|reason| Broken { id: Some(child), reason, due_at: None }))
+         WHERE i.id = ?1";
+    let found = db.find(sql, [child.bytes()], |row| {
+        let row = Columns(row);
+        Ok(row.id(3, "id").and_then(|parent| {
+            kinship(row, db.key, (child, parent))?.ok_or_else(|| {
+                format!("it was made a child of {parent} by an edit: the seal does not match")
+            })
+        }))
+    })?;
+    Ok(found.transpose().map_err(|reason| Broken { id: Some(child), reason, due_at: None }))
 }
 
 #[cfg(test)]

@@ -10,21 +10,15 @@ use crate::{
 
 pub(super) fn write(connection: &Connection, crew: &CrewChange) -> rusqlite::Result<()> {
     match crew {
-        CrewChange::Put(WorkerRow { id, name, body }) => {
-            connection.run(
-                "INSERT INTO worker (id, name, body) VALUES (?1, ?2, ?3)
+        CrewChange::Put(WorkerRow { id, name, body }) => connection.run(
+            "INSERT INTO worker (id, name, body) VALUES (?1, ?2, ?3)
                      ON CONFLICT (id) DO UPDATE SET name = excluded.name, body = excluded.body",
-                params![id.bytes(), name, body],
-            )?;
-        }
-        CrewChange::Remove(workers) => {
-            let mut delete = connection.prepare_cached("DELETE FROM worker WHERE id = ?1")?;
-            for id in workers {
-                delete.execute([id.bytes()])?;
-            }
-        }
+            params![id.bytes(), name, body],
+        ),
+        CrewChange::Remove(workers) => workers
+            .iter()
+            .try_for_each(|id| connection.run("DELETE FROM worker WHERE id = ?1", [id.bytes()])),
     }
-    Ok(())
 }
 
 pub(super) fn workers(connection: &Connection) -> rusqlite::Result<Vec<WorkerRow>> {

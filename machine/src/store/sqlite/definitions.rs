@@ -170,12 +170,11 @@ pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result
             Err(reason) => definitions.broken.push(format!("definition {reason}")),
         }
     }
-    let mut select = connection.prepare_cached(MISSING)?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
+    let missing = connection.all(MISSING, [], |row| {
         let no = row.get_ref(0)?.as_i64().unwrap_or(0);
-        definitions.broken.push(format!("definition number {no} is missing from the file"));
-    }
+        Ok(format!("definition number {no} is missing from the file"))
+    })?;
+    definitions.broken.extend(missing);
     Ok(definitions)
 }
 

@@ -189,7 +189,7 @@ impl Group {
         self.numbers.rolled_back();
         // Some errors roll back automatically.
         let failed = self.connection.as_ref().is_some_and(|connection| {
-            !connection.is_autocommit() && execute(connection, "ROLLBACK").is_err()
+            !connection.is_autocommit() && connection.run("ROLLBACK", []).is_err()
         });
         if failed {
             self.connection = None;
@@ -255,7 +255,7 @@ impl Group {
             if !found {
                 connection.pragma_update(None, "user_version", FORMAT)?;
             }
-            execute(connection, "COMMIT")?;
+            connection.run("COMMIT", [])?;
             Ok(found)
         });
         decided.map_err(|failure| {
@@ -328,7 +328,7 @@ fn check_format(connection: &Connection) -> Result<(), RollbackCause> {
 
 fn commit(connection: &Connection) -> rusqlite::Result<()> {
     fail_point_with_error!("store-commit");
-    execute(connection, "COMMIT")?;
+    connection.run("COMMIT", [])?;
     fail_point_with_error!("store-committed");
     Ok(())
 }
@@ -352,10 +352,6 @@ fn begin(
     busy_ms: u64,
 ) -> rusqlite::Result<()> {
     connection::wait_for_lock(busy_ms, || {
-        checkpoints.retry_after_truncation(|| execute(connection, "BEGIN IMMEDIATE"))
+        checkpoints.retry_after_truncation(|| connection.run("BEGIN IMMEDIATE", []))
     })
-}
-
-fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.run(sql, []).map(drop)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, params};
 
-use super::{failure, value::integer};
+use super::{cached::Cached, failure, value::integer};
 use crate::{
     clock,
     id::Id,
@@ -15,7 +15,7 @@ use crate::{
 /// Gives a new file an identity.
 pub(super) fn create(transaction: &Transaction<'_>, key: &DigestKey) -> rusqlite::Result<()> {
     let identity = Identity { store: Id::fresh(), generation: 1 };
-    transaction.execute(
+    transaction.run(
         "INSERT INTO store (id, generation, copied, seal) VALUES (zeroblob(16), 1, 0, x'')",
         [],
     )?;
@@ -57,12 +57,10 @@ pub(super) fn write(
 ) -> rusqlite::Result<()> {
     let (store, generation) = (identity.store.bytes(), integer(identity.generation)?);
     let seal = seal(identity, copied, key);
-    connection
-        .execute(
-            "UPDATE store SET id = ?1, generation = ?2, copied = ?3, seal = ?4",
-            params![store, generation, copied, seal.bytes()],
-        )
-        .map(drop)
+    connection.run(
+        "UPDATE store SET id = ?1, generation = ?2, copied = ?3, seal = ?4",
+        params![store, generation, copied, seal.bytes()],
+    )
 }
 
 /// And whether it is a backup that was not put to use.

@@ -28,19 +28,14 @@ pub(super) fn history(
     let (Some(no), Ok(from)) = (no_of(connection, id)?, i64::try_from(from)) else {
         return Ok(Ok(Vec::new()));
     };
-    let mut select = connection.prepare_cached(
+    let lines = connection.all(
         "SELECT number, at, definition, actor, kind, edge, body, digest
          FROM journal WHERE instance = ?1 AND number >= ?2 ORDER BY number LIMIT ?3",
+        params![no, from, bounded(limit as u64)],
+        |row| Ok(line(Columns(row), names).map(LineRef::to_line)),
     )?;
-    let mut rows = select.query(params![no, from, bounded(limit as u64)])?;
-    let mut lines = Vec::new();
-    while let Some(row) = rows.next()? {
-        match line(Columns(row), names) {
-            Ok(line) => lines.push(line.to_line()),
-            Err(reason) => return Ok(Err(Broken { id: Some(id), reason, due_at: None })),
-        }
-    }
-    Ok(Ok(lines))
+    let lines: Result<_, _> = lines.into_iter().collect();
+    Ok(lines.map_err(|reason| Broken { id: Some(id), reason, due_at: None }))
 }
 
 /// The first line creates a machine. An index has the others that are no transitions.
@@ -100,15 +95,11 @@ pub(super) fn entries(
 ) -> rusqlite::Result<Vec<Sequenced>> {
     let ReadConnection { connection, names, .. } = reader;
     names.refresh(connection)?;
-    let mut select = connection.prepare_cached(
-        "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest,
+    let sql = "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest,
                 j.seq, j.chain, i.id, j.instance
          FROM journal j LEFT JOIN instance i ON i.no = j.instance
-         WHERE j.seq > ?1 ORDER BY j.seq LIMIT ?2",
-    )?;
-    let mut rows = select.query(params![bounded(after), bounded(limit as u64)])?;
-    let mut entries = Vec::new();
-    while let Some(row) = rows.next()? {
+         WHERE j.seq > ?1 ORDER BY j.seq LIMIT ?2";
+    connection.all(sql, params![bounded(after), bounded(limit as u64)], |row| {
         let row = Columns(row);
         let id = row.id(10, "id").ok();
         let chain = row.optional(9, "chain", Cell::digest);
@@ -120,22 +111,20 @@ pub(super) fn entries(
             Ok(_) => Ok(line.to_line()),
             Err(reason) => Err(reason.clone()),
         });
-        entries.push(Sequenced {
+        Ok(Sequenced {
             // Greater than `after`, so not negative.
             seq: row.count(8, "seq").unwrap_or(0),
             id,
             line: line.map_err(|reason| Broken { id, reason, due_at: None }),
             chain: chain.unwrap_or(None),
-        });
-    }
-    Ok(entries)
+        })
+    })
 }
 
 /// The newest sequence number.
-pub(super) fn newest(reader: &mut ReadConnection) -> rusqlite::Result<u64> {
-    let newest = reader
-        .connection
-        .get("SELECT max(seq) FROM journal", [], |row| row.get::<_, Option<i64>>(0))?;
+pub(super) fn newest(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT max(seq) FROM journal";
+    let newest = connection.get(sql, [], |row| row.get::<_, Option<i64>>(0))?;
     Ok(newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0))
 }
 

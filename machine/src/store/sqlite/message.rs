@@ -50,8 +50,7 @@ pub(super) fn update(
             message.fault.as_ref().map(|fault| &fault.error),
             message.fault.as_ref().map(|fault| fault.cause as i64),
         ],
-    )?;
-    Ok(())
+    )
 }
 
 /// Another message takes the correlation id of one that was set aside.
@@ -61,8 +60,7 @@ pub(super) fn replace(db: Keyed<'_>, no: i64, correlation: &str) -> rusqlite::Re
     db.run(
         "UPDATE message SET status = ?2, status_seal = ?3, replaced = no WHERE no = ?1",
         params![no, status as i64, seal_of_status(db.key, &sent, status).bytes()],
-    )?;
-    Ok(())
+    )
 }
 
 /// Sets aside what an ended machine did not handle.
@@ -182,6 +180,5 @@ pub(super) fn insert(
             state.fault.as_ref().map(|fault| fault.cause as i64),
             sent.seen.and_then(|seen| i64::try_from(seen).ok())
         ],
-    )?;
-    Ok(())
+    )
 }

@@ -17,8 +17,6 @@ use crate::{
     },
 };
 
-const COLUMNS: &str = "no, at, human, via, name, machines, detail, outcome, seal FROM operation";
-
 /// Writes a line into the log.
 pub(super) fn log(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Result<()> {
     let newest: i64 = db.get(
@@ -43,8 +41,7 @@ pub(super) fn log(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusql
             operation.outcome,
             operation.seal(db.key).bytes(),
         ],
-    )?;
-    Ok(())
+    )
 }
 
 /// A page of the operations with smaller numbers, newest first, each with its number.
@@ -53,17 +50,15 @@ pub(super) fn operations(
     before: Option<u64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Operated>> {
-    let mut select = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} WHERE no BETWEEN 1 AND ?1 ORDER BY no DESC LIMIT ?2"
-    ))?;
+    let sql = "SELECT no, at, human, via, name, machines, detail, outcome, seal FROM operation
+               WHERE no BETWEEN 1 AND ?1 ORDER BY no DESC LIMIT ?2";
     let upto = before.map_or(i64::MAX, |before| bounded(before).saturating_sub(1));
-    let operations = select.query_map(params![upto, bounded(limit as u64)], |row| {
+    db.all(sql, params![upto, bounded(limit as u64)], |row| {
         let row = Columns(row);
         let number = row.count(0, "no").unwrap_or(0);
         let broken = |reason| Broken { id: None, reason, due_at: None };
         Ok((number, operation(row, db.key).map_err(broken)))
-    })?;
-    operations.collect()
+    })
 }
 
 fn operation(row: Columns<'_, '_>, key: &DigestKey) -> Column<Operation> {

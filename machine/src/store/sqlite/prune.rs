@@ -132,20 +132,16 @@ pub(super) fn links(
 ) -> rusqlite::Result<Vec<Link>> {
     let lines = journal::entries(reader, after, limit)?;
     let mut links: Vec<Link> = lines.into_iter().map(Link::Line).collect();
-    let mut select = reader.connection.prepare_cached(
-        "SELECT seq, digest, chain, opened, seal
-         FROM pruned WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-    )?;
-    let mut rows =
-        select.query(params![journal::bounded(after), journal::bounded(limit as u64)])?;
-    while let Some(row) = rows.next()? {
+    let sql = "SELECT seq, digest, chain, opened, seal
+               FROM pruned WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+    let page = [after, limit as u64].map(journal::bounded);
+    links.extend(reader.connection.all(sql, page, |row| {
         let row = Columns(row);
         // Greater than `after`, so not negative.
         let seq = row.count(0, "seq").unwrap_or(0);
         let line = pruned(row, &reader.key, seq);
-        let line = line.map_err(|reason| Broken { id: None, reason, due_at: None });
-        links.push(Link::Pruned(seq, line));
-    }
+        Ok(Link::Pruned(seq, line.map_err(|reason| Broken { id: None, reason, due_at: None })))
+    })?);
     links.sort_by_key(Link::seq);
     links.truncate(limit);
     Ok(links)

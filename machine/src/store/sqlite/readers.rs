@@ -270,12 +270,11 @@ impl ReadConnection {
         &mut self,
         query: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
     ) -> Result<T, Unavailable> {
-        let execute = |connection: &Connection, sql| connection.run(sql, []).map(drop);
         let run = || {
-            execute(&self.connection, "BEGIN")?;
+            self.connection.run("BEGIN", [])?;
             let result = query(self);
             if !self.connection.is_autocommit() {
-                execute(&self.connection, "ROLLBACK")?;
+                self.connection.run("ROLLBACK", [])?;
             }
             result
         };

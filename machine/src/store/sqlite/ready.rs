@@ -120,11 +120,10 @@ pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<Work
         return Ok((found, None, Vec::new()));
     };
     let work = read_work(&reader.connection, no)?;
-    let mut select = reader.connection.prepare_cached(
+    let sql =
         "SELECT correlation, actor, trigger, attempts, error, cause, status_seal, seal, sent_at
-         FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no",
-    )?;
-    let queued = select.query_map([no], |row| {
+         FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no";
+    let queued = reader.connection.all(sql, [no], |row| {
         let correlation: String = row.get(0)?;
         let seal: [u8; 32] = row.get(6).unwrap_or_default();
         let sent: [u8; 32] = row.get(7).unwrap_or_default();
@@ -139,7 +138,7 @@ pub(super) fn task(reader: &mut ReadConnection, id: Id) -> rusqlite::Result<Work
             fault: fault(row, 4)?,
         })
     })?;
-    Ok((found, work, queued.collect::<Result<_, _>>()?))
+    Ok((found, work, queued))
 }
 
 const RECEIVED: &str = "
@@ -181,8 +180,8 @@ pub(super) fn messages(
             vec![before, &limit],
         ),
     };
-    let mut select = db.prepare_cached(&format!("{RECEIVED} {which}"))?;
-    select.query_map(&parameters[..], |row| Ok(received(Columns(row), db.key)))?.collect()
+    let sql = format!("{RECEIVED} {which}");
+    db.all(&sql, &parameters[..], |row| Ok(received(Columns(row), db.key)))
 }
 
 /// A message, if it is as it was sent.

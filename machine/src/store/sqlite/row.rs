@@ -92,14 +92,11 @@ pub(super) fn of(
     ids: &[Id],
 ) -> rusqlite::Result<Vec<FoundRow>> {
     names.refresh(connection)?;
-    let mut select = connection.prepare_cached(&format!("{WHOLE} WHERE i.id = ?1"))?;
-    let mut all = Vec::with_capacity(ids.len());
-    for id in ids {
-        let mut rows = select.query([id.bytes()])?;
-        all.push(match rows.next()? {
-            Some(row) => found(Columns(row), names, true).1,
-            None => FoundRow::Missing(*id),
-        });
-    }
-    Ok(all)
+    let sql = format!("{WHOLE} WHERE i.id = ?1");
+    let one = |&id: &Id| {
+        let row =
+            connection.find(&sql, [id.bytes()], |row| Ok(found(Columns(row), names, true).1))?;
+        Ok(row.unwrap_or(FoundRow::Missing(id)))
+    };
+    ids.iter().map(one).collect()
 }

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{failure, format::FORMAT_15, identity};
+use super::{cached::Cached, failure, format::FORMAT_15, identity};
 use crate::{journal::DigestKey, store::error::OpenError};
 
 /// The SQLite application id of this library ("mach").
@@ -110,9 +110,7 @@ pub(super) fn compare(found: &Connection) -> rusqlite::Result<Vec<String>> {
 /// Returns the damage that SQLite finds in the pages of the file, and indexes that differ from
 /// their tables.
 pub(super) fn damage(found: &Connection) -> rusqlite::Result<Option<String>> {
-    let mut check = found.prepare("PRAGMA integrity_check(20)")?;
-    let rows: Vec<String> =
-        check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let rows: Vec<String> = found.all("PRAGMA integrity_check(20)", [], |row| row.get(0))?;
     // A row may have several lines; the first may only name the database.
     let lines = rows.iter().flat_map(|row| row.lines());
     let lines: Vec<_> = lines.filter(|line| *line != "ok" && !line.starts_with("***")).collect();

@@ -1,8 +1,9 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use rusqlite::{Rows, params, params_from_iter, types::Value};
+use rusqlite::{Rows, params_from_iter, types::Value};
 
 use super::{
+    cached::Cached,
     call_line::in_doubt,
     definitions::Names,
     readers::ReadConnection,
@@ -110,7 +111,6 @@ fn ranges(reader: &ReadConnection, filter: &Filter) -> rusqlite::Result<Vec<Rang
         [] => of_gates.collect(),
         statuses => statuses.iter().collect(),
     };
-    let mut ends = reader.connection.prepare_cached(ENDS)?;
     let mut ranges = Vec::new();
     for number in numbers {
         if !filter.ended {
@@ -120,7 +120,7 @@ fn ranges(reader: &ReadConnection, filter: &Filter) -> rusqlite::Result<Vec<Rang
             continue;
         }
         let statuses: Vec<String> = if wanted.is_empty() {
-            ends.query_map(params![number], |row| row.get(0))?.collect::<Result<_, _>>()?
+            reader.connection.all(ENDS, [number], |row| row.get(0))?
         } else {
             wanted.iter().copied().cloned().collect()
         };

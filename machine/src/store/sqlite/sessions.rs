@@ -1,6 +1,6 @@
-use rusqlite::{Connection, params, types::ToSqlOutput};
+use rusqlite::{Connection, types::ToSqlOutput};
 
-use super::journal::bounded;
+use super::{cached::Cached, journal::bounded};
 use crate::store::read::sessions::{SessionCursor, SessionLine};
 
 /// The newest machine of each session up to a number, newest first. It steps over older machines of
@@ -22,13 +22,10 @@ pub(super) fn sessions(
     after: Option<SessionCursor>,
     limit: usize,
 ) -> rusqlite::Result<Vec<(u64, SessionLine)>> {
-    let mut newest = connection.prepare_cached(NEWEST)?;
     let mut of_session = connection.prepare_cached(OF_SESSION)?;
     let upto = after.map_or(i64::MAX, |after| bounded(after.upto));
     let before = after.map_or(i64::MAX, |after| bounded(after.number));
-    let mut rows = newest.query(params![before, upto, bounded(limit as u64)])?;
-    let mut page = Vec::new();
-    while let Some(row) = rows.next()? {
+    connection.all(NEWEST, [before, upto, bounded(limit as u64)], |row| {
         let session = row.get_ref(1)?;
         let line = of_session.query_row([ToSqlOutput::Borrowed(session)], |of| {
             Ok(SessionLine {
@@ -38,9 +35,8 @@ pub(super) fn sessions(
                 updated_at: of.get(2)?,
             })
         })?;
-        page.push((row.get::<_, i64>(0)?.cast_unsigned(), line));
-    }
-    Ok(page)
+        Ok((row.get::<_, i64>(0)?.cast_unsigned(), line))
+    })
 }
 
 #[cfg(test)]

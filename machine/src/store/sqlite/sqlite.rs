@@ -249,7 +249,7 @@ impl Backend for Sqlite {
     }
 
     fn newest(&self) -> Reply<u64> {
-        self.readers.read(journal::newest)
+        self.readers.read(|reader| journal::newest(&reader.connection))
     }
 
     fn on_commit(&self, doorbell: DoorbellFn) {

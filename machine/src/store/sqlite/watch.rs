@@ -12,7 +12,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
+use super::{cached::Cached, failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
 use crate::{store::backend::DoorbellFn, telemetry};
 
 /// The interval of checks for other processes' commits without a sign of them.
@@ -199,9 +199,7 @@ impl Eye {
             // Without a stamp, it sees what others commit.
             *connection = opened.filter(|(_, stamp)| stamp.is_none()).map(|(opened, _)| opened);
         }
-        let read = connection.as_ref()?.prepare_cached("PRAGMA data_version");
-        let read = read.and_then(|mut pragma| pragma.query_row([], |row| row.get(0)));
-        match read {
+        match connection.as_ref()?.get("PRAGMA data_version", [], |row| row.get(0)) {
             Ok(version) => Some(Version::Counted(version)),
             Err(error) => {
                 failed(sqlite_code(&error));

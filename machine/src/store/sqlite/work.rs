@@ -147,9 +147,7 @@ fn record(
 ) -> rusqlite::Result<()> {
     match &effects.work {
         WorkChange::Keep => {}
-        WorkChange::Remove => {
-            db.run("DELETE FROM work WHERE instance = ?1", [no])?;
-        }
+        WorkChange::Remove => db.run("DELETE FROM work WHERE instance = ?1", [no])?,
         WorkChange::Set(work) => update_work(&db, no, work)?,
     }
     if let (true, Event::Send { message, .. }) = (effects.replaces, event) {
@@ -172,7 +170,7 @@ fn record(
 /// Registers a kind of machines, and all of its machines that have not ended.
 fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<()> {
     let added = connection
-        .run("INSERT INTO driven (machine) VALUES (?1) ON CONFLICT DO NOTHING", [kind])?;
+        .change("INSERT INTO driven (machine) VALUES (?1) ON CONFLICT DO NOTHING", [kind])?;
     if added == 0 {
         return Ok(());
     }
@@ -199,7 +197,7 @@ fn insert_work(
                  (SELECT count(*) FROM message m WHERE m.instance = i.no AND m.status = 0)
              FROM instance i {which} ON CONFLICT DO NOTHING"
     );
-    connection.run(&sql, params![value, driven, at, set_at]).map(drop)
+    connection.run(&sql, params![value, driven, at, set_at])
 }
 
 /// The columns of [`work_of`].
@@ -285,8 +283,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             work.queued,
             work.stuck_at,
         ],
-    )?;
-    Ok(())
+    )
 }
 
 /// The worker, `wake_at` and `set_at`.
