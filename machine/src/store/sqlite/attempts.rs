@@ -56,14 +56,14 @@ pub(super) fn read(
     while let Some(row) = rows.next()? {
         let row = Columns(row);
         if matches!(which, Attempts::All) {
-            let no = row.integer(0, "no").unwrap_or(0);
+            let no = row.at(0, "no").integer().unwrap_or(0);
             if no != before + 1 {
                 let reason = format!("an attempt before number {no} is missing");
                 found.push(Err(Broken { id: None, reason, due_at: None }));
             }
             before = no;
         }
-        let id = row.id(4, "instance").ok();
+        let id = row.at(4, "instance").id().ok();
         let stored = stored(row, db.key).map_err(|reason| Broken { id, reason, due_at: None });
         found.push(stored);
     }
@@ -85,20 +85,20 @@ pub(super) fn tokens(connection: &Connection, no: i64, id: Id) -> rusqlite::Resu
 
 fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Column<AttemptRow> {
     let attempt = KeyAttempt {
-        key: row.text(1, "key")?.to_owned(),
-        space: row.text(2, "space")?.to_owned(),
-        action: row.optional(3, "action", Cell::digest)?,
-        by: row.id(4, "instance")?,
-        token: row.count(5, "token")?,
-        hold: Hold::from_number(row.integer(6, "hold")?)
+        key: row.at(1, "key").text()?.to_owned(),
+        space: row.at(2, "space").text()?.to_owned(),
+        action: row.at(3, "action").optional(Cell::digest)?,
+        by: row.at(4, "instance").id()?,
+        token: row.at(5, "token").count()?,
+        hold: Hold::from_number(row.at(6, "hold").integer()?)
             .ok_or_else(|| "its column `hold` is unknown".to_owned())?,
-        worker: row.optional(7, "worker", Cell::text)?.map(str::to_owned),
-        expires_at: row.optional(8, "expires_at", Cell::integer)?,
+        worker: row.at(7, "worker").optional(Cell::text)?.map(str::to_owned),
+        expires_at: row.at(8, "expires_at").optional(Cell::integer)?,
     };
-    if attempt.seal(key) != row.digest(9, "seal")? {
+    if attempt.seal(key) != row.at(9, "seal").digest()? {
         return Err("an attempt at its key was changed: the seal does not match".to_owned());
     }
-    Ok(AttemptRow { no: row.integer(0, "no")?, attempt })
+    Ok(AttemptRow { no: row.at(0, "no").integer()?, attempt })
 }
 
 /// Writes a new attempt of a machine.

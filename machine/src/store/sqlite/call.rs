@@ -86,8 +86,8 @@ fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<CallRow> {
         since,
         // The queries select only those with one.
         position: position.unwrap_or_default(),
-        status: row.text(4, "status")?.to_owned(),
-        has_ended: row.flag(5, "ended")?,
+        status: row.at(4, "status").text()?.to_owned(),
+        has_ended: row.at(5, "ended").flag()?,
         hold: Hold::Free,
         action: None,
         outcome: None,

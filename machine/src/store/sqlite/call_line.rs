@@ -61,15 +61,15 @@ pub(super) fn of(
 
 fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<(Id, CallLine)> {
     let (id, _) = related(row, db.key, parent, CALL)?;
-    let has_gate = row.flag(6, "behind")?;
-    let gate = row.optional(7, "gate", Cell::text)?.unwrap_or_default();
+    let has_gate = row.at(6, "behind").flag()?;
+    let gate = row.at(7, "gate").optional(Cell::text)?.unwrap_or_default();
     let gate = has_gate.then(|| gate.to_owned());
     let state = CallState {
-        status: row.text(4, "status")?.to_owned(),
+        status: row.at(4, "status").text()?.to_owned(),
         gate,
-        in_doubt: row.flag(8, "in doubt")?,
+        in_doubt: row.at(8, "in doubt").flag()?,
     };
-    let live = (!row.flag(5, "ended")?).then_some(state);
+    let live = (!row.at(5, "ended").flag()?).then_some(state);
     Ok((id, CallLine { parent, live, is_taken: false }))
 }
 

@@ -97,9 +97,9 @@ fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Column<Child> {
     let (id, Kinship { since, position, .. }) = related(row, key, parent, ["child", "children"])?;
     Ok(Child {
         id,
-        machine: row.text(4, "machine")?.to_owned(),
-        status: row.text(5, "status")?.to_owned(),
-        has_ended: row.flag(6, "ended")?,
+        machine: row.at(4, "machine").text()?.to_owned(),
+        status: row.at(5, "status").text()?.to_owned(),
+        has_ended: row.at(6, "ended").flag()?,
         position,
         since,
     })
@@ -113,7 +113,7 @@ pub(super) fn related(
     parent: Id,
     [one, several]: [&str; 2],
 ) -> Column<(Id, Kinship)> {
-    let id = row.id(3, "id").map_err(|_| format!("one of its {several} is missing"))?;
+    let id = row.at(3, "id").id().map_err(|_| format!("one of its {several} is missing"))?;
     let kinship = kinship(row, key, (id, parent))?
         .ok_or_else(|| format!("{id} was made its {one} by an edit: the seal does not match"))?;
     Ok((id, kinship))
@@ -126,10 +126,10 @@ fn kinship(
     key: &DigestKey,
     (child, parent): (Id, Id),
 ) -> Column<Option<Kinship>> {
-    let position = row.optional(1, "position", Cell::count)?.map(u32::try_from).transpose();
+    let position = row.at(1, "position").optional(Cell::count)?.map(u32::try_from).transpose();
     let position = position.map_err(|_| "its column `position` is out of range".to_owned())?;
-    let kinship = Kinship { parent, since: row.count(0, "since")?, position };
-    let is_sealed = row.digest(2, "seal")? == seal_of_child(key, child, &kinship);
+    let kinship = Kinship { parent, since: row.at(0, "since").count()?, position };
+    let is_sealed = row.at(2, "seal").digest()? == seal_of_child(key, child, &kinship);
     Ok(is_sealed.then_some(kinship))
 }
 
@@ -179,7 +179,7 @@ pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<K
          WHERE i.id = ?1";
     let found = db.find(sql, [child.bytes()], |row| {
         let row = Columns(row);
-        Ok(row.id(3, "id").and_then(|parent| {
+        Ok(row.at(3, "id").id().and_then(|parent| {
             kinship(row, db.key, (child, parent))?.ok_or_else(|| {
                 format!("it was made a child of {parent} by an edit: the seal does not match")
             })

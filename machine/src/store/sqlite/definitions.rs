@@ -96,12 +96,13 @@ impl Names {
         let mut rows = select.query([newest])?;
         while let Some(row) = rows.next()? {
             let row = Columns(row);
-            let (Ok(no), Ok(fingerprint)) = (row.integer(0, "no"), row.integer(1, "fingerprint"))
+            let (Ok(no), Ok(fingerprint)) =
+                (row.at(0, "no").integer(), row.at(1, "fingerprint").integer())
             else {
                 continue;
             };
             let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
-            if let Ok(machine) = row.text(2, "machine") {
+            if let Ok(machine) = row.at(2, "machine").text() {
                 self.0.insert(no, DefinitionName { machine: machine.to_owned(), fingerprint });
             }
         }
@@ -156,11 +157,11 @@ pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result
     let mut definitions = DefinitionRows::default();
     while let Some(row) = rows.next()? {
         let row = Columns(row);
-        let stored = row.integer(0, "fingerprint").and_then(|fingerprint| {
+        let stored = row.at(0, "fingerprint").integer().and_then(|fingerprint| {
             let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
-            let (body, machine) = (row.text(1, "body")?, row.text(2, "machine")?);
+            let (body, machine) = (row.at(1, "body").text()?, row.at(2, "machine").text()?);
             let definition = parsed(fingerprint, body, machine)?;
-            if row.digest(3, "seal")? != seal(key, fingerprint, body, machine) {
+            if row.at(3, "seal").digest()? != seal(key, fingerprint, body, machine) {
                 return Err(format!("{fingerprint} was changed: the seal does not match"));
             }
             Ok(definition)

@@ -70,11 +70,11 @@ pub(super) fn transitions(
     let (mut machine, mut is_known) = (None, false);
     while let Some(row) = rows.next()? {
         let row = Columns(row);
-        let no = row.integer(8, "no").ok();
+        let no = row.at(8, "no").integer().ok();
         if no != machine {
             machine = no;
             // A row without an id is reported by what reads the machines.
-            let id = row.id(9, "id");
+            let id = row.at(9, "id").id();
             is_known = id.is_ok();
             if let Ok(id) = id {
                 transitions.begin(id);
@@ -101,10 +101,10 @@ pub(super) fn entries(
          WHERE j.seq > ?1 ORDER BY j.seq LIMIT ?2";
     connection.all(sql, params![bounded(after), bounded(limit as u64)], |row| {
         let row = Columns(row);
-        let id = row.id(10, "id").ok();
-        let chain = row.optional(9, "chain", Cell::digest);
+        let id = row.at(10, "id").id().ok();
+        let chain = row.at(9, "chain").optional(Cell::digest);
         let line = line(row, names).and_then(|line| match &chain {
-            Ok(_) if id.is_none() => Err(match row.integer(11, "instance") {
+            Ok(_) if id.is_none() => Err(match row.at(11, "instance").integer() {
                 Ok(number) => format!("machine number {number} is missing from the file"),
                 Err(reason) => reason,
             }),
@@ -113,7 +113,7 @@ pub(super) fn entries(
         });
         Ok(Sequenced {
             // Greater than `after`, so not negative.
-            seq: row.count(8, "seq").unwrap_or(0),
+            seq: row.at(8, "seq").count().unwrap_or(0),
             id,
             line: line.map_err(|reason| Broken { id, reason, due_at: None }),
             chain: chain.unwrap_or(None),
@@ -129,20 +129,20 @@ pub(super) fn newest(connection: &Connection) -> rusqlite::Result<u64> {
 }
 
 fn line<'a>(row: Columns<'a, '_>, names: &Names) -> Column<LineRef<'a>> {
-    let edge = row.optional(5, "edge", Cell::integer)?;
+    let edge = row.at(5, "edge").optional(Cell::integer)?;
     Ok(LineRef {
-        number: row.count(0, "number")?,
-        at: row.integer(1, "at")?,
-        actor: row.optional(3, "actor", Cell::text)?,
-        definition: names.get(row.integer(2, "definition")?)?.fingerprint,
-        kind: EntryKind::from_number(row.integer(4, "kind")?)
+        number: row.at(0, "number").count()?,
+        at: row.at(1, "at").integer()?,
+        actor: row.at(3, "actor").optional(Cell::text)?,
+        definition: names.get(row.at(2, "definition").integer()?)?.fingerprint,
+        kind: EntryKind::from_number(row.at(4, "kind").integer()?)
             .ok_or_else(|| "its column `kind` is unknown".to_owned())?,
         edge: edge
             .map(u32::try_from)
             .transpose()
             .map_err(|_| "its column `edge` is out of range".to_owned())?,
-        body: row.optional(6, "body", Cell::text)?,
-        digest: row.digest(7, "digest")?,
+        body: row.at(6, "body").optional(Cell::text)?,
+        digest: row.at(7, "digest").digest()?,
     })
 }
 

@@ -55,30 +55,30 @@ pub(super) fn operations(
     let upto = before.map_or(i64::MAX, |before| bounded(before).saturating_sub(1));
     db.all(sql, params![upto, bounded(limit as u64)], |row| {
         let row = Columns(row);
-        let number = row.count(0, "no").unwrap_or(0);
+        let number = row.at(0, "no").count().unwrap_or(0);
         let broken = |reason| Broken { id: None, reason, due_at: None };
         Ok((number, operation(row, db.key).map_err(broken)))
     })
 }
 
 fn operation(row: Columns<'_, '_>, key: &DigestKey) -> Column<Operation> {
-    let number = row.count(0, "no")?;
+    let number = row.at(0, "no").count()?;
     let read = || {
-        let machines = row.blob(5, "machines")?.chunks(16).map(<[u8; 16]>::try_from);
+        let machines = row.at(5, "machines").blob()?.chunks(16).map(<[u8; 16]>::try_from);
         let machines = machines.map(|id| id.map(Id::from_bytes)).collect::<Result<_, _>>();
         Ok(Operation {
             number,
-            at: row.integer(1, "at")?,
-            by: row.text(2, "human")?.to_owned(),
-            via: row.text(3, "via")?.to_owned(),
-            operation: row.text(4, "name")?.to_owned(),
+            at: row.at(1, "at").integer()?,
+            by: row.at(2, "human").text()?.to_owned(),
+            via: row.at(3, "via").text()?.to_owned(),
+            operation: row.at(4, "name").text()?.to_owned(),
             machines: machines.map_err(|_| "its column `machines` is not a list of ids")?,
-            detail: row.text(6, "detail")?.to_owned(),
-            outcome: row.optional(7, "outcome", Cell::text)?.map(str::to_owned),
+            detail: row.at(6, "detail").text()?.to_owned(),
+            outcome: row.at(7, "outcome").optional(Cell::text)?.map(str::to_owned),
         })
     };
     let operation = read().map_err(|reason: String| format!("operation {number}: {reason}"))?;
-    if row.digest(8, "seal") != Ok(operation.seal(key)) {
+    if row.at(8, "seal").digest() != Ok(operation.seal(key)) {
         return Err(format!("operation {number} was changed: the seal does not match"));
     }
     Ok(operation)

@@ -138,7 +138,7 @@ pub(super) fn links(
     links.extend(reader.connection.all(sql, page, |row| {
         let row = Columns(row);
         // Greater than `after`, so not negative.
-        let seq = row.count(0, "seq").unwrap_or(0);
+        let seq = row.at(0, "seq").count().unwrap_or(0);
         let line = pruned(row, &reader.key, seq);
         Ok(Link::Pruned(seq, line.map_err(|reason| Broken { id: None, reason, due_at: None })))
     })?);
@@ -149,11 +149,11 @@ pub(super) fn links(
 
 fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Column<PrunedLine> {
     let line = PrunedLine {
-        digest: row.digest(1, "digest")?,
-        chain: row.optional(2, "chain", Cell::digest)?,
-        opened: row.flag(3, "opened")?,
+        digest: row.at(1, "digest").digest()?,
+        chain: row.at(2, "chain").optional(Cell::digest)?,
+        opened: row.at(3, "opened").flag()?,
     };
-    if line.seal(key, seq) != row.digest(4, "seal")? {
+    if line.seal(key, seq) != row.at(4, "seal").digest()? {
         return Err(format!(
             "what is left of the pruned entry {seq} was changed: the seal does not match"
         ));

@@ -186,43 +186,43 @@ pub(super) fn messages(
 
 /// A message, if it is as it was sent.
 fn received(row: Columns<'_, '_>, key: &DigestKey) -> Result<Received, Broken> {
-    let id = row.id(0, "instance").ok();
+    let id = row.at(0, "instance").id().ok();
     read(row, key).map_err(|reason| Broken { id, reason, due_at: None })
 }
 
 fn read(row: Columns<'_, '_>, key: &DigestKey) -> Column<Received> {
     let sent = Outgoing {
-        correlation: row.text(1, "correlation")?.to_owned(),
-        actor: row.text(2, "actor")?.to_owned(),
-        name: row.optional(3, "name", Cell::text)?.map(str::to_owned),
-        body: row.text(4, "body")?.to_owned(),
-        seen: row.optional(12, "seen", Cell::count)?,
+        correlation: row.at(1, "correlation").text()?.to_owned(),
+        actor: row.at(2, "actor").text()?.to_owned(),
+        name: row.at(3, "name").optional(Cell::text)?.map(str::to_owned),
+        body: row.at(4, "body").text()?.to_owned(),
+        seen: row.at(12, "seen").optional(Cell::count)?,
     };
-    let (to, sent_at) = (row.id(0, "instance")?, row.integer(5, "sent_at")?);
-    if row.digest(9, "seal") != Ok(sent.seal(key, to, sent_at)) {
+    let (to, sent_at) = (row.at(0, "instance").id()?, row.at(5, "sent_at").integer()?);
+    if row.at(9, "seal").digest() != Ok(sent.seal(key, to, sent_at)) {
         let which = crate::id::shortened(&sent.correlation);
         return Err(format!("the message `{which}` was changed: its seal does not match"));
     }
     let which = || crate::id::shortened(&sent.correlation);
-    let status = Delivery::from_number(row.integer(6, "status")?);
+    let status = Delivery::from_number(row.at(6, "status").integer()?);
     let status = status.filter(|status| {
-        let sent = row.digest(9, "seal");
+        let sent = row.at(9, "seal").digest();
         let seal = sent.map(|sent| seal_of_status(key, sent.bytes(), *status));
-        seal.is_ok() && row.digest(10, "status_seal") == seal
+        seal.is_ok() && row.at(10, "status_seal").digest() == seal
     });
     // Its correlation id is free only if it was replaced.
-    let frees_id = row.integer(13, "replaced")? != 0;
+    let frees_id = row.at(13, "replaced").integer()? != 0;
     let status = status.filter(|status| (*status == Delivery::Replaced) == frees_id);
     let status =
         status.ok_or_else(|| format!("the status of the message `{}` was changed", which()))?;
-    if row.optional(11, "trigger", Cell::text)? != sent.trigger().as_deref() {
+    if row.at(11, "trigger").optional(Cell::text)? != sent.trigger().as_deref() {
         return Err(format!("the trigger of the message `{}` was changed", which()));
     }
-    let cause = row.optional(14, "cause", Cell::integer)?;
-    let attempts = u32::try_from(row.count(7, "attempts")?).unwrap_or(u32::MAX);
+    let cause = row.at(14, "cause").optional(Cell::integer)?;
+    let attempts = u32::try_from(row.at(7, "attempts").count()?).unwrap_or(u32::MAX);
     let state = MessageState { status, attempts, ..MessageState::default() };
     Ok(Received {
-        error: row.optional(8, "error", Cell::text)?.map(str::to_owned),
+        error: row.at(8, "error").optional(Cell::text)?.map(str::to_owned),
         cause: cause.map(|cause| Cause::from_number(Some(cause))),
         ..Received::of(to, sent, sent_at, state)
     })

@@ -32,12 +32,12 @@ pub(super) const WHOLE: &str = "
 /// The machine that a row was selected for, and what is in it. What is wrong in a row concerns that
 /// machine only.
 pub(super) fn found(row: Columns<'_, '_>, names: &Names, whole: bool) -> (u64, FoundRow) {
-    let no = row.integer(0, "no").map_or(0, |no| u64::try_from(no).unwrap_or(0));
-    let id = row.id(1, "id");
+    let no = row.at(0, "no").integer().map_or(0, |no| u64::try_from(no).unwrap_or(0));
+    let id = row.at(1, "id").id();
     let found = match id.clone().and_then(|id| read(row, id, names, whole)) {
         Ok((row, digest)) => FoundRow::Row(row, digest),
         Err(reason) => {
-            let due_at = row.integer(8, "due_at").ok();
+            let due_at = row.at(8, "due_at").integer().ok();
             FoundRow::Broken(Broken { id: id.ok(), reason, due_at })
         }
     };
@@ -45,34 +45,34 @@ pub(super) fn found(row: Columns<'_, '_>, names: &Names, whole: bool) -> (u64, F
 }
 
 fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Column<(Row, Option<Digest>)> {
-    let name = names.get(row.integer(2, "definition")?)?;
+    let name = names.get(row.at(2, "definition").integer()?)?;
     let (mut summary, mut state) = ("", "");
     let (mut context, mut digest) = (None, None);
     if whole {
-        summary = row.text(17, "summary")?;
-        state = row.text(18, "state")?;
-        context = row.optional(19, "context", Cell::text)?.map(Into::into);
-        digest = row.optional(20, "digest", Cell::digest)?;
+        summary = row.at(17, "summary").text()?;
+        state = row.at(18, "state").text()?;
+        context = row.at(19, "context").optional(Cell::text)?.map(Into::into);
+        digest = row.at(20, "digest").optional(Cell::digest)?;
     }
     let row = Row {
         id,
         machine: name.machine.clone(),
         definition: name.fingerprint,
-        status: row.text(3, "status")?.to_owned(),
-        version: row.count(4, "version")?,
-        epoch: row.count(5, "epoch")?,
-        created_at: row.integer(6, "created_at")?,
-        updated_at: row.integer(7, "updated_at")?,
-        ended: row.flag(14, "ended")?,
-        contradicted: row.flag(16, "contradicted")?,
-        due_at: row.optional(8, "due_at", Cell::integer)?,
-        session: row.optional(9, "session", Cell::text)?.map(str::to_owned),
-        key: row.optional(10, "key", Cell::text)?.map(str::to_owned),
-        behind: row.optional(11, "behind", Cell::id)?,
+        status: row.at(3, "status").text()?.to_owned(),
+        version: row.at(4, "version").count()?,
+        epoch: row.at(5, "epoch").count()?,
+        created_at: row.at(6, "created_at").integer()?,
+        updated_at: row.at(7, "updated_at").integer()?,
+        ended: row.at(14, "ended").flag()?,
+        contradicted: row.at(16, "contradicted").flag()?,
+        due_at: row.at(8, "due_at").optional(Cell::integer)?,
+        session: row.at(9, "session").optional(Cell::text)?.map(str::to_owned),
+        key: row.at(10, "key").optional(Cell::text)?.map(str::to_owned),
+        behind: row.at(11, "behind").optional(Cell::id)?,
         // A defect in the row of the gate concerns the gate only.
-        gate: row.optional(15, "gate", Cell::text).ok().flatten().map(str::to_owned),
-        commit_id: row.integer(12, "commit_id")?,
-        seal: row.digest(13, "seal")?,
+        gate: row.at(15, "gate").optional(Cell::text).ok().flatten().map(str::to_owned),
+        commit_id: row.at(12, "commit_id").integer()?,
+        seal: row.at(13, "seal").digest()?,
         state: state.to_owned(),
         summary: summary.to_owned(),
         context,
