@@ -1,6 +1,11 @@
 //! The host and the process, as far as lock files need to know them.
 
-use std::{fs::File, io, path::Path, sync::OnceLock};
+use std::{
+    fs::{File, Metadata},
+    io,
+    path::Path,
+    sync::OnceLock,
+};
 
 use crate::process::Process;
 
@@ -39,22 +44,21 @@ fn id_in(path: &str) -> Option<String> {
     Some(id).filter(|id| !id.is_empty())
 }
 
-/// The inode number of a file. A copy has a different one.
-pub(crate) fn inode(file: &File) -> Option<u64> {
+/// The number of the device of a file, which is the same until the next boot, and that of the
+/// inode, of which a copy has a different one. `None` where the system has none.
+#[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "other systems have none"))]
+pub(crate) fn place(file: &Metadata) -> Option<(u64, u64)> {
     #[cfg(unix)]
-    let inode = file.metadata().ok().map(|file| std::os::unix::fs::MetadataExt::ino(&file));
-    #[cfg(not(unix))]
-    let inode = None;
-    inode
-}
+    {
+        use std::os::unix::fs::MetadataExt;
 
-/// The number of the device of a file, which is the same until the next boot.
-pub(crate) fn device(file: &File) -> Option<u64> {
-    #[cfg(unix)]
-    let device = file.metadata().ok().map(|file| std::os::unix::fs::MetadataExt::dev(&file));
+        Some((file.dev(), file.ino()))
+    }
     #[cfg(not(unix))]
-    let device = None;
-    device
+    {
+        let _ = file;
+        None
+    }
 }
 
 /// Opens a file for reading, if it is a regular one and not a link to another. It does not wait for

@@ -44,9 +44,10 @@ struct Here {
 
 impl Here {
     fn of(file: &File) -> Self {
+        let (device, inode) = file.metadata().ok().as_ref().and_then(host::place).unzip();
         Self {
-            inode: host::inode(file),
-            device: host::device(file),
+            inode,
+            device,
             is_local: host::is_local(file),
             boot: host::boot(),
             machine: host::machine(),
@@ -57,14 +58,9 @@ impl Here {
 
 impl LockRecord {
     fn of(worker: &str, file: &File) -> Self {
-        Self {
-            worker: worker.to_owned(),
-            inode: host::inode(file),
-            device: host::device(file),
-            boot: host::boot(),
-            machine: host::machine(),
-            process: host::process().clone(),
-        }
+        let Here { inode, device, boot, machine, .. } = Here::of(file);
+        let (worker, process) = (worker.to_owned(), host::process().clone());
+        Self { worker, inode, device, boot, machine, process }
     }
 
     /// The liveness that a free lock proves.

@@ -6,11 +6,14 @@ use super::{
     connection::{self, Role},
     inspect::wal,
 };
-use crate::store::error::{OpenError, Unavailable};
+use crate::store::{
+    error::{OpenError, Unavailable},
+    process::host,
+};
 
 /// Which file a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Inode(u64, u64);
+pub(super) struct Inode((u64, u64));
 
 impl Inode {
     /// `None` if it does not exist, or where the system has no inodes.
@@ -19,19 +22,8 @@ impl Inode {
     }
 
     /// `None` where the system has no inodes.
-    #[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "other systems have none"))]
     pub(super) fn of_file(file: &Metadata) -> Option<Self> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-
-            Some(Self(file.dev(), file.ino()))
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = file;
-            None
-        }
+        host::place(file).map(Self)
     }
 }
 
