@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use futures_channel::oneshot;
 
 use crate::store::{
-    backend::StoreSettings,
+    backend::{Reply, StoreSettings},
     error::{OpenError, Unavailable},
     handle::Store,
     integrity::check::{Check, ReadAs},
@@ -103,7 +103,7 @@ impl OpenOptions {
         observes: bool,
     ) -> Result<Store, OpenError> {
         let (path, settings) = (path.to_owned(), self.settings());
-        let sqlite = off_thread(move || open(&path, settings)).await??;
+        let sqlite = off_thread("machine-open", move || open(&path, settings)).await??;
         let path = sqlite.path().to_owned();
         let store = self.store(Arc::new(sqlite), Some(path.clone()), observes);
         if !self.file.with_misfits {
@@ -140,7 +140,8 @@ impl OpenOptions {
     /// [`OpenError`] if the file does not exist or cannot be opened by this program.
     pub async fn check(&self, path: impl AsRef<Path>) -> Result<Check, OpenError> {
         let (path, settings) = (path.as_ref().to_owned(), self.settings());
-        let sqlite = off_thread(move || sqlite::open_for_reading(&path, settings)).await??;
+        let open = move || sqlite::open_for_reading(&path, settings);
+        let sqlite = off_thread("machine-open", open).await??;
         let store = self.store(Arc::new(sqlite), None, true);
         let check = store.rehearse(&self.declared).await;
         store.close().await?;
@@ -159,15 +160,17 @@ impl Store {
     }
 }
 
-/// Runs blocking work on a dedicated thread.
-async fn off_thread<T: Send + 'static>(
+/// Runs blocking work on a dedicated thread, which starts at once.
+pub(super) fn off_thread<T: Send + 'static>(
+    name: &str,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unavailable> {
+) -> Reply<T> {
     let (answer, result) = oneshot::channel();
-    std::thread::Builder::new()
-        .name("machine-open".to_owned())
-        // Sending fails if the caller's future was dropped.
-        .spawn(move || drop(answer.send(work())))
-        .map_err(Unavailable::other)?;
-    result.await.map_err(|_| Unavailable::stopped())
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    // Sending fails if the caller's future was dropped.
+    let spawned = thread.spawn(move || drop(answer.send(work())));
+    Box::pin(async move {
+        spawned.map_err(Unavailable::other)?;
+        result.await.map_err(|_| Unavailable::stopped())
+    })
 }

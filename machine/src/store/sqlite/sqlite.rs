@@ -2,12 +2,10 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
     time::Instant,
 };
 
 use async_channel::Sender;
-use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
@@ -33,6 +31,7 @@ use crate::{
         },
         error::{OpenError, Unavailable},
         inbox::{message::Received, protocol::Schedule},
+        open::off_thread,
         read::{
             sessions::{SessionCursor, SessionLine},
             transitions::{Selected, Transitions},
@@ -264,18 +263,9 @@ impl Backend for Sqlite {
         if self.readers.is_closed() {
             return Box::pin(async { Err(Unavailable::stopped()) });
         }
-        let (answer, copied) = oneshot::channel();
         let source = self.source.clone();
         // On a separate thread: it takes long.
-        let thread = thread::Builder::new().name("machine-backup".to_owned());
-        let spawned = thread.spawn(move || {
-            // The receiver is dropped with the caller's future.
-            let _ = answer.send(backup::run(&source, &to, &steps));
-        });
-        Box::pin(async move {
-            spawned.map_err(Unavailable::other)?;
-            copied.await.map_err(|_| Unavailable::stopped())
-        })
+        off_thread("machine-backup", move || backup::run(&source, &to, &steps))
     }
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
