@@ -99,7 +99,6 @@ struct WorkerBody {
     /// Why it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
-    /// See [`LiveWorker`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pinned: Option<PinnedLog>,
 }
@@ -147,7 +146,6 @@ impl Store {
         Ok(self.crew().await?.alive)
     }
 
-    /// What the rows of workers say now.
     pub(crate) async fn crew(&self) -> Result<Crew, Unavailable> {
         let now = self.now();
         let (mut crew, mut joined) = (Crew::default(), Vec::new());
@@ -259,7 +257,6 @@ impl Registration {
         self.store.inner.worker.looks_again_by(at);
     }
 
-    /// The worker has ended.
     pub(crate) async fn leave(&self) -> Result<(), Unavailable> {
         self.change(CrewChange::Remove(vec![self.id])).await
     }

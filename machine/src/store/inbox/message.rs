@@ -208,7 +208,6 @@ impl Outgoing {
             && (self.body == other.body || same_body())
     }
 
-    /// The trigger that it names, if any.
     pub(crate) fn trigger(&self) -> Option<String> {
         trigger(&self.body)
     }
@@ -311,7 +310,6 @@ pub struct Received {
 }
 
 impl Received {
-    /// A message with its state on the way.
     pub(crate) fn of(to: Id, sent: Outgoing, sent_at: Millis, state: MessageState) -> Self {
         let Outgoing { correlation, actor, name, body, seen } = sent;
         let MessageState { status, attempts, fault, .. } = state;
@@ -319,7 +317,6 @@ impl Received {
         Self { to, correlation, actor, name, body, seen, sent_at, status, attempts, error, cause }
     }
 
-    /// The trigger that it names, if any.
     pub(crate) fn trigger(&self) -> Option<String> {
         trigger(&self.body)
     }

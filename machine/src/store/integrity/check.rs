@@ -170,7 +170,6 @@ pub(crate) enum ReadAs {
     Driven,
 }
 
-/// The stored definitions.
 type StoredDefinitions<'a> = &'a [Arc<Definition>];
 
 /// Takes a row, the definitions, a summary, and the next entries. After the last ones, the rules

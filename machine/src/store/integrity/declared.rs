@@ -18,7 +18,6 @@ use crate::{
     stored::{Durable, Restore},
 };
 
-/// The machines and tools that a program declares.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Declared {
     pub(crate) machines: Vec<DeclaredKind>,

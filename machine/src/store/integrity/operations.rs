@@ -28,7 +28,6 @@ impl Store {
     }
 }
 
-/// Reports what is missing between two operations.
 fn report_gap(before: Option<u64>, number: u64, report: &mut VerifyReport) {
     match before.map_or(0, |before| before.saturating_sub(number).saturating_sub(1)) {
         0 => {}

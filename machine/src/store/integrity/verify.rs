@@ -189,7 +189,6 @@ impl Verifier<'_> {
         Ok(version)
     }
 
-    /// Returns `true` if the machine with this id no longer exists.
     async fn is_gone(&self, id: Id) -> Result<bool, LoadError> {
         Ok(matches!(self.store.found(id).await?, FoundRow::Missing(_)))
     }

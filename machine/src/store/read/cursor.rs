@@ -12,7 +12,6 @@ pub struct Cursor {
     pub(crate) number: u64,
 }
 
-/// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Oldest,

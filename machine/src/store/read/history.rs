@@ -201,7 +201,6 @@ impl Store {
     }
 }
 
-/// A part of a history.
 #[derive(Debug)]
 pub(crate) struct HistoryPart {
     /// The entries, and a few before them.

@@ -181,7 +181,6 @@ pub(crate) fn value_of(
 }
 
 impl FoundRow {
-    /// The row, and the digest of the newest line.
     pub(crate) fn row(self) -> Result<(Row, Option<Digest>), LoadError> {
         match self {
             Self::Row(row, head) => Ok((row, head)),
@@ -190,7 +189,6 @@ impl FoundRow {
         }
     }
 
-    /// Like [`row`](Self::row).
     pub(crate) fn as_row(&self) -> Result<(&Row, Option<Digest>), LoadError> {
         match self {
             Self::Row(row, head) => Ok((row, *head)),

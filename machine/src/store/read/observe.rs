@@ -44,12 +44,10 @@ impl Observed {
         &self.newest
     }
 
-    /// The number of its transitions.
     pub(crate) fn transitions(&self) -> u64 {
         self.summary.transitions
     }
 
-    /// When its next deadline is due.
     pub(crate) fn due_at(&self) -> Option<Millis> {
         self.summary.due_at()
     }
@@ -70,7 +68,6 @@ impl Observed {
 }
 
 impl Store {
-    /// A machine of any kind.
     pub(crate) async fn observed_one(&self, id: Id) -> Result<Observed, LoadError> {
         let found = self.found(id).await?;
         let definitions = self.all_definitions().await?;

@@ -32,7 +32,6 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Selected {
     pub(crate) session: String,
-    /// The kind of the machines.
     pub(crate) machine: &'static str,
     /// Their places in the order of creation, from the first to the last.
     pub(crate) first: u64,
@@ -56,7 +55,6 @@ pub(crate) struct Step {
     pub(crate) name: Option<Arc<str>>,
 }
 
-/// The transitions of some machines.
 #[derive(Debug, Default)]
 pub(crate) struct Transitions {
     steps: Vec<Step>,
@@ -135,7 +133,6 @@ impl<T> WithTransitions<T> {
         })
     }
 
-    /// The number of transitions.
     pub(crate) fn len(&self) -> usize {
         self.transitions.iter().map(|part| part.steps.len()).sum()
     }

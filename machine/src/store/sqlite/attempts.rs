@@ -73,7 +73,6 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// The tokens of the attempts of a machine.
 pub(super) fn tokens(connection: &Connection, no: i64, id: Id) -> rusqlite::Result<Vec<i64>> {
     connection.all(
         "SELECT token FROM attempt INDEXED BY attempt_key
@@ -101,7 +100,6 @@ fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Column<AttemptRow> {
     Ok(AttemptRow { no: row.at(0, "no").integer()?, attempt })
 }
 
-/// Writes a new attempt of a machine.
 pub(super) fn insert(db: Keyed<'_>, attempt: &KeyAttempt) -> rusqlite::Result<()> {
     db.run(
         "INSERT INTO attempt (key, space, action, instance, token, hold, worker, expires_at, seal)

@@ -13,12 +13,10 @@ pub(super) trait Cached {
         self.cached(sql)?.execute(values)
     }
 
-    /// Runs a statement.
     fn run(&self, sql: &str, values: impl Params) -> Result<()> {
         self.change(sql, values).map(drop)
     }
 
-    /// The row that a query selects.
     fn get<T>(
         &self,
         sql: &str,
@@ -28,7 +26,6 @@ pub(super) trait Cached {
         self.cached(sql)?.query_row(values, read)
     }
 
-    /// The row that a query selects, if there is one.
     fn find<T>(
         &self,
         sql: &str,
@@ -38,7 +35,6 @@ pub(super) trait Cached {
         self.get(sql, values, read).optional()
     }
 
-    /// The rows that a query selects.
     fn all<T>(
         &self,
         sql: &str,

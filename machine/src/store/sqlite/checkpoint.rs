@@ -132,7 +132,6 @@ impl Checkpoints {
         }
     }
 
-    /// Called after each commit.
     pub(super) fn committed(&mut self, connection: &Connection) {
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         if !self.shared.awake.swap(true, Ordering::AcqRel) {

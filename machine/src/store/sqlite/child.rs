@@ -143,7 +143,6 @@ pub(super) struct Parent {
     pub(super) is_of_visit: bool,
 }
 
-/// The parent of a machine, by its number.
 static PARENT: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT c.since, c.position, c.seal, c.parent, c.since > {ENTERED}

@@ -10,7 +10,6 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use super::failure;
 use crate::store::error::OpenError;
 
-/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Creates the file if needed.
@@ -110,7 +109,6 @@ pub(super) fn pause() -> Duration {
     Duration::from_micros(1000 + RandomState::new().build_hasher().finish() % 1000)
 }
 
-/// Verifies that the connection uses a write-ahead log.
 pub(super) fn check_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     let found = mode.map_err(|error| failure::opening(&error, path))?;

@@ -128,7 +128,6 @@ impl Names {
     }
 }
 
-/// The number of the newest definition.
 pub(super) fn newest(connection: &Connection) -> rusqlite::Result<u64> {
     let newest: Option<i64> =
         connection.get("SELECT max(no) FROM definition", [], |row| row.get(0))?;

@@ -57,7 +57,6 @@ pub(super) fn is_busy(error: &Error) -> bool {
     )
 }
 
-/// Checks whether an error has this extended code.
 pub(super) fn is_extended(error: &Error, code: i32) -> bool {
     matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == code)
 }
@@ -87,7 +86,6 @@ pub(super) fn reopening(error: OpenError) -> Unavailable {
     }
 }
 
-/// The result code of SQLite, if there is one.
 pub(super) fn sqlite_code(error: &Error) -> Option<i32> {
     error.sqlite_error().map(|error| error.extended_code)
 }

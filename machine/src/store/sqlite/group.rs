@@ -33,7 +33,6 @@ use crate::{
 /// process has much to write does not fail because another one commits at that moment.
 const LEAST_MS: u64 = 10;
 
-/// The outcome of one batch.
 pub(super) type WriteOutcome = Result<Result<AppliedBatch, Rejected>, Unavailable>;
 
 /// Called with each connection that is opened.

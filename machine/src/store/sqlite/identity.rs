@@ -12,7 +12,6 @@ use crate::{
     store::{backend::Identity, error::OpenError},
 };
 
-/// Gives a new file an identity.
 pub(super) fn create(transaction: &Transaction<'_>, key: &DigestKey) -> rusqlite::Result<()> {
     let identity = Identity { store: Id::fresh(), generation: 1 };
     transaction.run(
@@ -22,7 +21,6 @@ pub(super) fn create(transaction: &Transaction<'_>, key: &DigestKey) -> rusqlite
     write(transaction, identity, false, key)
 }
 
-/// Reads and checks it.
 pub(super) fn of(
     connection: &Connection,
     path: &Path,

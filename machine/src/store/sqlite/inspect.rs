@@ -172,12 +172,10 @@ fn immutable(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// The write-ahead log of the database.
 pub(super) fn wal(path: &Path) -> PathBuf {
     with_suffix(path, "-wal")
 }
 
-/// A file whose name begins with that of the database.
 pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Lines of one machine, from a number on.
 pub(super) fn history(
     reader: &mut ReadConnection,
     id: Id,
@@ -43,14 +42,12 @@ const OTHERS: &str = "
     SELECT count(*) FROM journal
     WHERE instance = (SELECT no FROM instance WHERE id = ?1) AND number < ?2 AND kind > 1";
 
-/// The number of transitions among the lines before one of a machine.
 pub(super) fn moves_before(connection: &Connection, id: Id, number: u64) -> rusqlite::Result<u64> {
     let others: i64 =
         connection.get(OTHERS, params![id.bytes(), bounded(number)], |row| row.get(0))?;
     Ok(number.saturating_sub(1).saturating_sub(others.cast_unsigned()))
 }
 
-/// The transitions of some machines of a session.
 pub(super) fn transitions(
     reader: &mut ReadConnection,
     of: &Selected,
@@ -87,7 +84,6 @@ pub(super) fn transitions(
     Ok(transitions.finish())
 }
 
-/// Lines of all machines, after a sequence number.
 pub(super) fn entries(
     reader: &mut ReadConnection,
     after: u64,
@@ -121,7 +117,6 @@ pub(super) fn entries(
     })
 }
 
-/// The newest sequence number.
 pub(super) fn newest(connection: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT max(seq) FROM journal";
     let newest = connection.get(sql, [], |row| row.get::<_, Option<i64>>(0))?;

@@ -117,7 +117,6 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The error and the cause of a message.
 pub(super) fn fault(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Fault>> {
     let Some(error) = row.get(first)? else { return Ok(None) };
     Ok(Some(Fault { cause: Cause::from_number(row.get(first + 1)?), error }))

@@ -17,7 +17,6 @@ use crate::{
     },
 };
 
-/// Writes a line into the log.
 pub(super) fn log(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Result<()> {
     let newest: i64 = db.get(
         // An edit may have made any number of one: there is always a next one.
@@ -44,7 +43,6 @@ pub(super) fn log(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusql
     )
 }
 
-/// A page of the operations with smaller numbers, newest first, each with its number.
 pub(super) fn operations(
     db: Keyed<'_>,
     before: Option<u64>,

@@ -2,7 +2,6 @@ use std::collections::HashMap;
 
 use crate::id::Id;
 
-/// The maximum number of remembered machines.
 const CAPACITY: usize = 16 * 1024;
 
 /// Where machines that were written lately are in the table, so that the next write of one needs no

@@ -28,7 +28,6 @@ use crate::{
     stored::Hold,
 };
 
-/// The outcome of the checks.
 #[derive(Debug)]
 pub(super) enum Admission {
     /// With the rows of the machines that are there.
@@ -78,7 +77,6 @@ fn current(connection: &Connection, id: Id) -> rusqlite::Result<Option<Current>>
     })
 }
 
-/// The version of a machine.
 pub(super) fn version(connection: &Connection, id: Id) -> rusqlite::Result<Option<u64>> {
     Ok(current(connection, id)?.map(|row| row.version))
 }

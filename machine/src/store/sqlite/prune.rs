@@ -124,7 +124,6 @@ fn remove(db: Keyed<'_>, no: i64, opened: &[i64]) -> rusqlite::Result<u64> {
     Ok(removed)
 }
 
-/// Lines, and the remains of pruned ones, in order.
 pub(super) fn links(
     reader: &mut ReadConnection,
     after: u64,

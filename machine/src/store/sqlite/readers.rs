@@ -74,7 +74,6 @@ pub(super) struct ReadConnection {
     pub(super) names: Names,
     pub(super) key: DigestKey,
     source: Source,
-    /// Which file it is.
     file: Option<Inode>,
     /// See [`observed::open`].
     stamp: Option<Stamp>,

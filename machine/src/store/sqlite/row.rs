@@ -80,12 +80,10 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Column<(Row
     Ok((row, digest))
 }
 
-/// The number of a machine.
 pub(super) fn no_of(connection: &Connection, id: Id) -> rusqlite::Result<Option<i64>> {
     connection.find("SELECT no FROM instance WHERE id = ?1", [id.bytes()], |row| row.get(0))
 }
 
-/// The whole rows of some machines, in this order.
 pub(super) fn of(
     connection: &Connection,
     names: &mut Names,

@@ -70,7 +70,6 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Checks whether nothing was created in the file yet.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM sqlite_schema";
     connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count == 0)

@@ -16,7 +16,6 @@ const OF_SESSION: &str = "
     SELECT count(*), min(created_at), max(updated_at)
     FROM instance INDEXED BY instance_session WHERE session = ?1";
 
-/// A page of the sessions after a place, each with the number of its newest machine up to there.
 pub(super) fn sessions(
     connection: &Connection,
     after: Option<SessionCursor>,

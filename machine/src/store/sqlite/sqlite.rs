@@ -69,7 +69,6 @@ impl Sqlite {
         Ok(Self { source, readers, blocking: Blocking::default(), watch, writing })
     }
 
-    /// A file that is only read.
     pub(super) fn start_for_reading(
         source: Source,
         reader: (Connection, Option<Stamp>),

@@ -151,7 +151,6 @@ fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells
 /// Looks whether the file has changed.
 struct Eye {
     source: Source,
-    /// Which file is open.
     file: Option<Inode>,
 }
 

@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-/// Writes the decided effects. `place` finds the machines that the batch has created.
 pub(super) fn write(
     db: Keyed<'_>,
     batch: &WriteBatch,

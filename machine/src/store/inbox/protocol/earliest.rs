@@ -3,11 +3,8 @@ use crate::clock::Millis;
 /// What a worker does next for a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It applies the message.
     Message,
-    /// It calls the handler.
     Handler,
-    /// It fires the deadline.
     Deadline,
 }
 

@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 
 use super::{Delivery, InboxState, MessageState, Schedule};
 
-/// The changes that an event makes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     pub(crate) work: WorkChange,
@@ -16,7 +15,6 @@ pub(crate) struct Effects {
     pub(crate) outcome: EventOutcome,
 }
 
-/// The change to the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum WorkChange {
@@ -26,7 +24,6 @@ pub(crate) enum WorkChange {
     Remove,
 }
 
-/// The outcome of an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum EventOutcome {
     #[default]
@@ -52,11 +49,9 @@ pub(crate) enum EventRefusal {
     Lost,
     /// Another worker has the lease, or was faster.
     Taken,
-    /// There is nothing to do yet.
     NotReady,
     /// The message was handled, or set aside.
     NotQueued,
-    /// Another message has the correlation id.
     OtherMessage,
     /// A person sends a message that is known.
     Duplicate,

@@ -56,7 +56,6 @@ impl Event {
     }
 }
 
-/// A worker requests the lease, and names its first task.
 #[derive(Debug, Clone)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Claim {
@@ -68,11 +67,9 @@ pub(crate) struct Claim {
     /// The holder of the lease has ended for certain.
     pub(crate) holder_ended: bool,
     pub(crate) on: Attempted,
-    /// The maximum number of attempts.
     pub(crate) max_attempts: u32,
 }
 
-/// The holder writes a transition of the machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Moved {
     pub(crate) token: u64,
@@ -88,12 +85,10 @@ pub(crate) struct Moved {
     pub(crate) max_attempts: u32,
 }
 
-/// The holder changes nothing, and turns to other work.
 #[derive(Debug, Clone)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Switch {
     pub(crate) token: u64,
-    /// The revision that it has seen.
     pub(crate) revision: u64,
     /// The work that it had begun.
     pub(crate) was: Attempted,
@@ -104,12 +99,10 @@ pub(crate) struct Switch {
     pub(crate) max_attempts: u32,
 }
 
-/// The holder has nothing to do for the machine.
 #[derive(Debug, Clone)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Wait {
     pub(crate) token: u64,
-    /// The revision that it has seen.
     pub(crate) revision: u64,
     pub(crate) now: Millis,
     /// The work that it has done.
@@ -128,18 +121,14 @@ pub(crate) struct Wait {
     pub(crate) kept: Vec<(String, String)>,
 }
 
-/// The holder's attempt has failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Fail {
     pub(crate) token: u64,
     pub(crate) on: Attempted,
     pub(crate) fault: Fault,
-    /// The revision that it has seen.
     pub(crate) revision: u64,
     pub(crate) now: Millis,
-    /// When to try it again.
     pub(crate) retry_at: Millis,
-    /// When the next deadline of the machine is due.
     pub(crate) due_at: Option<Millis>,
     /// As for [`Wait`].
     pub(crate) others_at: Option<Millis>,

@@ -97,6 +97,5 @@ impl Fault {
 pub(crate) struct LastFailure {
     pub(crate) fault: Fault,
     pub(crate) at: Millis,
-    /// The number of attempts.
     pub(crate) attempts: u32,
 }

@@ -20,7 +20,6 @@ pub(crate) struct InboxState {
 pub(crate) struct Schedule {
     /// The fencing token: rises with each claim, and is never given back.
     pub(crate) token: u64,
-    /// The current lease.
     pub(crate) lease: Option<Lease>,
     /// When it is due for a worker, while no worker has it; `None` while there is nothing to do.
     pub(crate) wake: Option<Wake>,
@@ -44,7 +43,6 @@ pub(crate) struct Schedule {
     pub(crate) unseen_end: Option<Millis>,
     /// When the first child ended before that, since the handler last returned.
     pub(crate) seen_end: Option<Millis>,
-    /// The number of queued messages.
     pub(crate) queued: u32,
     /// Since when nothing can move the machine, as far as the worker knew that let it wait.
     pub(crate) stuck_at: Option<Millis>,
@@ -157,7 +155,6 @@ impl Schedule {
     }
 }
 
-/// A lease.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Lease {
     /// The worker: an id that is new with each start of a process.
@@ -170,7 +167,6 @@ pub(crate) struct Lease {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MessageState {
     pub(crate) status: Delivery,
-    /// The number of attempts.
     pub(crate) attempts: u32,
     /// Why it was not taken, or why it was set aside.
     pub(crate) fault: Option<Fault>,
@@ -199,7 +195,6 @@ impl InboxState {
         after
     }
 
-    /// Applies the effects of a step.
     pub(crate) fn apply(&mut self, effects: &Effects) {
         match &effects.work {
             WorkChange::Keep => {}
