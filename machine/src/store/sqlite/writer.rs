@@ -1,6 +1,6 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -63,22 +63,19 @@ pub(super) struct Writer {
     pub(super) checkpoints: Checkpoints,
     pub(super) readers: Arc<Readers>,
     pub(super) watch: Arc<Watch>,
-    pub(super) closed: Arc<OnceLock<Result<(), Unavailable>>>,
 }
 
 impl Writer {
-    pub(super) fn run(mut self) {
+    pub(super) fn run(mut self) -> Result<(), Unavailable> {
         let served = catch_unwind(AssertUnwindSafe(|| self.serve()));
         if served.is_err() {
             telemetry::StorageFailed { operation: "writer_thread", status: None }.emit();
         }
         let closed = catch_unwind(AssertUnwindSafe(|| self.close()));
-        let result = match (served, closed) {
+        match (served, closed) {
             (Ok(()), Ok(result)) => result,
             _ => Err(Unavailable::stopped()),
-        };
-        // It is empty: nothing else sets it.
-        let _ = self.closed.set(result);
+        }
     }
 
     /// Until the queue is closed and empty.

@@ -1,11 +1,8 @@
-use std::{
-    convert::Infallible,
-    sync::{Arc, OnceLock},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
-use async_channel::{Receiver, Sender};
+use async_channel::Sender;
 use futures_channel::oneshot;
+use futures_util::future::{FutureExt, Shared};
 use rusqlite::Connection;
 
 use super::{
@@ -31,9 +28,8 @@ const QUEUE: usize = 1024;
 pub(super) struct Writing {
     jobs: Sender<WriteJob>,
     pub(super) checkpoints: Arc<CheckpointState>,
-    /// Ends when the thread has ended.
-    done: Receiver<Infallible>,
-    closed: Arc<OnceLock<Result<(), Unavailable>>>,
+    /// The result of closing the file, when the thread has ended.
+    closed: Shared<oneshot::Receiver<Result<(), Unavailable>>>,
     #[cfg(test)]
     pub(super) fault: Arc<super::tests::Fault>,
 }
@@ -53,9 +49,8 @@ impl Writing {
         let state = checkpoints.state();
         let group = Group::new(path.clone(), place, settings, connection, hook, Arc::clone(&state))
             .map_err(|error| failure::opening(&error, &path))?;
-        let closed = Arc::new(OnceLock::new());
         let (jobs, inbox) = async_channel::bounded(QUEUE);
-        let (running, done) = async_channel::bounded::<Infallible>(1);
+        let (closing, closed) = oneshot::channel();
         #[cfg(test)]
         let fault = Arc::clone(&group.fault);
         let thread = Writer {
@@ -65,20 +60,15 @@ impl Writing {
             checkpoints,
             readers: Arc::clone(readers),
             watch: Arc::clone(watch),
-            closed: Arc::clone(&closed),
         };
         std::thread::Builder::new()
             .name("machine-writer".to_owned())
-            .spawn(move || {
-                thread.run();
-                drop(running);
-            })
+            .spawn(move || drop(closing.send(thread.run())))
             .map_err(Unavailable::other)?;
         Ok(Self {
             jobs,
             checkpoints: state,
-            done,
-            closed,
+            closed: closed.shared(),
             #[cfg(test)]
             fault,
         })
@@ -107,10 +97,7 @@ impl Writing {
 
     /// Waits until the thread has ended.
     pub(super) fn closed(&self) -> Reply<()> {
-        let (done, closed) = (self.done.clone(), Arc::clone(&self.closed));
-        Box::pin(async move {
-            let _ = done.recv().await;
-            closed.get().cloned().unwrap_or_else(|| Err(Unavailable::stopped()))
-        })
+        let closed = self.closed.clone();
+        Box::pin(async move { closed.await.unwrap_or_else(|_| Err(Unavailable::stopped())) })
     }
 }
