@@ -21,6 +21,7 @@ pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod inbox;
 pub(crate) mod integrity;
+mod lock;
 #[cfg(not(test))]
 mod memory;
 #[cfg(test)]

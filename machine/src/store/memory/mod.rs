@@ -10,11 +10,7 @@ mod read;
 mod tables;
 mod work;
 
-use std::{
-    fmt,
-    future::ready,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, future::ready, sync::Mutex};
 
 pub(in crate::store) use tables::{MachineRow, Tables};
 
@@ -26,6 +22,7 @@ use super::{
         Schedules, Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
     },
     inbox::{message::Received, protocol::Schedule},
+    lock::lock,
     read::transitions::{Selected, Transitions},
     upkeep::pruning::Link,
     write::attempt::KeyAttempt,
@@ -98,11 +95,6 @@ impl Memory {
     pub(in crate::store) fn tamper<T>(&self, edit: impl FnOnce(&mut Tables) -> T) -> Option<T> {
         lock(&self.data).as_mut().map(edit)
     }
-}
-
-/// A panic under the lock cannot leave half a batch: nothing is written before all is checked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Backend for Memory {

@@ -10,7 +10,12 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use crate::{clock::Millis, id::Id, process::Liveness, store::process::lock_file};
+use crate::{
+    clock::Millis,
+    id::Id,
+    process::Liveness,
+    store::{lock::lock, process::lock_file},
+};
 
 /// The lock file of a worker, by which other processes see that it is alive.
 ///
@@ -57,7 +62,7 @@ impl WorkerLock {
 
     /// Creates the lock file, so that other processes see when this one ends.
     pub(crate) fn announce(&self) -> io::Result<()> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         if let (None, Some(database)) = (&*file, &self.database) {
             *file = Some(self.lock(database)?);
         }
@@ -67,8 +72,8 @@ impl WorkerLock {
     /// Releases the lock, as the end of the process would.
     #[cfg(all(test, feature = "worker"))]
     pub(crate) fn release(&self) {
-        drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(lock(&self.file).take());
+        let kept = lock(&self.kept).take();
         // The lock belongs to all handles of the file.
         kept.map_or(Ok(()), |file| file.unlock()).expect("the lock is released");
     }
@@ -86,7 +91,7 @@ impl WorkerLock {
     /// that nothing is written to the database. Without that it counts as silent, which is
     /// harmless.
     pub(crate) fn looks_again_by(&self, at: Millis) {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = lock(&self.file);
         if let (Some(file), Ok(at)) = (&*file, u64::try_from(at)) {
             let _ = file.set_modified(UNIX_EPOCH + Duration::from_millis(at));
         }
@@ -101,11 +106,11 @@ impl WorkerLock {
 
     /// Keeps the lock until the process ends.
     pub(crate) fn keep_lock(&self) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         if let Some(file) = file.take() {
             #[cfg(all(test, feature = "worker"))]
             {
-                *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = file.try_clone().ok();
+                *lock(&self.kept) = file.try_clone().ok();
             }
             std::mem::forget(file);
         }
@@ -118,7 +123,7 @@ impl WorkerLock {
 
     /// Another handle of the lock.
     pub(crate) fn lock_handle(&self) -> io::Result<Option<File>> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = lock(&self.file);
         file.as_ref().map(File::try_clone).transpose()
     }
 

@@ -1,11 +1,8 @@
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Mutex, time::Duration};
 
 use crate::{
     id::Id,
-    store::{error::LoadError, handle::Store, read::query::Query},
+    store::{error::LoadError, handle::Store, lock::lock, read::query::Query},
 };
 
 /// The unreadable rows that a scan of the machines that have not ended found, and the time until
@@ -27,7 +24,7 @@ impl Store {
     /// The unreadable rows of machines that have not ended: no index lists rows that were edited by
     /// hand. Of those that have ended, [`verify_all`](Self::verify_all) finds them.
     pub(crate) async fn broken_rows(&self) -> Result<BrokenRows, LoadError> {
-        let known = self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = lock(&self.inner.broken.0).clone();
         let began = self.inner.clock.uptime();
         if let Some((until, rows)) = known
             && began < until
@@ -38,7 +35,7 @@ impl Store {
         let now = self.inner.clock.uptime();
         let until = now + now.saturating_sub(began) * REST;
         let known = Some((until, rows.clone()));
-        *self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *lock(&self.inner.broken.0) = known;
         Ok(rows)
     }
 

@@ -1,11 +1,11 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use crate::{
     definition::{Definition, Fingerprint},
-    store::{backend::Backend, error::Unavailable},
+    store::{backend::Backend, error::Unavailable, lock::lock},
 };
 
 /// The definitions that the store has, as far as they were read. There are few: one per version of
@@ -27,8 +27,7 @@ struct CachedDefinitions {
 impl DefinitionCache {
     /// A definition of this program, to be written to the store.
     pub(crate) fn own(&self, definition: &'static Definition) -> Arc<Definition> {
-        // Poisoning is harmless: each collection is changed in one step.
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = lock(&self.own);
         let entry = own.entry(definition.fingerprint);
         Arc::clone(entry.or_insert_with(|| Arc::new(definition.clone())))
     }
@@ -74,7 +73,7 @@ impl DefinitionCache {
         let newest = read.broken.is_empty().then_some(newest);
         let all = Arc::new(read.intact);
         let known = CachedDefinitions { all: Arc::clone(&all), newest };
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *lock(&self.read) = known;
         Ok(all)
     }
 
@@ -84,6 +83,6 @@ impl DefinitionCache {
     }
 
     fn cached(&self) -> CachedDefinitions {
-        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.read).clone()
     }
 }

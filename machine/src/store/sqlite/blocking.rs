@@ -1,12 +1,12 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         mpsc::{self, Sender},
     },
 };
 
-use crate::telemetry;
+use crate::{store::lock::lock, telemetry};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -26,8 +26,7 @@ enum ThreadState {
 impl Blocking {
     /// Does the work, or drops it after `close`.
     pub(super) fn run(&self, work: Work) {
-        // Poisoning is harmless: the state is changed in one step.
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.0);
         if let ThreadState::Idle = &*state {
             let (sender, works) = mpsc::channel::<Work>();
             let thread = std::thread::Builder::new().name("machine-blocking".to_owned());
@@ -54,6 +53,6 @@ impl Blocking {
     /// The thread ends after its task. Nothing waits for that, as file locks may
     /// block indefinitely.
     pub(super) fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = ThreadState::Closed;
+        *lock(&self.0) = ThreadState::Closed;
     }
 }

@@ -1,7 +1,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
@@ -20,7 +20,7 @@ use super::{
     pinned::{Pinned, readers},
     schema::PAGE_SIZE,
 };
-use crate::telemetry;
+use crate::{store::lock::lock, telemetry};
 
 /// The size of the log at which the writer waits until it starts again at its beginning, as a
 /// multiple of what is between two checkpoints: about 64 MB.
@@ -89,8 +89,7 @@ impl CheckpointState {
     }
 
     fn asks(&self) -> MutexGuard<'_, Option<Sender<Ask>>> {
-        // Poisoning is harmless: it is changed in one step.
-        self.asks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.asks)
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{
-        Arc, LazyLock, Mutex, PoisonError,
+        Arc, LazyLock, Mutex,
         atomic::{AtomicI64, Ordering::Relaxed},
     },
 };
@@ -16,6 +16,8 @@ use rusqlite::{
     Connection, StatementStatus,
     trace::{StmtRef, TraceEvent, TraceEventCodes},
 };
+
+use crate::store::lock::lock;
 
 /// The work of statements, apart from those with which SQLite reads the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +46,7 @@ pub fn take(file: &Path) -> Cost {
 
 fn of(file: &Path) -> Arc<Counters> {
     let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    // Poisoning is harmless: the map is changed in one step.
-    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut files = lock(&FILES);
     Arc::clone(files.entry(path).or_default())
 }
 

@@ -1,12 +1,11 @@
 //! A reader that keeps the log from starting again at its beginning.
 
-use std::{
-    collections::BTreeSet,
-    path::Path,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::BTreeSet, path::Path, sync::Mutex};
 
-use crate::{clock::Millis, store::backend::PinnedLog};
+use crate::{
+    clock::Millis,
+    store::{backend::PinnedLog, lock::lock},
+};
 
 /// The reader that the last checkpoints have met, if there is one.
 #[derive(Debug, Default)]
@@ -34,8 +33,7 @@ impl Pinned {
         large: u64,
         readers: impl FnOnce() -> BTreeSet<u32>,
     ) {
-        // Poisoning is harmless: it is changed in one step.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         if frames == done || u64::try_from(frames).unwrap_or(0) < large {
             *known = None;
             return;
@@ -57,7 +55,7 @@ impl Pinned {
         now: Millis,
         readers: impl FnOnce() -> BTreeSet<u32>,
     ) -> Option<PinnedLog> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         let stall = known.as_mut()?;
         if !stall.pids.is_empty() {
             stall.pids = &stall.pids & &readers();

@@ -2,7 +2,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
@@ -28,6 +28,7 @@ use crate::{
     store::{
         backend::{Identity, Reply, StoreSettings},
         error::{OpenError, Unavailable},
+        lock::lock,
     },
     telemetry,
 };
@@ -115,8 +116,7 @@ impl Readers {
     }
 
     fn start_another(&self) {
-        // Poisoning is harmless: the list is changed in one step.
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = lock(&self.threads);
         if threads.len() < MAX_READERS && !self.jobs.is_closed() {
             match self.pool.clone().spawn(None) {
                 Ok(thread) => threads.push(thread),
@@ -140,8 +140,7 @@ impl Readers {
     /// Waits until every connection is closed.
     pub(super) fn join(&self) {
         self.close();
-        let threads =
-            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
             let _ = thread.join();
         }

@@ -2,7 +2,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
     },
@@ -13,7 +13,10 @@ use std::{
 use rusqlite::Connection;
 
 use super::{cached::Cached, failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
-use crate::{store::backend::DoorbellFn, telemetry};
+use crate::{
+    store::{backend::DoorbellFn, lock::lock},
+    telemetry,
+};
 
 /// The interval of checks for other processes' commits without a sign of them.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -27,9 +30,8 @@ pub(super) struct Doorbells(Mutex<Vec<DoorbellFn>>);
 
 impl Doorbells {
     pub(super) fn ring(&self) {
-        // Not under the lock: a doorbell may add another one. Poisoning is harmless: the list is
-        // changed in one step.
-        let doorbells = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Not under the lock: a doorbell may add another one.
+        let doorbells = lock(&self.0).clone();
         for doorbell in doorbells {
             if catch_unwind(AssertUnwindSafe(|| doorbell())).is_err() {
                 telemetry::StorageFailed { operation: "doorbell", status: None }.emit();
@@ -38,7 +40,7 @@ impl Doorbells {
     }
 
     pub(super) fn clear(&self) {
-        let doorbells = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let doorbells = std::mem::take(&mut *lock(&self.0));
         drop(doorbells);
     }
 }
@@ -78,8 +80,8 @@ impl Watch {
     }
 
     pub(super) fn on_commit(&self, doorbell: DoorbellFn) {
-        self.doorbells.0.lock().unwrap_or_else(PoisonError::into_inner).push(doorbell);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        lock(&self.doorbells.0).push(doorbell);
+        let mut state = lock(&self.state);
         if !matches!(*state, Watching::Idle) {
             return;
         }
@@ -104,10 +106,7 @@ impl Watch {
 
     /// Lets the thread end. The returned handle is done when it has closed its connection.
     pub(super) fn stop(&self) -> Option<JoinHandle<()>> {
-        let state = std::mem::replace(
-            &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner),
-            Watching::Closed,
-        );
+        let state = std::mem::replace(&mut *lock(&self.state), Watching::Closed);
         let Watching::Running(signs, thread) = state else { return None };
         self.stopping.store(true, Ordering::Release);
         // If the channel is full, the pending signal wakes the thread as well.
