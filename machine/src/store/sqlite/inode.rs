@@ -27,11 +27,11 @@ impl Inode {
     }
 }
 
-/// The file and the log that a store has opened. While it has a connection, nothing but a mistake
-/// removes the log, and what is written to a removed one is lost.
+/// The file and the log that a store has opened; no log if it only reads. While it has a
+/// connection, nothing but a mistake removes the log, and what is written to a removed one is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Files {
-    file: Option<Inode>,
+    pub(super) file: Option<Inode>,
     log: Option<Inode>,
 }
 
@@ -40,6 +40,11 @@ impl Files {
     /// log.
     pub(super) fn at(path: &Path) -> Self {
         Self { file: Inode::of(path), log: Inode::of(&wal(path)) }
+    }
+
+    /// The file that a path leads to, whatever its log is.
+    pub(super) fn without_log(path: &Path) -> Self {
+        Self { file: Inode::of(path), log: None }
     }
 
     /// Checks whether the path still leads to them. Where the system does not tell, it is assumed

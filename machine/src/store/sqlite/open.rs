@@ -8,7 +8,7 @@ use super::{
     deadline::OpenDeadline,
     fail::fail_point,
     failure, identity,
-    inode::{Files, Inode},
+    inode::Files,
     inspect::{Inspected, cannot_open, inspect},
     newborn, observed,
     readers::Source,
@@ -66,8 +66,8 @@ fn open_for_writing(
         waits.map_err(|error| failure::opening(&error, &path))?;
     }
     drop(inspected);
-    let (file, place) = (Inode::of(&path), Some(Files::at(&path)));
-    let source = Source { path, settings, identity, file, place, observes: false };
+    let place = Files::at(&path);
+    let source = Source { path, settings, identity, place, observes: false };
     Sqlite::start(source, connection, reader)
 }
 
@@ -81,10 +81,10 @@ pub(crate) fn open_for_reading(given: &Path, settings: StoreSettings) -> Result<
         Ok(Inspected::Interrupted) => return Err(interrupted(&path)),
         inspected => inspected.map_err(|error| observed::explain(&path, error))?,
     };
-    let file = Inode::of(&path);
+    let place = Files::without_log(&path);
     let identify = |connection: &Connection| known(connection, &path, &settings.key);
     let (reader, identity) = observed::open(&path, settings.busy_ms, deadline, identify)?;
-    let source = Source { path, settings, identity, file, place: None, observes: true };
+    let source = Source { path, settings, identity, place, observes: true };
     Sqlite::start_for_reading(source, reader)
 }
 

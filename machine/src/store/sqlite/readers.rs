@@ -20,7 +20,7 @@ use super::{
     failure::{reopening, unavailable},
     identity,
     inbox::Inbox,
-    inode::{Files, Inode},
+    inode::Files,
     observed::{self, Stamp},
 };
 use crate::{
@@ -61,10 +61,8 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) settings: StoreSettings,
     pub(super) identity: Identity,
-    /// Which file was opened first.
-    pub(super) file: Option<Inode>,
-    /// The first file and its log, for a store that writes; an observer follows the name.
-    pub(super) place: Option<Files>,
+    /// The file that is open, or was opened first; an observer follows the name.
+    pub(super) place: Files,
     /// The store must not change the file, nor create one next to it.
     pub(super) observes: bool,
 }
@@ -75,7 +73,6 @@ pub(super) struct ReadConnection {
     pub(super) names: Names,
     pub(super) key: DigestKey,
     source: Source,
-    file: Option<Inode>,
     /// See [`observed::open`].
     stamp: Option<Stamp>,
 }
@@ -161,8 +158,7 @@ impl Pool {
 
     fn serve(self, first: Option<(Connection, Option<Stamp>)>) {
         let inbox = Inbox(self.jobs.clone());
-        let file = self.source.file;
-        let mut reader = first.map(|opened| ReadConnection::new(self.source.clone(), file, opened));
+        let mut reader = first.map(|opened| ReadConnection::new(self.source.clone(), opened));
         while let Ok(job) = inbox.0.recv_blocking() {
             self.idle.fetch_sub(1, Ordering::AcqRel);
             let open = match reader.take() {
@@ -193,8 +189,8 @@ impl Source {
     /// Opens another connection to the same store.
     pub(super) fn open(&self) -> Result<(Connection, Option<Stamp>), OpenError> {
         let (path, busy_ms) = (&self.path, self.settings.busy_ms);
-        if let Some(place) = self.place {
-            return Ok((place.open(path, Role::Reader, busy_ms)?, None));
+        if !self.observes {
+            return Ok((self.place.open(path, Role::Reader, busy_ms)?, None));
         }
         let deadline = OpenDeadline::after(busy_ms);
         let identify = |connection: &Connection| identity::of(connection, path, &self.settings.key);
@@ -209,20 +205,18 @@ impl Source {
 }
 
 impl ReadConnection {
-    fn new(
-        source: Source,
-        file: Option<Inode>,
-        (connection, stamp): (Connection, Option<Stamp>),
-    ) -> Self {
+    fn new(source: Source, (connection, stamp): (Connection, Option<Stamp>)) -> Self {
         let key = source.settings.key;
-        Self { connection, names: Names::default(), key, source, file, stamp }
+        Self { connection, names: Names::default(), key, source, stamp }
     }
 
-    fn open(source: Source) -> Result<Self, OpenError> {
-        // Before it is opened: if another file takes its place in between, that is noticed.
-        let file = if source.observes { Inode::of(&source.path) } else { source.file };
+    fn open(mut source: Source) -> Result<Self, OpenError> {
+        if source.observes {
+            // Before it is opened: if another file takes its place in between, that is noticed.
+            source.place = Files::without_log(&source.path);
+        }
         let opened = source.open()?;
-        Ok(Self::new(source, file, opened))
+        Ok(Self::new(source, opened))
     }
 
     pub(super) fn keyed(&self) -> Keyed<'_> {
@@ -232,11 +226,7 @@ impl ReadConnection {
     /// Checks whether the path still leads to the file, and to its log if the store writes to it.
     /// Otherwise reads from the file are no longer valid.
     fn is_in_place(&self) -> bool {
-        let path = &self.source.path;
-        match self.source.place {
-            Some(place) => place.is_in_place(path),
-            None => self.file.is_none() || self.file == Inode::of(path),
-        }
+        self.source.place.is_in_place(&self.source.path)
     }
 
     /// Checks whether the connection sees the file as it is.

@@ -12,7 +12,13 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{cached::Cached, failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
+use super::{
+    cached::Cached,
+    failure::sqlite_code,
+    inode::{Files, Inode},
+    observed::Stamp,
+    readers::Source,
+};
 use crate::{
     store::{backend::DoorbellFn, lock::lock},
     telemetry,
@@ -95,7 +101,7 @@ impl Watch {
             let watcher = notifier::start(&source, move || {
                 let _ = writes.try_send(Sign);
             });
-            serve(&mut Eye::new(source), &stopping, &signs, &doorbells);
+            serve(&mut Eye { source, connection: None }, &stopping, &signs, &doorbells);
             drop(watcher);
         });
         match spawned {
@@ -116,7 +122,6 @@ impl Watch {
 }
 
 fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells: &Doorbells) {
-    let mut connection = None;
     let mut seen = None;
     let mut wait = Duration::ZERO;
     loop {
@@ -128,7 +133,7 @@ fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells
         if stopping.load(Ordering::Acquire) {
             return;
         }
-        let found = eye.version(&mut connection);
+        let found = eye.version();
         let failed = found.is_none();
         if failed || found != seen {
             // The first look has nothing to compare with, and one that failed might have missed
@@ -150,7 +155,7 @@ fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells
 /// Looks whether the file has changed.
 struct Eye {
     source: Source,
-    file: Option<Inode>,
+    connection: Option<Connection>,
 }
 
 /// Changes with each commit of any other connection.
@@ -163,24 +168,22 @@ enum Version {
 }
 
 impl Eye {
-    fn new(source: Source) -> Self {
-        Self { file: source.file, source }
-    }
-
     /// `None` if the version cannot be read. The next read then reports why.
-    fn version(&mut self, connection: &mut Option<Connection>) -> Option<Version> {
+    fn version(&mut self) -> Option<Version> {
         let failed = |status| telemetry::StoragePostponed { operation: "watch", status }.emit();
-        if self.file.is_some() && self.file != Inode::of(&self.source.path) {
+        let Self { source, connection } = self;
+        let file = source.place.file;
+        if file.is_some() && file != Inode::of(&source.path) {
             // A read-only store may find the same store at this path again.
-            if !self.source.observes {
+            if !source.observes {
                 failed(None);
                 return None;
             }
             *connection = None;
         }
-        if connection.is_none() && self.source.observes {
+        if connection.is_none() && source.observes {
             // Opening it is not needed to see that nothing happens.
-            match Stamp::of(&self.source.path) {
+            match Stamp::of(&source.path) {
                 Ok(Some(stamp)) => return Some(Version::AtRest(stamp)),
                 Ok(None) => {}
                 Err(_) => {
@@ -190,10 +193,10 @@ impl Eye {
             }
         }
         if connection.is_none() {
-            if self.source.observes {
-                self.file = Inode::of(&self.source.path);
+            if source.observes {
+                source.place = Files::without_log(&source.path);
             }
-            let opened = self.source.open().inspect_err(|_| failed(None)).ok();
+            let opened = source.open().inspect_err(|_| failed(None)).ok();
             // Without a stamp, it sees what others commit.
             *connection = opened.filter(|(_, stamp)| stamp.is_none()).map(|(opened, _)| opened);
         }

@@ -10,7 +10,6 @@ use super::{
     failure,
     group::Group,
     inbox::Inbox,
-    inode::Files,
     readers::{Readers, Source},
     watch::Watch,
     writer::{WriteJob, Writer},
@@ -42,7 +41,6 @@ impl Writing {
         watch: &Arc<Watch>,
     ) -> Result<Self, OpenError> {
         let Source { path, settings, place, .. } = source.clone();
-        let place = place.unwrap_or_else(|| Files::at(&path));
         let busy_ms = settings.busy_ms;
         let checkpoints = Checkpoints::new(path.clone(), place, settings.checkpoint_frames);
         let hook = Box::new(checkpoints.hook());
