@@ -19,6 +19,7 @@ use crate::{
     journal::{Digest, Line},
     store::{
         backend::{AppliedBatch, Row, Write, WriteBatch},
+        error::Unavailable,
         inbox::protocol::EventOutcome,
         write::{admission::Admitted, attempt::AttemptRow, tool::ToolRecord},
     },
@@ -60,7 +61,7 @@ impl<'a> Lines<'a> {
 
     /// The sequence number after the next lines.
     fn after(&self, lines: &[Line]) -> Result<i64, RollbackCause> {
-        let full = || RollbackCause::Refused("the journal has no more sequence numbers".to_owned());
+        let full = || RollbackCause(Unavailable::other("the journal has no more sequence numbers"));
         let count = i64::try_from(lines.len()).ok();
         count.and_then(|count| self.newest.checked_add(count)).ok_or_else(full)
     }
@@ -182,9 +183,8 @@ pub(super) fn apply<'a>(
             (Some(Current { no, .. }), Some(expected)) => {
                 // It was there when the preconditions were checked, in this transaction.
                 if !update(&db, *no, expected, &place, &write.row)? {
-                    return Err(RollbackCause::Refused(
-                        "a machine moved during a transaction".to_owned(),
-                    ));
+                    let moved = Unavailable::other("a machine moved during a transaction");
+                    return Err(RollbackCause(moved));
                 }
                 *no
             }

@@ -9,7 +9,7 @@ use super::{cached::Cached, failure::RollbackCause, value::Columns};
 use crate::{
     definition::{Definition, Fingerprint},
     journal::{Digest, DigestKey},
-    store::backend::DefinitionRows,
+    store::{backend::DefinitionRows, error::Unavailable},
 };
 
 /// The numbers of definitions in the file, by fingerprint. Definitions are never deleted.
@@ -46,12 +46,11 @@ impl Numbers {
         } else {
             let definition = given.iter().find(|definition| definition.fingerprint == fingerprint);
             let definition = definition.ok_or_else(|| {
-                RollbackCause::Refused(format!(
-                    "the definition {fingerprint} is in neither batch nor file"
-                ))
+                let reason = format!("the definition {fingerprint} is in neither batch nor file");
+                RollbackCause(Unavailable::other(reason))
             })?;
             let body = serde_json::to_string(definition).map_err(|error| {
-                RollbackCause::Refused(format!("a definition as JSON: {error}"))
+                RollbackCause(Unavailable::other(format!("a definition as JSON: {error}")))
             })?;
             let seal = seal(&self.key, fingerprint, &body, &definition.name);
             connection.run(

@@ -2,31 +2,15 @@ use std::path::Path;
 
 use rusqlite::{Error, ErrorCode, ffi};
 
-use super::schema::FORMAT;
 use crate::store::error::{OpenError, Unavailable};
 
 /// Why a transaction has to be rolled back.
 #[derive(Debug)]
-pub(super) enum RollbackCause {
-    Sqlite(Error),
-    Refused(String),
-    /// Another program changed the format of the file.
-    Format(i64),
-}
+pub(super) struct RollbackCause(pub(super) Unavailable);
 
 impl From<Error> for RollbackCause {
     fn from(error: Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<RollbackCause> for Unavailable {
-    fn from(failure: RollbackCause) -> Self {
-        match failure {
-            RollbackCause::Sqlite(error) => unavailable(&error),
-            RollbackCause::Refused(reason) => Self::other(reason),
-            RollbackCause::Format(found) => Self::format(found, FORMAT),
-        }
+        Self(unavailable(&error))
     }
 }
 

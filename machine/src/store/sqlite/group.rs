@@ -129,7 +129,7 @@ impl Group {
         fail_point!("store-begun");
         if let Err(failure) = check_format(connection) {
             self.roll_back();
-            return Err(GroupFailure::Begin(failure.into()));
+            return Err(GroupFailure::Begin(failure.0));
         }
         // A write to a file that the path no longer leads to would be lost.
         if !self.place.is_in_place(&self.path) {
@@ -142,7 +142,7 @@ impl Group {
             Ok(written) => written,
             Err(failure) => {
                 self.roll_back();
-                return Err(GroupFailure::Write(failure.into()));
+                return Err(GroupFailure::Write(failure.0));
             }
         };
         #[cfg(test)]
@@ -260,7 +260,7 @@ impl Group {
         decided.map_err(|failure| {
             // In doubt again: the next group opens another connection.
             self.connection = None;
-            failure.into()
+            failure.0
         })
     }
 }
@@ -322,7 +322,7 @@ fn write(
 /// Another program may have upgraded the file since it was opened.
 fn check_format(connection: &Connection) -> Result<(), RollbackCause> {
     let found = connection.get("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
-    if found == FORMAT { Ok(()) } else { Err(RollbackCause::Format(found)) }
+    if found == FORMAT { Ok(()) } else { Err(RollbackCause(Unavailable::format(found, FORMAT))) }
 }
 
 fn commit(connection: &Connection) -> rusqlite::Result<()> {
