@@ -18,6 +18,7 @@ use super::{
     identity, journal, observed,
     partial::Partial,
     readers::Source,
+    schema,
 };
 use crate::store::{
     error::Unavailable,
@@ -61,8 +62,7 @@ fn copy(
     // In a read transaction, all pages are of one moment, and the copy never starts again.
     source.execute_batch("BEGIN").map_err(unread)?;
     let sequence = journal::newest(source).map_err(unread)?;
-    let page_size =
-        source.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0)).map_err(unread)?;
+    let page_size = schema::number(source, "page_size").map_err(unread)?;
     let page_size = u64::try_from(page_size).unwrap_or(0);
     let unwritten = |error| partial.unwritten(&error);
     let mut target = partial.connect().map_err(unwritten)?;

@@ -7,7 +7,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::failure;
+use super::{failure, schema};
 use crate::store::error::OpenError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn read_back(
     wanted: i64,
     path: &Path,
 ) -> Result<(), OpenError> {
-    let found = connection.pragma_query_value(None, setting, |row| row.get::<_, i64>(0));
+    let found = schema::number(connection, setting);
     match found.map_err(|error| failure::opening(&error, path))? {
         found if found == wanted => Ok(()),
         found => {

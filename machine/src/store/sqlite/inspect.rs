@@ -106,8 +106,7 @@ fn header(path: &Path, deadline: OpenDeadline) -> Result<Inspected, OpenError> {
         _ => failure::opening(&error, path),
     };
     let (connection, is_locked) = open_for_reading(path, deadline.left_ms()).map_err(says)?;
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    match number("PRAGMA application_id") {
+    match schema::number(&connection, "application_id") {
         Ok(schema::APPLICATION_ID) => {}
         Ok(_) => return Err(OpenError::OtherProgram { path: path.to_owned() }),
         Err(error) if failure::is_extended(&error, ffi::SQLITE_READONLY_ROLLBACK) => {
@@ -116,7 +115,7 @@ fn header(path: &Path, deadline: OpenDeadline) -> Result<Inspected, OpenError> {
         Err(error) => return Err(says(error)),
     }
     // Format 0 means that the file is not completely created; that is decided later, under a lock.
-    match number("PRAGMA user_version").map_err(says)? {
+    match schema::number(&connection, "user_version").map_err(says)? {
         0 => {}
         found => schema::check_format(found, path)?,
     }
@@ -128,9 +127,8 @@ fn header(path: &Path, deadline: OpenDeadline) -> Result<Inspected, OpenError> {
 fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-    let id = Connection::open_with_flags(immutable(path), flags).and_then(|connection| {
-        connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0))
-    });
+    let id = Connection::open_with_flags(immutable(path), flags)
+        .and_then(|connection| schema::number(&connection, "application_id"));
     match id {
         Ok(id) if id != schema::APPLICATION_ID => {
             Err(OpenError::OtherProgram { path: path.to_owned() })

@@ -106,7 +106,7 @@ fn interrupted(path: &Path) -> OpenError {
 fn known(connection: &Connection, path: &Path, key: &DigestKey) -> Result<Identity, OpenError> {
     let says = |error| failure::opening(&error, path);
     // The write-ahead log may be newer than what was inspected; an empty file has no format.
-    let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(says)?;
+    let format = schema::number(connection, "user_version").map_err(says)?;
     if format == 0 {
         return Err(no_store_yet(path));
     }

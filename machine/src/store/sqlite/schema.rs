@@ -22,22 +22,23 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 /// misses, so that both end with the same schema.
 const STEPS: [&str; 1] = [FORMAT_15];
 
+/// A number in the header of a file.
+pub(super) fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
+}
+
 /// Gives an empty file the application id of this library, and refuses the file of another program.
 pub(super) fn claim(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let says = |error| failure::opening(&error, path);
-    let of = |connection: &Connection| {
-        connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0))
-    };
-    if of(connection).map_err(says)? == APPLICATION_ID {
+    if number(connection, "application_id").map_err(says)? == APPLICATION_ID {
         return Ok(());
     }
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
-    if of(&transaction).map_err(says)? == APPLICATION_ID {
+    if number(&transaction, "application_id").map_err(says)? == APPLICATION_ID {
         return Ok(());
     }
-    let version: i64 =
-        transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(says)?;
+    let version = number(&transaction, "user_version").map_err(says)?;
     if version != 0 || !is_empty(&transaction).map_err(says)? {
         return Err(OpenError::OtherProgram { path: path.to_owned() });
     }
@@ -54,9 +55,9 @@ pub(super) fn prepare(
     key: &DigestKey,
 ) -> Result<(), OpenError> {
     let says = |error| failure::opening(&error, path);
-    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
     let empty = is_empty(transaction).map_err(says)?;
-    let found = if empty { OLDEST - 1 } else { number("PRAGMA user_version").map_err(says)? };
+    let found =
+        if empty { OLDEST - 1 } else { number(transaction, "user_version").map_err(says)? };
     if !empty {
         check_format(found, path)?;
     }
