@@ -23,7 +23,7 @@ fn misfit_of(message: &Received, machine: &Observed) -> Option<String> {
         .filter(|(name, _)| *name != "trigger")
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let mut edges = machine.newest().edges.iter();
+    let mut edges = machine.newest.edges.iter();
     match edges.find(|it| it.trigger == trigger || it.was.iter().any(|was| was == trigger)) {
         Some(edge) => misfit(edge, &payload, false),
         None => Some("no state of the machine accepts such an event".to_owned()),

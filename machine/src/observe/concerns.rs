@@ -204,10 +204,10 @@ impl Observer {
         };
         let is_gone = match reason {
             ConcernReason::WaitsForPerson => {
-                !waits_for_person(&observed.definition, observed.state().0)
+                !waits_for_person(&observed.definition, observed.state)
             }
             ConcernReason::Overdue => {
-                observed.due_at().is_none_or(|due_at| due_at > self.store.now())
+                observed.summary.due_at().is_none_or(|due_at| due_at > self.store.now())
             }
             _ => observed.has_ended(),
         };

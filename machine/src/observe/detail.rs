@@ -159,7 +159,7 @@ impl Observer {
         let inbox = self.store.inbox(id).await?;
         let children = self.store.children(id).await?;
         // A worker would wait for an open child, too, unless there is something else to do.
-        let is_due = observed.due_at().is_some_and(|due_at| due_at <= self.store.now());
+        let is_due = observed.summary.due_at().is_some_and(|due_at| due_at <= self.store.now());
         let is_queued = |message: &Received| message.status == Delivery::Queued;
         let has_news = is_due || inbox.iter().flatten().any(is_queued);
         let schedule = self.store.schedule(id).await?;

@@ -283,7 +283,7 @@ impl Store {
             return Ok(tool.map(|needs| Ready { machine, needs, is_left: false }));
         }
         // A question needs a worker only once an answer has come.
-        let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
+        let is_due = observed.summary.due_at().is_some_and(|due_at| due_at <= before);
         if observed.is_question() && queued.is_empty() && !is_due {
             return Ok(None);
         }

@@ -129,7 +129,7 @@ impl Draft {
         early: bool,
     ) -> Result<Self, Error> {
         let observed = store.observed_one(id).await?;
-        let (written, newest) = (&*observed.definition, observed.newest());
+        let (written, newest) = (&*observed.definition, &*observed.newest);
         let (state, label) = observed.state();
         if observed.has_ended() {
             return Err(Error::refused(format!("{id} is {label}, so it accepts no more messages")));
@@ -153,7 +153,7 @@ impl Draft {
             id,
             body: body.into(),
             warning,
-            transitions: observed.transitions(),
+            transitions: observed.summary.transitions,
             answers: is_taken && observed.is_question(),
             seen: None,
         })
@@ -219,7 +219,7 @@ impl Draft {
             return Ok(None);
         }
         let machine = store.observed_one(self.id).await?;
-        if machine.transitions() != self.transitions {
+        if machine.summary.transitions != self.transitions {
             return Ok(None);
         }
         let answer = store.queued_answer(&machine).await?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    clock::Millis,
     definition::Definition,
     id::Id,
     journal::{Digest, Summary},
@@ -39,22 +38,9 @@ impl Observed {
         (self.state, &self.definition.states[self.state].label)
     }
 
-    /// The newest definition of its kind.
-    pub(crate) fn newest(&self) -> &Definition {
-        &self.newest
-    }
-
-    pub(crate) fn transitions(&self) -> u64 {
-        self.summary.transitions
-    }
-
-    pub(crate) fn due_at(&self) -> Option<Millis> {
-        self.summary.due_at()
-    }
-
     /// Returns `true` if a message was for a state that the machine has left.
     pub(crate) fn has_moved_since(&self, message: &Received) -> bool {
-        message.seen.is_some_and(|seen| seen != self.transitions())
+        message.seen.is_some_and(|seen| seen != self.summary.transitions)
     }
 
     /// Returns `true` if its state is a [question](Definition::is_question).
@@ -89,7 +75,8 @@ impl Store {
         for queued in queued.into_iter().filter(|queued| queued.fault.is_none()) {
             let found = self.inner.backend.messages(Messages::One(id, queued.correlation)).await?;
             let answers = |message: &Received| {
-                message.status == Delivery::Queued && message.seen == Some(machine.transitions())
+                message.status == Delivery::Queued
+                    && message.seen == Some(machine.summary.transitions)
             };
             if let Some(answer) = found.into_iter().flatten().find(answers) {
                 return Ok(Some(answer));
