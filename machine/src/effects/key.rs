@@ -61,8 +61,7 @@ impl Store {
         let name = execution::DEFINITION.name.as_ref();
         let mut next = Some(Query::new().machine(name).key(key.as_str()));
         let mut holds: HashMap<Id, (Hold, u64)> = HashMap::new();
-        while let Some(query) = next {
-            let (rows, after) = self.rows(&query, true).await?;
+        while let Some(rows) = self.next_rows(&mut next, true).await? {
             let definitions = self.definitions_of(&rows).await?;
             for (_, found) in rows {
                 if matches!(&found, FoundRow::Row(row, _) if row.id == id) {
@@ -83,7 +82,6 @@ impl Store {
                     holds.insert(execution.id(), (hold, execution.journal().version()));
                 }
             }
-            next = after.map(|after| query.after(after));
         }
         if holds.is_empty() {
             return Ok(None);

@@ -23,8 +23,7 @@ impl Store {
         let definitions = self.inner.backend.definitions().await?;
         let mut kinds: BTreeMap<String, CheckedMachine> = BTreeMap::new();
         let (mut done, mut next) = (0, Some(Query::new().limit(256)));
-        while let Some(query) = next {
-            let (rows, after) = self.rows(&query, true).await?;
+        while let Some(rows) = self.next_rows(&mut next, true).await? {
             for (_, found) in rows {
                 done += 1;
                 let row = match &found {
@@ -56,7 +55,6 @@ impl Store {
                 }
             }
             progress(done);
-            next = after.map(|after| query.after(after));
         }
         let machines = kinds.into_values().collect();
         Ok(Check { broken_definitions: definitions.broken, machines, ..Check::default() })

@@ -23,14 +23,12 @@ impl Store {
             .map(|attempt| (attempt.by, attempt.expires_at))
             .collect();
         let mut next = Some(Query::new().contradicted().limit(1000));
-        while let Some(query) = next {
-            let (rows, after) = self.rows(&query, false).await?;
+        while let Some(rows) = self.next_rows(&mut next, false).await? {
             for (_, found) in rows {
                 if let FoundRow::Row(row, _) = found {
                     suspects.entry(row.id).or_default();
                 }
             }
-            next = after.map(|after| query.after(after));
         }
         Ok(suspects)
     }

@@ -52,10 +52,8 @@ impl Observer {
 
     async fn ids_of(&self, query: Query) -> Result<Vec<Id>, LoadError> {
         let (mut ids, mut next) = (Vec::new(), Some(query));
-        while let Some(query) = next {
-            let (rows, after) = self.store.rows(&query, false).await?;
+        while let Some(rows) = self.store.next_rows(&mut next, false).await? {
             ids.extend(rows.iter().filter_map(|(_, found)| found.id()));
-            next = after.map(|after| query.after(after));
         }
         Ok(ids)
     }

@@ -27,18 +27,14 @@ pub(super) async fn wake(store: &Store, own: &Definition) -> Result<(), Unavaila
         }
         let query = Query::new().machine(own.name.as_ref()).statuses(states);
         let mut next = Some(query.definition(older.fingerprint).live().limit(PAGE));
-        while let Some(query) = next {
-            let (rows, after) = match store.rows(&query, false).await {
-                Err(LoadError::Unavailable(error)) => return Err(error),
-                // The check of the definitions has said so.
-                Err(_) => break,
-                Ok(page) => page,
-            };
+        // The check of the definitions has reported other errors.
+        while let Some(rows) =
+            LoadError::readable(store.next_rows(&mut next, false).await)?.flatten()
+        {
             for id in rows.iter().filter_map(|(_, found)| found.id()) {
                 let now = store.now();
                 store.under_lease(id, Event::Notify { moved: false, now }).await?;
             }
-            next = after.map(|after| query.after(after));
         }
     }
     Ok(())

@@ -260,8 +260,7 @@ impl Store {
             let own = named.definition;
             let (mut checked, known) = self.compare(own, &mut check).await?;
             let mut next = Some(Query::new().machine(own.name.as_ref()));
-            while let Some(query) = next {
-                let (rows, after) = self.rows(&query, true).await.map_err(unavailable)?;
+            while let Some(rows) = self.next_rows(&mut next, true).await.map_err(unavailable)? {
                 for (_, found) in rows {
                     checked.checked += 1;
                     let FoundRow::Row(row, _) = &found else {
@@ -273,7 +272,6 @@ impl Store {
                         checked.blocked.push(Blocked { id, state, reason });
                     }
                 }
-                next = after.map(|after| query.after(after));
             }
             check.machines.push(checked);
         }
@@ -332,8 +330,9 @@ impl Store {
                     query = query.live();
                 }
                 let mut next = Some(query);
-                while let Some(query) = next {
-                    let (rows, after) = self.rows(&query, false).await.map_err(unavailable)?;
+                while let Some(rows) =
+                    self.next_rows(&mut next, false).await.map_err(unavailable)?
+                {
                     for (_, found) in rows {
                         checked.checked += 1;
                         match found {
@@ -345,7 +344,6 @@ impl Store {
                             _ => checked.broken_rows += 1,
                         }
                     }
-                    next = after.map(|after| query.after(after));
                 }
             }
         }

@@ -20,10 +20,8 @@ impl Store {
             // The others need no individual check: their definitions fit.
             checked.checked = 0;
             let mut next = Some(Query::new().machine(definition.name.as_ref()).limit(10_000));
-            while let Some(query) = next {
-                let (rows, after) = self.rows(&query, false).await.map_err(unavailable)?;
+            while let Some(rows) = self.next_rows(&mut next, false).await.map_err(unavailable)? {
                 checked.checked += rows.len();
-                next = after.map(|after| query.after(after));
             }
         }
         Ok(check)

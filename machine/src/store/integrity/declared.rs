@@ -153,8 +153,7 @@ impl Store {
         let known = Arc::new(self.inner.backend.definitions().await?.intact);
         let mut of_tools: Vec<_> = declared.iter().copied().map(checked).collect();
         let mut next = Some(Query::new().machine(first.kind).live().limit(READ_AT_START));
-        while let Some(query) = next {
-            let (rows, after) = self.rows(&query, true).await.map_err(unavailable)?;
+        while let Some(rows) = self.next_rows(&mut next, true).await.map_err(unavailable)? {
             let (store, known) = (self.clone(), Arc::clone(&known));
             let tools: Vec<_> = declared.iter().map(|tool| Arc::clone(&tool.read)).collect();
             let read = self.run(move || {
@@ -177,7 +176,6 @@ impl Store {
                 of_tools[tool].checked += 1;
                 of_tools[tool].blocked.extend(read.err());
             }
-            next = after.map(|after| query.after(after));
         }
         check.tools.extend(of_tools);
         Ok(())

@@ -109,15 +109,13 @@ impl Verifier<'_> {
         let total_entries = store.inner.backend.newest().await?;
         let mut of_machines = 0;
         let mut next = Some(Query::new());
-        while let Some(query) = next {
-            let (rows, after) = store.rows(&query, true).await?;
+        while let Some(rows) = store.next_rows(&mut next, true).await? {
             for (_, found) in rows {
                 report.machines += 1;
                 of_machines += self.row(found, report).await?;
                 let machines = report.machines;
                 progress(VerifyProgress { machines, entries: of_machines, total_entries });
             }
-            next = after.map(|after| query.after(after));
         }
         let opened = store.verify_chain(report).await?;
         store.verify_attempts(opened, report).await?;

@@ -43,8 +43,7 @@ impl Store {
         let definitions = self.all_definitions().await?;
         let mut broken = Vec::new();
         let mut next = Some(Query::new().live().limit(PAGE));
-        while let Some(query) = next {
-            let (rows, after) = self.rows(&query, true).await?;
+        while let Some(rows) = self.next_rows(&mut next, true).await? {
             for (_, found) in rows {
                 let id = found.id();
                 let checked = found
@@ -52,7 +51,6 @@ impl Store {
                     .and_then(|(row, head)| Ok(self.placed(&row, head, &definitions).map(drop)?));
                 broken.extend(checked.err().map(|error| (id, error.to_string())));
             }
-            next = after.map(|after| query.after(after));
         }
         Ok(broken)
     }

@@ -285,6 +285,18 @@ impl Store {
         Ok(found.map(|(id, _)| id).collect())
     }
 
+    /// The rows of the next page of a query that is read page by page; `None` after the last one.
+    pub(crate) async fn next_rows(
+        &self,
+        next: &mut Option<Query>,
+        whole: bool,
+    ) -> Result<Option<Vec<(u64, FoundRow)>>, LoadError> {
+        let Some(query) = next.take() else { return Ok(None) };
+        let (rows, after) = self.rows(&query, whole).await?;
+        *next = after.map(|after| query.after(after));
+        Ok(Some(rows))
+    }
+
     /// The rows of a page, and where the next page begins.
     pub(crate) async fn rows(
         &self,
