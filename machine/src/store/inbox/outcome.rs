@@ -19,23 +19,17 @@ impl Message {
     /// `None` if it is no member of an invocation.
     pub(crate) fn outcome(call: Id, kinship: &Kinship) -> Option<Outgoing> {
         let (index, entry) = (kinship.position?, kinship.since.saturating_sub(1));
-        let name = call.to_string();
-        let body = json!({ "execution": name, "entry": entry, "index": index });
-        Some(Outgoing {
-            correlation: outcome_of(call),
-            actor: Call::KIND.to_owned(),
-            name: Some(name),
-            body: body.to_string(),
-            seen: None,
-        })
+        let body = json!({ "execution": call.to_string(), "entry": entry, "index": index });
+        Some(Self::answered(call, OutcomePlace::Execution(call), &body))
     }
 
-    /// What a machine has to know of a call without an outcome of its execution.
-    pub(crate) fn answered(to: Id, place: OutcomePlace, body: &Value) -> Outgoing {
+    /// What a machine has to know of a call, from an execution, or from itself if no execution has
+    /// an outcome.
+    pub(crate) fn answered(by: Id, place: OutcomePlace, body: &Value) -> Outgoing {
         Outgoing {
             correlation: place.to_string(),
             actor: Call::KIND.to_owned(),
-            name: Some(to.to_string()),
+            name: Some(by.to_string()),
             body: body.to_string(),
             seen: None,
         }
