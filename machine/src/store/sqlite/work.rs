@@ -6,7 +6,8 @@ use rusqlite::{Connection, Row, ToSql, params};
 
 use super::{
     cached::{Cached, Keyed},
-    child, message, row,
+    child::{self, Parent},
+    message, row,
     value::integer,
 };
 use crate::{
@@ -70,16 +71,11 @@ pub(super) fn after(
     let of_parent = (parent_leaves, parent.as_ref().is_some_and(|it| it.is_of_visit));
     let mut sent = Vec::new();
     for (to, event) in caused(write, call.as_ref(), by, of_parent, now) {
-        let recipients = match (&event, to, &parent) {
-            (Event::Drive { now }, ..) => {
-                drive_new(&db, no, &write.row.machine, *now)?;
-                continue;
-            }
-            (_, To::Parent, Some(parent)) => vec![parent.recipient],
-            (_, To::Parent, None) => continue,
-            _ => recipients(db, no, write, to)?,
-        };
-        for recipient in recipients {
+        if let Event::Drive { now } = event {
+            drive_new(&db, no, &write.row.machine, now)?;
+            continue;
+        }
+        for recipient in recipients(db, (no, id), to, parent.as_ref())? {
             let outcome = apply_event(db, recipient, &event)?;
             sent.extend(event.new_message(outcome).map(|outcome| (recipient.id, outcome)));
         }
@@ -105,13 +101,16 @@ fn drive_new(connection: &Connection, no: i64, kind: &str, now: Millis) -> rusql
 }
 
 /// The machines to which an event happens that the write of one causes.
-fn recipients(db: Keyed<'_>, no: i64, write: &Write, to: To) -> rusqlite::Result<Vec<Recipient>> {
-    let id = write.row.id;
+fn recipients(
+    db: Keyed<'_>,
+    (no, id): (i64, Id),
+    to: To,
+    parent: Option<&Parent>,
+) -> rusqlite::Result<Vec<Recipient>> {
     let recipient = |no| Recipient { no, id, ended: false };
     match to {
         To::Itself => Ok(vec![recipient(no)]),
-        // It gets more than a number.
-        To::Parent => Ok(Vec::new()),
+        To::Parent => Ok(parent.map(|parent| parent.recipient).into_iter().collect()),
         To::Behind => db.all("SELECT no FROM instance WHERE behind = ?1", [id.bytes()], |row| {
             row.get(0).map(recipient)
         }),
