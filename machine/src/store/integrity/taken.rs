@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     actor::{Actor, Call},
-    definition::{Invocation, Text},
+    definition::Text,
     id::Id,
     journal::{Entry, Fact, canonical},
     store::{
@@ -223,23 +223,22 @@ impl<'a> Taken<'a> {
             // One that is null is left out.
             item.and_then(|item| payload.get(&*item.name)).unwrap_or(&Value::Null)
         };
-        let all = match Role::of(invocation, trigger) {
-            None => return Err(format!("`{trigger}` takes none")),
-            Some(Role::Done) if invocation.set => {
-                let Value::Array(all) = item(0) else {
-                    return Err("it has no outcomes".to_owned());
-                };
-                let claims = (0..).zip(all).map(|(place, one)| Claim::of(place, one));
-                claims.collect::<Result<_, _>>()?
-            }
-            Some(Role::Done) => vec![Claim { place: 0, outcome: Ok(item(0)) }],
-            Some(Role::Failed) => vec![Claim { place: 0, outcome: Err(item(0)) }],
-            Some(Role::Each) => {
-                let place = item(1).as_u64().and_then(|place| u32::try_from(place).ok());
-                vec![Claim::of(place.ok_or("it has no index")?, item(0))?]
-            }
+        let takes = |role: &Option<Text>| role.as_ref() == Some(trigger);
+        let is_whole = invocation.set && takes(&invocation.done);
+        let all = if is_whole {
+            let Value::Array(all) = item(0) else { return Err("it has no outcomes".to_owned()) };
+            let claims = (0..).zip(all).map(|(place, one)| Claim::of(place, one));
+            claims.collect::<Result<_, _>>()?
+        } else if takes(&invocation.done) {
+            vec![Claim { place: 0, outcome: Ok(item(0)) }]
+        } else if takes(&invocation.failed) {
+            vec![Claim { place: 0, outcome: Err(item(0)) }]
+        } else if takes(&invocation.each) {
+            let place = item(1).as_u64().and_then(|place| u32::try_from(place).ok());
+            vec![Claim::of(place.ok_or("it has no index")?, item(0))?]
+        } else {
+            return Err(format!("`{trigger}` takes none"));
         };
-        let is_whole = invocation.set && invocation.done.as_ref() == Some(trigger);
         Ok(Claims { all, is_whole, reader })
     }
 }
@@ -259,25 +258,5 @@ impl<'a> Claim<'a> {
 
     fn is_overdue(&self) -> bool {
         self.outcome.is_err_and(|error| error.get("overdue").is_some())
-    }
-}
-
-/// What a trigger takes.
-enum Role {
-    Done,
-    Failed,
-    Each,
-}
-
-impl Role {
-    fn of(invocation: &Invocation, trigger: &str) -> Option<Self> {
-        let takes = |role: &Option<Text>| role.as_deref() == Some(trigger);
-        if takes(&invocation.done) {
-            Some(Self::Done)
-        } else if takes(&invocation.failed) {
-            Some(Self::Failed)
-        } else {
-            takes(&invocation.each).then_some(Self::Each)
-        }
     }
 }
