@@ -209,7 +209,9 @@ impl<'a> Taken<'a> {
         // The entry was followed along this definition before.
         let definition = known.get(self.entry.definition);
         let state = definition.and_then(|it| Some((it, it.state(from)?, it.state(to)?)));
-        let Some((definition, state, target)) = state else { return Ok(Claims::NONE) };
+        let Some((definition, state, target)) = state else {
+            return Ok(Claims { all: Vec::new(), is_whole: false, reader: None });
+        };
         let Some(invocation) = &definition.states[state].invocation else {
             return Err(format!("`{from}` makes none"));
         };
@@ -241,10 +243,6 @@ impl<'a> Taken<'a> {
         };
         Ok(Claims { all, is_whole, reader })
     }
-}
-
-impl Claims<'_> {
-    const NONE: Self = Self { all: Vec::new(), is_whole: false, reader: None };
 }
 
 impl<'a> Claim<'a> {
