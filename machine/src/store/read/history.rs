@@ -242,9 +242,3 @@ fn bounds(from: u64, limit: usize, total: u64) -> (u64, u64) {
 fn missing(id: Id, number: u64) -> VerifyError {
     history(id, format!("entry {number} of its journal is missing"))
 }
-
-impl From<VerifyError> for Box<LoadError> {
-    fn from(error: VerifyError) -> Self {
-        Box::new(error.into())
-    }
-}

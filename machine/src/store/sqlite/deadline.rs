@@ -28,10 +28,6 @@ impl OpenDeadline {
         Self(Instant::now().checked_add(Duration::from_millis(busy_ms)))
     }
 
-    pub(super) fn has_passed(self) -> bool {
-        self.0.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
     /// The time that is left, as a busy timeout of SQLite.
     pub(super) fn left_ms(self) -> u64 {
         let left = self.0.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -40,7 +36,7 @@ impl OpenDeadline {
 
     /// Waits for a moment; busy if there is no time left for that.
     pub(super) fn pause(self) -> Result<(), OpenError> {
-        if self.has_passed() {
+        if self.0.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Unavailable::busy().into());
         }
         thread::sleep(Duration::from_millis(5));
