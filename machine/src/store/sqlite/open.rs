@@ -68,7 +68,7 @@ fn open_for_writing(
     drop(inspected);
     let place = Files::at(&path);
     let source = Source { path, settings, identity, place, observes: false };
-    Sqlite::start(source, connection, reader)
+    Sqlite::start(source, (reader, None), Some(connection))
 }
 
 /// Opens a file without changing it. Blocks.
@@ -85,7 +85,7 @@ pub(crate) fn open_for_reading(given: &Path, settings: StoreSettings) -> Result<
     let identify = |connection: &Connection| known(connection, &path, &settings.key);
     let (reader, identity) = observed::open(&path, settings.busy_ms, deadline, identify)?;
     let source = Source { path, settings, identity, place, observes: true };
-    Sqlite::start_for_reading(source, reader)
+    Sqlite::start(source, reader, None)
 }
 
 /// A file with a journal that has to be rolled back, which is a write.

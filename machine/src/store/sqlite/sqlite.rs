@@ -57,25 +57,17 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
+    /// Without a writer, the file is only read.
     pub(super) fn start(
         source: Source,
-        writer: Connection,
-        reader: Connection,
-    ) -> Result<Self, OpenError> {
-        let readers = Arc::new(Readers::start(source.clone(), (reader, None))?);
-        let watch = Arc::new(Watch::new(source.clone()));
-        let writing = Writing::start(&source, writer, &readers, &watch);
-        let writing = Some(writing.inspect_err(|_| readers.close())?);
-        Ok(Self { source, readers, blocking: Blocking::default(), watch, writing })
-    }
-
-    pub(super) fn start_for_reading(
-        source: Source,
         reader: (Connection, Option<Stamp>),
+        writer: Option<Connection>,
     ) -> Result<Self, OpenError> {
         let readers = Arc::new(Readers::start(source.clone(), reader)?);
         let watch = Arc::new(Watch::new(source.clone()));
-        Ok(Self { source, readers, blocking: Blocking::default(), watch, writing: None })
+        let writing = writer.map(|writer| Writing::start(&source, writer, &readers, &watch));
+        let writing = writing.transpose().inspect_err(|_| readers.close())?;
+        Ok(Self { source, readers, blocking: Blocking::default(), watch, writing })
     }
 
     /// The file, without symbolic links.
