@@ -31,7 +31,6 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Message(pub(crate) Arc<Outgoing>);
 
-/// The content of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Outgoing {
     pub(crate) correlation: String,

@@ -44,7 +44,6 @@ impl Received {
     }
 }
 
-/// The correlation id of the outcome of a call.
 pub(crate) fn outcome_of(call: Id) -> String {
     OutcomePlace::Execution(call).to_string()
 }

@@ -191,7 +191,6 @@ type HasOutcome = fn(
     Result<&Value, &Value>,
 ) -> Option<bool>;
 
-/// Why a program cannot read a machine.
 pub(crate) struct ReadRefusal {
     /// The program and the data do not fit: the data are as they were written.
     pub(crate) is_misfit: bool,

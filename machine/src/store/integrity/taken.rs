@@ -45,7 +45,6 @@ struct Claims<'a> {
     reader: Option<OutcomeReader>,
 }
 
-/// What is wrong with an entry.
 type Difference = Option<String>;
 
 impl Store {

@@ -95,9 +95,7 @@ impl Store {
     }
 }
 
-/// A machine from a row.
 enum Restored<M, T> {
-    /// The projected machine.
     Now(T),
     /// Its summary has the format of another program.
     Older(M),

@@ -125,7 +125,6 @@ impl Query {
         self
     }
 
-    /// Machines that have not ended.
     #[must_use]
     pub(crate) fn live(mut self) -> Self {
         self.filter.live = true;

@@ -28,7 +28,6 @@ use crate::{
     stored::{Restore, normal_session},
 };
 
-/// Some machines of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Selected {
     pub(crate) session: String,

@@ -104,7 +104,6 @@ fn step(copying: &Copying<'_, '_>) -> rusqlite::Result<StepResult> {
 }
 
 impl Partial {
-    /// An error while the copy is made.
     fn unwritten(&self, error: &rusqlite::Error) -> BackupError {
         let path = self.target().to_owned();
         match error.sqlite_error_code() {

@@ -20,7 +20,6 @@ use crate::{
     stored::Hold,
 };
 
-/// The calls of one entry of a machine.
 pub(super) const OF_ENTRY: &str = "
     SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
     FROM instance p CROSS JOIN child c INDEXED BY child_call
@@ -28,7 +27,6 @@ pub(super) const OF_ENTRY: &str = "
     LEFT JOIN instance i ON i.no = c.child
     WHERE p.id = ?1 ORDER BY c.position";
 
-/// The calls of a machine with one key.
 pub(super) const OF_KEY: &str = "
     SELECT c.since, c.position, c.seal, i.id, i.status, i.ended
     FROM instance i INDEXED BY instance_key CROSS JOIN child c ON c.child = i.no

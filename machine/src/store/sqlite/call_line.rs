@@ -15,7 +15,6 @@ use crate::{
     stored::CallState,
 };
 
-/// The calls of one entry of a machine.
 fn of_entry() -> String {
     format!(
         "SELECT c.since, c.position, c.seal, x.id, x.status, x.ended, x.behind IS NOT NULL,

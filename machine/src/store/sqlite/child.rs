@@ -20,7 +20,6 @@ use crate::{
     },
 };
 
-/// Writes the children that a batch adds, and those that it moves.
 pub(super) fn write(db: Keyed<'_>, batch: &WriteBatch) -> rusqlite::Result<()> {
     for new in &batch.children {
         let kinship = new.kinship(match new.since {

@@ -108,7 +108,6 @@ impl Names {
         Ok(())
     }
 
-    /// The numbers of the definitions of a machine, or of one definition.
     pub(super) fn numbers(
         &self,
         machine: Option<&str>,

@@ -64,7 +64,6 @@ pub(super) fn create(path: &Path, key: &DigestKey) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The bytes of a new file.
 fn image(path: &Path, key: &DigestKey) -> Result<Vec<u8>, OpenError> {
     let says = |error| failure::opening(&error, path);
     let mut memory = Connection::open_in_memory().map_err(says)?;
@@ -94,7 +93,6 @@ fn write(unnamed: &Path, image: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The name of the file until it is complete.
 fn unnamed(path: &Path, id: &str) -> PathBuf {
     with_suffix(path, &format!("-new-{id}"))
 }

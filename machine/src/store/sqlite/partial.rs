@@ -60,7 +60,6 @@ impl Partial {
         Ok(this)
     }
 
-    /// The name that the copy gets.
     pub(super) fn target(&self) -> &Path {
         &self.target
     }
@@ -141,7 +140,6 @@ fn refuse_taken(target: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// Renames a file, unless the new name is taken.
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
     match rename_new(from, to) {
         // Two backups to one name at the same moment could replace each other here.

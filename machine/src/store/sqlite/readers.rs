@@ -186,7 +186,6 @@ impl Pool {
 }
 
 impl Source {
-    /// Opens another connection to the same store.
     pub(super) fn open(&self) -> Result<(Connection, Option<Stamp>), OpenError> {
         let (path, busy_ms) = (&self.path, self.settings.busy_ms);
         if !self.observes {

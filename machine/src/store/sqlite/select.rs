@@ -82,7 +82,6 @@ fn next(
     Ok(rows.next()?.map(|row| found(Columns(row), names, filter.whole)))
 }
 
-/// The ranges that have what a filter selects.
 fn ranges(reader: &ReadConnection, filter: &Filter) -> rusqlite::Result<Vec<Range>> {
     let is_of_kind = filter.machine.is_some() || filter.definition.is_some();
     let is_any = filter.calls.is_none() && !is_of_kind;

@@ -100,7 +100,6 @@ fn drive_new(connection: &Connection, no: i64, kind: &str, now: Millis) -> rusql
     driven.map_or(Ok(()), |driven| insert_work(connection, "WHERE i.no = ?1", &no, driven, now))
 }
 
-/// The machines to which an event happens that the write of one causes.
 fn recipients(
     db: Keyed<'_>,
     (no, id): (i64, Id),
