@@ -373,22 +373,13 @@ pub(super) fn is_there(
     batch: &WriteBatch,
     applied: &AppliedBatch,
 ) -> rusqlite::Result<bool> {
+    // By the journal, because another process may have committed the machine since.
+    let sql = "SELECT EXISTS (SELECT 1 FROM instance WHERE id = ?1 AND commit_id = ?2)
+                   OR EXISTS (SELECT 1 FROM journal WHERE seq = ?3 AND digest = ?4)";
     for (write, seq) in batch.writes.iter().zip(&applied.last) {
-        let commit_id: Option<i64> = connection.find(
-            "SELECT commit_id FROM instance WHERE id = ?1",
-            params![write.row.id.bytes()],
-            |row| row.get(0),
-        )?;
-        if commit_id == Some(batch.commit_id) {
-            return Ok(true);
-        }
-        // Another process may have committed the machine since.
-        let digest: Option<[u8; 32]> = connection.find(
-            "SELECT digest FROM journal WHERE seq = ?1",
-            params![integer(*seq)?],
-            |row| row.get(0),
-        )?;
-        if digest.is_some() && digest == write.lines.last().map(|line| *line.digest.bytes()) {
+        let digest = write.lines.last().map(|line| line.digest.bytes());
+        let values = params![write.row.id.bytes(), batch.commit_id, integer(*seq)?, digest];
+        if connection.get(sql, values, |row| row.get(0))? {
             return Ok(true);
         }
     }
