@@ -2,7 +2,12 @@ use std::{sync::Mutex, time::Duration};
 
 use crate::{
     id::Id,
-    store::{error::LoadError, handle::Store, lock::lock, read::query::Query},
+    store::{
+        error::LoadError,
+        handle::Store,
+        lock::lock,
+        read::{observe::placed, query::Query},
+    },
 };
 
 /// The unreadable rows that a scan of the machines that have not ended found, and the time until
@@ -46,9 +51,10 @@ impl Store {
         while let Some(rows) = self.next_rows(&mut next, true).await? {
             for (_, found) in rows {
                 let id = found.id();
-                let checked = found
-                    .row()
-                    .and_then(|(row, head)| Ok(self.placed(&row, head, &definitions).map(drop)?));
+                let checked = found.row().and_then(|(row, head)| {
+                    self.intact(&row, head)?;
+                    Ok(placed(&row, &definitions).map(drop)?)
+                });
                 broken.extend(checked.err().map(|error| (id, error.to_string())));
             }
         }

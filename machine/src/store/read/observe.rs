@@ -111,7 +111,8 @@ impl Store {
     ) -> Result<Observed, LoadError> {
         let (row, head) = found.row()?;
         let id = row.id;
-        let (definition, state, context, head) = self.placed(&row, head, definitions)?;
+        let (context, head) = self.intact(&row, head)?;
+        let (definition, state) = placed(&row, definitions)?;
         let newest = definitions.iter().rfind(|known| known.name == definition.name);
         let data = value_of(id, StoredPart::State, &row.state)?;
         let context = value_of(id, StoredPart::Context, &context)?;
@@ -120,24 +121,19 @@ impl Store {
         let definition = Arc::clone(definition);
         Ok(Observed { row, head, definition, newest, state, data, context, summary })
     }
+}
 
-    /// The definition and the state of a row that is as it was written, its context, and its newest
-    /// digest.
-    pub(super) fn placed<'a>(
-        &self,
-        row: &Row,
-        head: Option<Digest>,
-        definitions: &'a [Arc<Definition>],
-    ) -> Result<(&'a Arc<Definition>, usize, Arc<str>, Digest), VerifyError> {
-        let id = row.id;
-        let (context, head) = self.intact(row, head)?;
-        let mut written = definitions.iter();
-        let definition = written
-            .find(|known| known.fingerprint == row.definition)
-            .ok_or_else(|| history(id, "its definition is missing from the file".to_owned()))?;
-        let state = definition
-            .state(&row.status)
-            .ok_or_else(|| history(id, format!("its definition has no state `{}`", row.status)))?;
-        Ok((definition, state, context, head))
-    }
+/// The definition and the state of a row.
+pub(super) fn placed<'a>(
+    row: &Row,
+    definitions: &'a [Arc<Definition>],
+) -> Result<(&'a Arc<Definition>, usize), VerifyError> {
+    let mut written = definitions.iter();
+    let definition = written
+        .find(|known| known.fingerprint == row.definition)
+        .ok_or_else(|| history(row.id, "its definition is missing from the file".to_owned()))?;
+    let state = definition
+        .state(&row.status)
+        .ok_or_else(|| history(row.id, format!("its definition has no state `{}`", row.status)))?;
+    Ok((definition, state))
 }
