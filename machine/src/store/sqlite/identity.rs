@@ -45,8 +45,8 @@ pub(super) fn put_to_use(
     write(transaction, identity, false, key).map_err(|error| failure::opening(&error, path))
 }
 
-/// Says which store a file is. A backup is `copied`: until it is put to use, it is what its original
-/// was.
+/// Says which store a file is. A backup is `copied`: until it is put to use, it is what its
+/// original was.
 pub(super) fn write(
     connection: &Connection,
     identity: Identity,

@@ -56,7 +56,7 @@ pub(super) fn tried(
     Ok(Some(Vec::new()))
 }
 
-/// Counts the next attempt of the holder, who has seen this revision and has changed these messages.
+/// Counts the next attempt of the holder, who has seen this revision and changed these messages.
 /// The lease is released if there were too many, or if something that the holder has not seen may
 /// have come before the deadline.
 pub(super) fn begun(
