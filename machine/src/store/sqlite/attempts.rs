@@ -25,7 +25,7 @@ macro_rules! select {
 }
 
 /// The limit is [`SAMPLE`].
-const OF_TOOL: &str = select!(
+pub(super) const OF_TOOL: &str = select!(
     "WHERE space = 'contract' AND substr(key, 1, length(key) - 65) = ?1 AND token > ?2
      ORDER BY token DESC LIMIT 100"
 );
@@ -129,17 +129,4 @@ pub(super) fn update(
         "UPDATE attempt SET hold = ?2, worker = ?3, expires_at = ?4, seal = ?5 WHERE no = ?1",
         params![no, hold, attempt.worker, attempt.expires_at, seal.bytes()],
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::OF_TOOL;
-    use crate::store::{backend::SAMPLE, sqlite::format::tests::plan};
-
-    #[test]
-    fn the_attempts_of_a_tool_are_found_by_an_index() {
-        let steps = plan(OF_TOOL, &[&"email:send", &9]);
-        assert_eq!(steps, ["SEARCH attempt USING INDEX attempt_tool (<expr>=? AND token>?)"]);
-        assert!(OF_TOOL.ends_with(&format!("LIMIT {SAMPLE}")));
-    }
 }

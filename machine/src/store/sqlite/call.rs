@@ -35,7 +35,7 @@ pub(super) const OF_KEY: &str = "
 
 /// The calls of a machine that have not ended. Those that have are compared in two indexes and not
 /// read: however long the machine lives, its rows stay on disk.
-const LIVE: &str = "
+pub(super) const LIVE: &str = "
     SELECT i.id FROM instance p CROSS JOIN definition d CROSS JOIN child c INDEXED BY child_call
     ON c.parent = p.no AND c.position IS NOT NULL
     CROSS JOIN instance i INDEXED BY instance_live
@@ -44,7 +44,7 @@ const LIVE: &str = "
 
 /// The senders of the outcomes in the inbox of a machine that it has not taken. Those that were set
 /// aside are tried again when a person says so.
-const UNTAKEN: [&str; 2] = [
+pub(super) const UNTAKEN: [&str; 2] = [
     "SELECT m.name FROM instance p CROSS JOIN message m INDEXED BY message_queued
      ON m.instance = p.no AND m.status = 0 WHERE p.id = ?1 AND m.actor = ?2",
     "SELECT m.name FROM instance p CROSS JOIN message m INDEXED BY message_set_aside
@@ -52,7 +52,7 @@ const UNTAKEN: [&str; 2] = [
 ];
 
 /// The number of the entry that came into the state of a machine, if another one is a call.
-fn entered_of() -> String {
+pub(super) fn entered_of() -> String {
     format!(
         "SELECT CAST({ENTERED} AS INTEGER)
          FROM instance i CROSS JOIN instance x CROSS JOIN definition d ON d.no = x.definition
@@ -146,6 +146,3 @@ pub(super) fn is_over(db: Keyed<'_>, id: Id) -> rusqlite::Result<bool> {
     let is_taken = has_taken(db, kinship.parent, id)?.unwrap_or_default();
     Ok(kinship.is_over(entered, is_taken))
 }
-
-#[cfg(test)]
-mod tests;

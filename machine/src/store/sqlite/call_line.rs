@@ -15,7 +15,7 @@ use crate::{
     stored::CallState,
 };
 
-fn of_entry() -> String {
+pub(super) fn of_entry() -> String {
     format!(
         "SELECT c.since, c.position, c.seal, x.id, x.status, x.ended, x.behind IS NOT NULL,
                 (SELECT g.status FROM instance g WHERE g.id = x.behind), {}
@@ -70,20 +70,4 @@ fn read(row: Columns<'_, '_>, db: Keyed<'_>, parent: Id) -> Column<(Id, CallLine
     };
     let live = (!row.at(5, "ended").flag()?).then_some(state);
     Ok((id, CallLine { parent, live, is_taken: false }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::sqlite::format::tests::plan;
-
-    /// A machine that lives long has many children.
-    #[test]
-    fn the_calls_of_an_entry_are_found_by_an_index() {
-        let steps = plan(&of_entry(), &[&"id", &1]);
-        let by = "SEARCH c USING INDEX child_call (parent=? AND since=?";
-        assert!(steps.iter().any(|step| step.starts_with(by)), "{steps:#?}");
-        let is_read_whole = |step: &String| step.starts_with("SCAN") || step.contains("TEMP");
-        assert!(!steps.iter().any(is_read_whole), "{steps:#?}");
-    }
 }

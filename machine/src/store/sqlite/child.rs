@@ -61,7 +61,7 @@ pub(super) fn children(db: Keyed<'_>, parent: Id) -> rusqlite::Result<Vec<Result
 }
 
 /// The children of a machine, newest first.
-const NEWEST: &str = "
+pub(super) const NEWEST: &str = "
     SELECT c.since, c.position, c.seal, i.id, d.machine, i.status, i.ended, i.no
     FROM child c CROSS JOIN instance i ON i.no = c.child
     CROSS JOIN definition d ON d.no = i.definition
@@ -184,20 +184,4 @@ pub(super) fn find(db: Keyed<'_>, child: Id) -> rusqlite::Result<Result<Option<K
         }))
     })?;
     Ok(found.transpose().map_err(|reason| Broken { id: Some(child), reason, due_at: None }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::NEWEST;
-    use crate::store::sqlite::format::tests::plan;
-
-    /// A move out of a state costs one search if the machine has no children.
-    #[test]
-    fn the_children_of_a_visit_are_found_by_an_index() {
-        let steps = plan(NEWEST, &[&"id"]);
-        let by = "SEARCH c USING INDEX child_parent (parent=?";
-        assert!(steps.iter().any(|step| step.starts_with(by)), "{steps:#?}");
-        let is_read_whole = |step: &String| step.starts_with("SCAN") || step.contains("TEMP");
-        assert!(!steps.iter().any(is_read_whole), "{steps:#?}");
-    }
 }

@@ -38,7 +38,7 @@ pub(super) fn history(
 }
 
 /// The first line creates a machine. An index has the others that are no transitions.
-const OTHERS: &str = "
+pub(super) const OTHERS: &str = "
     SELECT count(*) FROM journal
     WHERE instance = (SELECT no FROM instance WHERE id = ?1) AND number < ?2 AND kind > 1";
 
@@ -143,18 +143,4 @@ fn line<'a>(row: Columns<'a, '_>, names: &Names) -> Column<LineRef<'a>> {
 
 pub(super) fn bounded(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::OTHERS;
-    use crate::store::sqlite::format::tests::plan;
-
-    #[test]
-    fn transitions_are_counted_by_an_index_of_the_other_lines() {
-        let steps = plan(OTHERS, &[&"id", &9]);
-        let expected =
-            "SEARCH journal USING COVERING INDEX journal_others (instance=? AND number<?)";
-        assert_eq!(steps[0], expected, "{steps:#?}");
-    }
 }

@@ -5,14 +5,14 @@ use crate::store::read::sessions::{SessionCursor, SessionLine};
 
 /// The newest machine of each session up to a number, newest first. It steps over older machines of
 /// sessions, with a look into the index for each.
-const NEWEST: &str = "
+pub(super) const NEWEST: &str = "
     SELECT i.no, i.session FROM instance i
     WHERE i.no < ?1 AND i.no <= ?2 AND i.session IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM instance n INDEXED BY instance_session
         WHERE n.session = i.session AND n.no > i.no AND n.no <= ?2)
     ORDER BY i.no DESC LIMIT ?3";
 
-const OF_SESSION: &str = "
+pub(super) const OF_SESSION: &str = "
     SELECT count(*), min(created_at), max(updated_at)
     FROM instance INDEXED BY instance_session WHERE session = ?1";
 
@@ -36,24 +36,4 @@ pub(super) fn sessions(
         })?;
         Ok((row.get::<_, i64>(0)?.cast_unsigned(), line))
     })
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use crate::store::sqlite::format::tests::plan;
-
-    #[test]
-    fn sessions_are_found_without_sorting_and_without_reading_all_machines() {
-        let steps = plan(NEWEST, &[&9, &9, &9]);
-        let expected = [
-            "SEARCH i USING INTEGER PRIMARY KEY (rowid<?)",
-            "CORRELATED SCALAR SUBQUERY 1",
-            "SEARCH n USING COVERING INDEX instance_session (session=? AND rowid>? AND rowid<?)",
-        ];
-        assert_eq!(steps, expected);
-        let steps = plan(OF_SESSION, &[&"s"]);
-        assert_eq!(steps, ["SEARCH instance USING INDEX instance_session (session=?)"]);
-    }
 }

@@ -6,6 +6,7 @@ mod commits;
 mod failures;
 mod locks;
 mod opening;
+mod plans;
 mod reading;
 mod upkeep;
 
