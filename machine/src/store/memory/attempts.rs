@@ -7,24 +7,16 @@ use crate::{
     },
 };
 
-impl AttemptChange {
-    /// Opens an attempt with this token, or changes the newest one of the machine. Returns false if
-    /// the machine has none.
-    fn apply(&self, attempts: &mut Vec<KeyAttempt>, id: Id, token: u64) -> bool {
-        if self.opens {
-            attempts.push(self.opened(id, token));
-            return true;
-        }
-        let is_own = |attempt: &&mut KeyAttempt| attempt.by == id && attempt.space == self.space;
-        let newest = attempts.iter_mut().rfind(is_own);
-        newest.map(|newest| self.change(newest)).is_some()
-    }
-}
-
 impl Tables {
+    /// Opens an attempt with this token, or changes the newest one of the machine.
     pub(super) fn change_attempt(&mut self, id: Id, change: &AttemptChange, token: u64) {
         let attempts = self.attempts.entry(change.key.clone()).or_default();
-        change.apply(attempts, id, token);
+        let is_own = |attempt: &&mut KeyAttempt| attempt.by == id && attempt.space == change.space;
+        if change.opens {
+            attempts.push(change.opened(id, token));
+        } else if let Some(newest) = attempts.iter_mut().rfind(is_own) {
+            change.change(newest);
+        }
     }
 
     pub(super) fn attempts(&self, which: &Attempts) -> Vec<KeyAttempt> {
@@ -46,7 +38,7 @@ impl Tables {
             Attempts::OfMachine(_) | Attempts::Unanswered | Attempts::All => {
                 let wanted = |attempt: &&KeyAttempt| match which {
                     Attempts::OfMachine(id) => attempt.by == *id,
-                    Attempts::Unanswered => is_unanswered(attempt),
+                    Attempts::Unanswered => attempt.worker.is_some(),
                     _ => true,
                 };
                 let mut found: Vec<_> = self.attempts.values().flatten().filter(wanted).collect();
@@ -55,8 +47,4 @@ impl Tables {
             }
         }
     }
-}
-
-fn is_unanswered(attempt: &KeyAttempt) -> bool {
-    attempt.worker.is_some()
 }
