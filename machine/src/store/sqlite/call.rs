@@ -10,7 +10,6 @@ use super::{
     value::{Column, Columns},
 };
 use crate::{
-    actor::{Actor, Call},
     id::Id,
     store::{
         backend::{Attempts, Broken, CallRow, Kinship, Messages},
@@ -108,25 +107,6 @@ fn complete(
         call.outcome = outcome.map(|message| message.status);
         call
     }))
-}
-
-/// The calls of a machine that have not ended, and the senders of outcomes that it has not taken.
-pub(super) fn open(db: Keyed<'_>, parent: Id) -> rusqlite::Result<Vec<Id>> {
-    let mut open =
-        db.all(LIVE, params![parent.bytes(), CALLS], |row| row.get(0).map(Id::from_bytes))?;
-    for untaken in UNTAKEN {
-        let senders = db.all(untaken, params![parent.bytes(), Call::KIND], |row| {
-            Ok(row.get::<_, Option<String>>(0)?.and_then(|name| name.parse::<Id>().ok()))
-        })?;
-        open.extend(senders.into_iter().flatten());
-    }
-    Ok(open)
-}
-
-/// What a machine has of its key. One whose attempt cannot be trusted holds it.
-pub(super) fn hold(db: Keyed<'_>, id: Id) -> rusqlite::Result<Hold> {
-    let newest = attempts::read(db, &Attempts::OfMachine(id))?.pop();
-    Ok(newest.map_or(Hold::Free, |newest| newest.map_or(Hold::Held, |newest| newest.attempt.hold)))
 }
 
 /// Returns whether a machine has taken the outcome of a call; `None` if that was not sent. A status

@@ -10,10 +10,10 @@ use super::{
     journal::bounded,
     message,
     select::ENTERED,
-    tools,
     work::read_work,
 };
 use crate::{
+    actor::{Actor, Call},
     id::Id,
     journal::Digest,
     store::{
@@ -23,6 +23,7 @@ use crate::{
             admission::{Admitted, Lookup},
             attempt::AttemptRow,
             tool::ToolRecord,
+            under_way::CALLS,
         },
     },
     stored::Hold,
@@ -135,11 +136,22 @@ impl Lookup for Keyed<'_> {
     }
 
     fn open_calls(&self, parent: Id) -> Result<Vec<Id>, CheckFailure> {
-        Ok(call::open(*self, parent)?)
+        let values = params![parent.bytes(), CALLS];
+        let mut open = self.all(call::LIVE, values, |row| row.get(0).map(Id::from_bytes))?;
+        for untaken in call::UNTAKEN {
+            let senders = self.all(untaken, params![parent.bytes(), Call::KIND], |row| {
+                Ok(row.get::<_, Option<String>>(0)?.and_then(|name| name.parse::<Id>().ok()))
+            })?;
+            open.extend(senders.into_iter().flatten());
+        }
+        Ok(open)
     }
 
     fn hold(&self, id: Id) -> Result<Hold, CheckFailure> {
-        Ok(call::hold(*self, id)?)
+        let newest = attempts::read(*self, &Attempts::OfMachine(id))?.pop();
+        // One that cannot be trusted holds it.
+        let hold = newest.map(|newest| newest.map_or(Hold::Held, |newest| newest.attempt.hold));
+        Ok(hold.unwrap_or_default())
     }
 
     fn has_taken(&self, parent: Id, call: Id) -> Result<Option<bool>, CheckFailure> {
@@ -180,7 +192,8 @@ impl Lookup for Keyed<'_> {
     }
 
     fn tool(&self, name: &str) -> Result<Option<ToolRecord>, CheckFailure> {
-        Ok(tools::find(self, name)?)
+        let sql = "SELECT identity FROM tool WHERE name = ?1";
+        Ok(self.find(sql, [name], |row| Ok(ToolRecord { identity: row.get(0)? }))?)
     }
 
     fn attempts(&self, key: &str) -> Result<Vec<Result<AttemptRow, Broken>>, CheckFailure> {

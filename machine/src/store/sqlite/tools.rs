@@ -3,13 +3,6 @@ use rusqlite::{Connection, params};
 use super::cached::Cached;
 use crate::store::write::tool::ToolRecord;
 
-/// Returns the record of a tool, if it was irreversible once.
-pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<ToolRecord>> {
-    connection.find("SELECT identity FROM tool WHERE name = ?1", [name], |row| {
-        Ok(ToolRecord { identity: row.get(0)? })
-    })
-}
-
 /// Writes the record of a tool. Values that are already stored stay.
 pub(super) fn write(connection: &Connection, name: &str, tool: ToolRecord) -> rusqlite::Result<()> {
     connection.run(
