@@ -134,16 +134,16 @@ pub(super) fn apply_alone<'a>(
         return Ok(None);
     }
     for definition in &batch.definitions {
-        numbers.get(&db, definition.fingerprint, &batch.definitions)?;
+        numbers.get(db, definition.fingerprint, &batch.definitions)?;
     }
-    let definition = numbers.get(&db, row.definition, &batch.definitions)?;
+    let definition = numbers.get(db, row.definition, &batch.definitions)?;
     let newest = lines.after(&write.lines)?;
     let place = Place { definition, newest, commit_id: batch.commit_id };
     if !update(&db, no, *expected, &place, row)? {
         return Ok(None);
     }
     for line in &write.lines {
-        let definition = numbers.get(&db, line.definition, &batch.definitions)?;
+        let definition = numbers.get(db, line.definition, &batch.definitions)?;
         lines.add(no, definition, line);
     }
     let sent = if consequences {
@@ -165,13 +165,13 @@ pub(super) fn apply<'a>(
 ) -> Result<AppliedBatch, RollbackCause> {
     // Also those that only evidence refers to.
     for definition in &batch.definitions {
-        numbers.get(&db, definition.fingerprint, &batch.definitions)?;
+        numbers.get(db, definition.fingerprint, &batch.definitions)?;
     }
     let mut last = Vec::with_capacity(batch.writes.len());
     let mut written = Vec::with_capacity(batch.writes.len());
     for ((write, machine), admitted) in batch.writes.iter().zip(rows).zip(admitted.writes) {
         fail_point!("store-write");
-        let definition = numbers.get(&db, write.row.definition, &batch.definitions)?;
+        let definition = numbers.get(db, write.row.definition, &batch.definitions)?;
         // A write without lines leaves the newest one as it is.
         let newest = if write.lines.is_empty() {
             machine.map_or(0, |machine| machine.newest)
@@ -203,7 +203,7 @@ pub(super) fn apply<'a>(
             )?;
         }
         for line in &write.lines {
-            let definition = numbers.get(&db, line.definition, &batch.definitions)?;
+            let definition = numbers.get(db, line.definition, &batch.definitions)?;
             lines.add(no, definition, line);
         }
         let seq = u64::try_from(newest).unwrap_or(0);

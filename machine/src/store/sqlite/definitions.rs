@@ -5,7 +5,11 @@ use std::{
 
 use rusqlite::{Connection, params};
 
-use super::{cached::Cached, failure::RollbackCause, value::Columns};
+use super::{
+    cached::{Cached, Keyed},
+    failure::RollbackCause,
+    value::Columns,
+};
 use crate::{
     definition::{Definition, Fingerprint},
     journal::{Digest, DigestKey},
@@ -13,30 +17,25 @@ use crate::{
 };
 
 /// The numbers of definitions in the file, by fingerprint. Definitions are never deleted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Numbers {
-    key: DigestKey,
     known: HashMap<Fingerprint, i64>,
     /// The definitions that the open transaction has written.
     added: Vec<Fingerprint>,
 }
 
 impl Numbers {
-    pub(super) fn new(key: DigestKey) -> Self {
-        Self { key, known: HashMap::new(), added: Vec::new() }
-    }
-
     /// The number of a definition, which is written if it is among `given` and missing in the file.
     pub(super) fn get(
         &mut self,
-        connection: &Connection,
+        db: Keyed<'_>,
         fingerprint: Fingerprint,
         given: &[Arc<Definition>],
     ) -> Result<i64, RollbackCause> {
         if let Some(no) = self.known.get(&fingerprint) {
             return Ok(*no);
         }
-        let stored = connection.find(
+        let stored = db.find(
             "SELECT no FROM definition WHERE fingerprint = ?1",
             [number(fingerprint)],
             |row| row.get(0),
@@ -52,14 +51,14 @@ impl Numbers {
             let body = serde_json::to_string(definition).map_err(|error| {
                 RollbackCause(Unavailable::other(format!("a definition as JSON: {error}")))
             })?;
-            let seal = seal(&self.key, fingerprint, &body, &definition.name);
-            connection.run(
+            let seal = seal(db.key, fingerprint, &body, &definition.name);
+            db.run(
                 "INSERT INTO definition (machine, fingerprint, body, seal)
                      VALUES (?1, ?2, ?3, ?4)",
                 params![definition.name, number(fingerprint), body, seal.bytes()],
             )?;
             self.added.push(fingerprint);
-            connection.last_insert_rowid()
+            db.last_insert_rowid()
         };
         self.known.insert(fingerprint, no);
         Ok(no)

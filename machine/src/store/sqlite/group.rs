@@ -79,7 +79,7 @@ impl Group {
             path,
             settings,
             connection: Some(connection),
-            numbers: Numbers::new(settings.key),
+            numbers: Numbers::default(),
             places: Places::default(),
             opened,
             checkpoints,
