@@ -95,6 +95,9 @@ readable!(crate::store::OpenError);
 #[cfg(feature = "worker")]
 readable!(crate::worker::WorkerError);
 
+#[cfg(feature = "agent")]
+readable!(crate::agent::TurnRefusal);
+
 #[cfg(feature = "tools")]
 readable!(crate::tools::MoveError);
 

@@ -21,6 +21,8 @@ pub mod definition;
 pub mod prelude;
 pub mod typed;
 
+#[cfg(feature = "agent")]
+pub mod agent;
 #[cfg(feature = "durable")]
 pub mod clock;
 // Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by the worker or by

@@ -1,0 +1,156 @@
+use super::{
+    ActiveTurn, AgentId, BoxId, BoxUse, Card, CardId, CardKind, EdgePhase, Head, MAX_CARD,
+    MemberId, NewCard, Primitive, TurnBatch, TurnEdge, TurnEpoch, TurnId, TurnRecord, TurnRefusal,
+    TurnRequest, TurnRows, TurnStatus,
+};
+use crate::clock::Millis;
+
+/// Decides what a request writes. Everything that has to be decided about turns is decided here.
+///
+/// # Errors
+///
+/// The request is refused. Nothing is written.
+pub fn decide(rows: &TurnRows, request: &TurnRequest) -> Result<TurnBatch, TurnRefusal> {
+    let mut draft = Draft { rows, batch: TurnBatch::default() };
+    match request {
+        TurnRequest::Enqueue { new, now } => draft.enqueue(new, *now)?,
+        TurnRequest::UiAction { new, now } => draft.ui_action(new, *now)?,
+        TurnRequest::Dispatch { agent, now } => draft.dispatch(agent, *now)?,
+        TurnRequest::Stop { turn, why } => draft.stop(*turn, *why)?,
+        TurnRequest::Limit { turn, now } => draft.limit(*turn, *now)?,
+        TurnRequest::Claim { by } => draft.claim(by)?,
+        TurnRequest::Reclaim { by } => draft.reclaim(by)?,
+        TurnRequest::Answered { by, card, tokens, money } => {
+            draft.answered(by, card, (*tokens, *money))?;
+        }
+        TurnRequest::Call { by, members, now } => draft.call(by, members, *now)?,
+        TurnRequest::Report { by, member, how, card, now } => {
+            draft.report(by, *member, *how, card, *now)?;
+        }
+        TurnRequest::Deliver(new) => draft.deliver(new)?,
+    }
+    Ok(draft.batch)
+}
+
+/// A batch that is being prepared.
+pub(super) struct Draft<'a> {
+    pub(super) rows: &'a TurnRows,
+    pub(super) batch: TurnBatch,
+}
+
+/// The head of an agent with its active turn, as a worker holds it.
+pub(super) struct Held {
+    pub(super) agent: AgentId,
+    pub(super) epoch: u64,
+    pub(super) turn: ActiveTurn,
+}
+
+impl Held {
+    pub(super) fn member(&self, index: u32) -> MemberId {
+        MemberId { turn: self.turn.id, step: self.turn.step, index }
+    }
+}
+
+impl Draft<'_> {
+    pub(super) fn head(&self, agent: &AgentId) -> Result<&Head, TurnRefusal> {
+        let unknown = || TurnRefusal::UnknownAgent { agent: agent.clone() };
+        self.rows.heads.get(agent).ok_or_else(unknown)
+    }
+
+    /// The record of a turn, as the batch leaves it.
+    pub(super) fn record(&self, turn: TurnId) -> Option<&TurnRecord> {
+        self.batch.turns.get(&turn).or_else(|| self.rows.turns.get(&turn))
+    }
+
+    pub(super) fn known(&self, turn: TurnId) -> Result<&TurnRecord, TurnRefusal> {
+        self.record(turn).ok_or(TurnRefusal::UnknownTurn { turn })
+    }
+
+    /// The use of a box by the agent, as the batch leaves it.
+    pub(super) fn used(&self, box_id: BoxId, agent: &AgentId) -> Result<BoxUse, TurnRefusal> {
+        let used = match self.batch.boxes.get(&box_id) {
+            Some(used) => used.clone(),
+            None => self.rows.boxes.get(&box_id).cloned(),
+        };
+        match used {
+            Some(used) if used.agent != *agent => {
+                Err(TurnRefusal::BoxTaken { box_id, agent: used.agent })
+            }
+            Some(used) => Ok(used),
+            None => Ok(BoxUse { agent: agent.clone(), live: 0, writer: None }),
+        }
+    }
+
+    /// The active turn, if it is the one that was asked for.
+    pub(super) fn active(&self, agent: &AgentId, turn: TurnId) -> Result<Held, TurnRefusal> {
+        let head = self.head(agent)?;
+        if let Some(active) = head.active.as_ref().filter(|active| active.id == turn) {
+            return Ok(Held { agent: agent.clone(), epoch: head.epoch, turn: active.clone() });
+        }
+        Err(match self.known(turn)?.status {
+            TurnStatus::Delivered { end, deliverable, .. } => {
+                TurnRefusal::Ended { turn, end, deliverable }
+            }
+            TurnStatus::Queued | TurnStatus::Active => TurnRefusal::NotActive { turn },
+        })
+    }
+
+    /// The active turn, if the worker holds it: the gate of every step.
+    pub(super) fn held(&self, by: &TurnEpoch) -> Result<Held, TurnRefusal> {
+        let held = self.active(&by.agent, by.turn)?;
+        if held.epoch != by.epoch {
+            return Err(TurnRefusal::OtherEpoch {
+                turn: by.turn,
+                epoch: by.epoch,
+                current: held.epoch,
+            });
+        }
+        Ok(held)
+    }
+
+    pub(super) fn set(&mut self, held: Held) {
+        let head = Head { epoch: held.epoch, active: Some(held.turn) };
+        self.batch.head = Some((held.agent, head));
+    }
+
+    /// Writes a card of the turn into its output box.
+    pub(super) fn write(
+        &mut self,
+        held: &Held,
+        card: &NewCard,
+        (kind, index): (CardKind, u32),
+    ) -> Result<(), TurnRefusal> {
+        let (new, NewCard { id, size, .. }) = (*card, *card);
+        if self.card(id).is_some() {
+            return Err(TurnRefusal::CardKnown { card: id });
+        }
+        if size > MAX_CARD {
+            return Err(TurnRefusal::TooLarge { card: id, size });
+        }
+        let (box_id, turn) = (held.turn.task.output_box, held.turn.id);
+        let (epoch, step) = (held.epoch, held.turn.step);
+        self.batch.cards.push(Card { new, box_id, kind, turn, epoch, step, index });
+        Ok(())
+    }
+
+    /// A card, as the batch leaves it.
+    pub(super) fn card(&self, id: CardId) -> Option<&Card> {
+        self.batch.cards.iter().find(|card| card.new.id == id).or_else(|| self.rows.cards.get(&id))
+    }
+
+    pub(super) fn edge(
+        &mut self,
+        (primitive, phase): (Primitive, EdgePhase),
+        (turn, member): (TurnId, Option<MemberId>),
+        record: &TurnRecord,
+        at: Millis,
+    ) {
+        let trace = record.task.trace;
+        self.batch.edges.push(TurnEdge { primitive, phase, turn, member, trace, at });
+    }
+}
+
+/// The epoch after this one.
+pub(super) fn next_epoch(epoch: u64) -> Result<u64, TurnRefusal> {
+    epoch.checked_add(1).ok_or(TurnRefusal::NoEpoch { epoch })
+}

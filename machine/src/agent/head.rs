@@ -1,0 +1,102 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AfterExecution, CardId, MemberId, Task, TurnId, Usage, Why};
+use crate::{Id, clock::Millis};
+
+/// The head of an agent: its epoch, and its active turn. There is one for each agent, so that an
+/// agent has at most one active turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Head {
+    /// It rises with each dispatch and each reclaim.
+    pub epoch: u64,
+    /// The active turn; `None` if the agent is idle.
+    pub active: Option<ActiveTurn>,
+}
+
+/// The active turn of an agent.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ActiveTurn {
+    pub id: TurnId,
+    pub task: Task,
+    pub since: Millis,
+    /// The reason of its stop. A stopped turn can only deliver.
+    pub stop: Option<Why>,
+    /// The current step, from 1.
+    pub step: u32,
+    /// The number of calls of the current step.
+    pub calls: u32,
+    /// The calls of the current step that have no result, in order.
+    pub open: Vec<Member>,
+    /// What follows the last result.
+    pub then: AfterExecution,
+    pub usage: Usage,
+    pub phase: Phase,
+}
+
+/// The state of an active turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// No worker has claimed it.
+    Dispatched,
+    /// A worker runs the current step. Open calls remain only if it was stopped while it waited.
+    Running {
+        /// The answer of the model in this step.
+        answer: Option<CardId>,
+    },
+    /// It waits for the results of its open calls.
+    Suspended,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Dispatched => "dispatched",
+            Self::Running { .. } => "running",
+            Self::Suspended => "suspended",
+        })
+    }
+}
+
+/// A member of a waiting set: a call whose result the turn waits for.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Member {
+    pub id: MemberId,
+    /// The `tool_call_id` of the model provider.
+    pub call_id: String,
+    pub source: CallSource,
+    /// From this time on, the result is that the call is overdue.
+    pub deadline: Option<Millis>,
+    /// Applies if the result does not say otherwise.
+    pub after: AfterExecution,
+}
+
+/// The source of the result of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallSource {
+    /// An execution, perhaps of an earlier turn.
+    Execution(Id),
+    /// A turn of another agent.
+    Turn(TurnId),
+    /// A message from outside.
+    Outside,
+}
+
+impl ActiveTurn {
+    /// Returns whether the turn may not ask the model or make calls anymore.
+    #[must_use]
+    pub fn must_deliver(&self) -> bool {
+        self.stop.is_some() || self.then == AfterExecution::Terminate
+    }
+
+    /// The open call with this identity.
+    #[must_use]
+    pub fn member(&self, id: MemberId) -> Option<&Member> {
+        self.open.iter().find(|member| member.id == id)
+    }
+}

@@ -1,0 +1,94 @@
+//! Turns of agents.
+//!
+//! An *agent* has one *head*, and with it at most one active *turn*. A turn begins with an
+//! enqueued task and ends with a deliverable, whatever happens to it: each enqueued task is
+//! answered by one [event](TaskEvent) and one deliverable.
+//!
+//! | term | meaning |
+//! |---|---|
+//! | box | cards in order; a turn reads its context box, and writes to its output box |
+//! | card | an immutable record of a turn: an answer, a call, a result, the deliverable |
+//! | deliverable | the card with the result of a turn |
+//! | epoch | rises when a turn is dispatched, and when another worker takes it over |
+//! | head | the epoch of an agent and its active turn |
+//! | member | a call of a step |
+//! | step | one answer of the model, with its calls and their results |
+//! | waiting set | the calls of the step that have no result |
+//!
+//! The protocol is one pure function: [`decide`] answers a [request](TurnRequest) with the one
+//! [batch](TurnBatch) of its writes, or with a [refusal](TurnRefusal).
+//!
+//! - A worker writes under the [epoch](TurnEpoch) in which it took the turn. A request under
+//!   another epoch is refused.
+//! - A stop or a limit sets a reason. From then on the turn can only deliver. If it waited, its
+//!   delivery has a result for each open call, so that no call is without one.
+//! - The deliverable, the event and the idle head are one batch. The deliverable is a card of this
+//!   turn in its output box.
+//! - A call leaves the waiting set once. A later result is refused; the inbox keeps it.
+//! - A call to another agent has a deadline, because agents that wait for each other would wait for
+//!   ever.
+//! - The turns that write to a box are turns of one agent, which run one after the other.
+//!
+//! ```
+//! use machine::{
+//!     Id,
+//!     agent::{
+//!         AgentId, BoxId, Head, Limits, NewTurn, Phase, Task, TurnId, TurnRefusal, TurnRequest,
+//!         TurnRows, decide,
+//!     },
+//! };
+//!
+//! let id = |last: char| -> Result<Id, _> {
+//!     format!("01890a5d-ac96-774b-bcce-b302099a805{last}").parse()
+//! };
+//! let planner = AgentId("planner".to_owned());
+//! let mut rows = TurnRows::default();
+//! rows.heads.insert(planner.clone(), Head::default());
+//!
+//! let task = Task {
+//!     context_box: BoxId(id('1')?),
+//!     output_box: BoxId(id('2')?),
+//!     result_fields: Vec::new(),
+//!     limits: Limits { steps: Some(20), ..Limits::default() },
+//!     trace: id('3')?,
+//! };
+//! let new = NewTurn { id: TurnId(id('4')?), agent: planner.clone(), task };
+//! let batch = decide(&rows, &TurnRequest::UiAction { new: new.clone(), now: 0 })?;
+//! rows.apply(&batch);
+//! let head = &rows.heads[&planner];
+//! assert_eq!(head.epoch, 1);
+//! assert_eq!(head.active.as_ref().map(|turn| turn.phase), Some(Phase::Dispatched));
+//!
+//! // The agent has one active turn.
+//! let other = NewTurn { id: TurnId(id('5')?), ..new };
+//! let busy = decide(&rows, &TurnRequest::UiAction { new: other, now: 0 });
+//! assert_eq!(busy, Err(TurnRefusal::Busy { turn: TurnId(id('4')?) }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod card;
+mod decide;
+mod deliver;
+mod head;
+mod ids;
+mod limits;
+mod queue;
+mod record;
+mod refusal;
+mod request;
+mod rows;
+mod turn;
+mod why;
+
+pub use card::{Card, CardKind, MAX_CARD, NewCard};
+pub use decide::decide;
+pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
+pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
+pub use limits::{Limits, Measure, Usage};
+pub use record::{BoxUse, EdgePhase, Primitive, Task, TaskEvent, TurnEdge, TurnRecord, TurnStatus};
+pub use refusal::TurnRefusal;
+pub use request::{
+    MAX_MEMBERS, NewDelivery, NewMember, NewSource, NewTurn, SUBMIT_RESULT, TurnRequest, WaitEnd,
+};
+pub use rows::{TurnBatch, TurnRows};
+pub use why::{AfterExecution, TurnEnd, Why};

@@ -1,0 +1,109 @@
+use serde::{Deserialize, Serialize};
+
+use super::{AgentId, BoxId, CardId, Limits, MemberId, TurnEnd, TurnId, Why};
+use crate::{Id, clock::Millis};
+
+/// The task of a turn: pointers, no contents.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Task {
+    /// The input. The turn only reads it.
+    pub context_box: BoxId,
+    /// The output. Only the turn writes to it.
+    pub output_box: BoxId,
+    /// The fields that the result must have (`task.result_fields`).
+    pub result_fields: Vec<String>,
+    pub limits: Limits,
+    /// The trace that the turn belongs to. A delegated turn has that of its parent.
+    pub trace: Id,
+}
+
+/// The record of a turn, from its enqueueing on.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TurnRecord {
+    pub agent: AgentId,
+    pub task: Task,
+    /// The call that delegated it.
+    pub parent: Option<MemberId>,
+    pub enqueued_at: Millis,
+    /// The reason of its stop, if it was stopped in the queue.
+    pub stop: Option<Why>,
+    pub status: TurnStatus,
+}
+
+/// How far a turn is.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnStatus {
+    /// It waits for earlier turns of its agent.
+    Queued,
+    /// It is the active turn of its agent.
+    Active,
+    /// It has ended.
+    Delivered { end: TurnEnd, deliverable: CardId, at: Millis },
+}
+
+/// The use of a box as an output. All live turns (queued or active) that write to a box are turns
+/// of the same agent, whose turns run one after the other: so the box has one writer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BoxUse {
+    /// The agent of the live turns.
+    pub agent: AgentId,
+    /// Their number.
+    pub live: u64,
+    /// The active one of them.
+    pub writer: Option<TurnId>,
+}
+
+/// An edge of the graph of executions.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TurnEdge {
+    pub primitive: Primitive,
+    pub phase: EdgePhase,
+    /// The turn that is enqueued or joined, or that receives the report.
+    pub turn: TurnId,
+    /// The call that enqueues or joins it, or that is reported.
+    pub member: Option<MemberId>,
+    pub trace: Id,
+    pub at: Millis,
+}
+
+/// The act of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Primitive {
+    /// A turn is enqueued.
+    Enqueue,
+    /// A call is reported to its turn.
+    Report,
+    /// A call waits for a turn of another agent.
+    Join,
+}
+
+/// The direction of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgePhase {
+    /// From the one who asks.
+    Request,
+    /// Back.
+    Response,
+}
+
+/// The one event of a turn (`evt.agent.*.task`): ids, no contents.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TaskEvent {
+    pub agent: AgentId,
+    pub turn: TurnId,
+    /// The epoch in which it was delivered.
+    pub epoch: u64,
+    pub end: TurnEnd,
+    pub output_box: BoxId,
+    pub deliverable: CardId,
+    /// The call that delegated the turn. The event is a message to that turn, and wakes it.
+    pub parent: Option<MemberId>,
+}

@@ -1,0 +1,66 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Measure;
+
+/// The reason why a turn was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// A person or a program stopped it.
+    Requested,
+    /// The turn that delegated to it was stopped.
+    Parent,
+    /// A limit was reached.
+    Limit(Measure),
+    /// The attempts of its handler are used up.
+    Attempts,
+    /// Its record cannot be read.
+    Unreadable,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Requested => f.pad("a stop was requested"),
+            Self::Parent => f.pad("the turn that delegated to it was stopped"),
+            Self::Limit(measure) => write!(f, "the limit of its {measure} is reached"),
+            Self::Attempts => f.pad("the attempts of its handler are used up"),
+            Self::Unreadable => f.pad("its record cannot be read"),
+        }
+    }
+}
+
+/// The end of a turn, as its event reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The deliverable is the result.
+    Done,
+    /// The deliverable describes the failure.
+    Failed,
+    /// The deliverable is what there is so far.
+    Stopped(Why),
+}
+
+impl fmt::Display for TurnEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.pad("done"),
+            Self::Failed => f.pad("failed"),
+            Self::Stopped(why) => write!(f, "stopped: {why}"),
+        }
+    }
+}
+
+/// The continuation of a turn after the last result of a step (`after_execution`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterExecution {
+    /// The next step begins.
+    #[default]
+    Suspend,
+    /// The turn delivers, and the model is not asked again.
+    Terminate,
+}
