@@ -6,6 +6,7 @@
 //! start this program again.
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 
+mod agent;
 mod cli;
 mod contract;
 mod definition;

@@ -1,0 +1,151 @@
+//! Ids and requests, as a runtime would make them.
+
+use machine::{
+    Id,
+    agent::{
+        AfterExecution, AgentId, BoxId, CardId, Head, Limits, MemberId, NewCard, NewDelivery,
+        NewMember, NewSource, NewTurn, Task, TurnBatch, TurnEnd, TurnEpoch, TurnId, TurnRefusal,
+        TurnRequest, TurnRows, WaitEnd, decide,
+    },
+    clock::Millis,
+};
+
+pub(super) fn id(number: u64) -> Id {
+    format!("00000000-0000-7000-8000-{number:012x}").parse().unwrap()
+}
+
+pub(super) fn turn(number: u64) -> TurnId {
+    TurnId(id(number))
+}
+
+pub(super) fn agent(name: &str) -> AgentId {
+    AgentId(name.to_owned())
+}
+
+pub(super) fn card(number: u64) -> NewCard {
+    NewCard { id: CardId(id(number)), digest: "00".repeat(32).parse().unwrap(), size: 1 }
+}
+
+/// A turn that writes to this box.
+pub(super) fn new_turn(name: &str, number: u64, output: u64) -> NewTurn {
+    let task = Task {
+        context_box: BoxId(id(0)),
+        output_box: BoxId(id(output)),
+        result_fields: Vec::new(),
+        limits: Limits::default(),
+        trace: id(0),
+    };
+    NewTurn { id: turn(number), agent: agent(name), task }
+}
+
+pub(super) fn rows(agents: &[&str]) -> TurnRows {
+    let heads = agents.iter().map(|name| (agent(name), Head::default())).collect();
+    TurnRows { heads, ..TurnRows::default() }
+}
+
+/// The active turn of an agent, in its current epoch.
+pub(super) fn current(rows: &TurnRows, name: &AgentId) -> Option<TurnEpoch> {
+    let head = &rows.heads[name];
+    let turn = head.active.as_ref()?.id;
+    Some(TurnEpoch { agent: name.clone(), turn, epoch: head.epoch })
+}
+
+/// Before all deadlines, and after them.
+pub(super) const EARLY: Millis = 0;
+pub(super) const DEADLINE: Millis = 5;
+pub(super) const LATE: Millis = 10;
+
+/// The rows of a store, and its requests.
+#[derive(Clone)]
+pub(super) struct Desk {
+    pub(super) rows: TurnRows,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        Self { rows: rows(&["planner", "helper"]) }
+    }
+
+    /// With a turn of the planner that a worker has claimed.
+    pub(super) fn running(new: NewTurn) -> Self {
+        let mut desk = Self::new();
+        desk.write(&TurnRequest::UiAction { new, now: EARLY });
+        desk.write(&TurnRequest::Claim { by: desk.by() });
+        desk
+    }
+
+    /// With a turn whose model has answered.
+    pub(super) fn answered(new: NewTurn) -> Self {
+        let mut desk = Self::running(new);
+        desk.write(&desk.answer(100));
+        desk
+    }
+
+    /// With a turn that waits for these calls.
+    pub(super) fn waiting(members: Vec<NewMember>) -> Self {
+        let mut desk = Self::answered(new_turn("planner", 1, 1));
+        desk.write(&desk.call(members));
+        desk
+    }
+
+    /// Writes what must be accepted.
+    pub(super) fn write(&mut self, request: &TurnRequest) -> TurnBatch {
+        let batch = decide(&self.rows, request).unwrap_or_else(|it| panic!("{request:?}: {it}"));
+        self.rows.apply(&batch);
+        batch
+    }
+
+    pub(super) fn refused(&self, request: &TurnRequest) -> TurnRefusal {
+        decide(&self.rows, request).expect_err("it is refused")
+    }
+
+    /// The active turn of the planner, in its current epoch.
+    pub(super) fn by(&self) -> TurnEpoch {
+        current(&self.rows, &agent("planner")).unwrap()
+    }
+
+    pub(super) fn answer(&self, number: u64) -> TurnRequest {
+        TurnRequest::Answered { by: self.by(), card: card(number), tokens: 10, money: 1 }
+    }
+
+    pub(super) fn call(&self, members: Vec<NewMember>) -> TurnRequest {
+        TurnRequest::Call { by: self.by(), members, now: EARLY }
+    }
+
+    pub(super) fn report(&self, index: u32, how: WaitEnd, now: Millis) -> TurnRequest {
+        let member = MemberId { turn: turn(1), step: 1, index };
+        TurnRequest::Report { by: self.by(), member, how, card: card(300 + u64::from(index)), now }
+    }
+
+    pub(super) fn delivery(&self) -> NewDelivery {
+        NewDelivery {
+            by: self.by(),
+            end: TurnEnd::Done,
+            deliverable: card(400).id,
+            card: Some(card(400)),
+            fields: Vec::new(),
+            results: Vec::new(),
+            now: LATE,
+        }
+    }
+}
+
+/// An execution that ended in time.
+pub(super) const IN_TIME: WaitEnd = WaitEnd::Ended { at: EARLY, after: None };
+
+/// A call with this number, of an execution.
+pub(super) fn member(number: u64) -> NewMember {
+    NewMember {
+        tool: "read_file".to_owned(),
+        call_id: format!("call_{number}"),
+        card: card(200 + number),
+        source: NewSource::Execution(id(number)),
+        deadline: Some(DEADLINE),
+        after: AfterExecution::Suspend,
+    }
+}
+
+/// A call to the helper, which makes turn 2 with box 2.
+pub(super) fn delegation() -> NewMember {
+    NewMember { source: NewSource::Turn(new_turn("helper", 2, 2)), ..member(0) }
+}
