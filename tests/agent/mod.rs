@@ -1,5 +1,6 @@
-//! The protocol of agent turns: what it writes, and what it refuses.
+//! The protocol of agent turns: what it writes, what it refuses, and a model of what can happen.
 
 mod batches;
+mod model;
 mod refusals;
 mod support;

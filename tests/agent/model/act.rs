@@ -1,0 +1,179 @@
+//! What can happen next.
+
+use machine::agent::{
+    ActiveTurn, CallSource, MemberId, NewDelivery, NewMember, NewSource, Phase, TurnEnd, TurnEpoch,
+    TurnId, TurnRequest, TurnStatus, WaitEnd,
+};
+
+use super::{
+    scenario::{AGENTS, Scenario, WORKERS, Wanted},
+    world::World,
+};
+use crate::agent::support::{DEADLINE, EARLY, LATE, agent, card, id};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A program enqueues a turn, or an action of a person does.
+    Enqueue(usize),
+    Dispatch(usize),
+    /// A worker takes a turn that no other one has.
+    Take {
+        worker: usize,
+        agent: usize,
+    },
+    /// A worker takes over a turn whose lease has expired. The other one may go on.
+    TakeOver {
+        worker: usize,
+        agent: usize,
+    },
+    Crash(usize),
+    /// A worker gives back a turn that waits.
+    GiveBack(usize),
+    Work(usize, Work),
+    Stop(TurnId),
+    Limit(TurnId),
+    /// An execution ends, or an answer comes from outside.
+    End(MemberId),
+    Tick,
+}
+
+/// What a worker does with its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    Claim,
+    Answer,
+    Call,
+    Report(u32),
+    Deliver,
+}
+
+impl World {
+    pub(super) fn acts(&self, scenario: &Scenario, acts: &mut Vec<Act>) {
+        acts.extend((0..scenario.turns.len()).map(Act::Enqueue));
+        for agent in 0..AGENTS.len() {
+            acts.push(Act::Dispatch(agent));
+            // Workers are alike.
+            let free = (0..WORKERS).find(|worker| self.workers[*worker].is_none());
+            if let Some(worker) = free {
+                match self.leases[agent] {
+                    None => acts.push(Act::Take { worker, agent }),
+                    Some(_) if self.left.takeovers > 0 => {
+                        acts.push(Act::TakeOver { worker, agent });
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        for worker in (0..WORKERS).filter(|worker| self.workers[*worker].is_some()) {
+            acts.push(Act::GiveBack(worker));
+            acts.extend((self.left.crashes > 0).then_some(Act::Crash(worker)));
+            let works = [Work::Claim, Work::Answer, Work::Call, Work::Deliver];
+            acts.extend(works.map(|work| Act::Work(worker, work)));
+            acts.extend((0..3).map(|index| Act::Work(worker, Work::Report(index))));
+        }
+        for (turn, record) in &self.rows.turns {
+            let is_over = matches!(record.status, TurnStatus::Delivered { .. });
+            acts.extend((self.left.stops > 0 && !is_over).then_some(Act::Stop(*turn)));
+            acts.extend((self.now == LATE).then_some(Act::Limit(*turn)));
+        }
+        acts.extend(self.running().map(Act::End));
+        acts.extend((self.left.ticks > 0 && self.now == EARLY).then_some(Act::Tick));
+    }
+
+    /// The calls to services that have not ended. They run on after their turn.
+    pub(super) fn running(&self) -> impl Iterator<Item = MemberId> {
+        let open = self.rows.heads.values().filter_map(|head| head.active.as_ref());
+        let open = open.flat_map(|active| active.open.iter());
+        let open = open.filter(|member| !matches!(member.source, CallSource::Turn(_)));
+        open.map(|member| member.id).filter(|id| !self.ended.contains_key(id))
+    }
+
+    /// The request of a worker that believes to have this turn, from the newest state of it.
+    pub(super) fn request(
+        &self,
+        scenario: &Scenario,
+        by: &TurnEpoch,
+        work: Work,
+    ) -> Option<TurnRequest> {
+        let active = self.rows.heads[&by.agent].active.as_ref()?;
+        let (by, now) = (by.clone(), self.now);
+        match work {
+            Work::Claim => Some(TurnRequest::Claim { by }),
+            Work::Answer => Some(TurnRequest::Answered { by, card: card(1), tokens: 1, money: 1 }),
+            Work::Call => {
+                let wanted = scenario.calls(active.id);
+                if active.step > 1 || wanted.is_empty() {
+                    return None;
+                }
+                let members = (0..).zip(wanted);
+                let members =
+                    members.map(|(index, wanted)| member(scenario, active, index, *wanted));
+                Some(TurnRequest::Call { by, members: members.collect(), now })
+            }
+            Work::Report(index) => {
+                // A result of the first step that comes late, too.
+                let is_made = active.step > 1 || index < active.calls;
+                let id = MemberId { turn: active.id, step: 1, index };
+                let how = self.wait_end(active, id).filter(|_| is_made)?;
+                Some(TurnRequest::Report { by, member: id, how, card: card(1), now })
+            }
+            Work::Deliver => {
+                // A turn whose model wants calls does not end before them.
+                let is_early = matches!(active.phase, Phase::Running { answer: None })
+                    && active.step == 1
+                    && !active.must_deliver();
+                if is_early {
+                    return None;
+                }
+                let open = active.open.iter().map(|member| member.id.index);
+                Some(TurnRequest::Deliver(NewDelivery {
+                    by,
+                    end: TurnEnd::Done,
+                    deliverable: card(1).id,
+                    card: Some(card(1)),
+                    fields: Vec::new(),
+                    results: open.map(|index| (index, card(u64::from(index) + 2))).collect(),
+                    now,
+                }))
+            }
+        }
+    }
+
+    /// How a call that has ended, or is overdue, is reported.
+    fn wait_end(&self, active: &ActiveTurn, id: MemberId) -> Option<WaitEnd> {
+        let ended = match active.member(id).map(|member| member.source) {
+            Some(CallSource::Turn(turn)) => match self.rows.turns[&turn].status {
+                TurnStatus::Delivered { at, .. } => Some(at),
+                TurnStatus::Queued | TurnStatus::Active => None,
+            },
+            _ => self.ended.get(&id).copied(),
+        };
+        match ended {
+            Some(at) if at < DEADLINE => Some(WaitEnd::Ended { at, after: None }),
+            _ => (self.now >= DEADLINE).then_some(WaitEnd::TimedOut),
+        }
+    }
+}
+
+fn member(scenario: &Scenario, active: &ActiveTurn, index: u64, wanted: Wanted) -> NewMember {
+    let source = match wanted {
+        Wanted::Execution | Wanted::Last => NewSource::Execution(id(index)),
+        Wanted::Outside => NewSource::Outside,
+        Wanted::Other(output) => NewSource::Turn(scenario.child(active.id, index, output)),
+    };
+    NewMember {
+        tool: "tool".to_owned(),
+        call_id: format!("call_{index}"),
+        card: card(index + 1),
+        source,
+        deadline: Some(DEADLINE),
+        after: wanted.after(),
+    }
+}
+
+impl Act {
+    /// The dispatch for the agent with this place.
+    pub(super) fn dispatch(at: usize, world: &World) -> TurnRequest {
+        TurnRequest::Dispatch { agent: agent(AGENTS[at]), now: world.now }
+    }
+}

@@ -1,0 +1,147 @@
+use machine::agent::{
+    AfterExecution, CallSource, CardId, Head, Member, Phase, TurnBatch, TurnEnd, TurnRecord,
+    TurnRefusal, TurnRequest, TurnRows, TurnStatus, WaitEnd, Why, decide,
+};
+
+/// A defect of the protocol that the checker must find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defect {
+    /// A delivery under an old epoch counts.
+    DeliversUnderOldEpoch,
+    /// A result under an old epoch counts.
+    ReportsUnderOldEpoch,
+    /// A stop ends the turn without a deliverable.
+    StopsWithoutDeliverable,
+    /// The event of a turn is a batch of its own, which a crash prevents.
+    EventApart,
+    /// A takeover keeps the epoch.
+    ReclaimsWithoutRaise,
+    /// A late result opens its call again.
+    LateReopens,
+    /// A result stays in the waiting set.
+    ResultStays,
+    /// A stop drops the calls that are open.
+    StopDropsCalls,
+    /// A result that empties the set does not let the turn run.
+    LastDoesNotRun,
+    /// A worker that has taken over asks the model again.
+    AsksAgain,
+    /// A turn is dispatched while another one is active.
+    DispatchesWhenBusy,
+    /// Turns of two agents write to one box.
+    SharesBox,
+    /// A call to another agent has no deadline.
+    WaitsWithoutDeadline,
+    /// A turn that is stopped in the queue leaves it.
+    StopDropsQueued,
+}
+
+/// The protocol: the real one, or a broken twin of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Protocol(pub(super) Option<Defect>);
+
+impl Protocol {
+    pub(super) fn decide(
+        self,
+        rows: &TurnRows,
+        request: &TurnRequest,
+    ) -> Result<TurnBatch, TurnRefusal> {
+        let Some(defect) = self.0 else { return decide(rows, request) };
+        let (mut rows, mut request) = (rows.clone(), request.clone());
+        defect.spoil_question(&mut rows, &mut request);
+        let mut batch = match (defect, decide(&rows, &request)) {
+            (Defect::LateReopens, Err(TurnRefusal::FinishedCall { .. })) => {
+                reopened(&rows, &request)
+            }
+            (_, answer) => answer?,
+        };
+        defect.spoil_answer(&rows, &request, &mut batch);
+        Ok(batch)
+    }
+}
+
+impl Defect {
+    fn spoil_question(self, rows: &mut TurnRows, request: &mut TurnRequest) {
+        match (self, request) {
+            (Self::DeliversUnderOldEpoch, TurnRequest::Deliver(new)) => {
+                new.by.epoch = rows.heads[&new.by.agent].epoch;
+            }
+            (Self::ReportsUnderOldEpoch, TurnRequest::Report { by, .. }) => {
+                by.epoch = rows.heads[&by.agent].epoch;
+            }
+            (Self::AsksAgain, TurnRequest::Answered { by, .. }) => {
+                let head = rows.heads.get_mut(&by.agent).unwrap();
+                if let Some(active) = &mut head.active
+                    && let Phase::Running { answer } = &mut active.phase
+                {
+                    *answer = None;
+                }
+            }
+            (Self::DispatchesWhenBusy, TurnRequest::Dispatch { agent, .. }) => {
+                rows.heads.get_mut(agent).unwrap().active = None;
+            }
+            (Self::SharesBox, TurnRequest::Enqueue { .. } | TurnRequest::Dispatch { .. }) => {
+                rows.boxes.clear();
+            }
+            _ => {}
+        }
+    }
+
+    fn spoil_answer(self, rows: &TurnRows, request: &TurnRequest, batch: &mut TurnBatch) {
+        let active = batch.head.as_mut().and_then(|(_, head)| head.active.as_mut());
+        match (self, request, active) {
+            (Self::EventApart, TurnRequest::Deliver(_), _) => batch.event = None,
+            (Self::ReclaimsWithoutRaise, TurnRequest::Reclaim { by }, _) => {
+                batch.head.as_mut().unwrap().1.epoch = by.epoch;
+            }
+            (Self::StopDropsCalls, TurnRequest::Stop { .. }, Some(active)) => active.open.clear(),
+            (Self::ResultStays, TurnRequest::Report { by, .. }, Some(active)) => {
+                let before = rows.heads[&by.agent].active.clone().unwrap();
+                *active = before;
+            }
+            (Self::LastDoesNotRun, TurnRequest::Report { .. }, Some(active))
+                if active.open.is_empty() =>
+            {
+                active.phase = Phase::Suspended;
+            }
+            (Self::WaitsWithoutDeadline, TurnRequest::Call { .. }, Some(active)) => {
+                for member in &mut active.open {
+                    member.deadline = None;
+                }
+            }
+            (Self::StopsWithoutDeliverable, TurnRequest::Stop { turn, .. }, Some(active)) => {
+                let deliverable = CardId(turn.0);
+                let end = TurnEnd::Stopped(Why::Requested);
+                let status = TurnStatus::Delivered { end, deliverable, at: active.since };
+                let record = TurnRecord { status, ..rows.turns[turn].clone() };
+                batch.turns.insert(*turn, record);
+                let (_, head) = batch.head.as_mut().unwrap();
+                *head = Head { active: None, ..head.clone() };
+            }
+            (Self::StopDropsQueued, TurnRequest::Stop { turn, .. }, None) => {
+                let deliverable = CardId(turn.0);
+                let end = TurnEnd::Stopped(Why::Requested);
+                let status = TurnStatus::Delivered { end, deliverable, at: 0 };
+                batch.turns.get_mut(turn).unwrap().status = status;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The turn waits for the call again.
+fn reopened(rows: &TurnRows, request: &TurnRequest) -> TurnBatch {
+    let TurnRequest::Report { by, member, how, .. } = request else { return TurnBatch::default() };
+    let mut head = rows.heads[&by.agent].clone();
+    let active = head.active.as_mut().unwrap();
+    let WaitEnd::Ended { .. } = how else { return TurnBatch::default() };
+    active.open.push(Member {
+        id: *member,
+        call_id: String::new(),
+        source: CallSource::Outside,
+        deadline: None,
+        after: AfterExecution::Suspend,
+    });
+    active.phase = Phase::Suspended;
+    TurnBatch { head: Some((by.agent.clone(), head)), ..TurnBatch::default() }
+}
