@@ -3,4 +3,6 @@
 mod batches;
 mod model;
 mod refusals;
+mod schedules;
 mod support;
+mod tally;

@@ -1,4 +1,3 @@
-use machine::agent::TurnStatus;
 use stateright::{Model, Property};
 
 use super::{
@@ -7,6 +6,7 @@ use super::{
     scenario::Scenario,
     world::{Fault, World},
 };
+use crate::agent::tally::has_one_active;
 
 pub(super) const ONE_ANSWER: &str =
     "each enqueued turn has one event and one deliverable, and both when it has ended";
@@ -53,51 +53,14 @@ macro_rules! never {
 
 pub(super) fn all() -> Vec<Property<Scenario>> {
     vec![
-        Property::always(ONE_ANSWER, one_answer),
-        Property::always(ONE_RESULT, one_result),
-        Property::always(BOUGHT_ONCE, |_: &Scenario, world: &World| {
-            world.seen.values().all(|seen| seen.answers.values().all(|count| *count == 1))
-        }),
-        Property::always(ONE_ACTIVE, one_active),
-        Property::always(ONE_WRITER, one_writer),
+        Property::always(ONE_ANSWER, |_, world: &World| world.tally.has_one_answer(&world.rows)),
+        Property::always(ONE_RESULT, |_, world: &World| world.tally.has_one_result(&world.rows)),
+        Property::always(BOUGHT_ONCE, |_, world: &World| world.tally.is_bought_once()),
+        Property::always(ONE_ACTIVE, |_, world: &World| has_one_active(&world.rows)),
+        Property::always(ONE_WRITER, |_, world: &World| world.tally.has_one_writer(&world.rows)),
+        Property::always(DELIVERED, |_, world: &World| world.tally.is_delivered()),
         Property::always(ENDS, ends::can_end),
         never!(EPOCHS, StaleWrote),
         never!(RAISED, EpochKept),
-        never!(DELIVERED, Misdelivered),
     ]
-}
-
-fn one_answer(_: &Scenario, world: &World) -> bool {
-    world.rows.turns.iter().all(|(turn, record)| {
-        let count = u8::from(matches!(record.status, TurnStatus::Delivered { .. }));
-        let seen = world.seen.get(turn);
-        let found = seen.map_or((0, 0), |seen| (seen.events, seen.deliverables));
-        found == (count, count)
-    })
-}
-
-fn one_result(_: &Scenario, world: &World) -> bool {
-    let waits = |id| {
-        let active = world.rows.heads.values().filter_map(|head| head.active.as_ref());
-        let open = active.flat_map(|active| active.open.iter());
-        u8::try_from(open.filter(|member| member.id == id).count()).unwrap()
-    };
-    let mut results = world.seen.values().flat_map(|seen| &seen.results);
-    results.all(|(id, results)| waits(*id) + results == 1)
-}
-
-fn one_active(_: &Scenario, world: &World) -> bool {
-    world.rows.turns.iter().all(|(turn, record)| {
-        let active = world.rows.heads[&record.agent].active.as_ref();
-        (record.status == TurnStatus::Active) == active.is_some_and(|active| active.id == *turn)
-    })
-}
-
-fn one_writer(_: &Scenario, world: &World) -> bool {
-    let active = world.rows.heads.values().filter_map(|head| head.active.as_ref());
-    let mut boxes: Vec<_> = active.map(|active| active.task.output_box).collect();
-    let count = boxes.len();
-    boxes.sort();
-    boxes.dedup();
-    boxes.len() == count && !world.faults.contains(&Fault::OtherWriter)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use machine::{
-    agent::{CardKind, MemberId, TurnBatch, TurnEpoch, TurnId, TurnRefusal, TurnRequest, TurnRows},
+    agent::{MemberId, TurnBatch, TurnEpoch, TurnRefusal, TurnRequest, TurnRows},
     clock::Millis,
 };
 
@@ -11,7 +11,10 @@ use super::{
     defect::Protocol,
     scenario::{AGENTS, Budget, Scenario, WORKERS},
 };
-use crate::agent::support::{EARLY, agent, rows};
+use crate::agent::{
+    support::{EARLY, agent, rows},
+    tally::Tally,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
@@ -23,22 +26,11 @@ pub(super) struct World {
     pub(super) leases: [Option<usize>; AGENTS.len()],
     /// When executions ended, and answers from outside came.
     pub(super) ended: BTreeMap<MemberId, Millis>,
-    pub(super) seen: BTreeMap<TurnId, Seen>,
+    pub(super) tally: Tally,
     pub(super) now: Millis,
     pub(super) left: Budget,
     /// Violations that can only be seen at the moment at which they happen.
     pub(super) faults: BTreeSet<Fault>,
-}
-
-/// The cards and events of a turn.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Seen {
-    pub(super) events: u8,
-    pub(super) deliverables: u8,
-    /// The answers of the model in each step.
-    pub(super) answers: BTreeMap<u32, u8>,
-    /// The results of each call.
-    pub(super) results: BTreeMap<MemberId, u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,10 +39,6 @@ pub(super) enum Fault {
     StaleWrote,
     /// An epoch fell, or a dispatch or a takeover did not raise it.
     EpochKept,
-    /// A card was written to a box that another turn writes to.
-    OtherWriter,
-    /// An event names a card that is not the deliverable of its batch.
-    Misdelivered,
 }
 
 impl World {
@@ -60,7 +48,7 @@ impl World {
             workers: Default::default(),
             leases: Default::default(),
             ended: BTreeMap::new(),
-            seen: BTreeMap::new(),
+            tally: Tally::default(),
             now: EARLY,
             left: scenario.budget,
             faults: BTreeSet::new(),
@@ -81,35 +69,10 @@ impl World {
                 self.faults.insert(Fault::EpochKept);
             }
         }
+        self.tally.count(&self.rows, &batch);
         self.rows.apply(&batch);
-        self.count(&batch);
         self.rows.cards.clear();
         Ok(batch)
-    }
-
-    fn count(&mut self, batch: &TurnBatch) {
-        for card in &batch.cards {
-            let seen = self.seen.entry(card.turn).or_default();
-            let member = MemberId { turn: card.turn, step: card.step, index: card.index };
-            match card.kind {
-                CardKind::Answer => *seen.answers.entry(card.step).or_default() += 1,
-                CardKind::ToolCall => drop(seen.results.insert(member, 0)),
-                CardKind::ToolResult => *seen.results.entry(member).or_default() += 1,
-                _ => seen.deliverables += 1,
-            }
-            let writer = self.rows.boxes.get(&card.box_id).and_then(|it| it.writer);
-            let delivers = batch.event.as_ref().is_some_and(|event| event.turn == card.turn);
-            if writer != Some(card.turn) && !delivers {
-                self.faults.insert(Fault::OtherWriter);
-            }
-        }
-        if let Some(event) = &batch.event {
-            self.seen.entry(event.turn).or_default().events += 1;
-            let mut cards = batch.cards.iter();
-            if !cards.any(|it| it.new.id == event.deliverable && it.box_id == event.output_box) {
-                self.faults.insert(Fault::Misdelivered);
-            }
-        }
     }
 }
 

@@ -1,0 +1,243 @@
+//! Random schedules of requests, most of which make no sense: of unknown and ended turns, under
+//! other epochs, with repeated and huge cards, at the ends of time. `MACHINE_TURN_SCHEDULES` sets
+//! their number.
+
+use machine::{
+    agent::{
+        AfterExecution, AgentId, MAX_CARD, Measure, MemberId, NewCard, NewDelivery, NewMember,
+        NewSource, Phase, TurnEnd, TurnEpoch, TurnRequest, TurnStatus, WaitEnd, Why, decide,
+    },
+    clock::Millis,
+};
+use machine_tests::random::{Random, setting};
+
+use super::{
+    support::{Desk, LATE, agent, card, current, id, member, new_turn, turn},
+    tally::{Tally, has_one_active},
+};
+
+/// The requests of a schedule.
+const REQUESTS: usize = 80;
+
+struct Chaos {
+    random: Random,
+    desk: Desk,
+    tally: Tally,
+    cards: u64,
+}
+
+impl Chaos {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.random.number() % limit
+    }
+
+    fn agent(&mut self) -> AgentId {
+        let name = *self.random.pick(&["planner", "helper", "planner", "helper", "cook"]);
+        agent(name)
+    }
+
+    /// Mostly the active turn of an agent.
+    fn by(&mut self) -> TurnEpoch {
+        let agent = self.agent();
+        let known = self.desk.rows.heads.contains_key(&agent);
+        let real = if known { current(&self.desk.rows, &agent) } else { None };
+        let mut by = real.unwrap_or(TurnEpoch { agent, turn: turn(1), epoch: 1 });
+        if self.random.percent(5) {
+            by.turn = turn(self.below(9));
+        }
+        if self.random.percent(10) {
+            by.epoch = *self.random.pick(&[0, by.epoch.wrapping_sub(1), by.epoch + 1, u64::MAX]);
+        }
+        by
+    }
+
+    /// Mostly a new one.
+    fn card(&mut self) -> NewCard {
+        self.cards += 1;
+        let number = if self.random.percent(3) { 1000 } else { 1000 + self.cards };
+        let size = *self.random.pick(&[0, 1, 1, 1, 1, 1, 1, 1, MAX_CARD, MAX_CARD + 1]);
+        NewCard { size, ..card(number) }
+    }
+
+    fn time(&mut self) -> Millis {
+        *self.random.pick(&[0, 0, 0, 4, 5, LATE, Millis::MIN, Millis::MAX])
+    }
+
+    fn new_turn(&mut self) -> machine::agent::NewTurn {
+        let name = self.agent();
+        let mut new = new_turn(&name.0, self.below(9), self.below(4));
+        new.task.limits.time_ms = *self.random.pick(&[None, Some(5), Some(Millis::MAX)]);
+        new.task.limits.steps = *self.random.pick(&[None, None, Some(0), Some(1)]);
+        new.task.limits.calls = *self.random.pick(&[None, None, Some(2)]);
+        new
+    }
+
+    fn member(&mut self, at: u64) -> NewMember {
+        let source = match self.below(9) {
+            0 => NewSource::Turn(self.new_turn()),
+            1 => NewSource::Outside,
+            2 => NewSource::Execution(id(self.below(3))),
+            _ => NewSource::Execution(id(10 + at)),
+        };
+        let deadline = if self.random.percent(80) { Some(self.time()) } else { None };
+        let suspend = AfterExecution::Suspend;
+        let after = *self.random.pick(&[suspend, suspend, AfterExecution::Terminate]);
+        NewMember { source, card: self.card(), deadline, after, ..member(at) }
+    }
+
+    fn members(&mut self) -> Vec<NewMember> {
+        let count = self.below(4);
+        (0..count).map(|at| self.member(at)).collect()
+    }
+
+    /// How a wait ends, mostly in time.
+    fn how(&mut self) -> WaitEnd {
+        let ended = WaitEnd::Ended { at: self.time(), after: None };
+        let in_time = WaitEnd::Ended { at: Millis::MIN, after: None };
+        *self.random.pick(&[ended, in_time, in_time, WaitEnd::TimedOut])
+    }
+
+    /// What a worker would do next.
+    fn next(&mut self) -> TurnRequest {
+        let (by, card, now) = (self.by(), self.card(), self.time());
+        let active = self.desk.rows.heads.get(&by.agent).and_then(|head| head.active.clone());
+        let Some(active) = active else {
+            return TurnRequest::Dispatch { agent: by.agent, now };
+        };
+        match active.phase {
+            Phase::Dispatched => TurnRequest::Claim { by },
+            Phase::Running { .. } if active.must_deliver() => TurnRequest::Deliver(self.delivery()),
+            Phase::Running { answer: None } => {
+                TurnRequest::Answered { by, card, tokens: 1, money: 1 }
+            }
+            Phase::Running { .. } => TurnRequest::Call { by, members: self.members(), now },
+            Phase::Suspended => {
+                let open: Vec<_> = active.open.iter().map(|member| member.id).collect();
+                let member = *self.random.pick(&open);
+                TurnRequest::Report { by, member, how: self.how(), card, now }
+            }
+        }
+    }
+
+    fn delivery(&mut self) -> NewDelivery {
+        let by = self.by();
+        let active = self.desk.rows.heads.get(&by.agent).and_then(|head| head.active.as_ref());
+        let open: Vec<u32> =
+            active.into_iter().flat_map(|it| &it.open).map(|member| member.id.index).collect();
+        let mut results: Vec<_> = open.into_iter().map(|index| (index, self.card())).collect();
+        if self.random.percent(10) {
+            results.push((0, self.card()));
+        }
+        let new = self.card();
+        let deliverable = if self.random.percent(95) { new.id } else { self.card().id };
+        let why = *self.random.pick(&[Why::Attempts, Why::Limit(Measure::Calls)]);
+        let end = *self.random.pick(&[TurnEnd::Done, TurnEnd::Failed, TurnEnd::Stopped(why)]);
+        let now = self.time();
+        NewDelivery { by, end, deliverable, card: Some(new), fields: Vec::new(), results, now }
+    }
+
+    fn request(&mut self) -> TurnRequest {
+        let now = self.time();
+        match self.below(28) {
+            0 | 1 => TurnRequest::Enqueue { new: self.new_turn(), now },
+            2 => TurnRequest::UiAction { new: self.new_turn(), now },
+            3 => TurnRequest::Dispatch { agent: self.agent(), now },
+            4 => TurnRequest::Claim { by: self.by() },
+            5 => TurnRequest::Reclaim { by: self.by() },
+            6 | 7 => {
+                let (tokens, money) = (self.random.number(), 1);
+                TurnRequest::Answered { by: self.by(), card: self.card(), tokens, money }
+            }
+            8 | 9 => {
+                let members = self.members();
+                TurnRequest::Call { by: self.by(), members, now }
+            }
+            10 | 11 => {
+                let by = self.by();
+                let (step, index) = (1 + self.random.below(2), self.random.below(3));
+                let (step, index) = (u32::try_from(step).unwrap(), u32::try_from(index).unwrap());
+                let member = MemberId { turn: by.turn, step, index };
+                TurnRequest::Report { by, member, how: self.how(), card: self.card(), now }
+            }
+            12 if self.random.percent(30) => {
+                TurnRequest::Stop { turn: turn(self.below(9)), why: Why::Requested }
+            }
+            12 => TurnRequest::Limit { turn: turn(self.below(9)), now },
+            13 => TurnRequest::Deliver(self.delivery()),
+            _ => self.next(),
+        }
+    }
+
+    /// Returns whether it was accepted.
+    fn write(&mut self, request: &TurnRequest) -> bool {
+        let Ok(batch) = decide(&self.desk.rows, request) else { return false };
+        self.tally.count(&self.desk.rows, &batch);
+        self.desk.rows.apply(&batch);
+        let (tally, rows) = (&self.tally, &self.desk.rows);
+        assert!(tally.has_one_answer(rows), "{request:?}");
+        assert!(tally.has_one_result(rows), "{request:?}");
+        assert!(tally.has_one_writer(rows), "{request:?}");
+        assert!(tally.is_bought_once() && tally.is_delivered(), "{request:?}");
+        assert!(has_one_active(rows), "{request:?}");
+        true
+    }
+
+    /// Stops all turns, and delivers them.
+    fn end(&mut self) {
+        let turns: Vec<_> = self.desk.rows.turns.keys().copied().collect();
+        for turn in turns {
+            self.write(&TurnRequest::Stop { turn, why: Why::Requested });
+        }
+        for name in ["planner", "helper"].into_iter().cycle().take(40) {
+            let agent = agent(name);
+            self.write(&TurnRequest::Dispatch { agent: agent.clone(), now: LATE });
+            let Some(by) = current(&self.desk.rows, &agent) else { continue };
+            let active = self.desk.rows.heads[&agent].active.clone().unwrap();
+            if active.phase == Phase::Dispatched {
+                assert!(self.write(&TurnRequest::Claim { by: by.clone() }));
+            }
+            self.cards += 300;
+            let new = card(2000 + self.cards);
+            let open = active.open.iter().map(|member| member.id.index);
+            let results = open.map(|index| (index, card(2001 + self.cards + u64::from(index))));
+            let delivery = NewDelivery {
+                by,
+                end: TurnEnd::Done,
+                deliverable: new.id,
+                card: Some(new),
+                fields: Vec::new(),
+                results: results.collect(),
+                now: LATE,
+            };
+            assert!(self.write(&TurnRequest::Deliver(delivery)), "{active:?}");
+        }
+        let is_over = |status| matches!(status, TurnStatus::Delivered { .. });
+        assert!(self.desk.rows.turns.values().all(|record| is_over(record.status)));
+        assert!(self.desk.rows.boxes.is_empty());
+    }
+}
+
+#[test]
+fn the_invariants_hold_whatever_is_requested() {
+    let mut random = Random::of("the_invariants_hold_whatever_is_requested");
+    let (mut accepted, mut delivered, mut results) = (0, 0, 0);
+    let schedules = setting("MACHINE_TURN_SCHEDULES").unwrap_or(1000);
+    for _ in 0..schedules {
+        let random = Random::new(random.number());
+        let mut chaos = Chaos { random, desk: Desk::new(), tally: Tally::default(), cards: 0 };
+        for _ in 0..REQUESTS {
+            let request = chaos.request();
+            let is_accepted = chaos.write(&request);
+            accepted += usize::from(is_accepted);
+            let is_report = matches!(request, TurnRequest::Report { .. });
+            results += usize::from(is_accepted && is_report);
+        }
+        chaos.end();
+        delivered += chaos.desk.rows.turns.len();
+    }
+    eprintln!("{accepted} requests accepted, {results} of them results; {delivered} turns");
+    // Few schedules may have less.
+    let are_few = schedules < 1000;
+    assert!(are_few || (accepted > 10 * schedules && delivered > 2 * schedules));
+    assert!(are_few || results > schedules);
+}
