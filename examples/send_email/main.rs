@@ -12,7 +12,11 @@ mod show;
 mod story;
 mod work;
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -67,7 +71,7 @@ enum Command {
 fn main() -> ExitCode {
     let Cli { command, db } = Cli::parse();
     let result = match command {
-        Some(command) => run(command, db),
+        Some(command) => run(command, &db),
         None => story::tell().map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {
@@ -77,15 +81,15 @@ fn main() -> ExitCode {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
+async fn run(command: Command, db: &Path) -> anyhow::Result<ExitCode> {
     // The only place where actors are made: the rest of the program is handed what it needs.
     let actors = Actors::issue("mailer")?;
-    let context = Context::new(&db, Actors::issue("mailer")?).program(Cli::command());
+    let context = Context::new(db, Actors::issue("mailer")?).program(Cli::command());
     match command {
-        Command::Ask(asked) => ask(&Store::sqlite(&db).await?, &actors, &context, asked).await?,
-        Command::Invite(guests) => invite(&Store::sqlite(&db).await?, guests).await?,
+        Command::Ask(asked) => ask(&Store::sqlite(db).await?, &actors, &context, asked).await?,
+        Command::Invite(guests) => invite(&Store::sqlite(db).await?, guests).await?,
         Command::Work { smtp, lease, once } => {
-            let store = Store::sqlite(&db).await?;
+            let store = Store::sqlite(db).await?;
             let address = match smtp {
                 Some(address) => address,
                 None => SmtpServer::start(&db.with_extension("mails"), |_| response::OK)

@@ -254,7 +254,7 @@ async fn a_call_that_was_cut_off_names_its_process() {
 async fn not_applied_is_offered_once_it_is_accepted() {
     let place = Place::new().await;
     let tool = ToolSpec::irreversible("email", "send").unwrap();
-    let tool = tool.settling_time(Duration::from_secs(3600));
+    let tool = tool.settling_time(Duration::from_hours(1));
     let arguments = json!({ "to": "bob@example.com" }).to_string();
     let contract = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap();
     let settling = place.doubt_of(contract).await;

@@ -117,7 +117,7 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Kept {
     let round = async |sends_itself: bool| {
         let (token, revision) = store.claims(id, Attempted::State).await?;
         let (now, on, wake) = (NOW, Attempted::State, Some(Wake::ready(NOW)));
-        let wait = Wait { token, revision, now, on, wake, sends_itself, ..Wait::default() };
+        let wait = Wait { token, revision, now, on, sends_itself, wake, ..Wait::default() };
         store.apply_event(id, Event::Wait(wait)).await
     };
     for (sends_itself, count) in [(true, 1), (true, 2), (false, 0), (true, 1)] {

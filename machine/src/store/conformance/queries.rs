@@ -81,7 +81,7 @@ fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Wr
     let contradicted = random.chance(4);
     for row in [&mut machine.row, &mut write.row] {
         let status = status.to_owned();
-        *row = Row { status, due_at, updated_at, ended, contradicted, ..row.clone() };
+        *row = Row { status, updated_at, ended, contradicted, due_at, ..row.clone() };
     }
     write
 }

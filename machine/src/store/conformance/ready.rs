@@ -20,7 +20,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     for worker in ["a", "b"] {
         let id = jobs[0].id;
         store.apply_event(id, claim(worker, 1, NOW, Attempted::Recheck)).await?;
-        jobs[0] = leased(worker, line(id, 2, Wake::by_clock(NOW + 1000)));
+        jobs[0] = leased(worker, &line(id, 2, Wake::by_clock(NOW + 1000)));
         // The next one that is ready comes first now.
         jobs.sort_by_key(|job| job.wake.at);
     }
@@ -60,7 +60,7 @@ async fn for_another_program(store: &Subject) -> Kept {
     agrees(store, &["job"], 9, &both).await?;
 
     let (token, _) = store.claims(id, Attempted::Recheck).await?;
-    let held = leased("worker", line(id, token, Wake::by_clock(NOW + 1000)));
+    let held = leased("worker", &line(id, token, Wake::by_clock(NOW + 1000)));
     agrees(store, &["job"], 9, &[held]).await
 }
 
@@ -104,8 +104,8 @@ fn line(id: Id, token: u64, wake: Wake) -> ReadyMachine {
     ReadyMachine { id, token, revision: 0, wake, worker: None, attempts: 0 }
 }
 
-fn leased(worker: &str, line: ReadyMachine) -> ReadyMachine {
-    ReadyMachine { worker: Some(worker.to_owned()), ..line }
+fn leased(worker: &str, line: &ReadyMachine) -> ReadyMachine {
+    ReadyMachine { worker: Some(worker.to_owned()), ..*line }
 }
 
 /// Compares the ready machines; machines with the same moment may come in any order.
