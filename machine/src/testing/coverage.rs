@@ -54,8 +54,8 @@ impl Coverage {
         }
     }
 
-    /// Adds a move that a machine in memory refused. [`TestEnvironment::cover`] adds those of stored
-    /// machines.
+    /// Adds a move that a machine in memory refused. [`TestEnvironment::cover`] adds those of
+    /// stored machines.
     ///
     /// [`TestEnvironment::cover`]: super::TestEnvironment::cover
     pub fn refused(&mut self, refused: &Illegal) {
