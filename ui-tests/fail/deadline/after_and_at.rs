@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
 use machine::machine;
 
 #[machine]
 enum Question {
     #[initial]
-    #[on(timeout => Unanswered, by = GraphRunner, after = Duration::from_secs(30), at = until)]
+    #[on(timeout => Unanswered, after = Duration::from_secs(30), at = until)]
     Asked { until: i64 },
 
     #[terminal]
