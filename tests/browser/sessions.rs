@@ -10,7 +10,7 @@ async fn a_session_is_found_whatever_its_name() {
         page.open_as(ANN, "#/sessions").await;
         assert_eq!(page.count("tbody tr").await, 2);
         page.click("main a[href='#/sessions/50%25%20off%3F']").await;
-        page.is("main code", "machine --db agent.db timeline --session '50% off?'").await;
+        page.is("main h1", "50% off?").await;
         page.shows("bob@example.com").await;
         assert_eq!(page.count("tbody tr").await, 2);
         assert!(!page.text("main").await.contains("other@example.com"));

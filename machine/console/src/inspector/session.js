@@ -1,8 +1,6 @@
 // The sessions, and the executions of one, side by side over time.
 
 import { get } from "./api.js";
-import { quoted } from "./commands.js";
-import { shell } from "./dialog.js";
 import { h } from "./dom.js";
 import { executionLanes } from "./lanes.js";
 import {
@@ -19,7 +17,6 @@ import {
   turner,
   unreadable,
 } from "./parts.js";
-import { copyButton } from "./payload.js";
 import { picture } from "./picture.js";
 import { badge, count, exact, length, sessionName, since } from "./text.js";
 
@@ -57,8 +54,6 @@ export const session = {
   title: (data) => (data ? sessionName(data.session_id) : "Session"),
 
   async load({ id, audience, params }) {
-    // An address cannot have an empty part.
-    if (id === "") return machinesOf(id, { audience, params });
     try {
       const [timeline, topology] = await Promise.all([
         get(`api/execution/${encodeURIComponent(id)}/timeline`, { audience }),
@@ -144,20 +139,10 @@ async function machinesOf(id, { audience, params }) {
 }
 
 function machineList(page, { session_id: id, machines, unreadable: errors, next }) {
-  const command = `${shell.command()} timeline --session ${quoted(id)}`;
   return [
     crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
     h("h1", { tabindex: "-1", class: "data" }, sessionName(id)),
-    id === ""
-      ? h(
-          "p",
-          { class: "warning" },
-          "A browser cannot ask for the timeline of a session with this name, so only its machines are listed. This shows it: ",
-          h("code", { class: "data" }, command),
-          " ",
-          copyButton(command, "command"),
-        )
-      : h("p", { class: "note" }, "No machine of this session is an execution, so there is no timeline."),
+    h("p", { class: "note" }, "No machine of this session is an execution, so there is no timeline."),
     h("h2", null, "Machines"),
     table(
       "Machines",
