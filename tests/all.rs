@@ -1,5 +1,5 @@
-//! The tests of all topics in one program, which links the library once. One topic:
-//! `cargo test --package machine-tests --test all store::`.
+//! The tests of all topics but those of `records` in one program, which links the library once. One
+//! topic: `cargo t-topic store::`.
 //!
 //! `PROPTEST_CASES` makes the models and properties longer, and `PROPTEST_RNG_SEED` repeats a run.
 //! Tests that change their process (failpoints, a global subscriber) are in separate programs, or
@@ -8,7 +8,6 @@
 
 mod agent;
 mod cli;
-mod contract;
 mod definition;
 #[cfg(unix)]
 mod effects;
@@ -16,7 +15,6 @@ mod http;
 mod machines;
 mod readme;
 mod store;
-mod stored;
 mod surfaces;
 mod testing;
 mod tools;

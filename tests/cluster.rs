@@ -128,7 +128,7 @@ impl Perform<Deploy> for Cluster {
 
     async fn perform(&self, call: &Call<Deploy>) -> Answer<Live> {
         let request = Request {
-            id: call.execution_id(),
+            id: call.execution_id,
             path: call.report_path(),
             token: call.callback_token().clone(),
         };

@@ -39,7 +39,7 @@ pub fn seal(claim: &mut Unverified, head: &[u8; 32]) {
     record.seal = digest(hash(&[
         record.id.to_string().as_bytes(),
         record.machine.as_bytes(),
-        &record.fingerprint.as_u64().to_le_bytes(),
+        &record.fingerprint.0.to_le_bytes(),
         record.status.as_bytes(),
         record.state.as_bytes(),
         record.context.as_bytes(),
@@ -82,7 +82,7 @@ pub fn entry_digest(
         previous,
         &entry.number.to_le_bytes(),
         &entry.at.to_le_bytes(),
-        &entry.definition.as_u64().to_le_bytes(),
+        &entry.definition.0.to_le_bytes(),
         &[u8::from(entry.actor.is_some())],
         entry.actor.as_deref().unwrap_or_default().as_bytes(),
         &[kind],

@@ -19,6 +19,7 @@ pub mod cluster;
 pub mod forge;
 pub mod hand;
 pub mod invoked;
+pub mod oracle;
 #[cfg(unix)]
 pub mod process;
 pub mod random;

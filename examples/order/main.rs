@@ -49,7 +49,7 @@ struct Bank(PathBuf);
 
 impl Perform<Charge> for Bank {
     async fn perform(&self, call: &Call<Charge>) -> Answer<String, Declined> {
-        let Charge { order, cents } = call.arguments();
+        let Charge { order, cents } = &call.arguments;
         let bank = fs::File::options().append(true).open(&self.0);
         let mut bank = bank.map_err(|_| Declined::Closed).or_refused()?;
         bank.write_all(format!("{order}: {cents}\n").as_bytes())?;
@@ -58,7 +58,7 @@ impl Perform<Charge> for Bank {
     }
 
     async fn find(&self, attempt: &Attempt<Charge>) -> Answer<String, Declined> {
-        let Charge { order, cents } = attempt.arguments();
+        let Charge { order, cents } = &attempt.arguments;
         let found = fs::read_to_string(&self.0)?.lines().any(|l| l == format!("{order}: {cents}"));
         found.then(|| Applied::new("found")).ok_or(Declined::NotFound).or_refused()
     }

@@ -137,6 +137,15 @@ fn killed_in_between() {
     assert_eq!(shop.bank(), "17: 500\n");
 }
 
+/// Killed in the call, and the bank cannot be asked: that proves nothing, so the order waits.
+#[test]
+fn the_bank_cannot_be_asked() {
+    let shop = killed_in_the_call();
+    fs::rename(shop.path("shop.bank"), shop.path("away")).unwrap();
+    assert_eq!(shop.run(&[]), "paying\n");
+    assert_eq!(shop.states(), Some(("paying".to_owned(), Label::InDoubt)));
+}
+
 /// Killed in the call, which the bank has not got: the customer places the same order again.
 #[test]
 fn placed_again() {

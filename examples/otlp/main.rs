@@ -48,7 +48,7 @@ struct Bank;
 
 impl Perform<Charge> for Bank {
     async fn perform(&self, call: &Call<Charge>) -> Answer {
-        let Charge { order, cents } = call.arguments();
+        let Charge { order, cents } = &call.arguments;
         // A span of the tool's own, such as that of an HTTP client. It is a child of
         // `execute_tool`.
         let request = tracing::info_span!("POST /charges", otel.kind = "client");

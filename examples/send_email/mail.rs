@@ -82,7 +82,7 @@ impl Perform<SendMail> for Smtp {
         let mail =
             message(call).map_err(|error| NotSent::Invalid(error.to_string())).or_refused()?;
         // Without the content there is no mail, so an error until then proves that there is none.
-        let ready = self.announce(&mail, call.timeout()).await;
+        let ready = self.announce(&mail, call.timeout).await;
         let mut server = ready.map_err(|error| NotSent::from(&error)).or_refused()?;
         // The exchange may have taken long, so that another process has given up on this one.
         if !call.still_valid().await {
@@ -121,9 +121,9 @@ impl Smtp {
 }
 
 fn message(call: &Call<SendMail>) -> Result<Message, Box<dyn Error>> {
-    let SendMail { to, subject, body } = call.arguments();
+    let SendMail { to, subject, body } = &call.arguments;
     // The same for every attempt at this mail, so that mail systems can deduplicate too.
-    let digest = call.key().and_then(|key| key.as_str().rsplit(':').next());
+    let digest = call.key.as_ref().and_then(|key| key.as_str().rsplit(':').next());
     let mail = Message::builder()
         .from("Agent <agent@agent.example>".parse()?)
         .to(to.clone().into())

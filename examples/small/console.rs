@@ -33,7 +33,7 @@ struct Bank; // your client
 
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
-        Ok(Applied::new(format!("transfer for order {}", call.arguments().order)))
+        Ok(Applied::new(format!("transfer for order {}", call.arguments.order)))
     }
 }
 

@@ -56,7 +56,7 @@ impl Model {
 
 impl Perform<Ask> for Model {
     async fn perform(&self, call: &Call<Ask>) -> Answer {
-        let (model, text) = (self.clone(), call.arguments().text.clone());
+        let (model, text) = (self.clone(), call.arguments.text.clone());
         tokio::task::spawn_blocking(move || model.ask(&text)).await?
     }
 }

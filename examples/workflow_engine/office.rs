@@ -138,8 +138,8 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
 
 /// The line of a call. The key of a call is the same for all attempts at it.
 fn line(attempt: &Attempt<Action>) -> String {
-    let key = attempt.key().map_or("", |key| key.as_str());
-    let arguments = attempt.arguments().arguments().cloned().unwrap_or_default();
+    let key = attempt.key.as_ref().map_or("", |key| key.as_str());
+    let arguments = attempt.arguments.arguments().cloned().unwrap_or_default();
     format!("{key} {}\n", Value::Object(arguments))
 }
 
@@ -150,7 +150,7 @@ fn find(file: &PathBuf, line: &str) -> ToolAnswer<Action> {
 }
 
 fn text<'a>(call: &'a Call<Action>, name: &str) -> &'a str {
-    let argument = call.arguments().arguments().and_then(|arguments| arguments.get(name));
+    let argument = call.arguments.arguments().and_then(|arguments| arguments.get(name));
     argument.and_then(Value::as_str).unwrap_or_default()
 }
 

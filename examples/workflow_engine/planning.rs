@@ -30,10 +30,10 @@ impl<A: Agent> Engine<A> {
         let calls = work.calls(task).await?;
         // A person changed the task while a call was under way: its outcome is a part of the
         // history.
-        if calls.iter().any(|call| call.outcome().is_none()) {
+        if calls.iter().any(|call| call.outcome.is_none()) {
             return Ok(Next::Wait);
         }
-        let view = |call: &TaskCall| ConsequenceView::of(call.execution()).to_string();
+        let view = |call: &TaskCall| ConsequenceView::of(&call.execution).to_string();
         let brief = Brief {
             goal: engine.goal().clone(),
             instructions: engine.instructions().clone(),

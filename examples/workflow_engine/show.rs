@@ -31,7 +31,7 @@ pub fn short(id: Id) -> String {
 
 /// Prints an engine's need for a person.
 fn intervention(engine: &Snapshot<Human>) {
-    let field = |name| engine.state.get(name).map(text).unwrap_or_default();
+    let field = |name: &str| engine.state.get(name).map(text).unwrap_or_default();
     let (reason, state) = (field("reason"), field("paused_in"));
     say(format_args!("  {} asks, {state}: {reason}", short(engine.id)));
     for (name, label) in [
@@ -67,7 +67,7 @@ async fn under_way(store: &Store, engine: Id) -> Result<(), LoadError> {
 /// Prints how a task ended, and what was done.
 pub fn ended(record: &Snapshot<Human>) {
     let goal = record.context.get("goal").map(text).unwrap_or_default();
-    let why = ["result", "error", "reason"].iter().find_map(|name| record.state.get(name));
+    let why = ["result", "error", "reason"].into_iter().find_map(|name| record.state.get(name));
     let why = why.map(text).unwrap_or_default();
     say(format_args!("  {} {}: {goal}: {why}", short(record.id), record.label));
     for line in lines(record.state.get("history")) {

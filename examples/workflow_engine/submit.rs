@@ -4,7 +4,8 @@ use anyhow::Context;
 use machine::{
     Id,
     actor::GraphRunner,
-    store::{Query, Store},
+    effects::EffectError,
+    store::{CommitError, Query, Store},
 };
 
 use crate::{
@@ -46,7 +47,7 @@ pub async fn submit(
         match store.batch().commit(&mut engine).create(&mut record).write().await {
             Ok(()) => return Ok(Submitted { record: record.id(), engine: engine.id() }),
             // It has got another task in the meantime.
-            Err(error) if error.is_conflict() => {}
+            Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
             Err(error) => return Err(error).context(UNWRITTEN),
         }
     }

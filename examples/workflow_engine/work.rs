@@ -75,8 +75,8 @@ impl Work {
 /// A line for each call, for people.
 pub fn history(calls: &[TaskCall]) -> Vec<String> {
     let told = |call: &TaskCall| {
-        let summary = call.contract().summary();
-        match call.outcome() {
+        let summary = call.execution.context().summary();
+        match &call.outcome {
             None => format!("{summary}: under way"),
             Some(Ok(result)) => format!("{summary}: {result}"),
             Some(Err(error)) => format!("{summary}: failed: {error}"),
@@ -87,8 +87,8 @@ pub fn history(calls: &[TaskCall]) -> Vec<String> {
 
 /// The newest result of a tool.
 pub fn result_of(calls: &[TaskCall], tool: &str) -> Option<String> {
-    let is_it = |call: &&TaskCall| call.arguments().action().tool_name().as_deref() == Some(tool);
-    calls.iter().rev().filter(is_it).find_map(|call| call.outcome()?.as_ref().ok().cloned())
+    let is_it = |call: &&TaskCall| call.arguments.action().tool_name().as_deref() == Some(tool);
+    calls.iter().rev().filter(is_it).find_map(|call| call.outcome.as_ref()?.as_ref().ok().cloned())
 }
 
 /// A list with one more item.

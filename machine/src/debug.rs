@@ -60,8 +60,7 @@ readable!(crate::actor::InvalidName, crate::typed::Illegal, crate::typed::Unknow
 readable!(
     crate::contract::InvalidContract,
     crate::contract::Mismatch,
-    crate::InvalidId,
-    crate::journal::InvalidDigest,
+    crate::InvalidText,
     crate::stored::Breach,
     crate::stored::VerifyError,
     crate::view::UnknownLanguage,
@@ -74,9 +73,7 @@ readable!(
     crate::operate::Error,
     crate::store::BackupError,
     crate::store::CommitError,
-    crate::store::InvalidCursor,
     crate::store::InvalidMessage,
-    crate::store::InvalidPosition,
     crate::store::LoadError,
     crate::store::SendError,
     crate::store::Unavailable,
@@ -96,7 +93,7 @@ readable!(crate::store::OpenError);
 readable!(crate::worker::WorkerError);
 
 #[cfg(feature = "agent")]
-readable!(crate::agent::TurnRefusal);
+readable!(crate::agent::AgentError, crate::agent::TurnRefusal);
 
 #[cfg(feature = "tools")]
 readable!(crate::tools::MoveError);

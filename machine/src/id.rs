@@ -53,16 +53,22 @@ impl fmt::Display for Id {
     }
 }
 
-/// The text is not a valid id.
+/// The text cannot be read as what was expected, such as an id, a digest or a cursor. Its
+/// `Display` says how that is written.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a valid id; ids look like 01890a5d-ac96-774b-bcce-b302099a8057")]
-pub struct InvalidId(String);
+#[error("{0}")]
+pub struct InvalidText(pub(crate) String);
 
 impl FromStr for Id {
-    type Err = InvalidId;
+    type Err = InvalidText;
 
-    fn from_str(text: &str) -> Result<Self, InvalidId> {
-        text.parse().map(Self).map_err(|_| InvalidId(shortened(text)))
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        text.parse().map(Self).map_err(|_| {
+            let text = shortened(text);
+            InvalidText(format!(
+                "`{text}` is not a valid id; ids look like 01890a5d-ac96-774b-bcce-b302099a8057"
+            ))
+        })
     }
 }
 

@@ -25,8 +25,8 @@ pub mod typed;
 pub mod agent;
 #[cfg(feature = "durable")]
 pub mod clock;
-// Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by the worker or by
-// SQLite.
+// Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by agents, by the worker
+// or by SQLite.
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod contract;
@@ -61,7 +61,7 @@ mod process;
 #[cfg(feature = "durable")]
 mod shell;
 #[cfg(feature = "store")]
-#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+#[cfg_attr(not(all(feature = "agent", feature = "sqlite")), allow(dead_code))]
 pub mod store;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
@@ -78,6 +78,7 @@ pub mod tools;
 pub mod view;
 
 #[cfg(feature = "worker")]
+#[cfg_attr(not(feature = "agent"), allow(dead_code))]
 pub mod worker;
 
 #[cfg(feature = "worker")]
@@ -99,6 +100,6 @@ pub mod _specification {}
 pub mod _architecture {}
 
 #[cfg(feature = "durable")]
-pub use id::{Id, InvalidId};
+pub use id::{Id, InvalidText};
 #[doc = include_str!("docs/machine.md")]
 pub use machine_derive::machine;

@@ -1,13 +1,14 @@
 //! The records of each batch: of the queue (TN-3), edges (TN-4), and of the delivery (TN-8).
 
 use machine::agent::{
-    AfterExecution, CardKind, EdgePhase, Head, Limits, Measure, MemberId, NewDelivery, NewMember,
-    NewSource, Phase, Primitive, TurnBatch, TurnEnd, TurnEpoch, TurnRecord, TurnRequest,
-    TurnStatus, WaitEnd, Why,
+    AfterExecution, CardKind, EdgePhase, Head, Limits, MemberId, NewDelivery, NewMember, NewSource,
+    Phase, Primitive, Resource, StopReason, TurnBatch, TurnEnd, TurnEpoch, TurnRecord, TurnRequest,
+    TurnStatus, WaitOutcome,
 };
 
 use super::support::{
-    DEADLINE, Desk, EARLY, IN_TIME, LATE, agent, card, delegation, id, member, new_turn, turn,
+    DEADLINE, Desk, EARLY, IN_TIME, LATE, agent, card, child, delegation, id, member, new_turn,
+    turn,
 };
 
 fn edges(batch: &TurnBatch) -> Vec<(Primitive, EdgePhase)> {
@@ -35,19 +36,19 @@ fn a_turn_from_its_enqueueing_to_its_deliverable() {
     desk.write(&TurnRequest::Dispatch { agent: agent("planner"), now: EARLY });
     assert_eq!((phase(&desk), desk.by().epoch), (Phase::Dispatched, 1));
     desk.write(&TurnRequest::Claim { by: desk.by() });
-    let batch = desk.write(&desk.answer(100));
+    let batch = desk.write(&desk.answer(100, 2));
     assert_eq!(kinds(&batch), [(CardKind::Answer, 1, 0)]);
 
     let batch = desk.write(&desk.call(vec![member(0), member(1)]));
     assert_eq!(kinds(&batch), [(CardKind::ToolCall, 1, 0), (CardKind::ToolCall, 1, 1)]);
     assert_eq!(phase(&desk), Phase::Suspended);
-    let batch = desk.write(&desk.report(1, IN_TIME, EARLY));
+    let batch = desk.finish(1);
     assert_eq!(edges(&batch), [(Primitive::Report, EdgePhase::Response)]);
     assert_eq!(phase(&desk), Phase::Suspended);
-    desk.write(&desk.report(0, WaitEnd::TimedOut, DEADLINE));
+    desk.write(&desk.report(0, WaitOutcome::TimedOut, DEADLINE));
     assert_eq!(phase(&desk), Phase::Running { answer: None });
 
-    let batch = desk.write(&desk.answer(101));
+    let batch = desk.write(&desk.answer(101, 0));
     assert_eq!(kinds(&batch), [(CardKind::Answer, 2, 0)]);
     let batch = desk.write(&TurnRequest::Deliver(desk.delivery()));
     assert_eq!(kinds(&batch), [(CardKind::Deliverable, 2, 0)]);
@@ -72,16 +73,16 @@ fn queued_turns_run_one_after_the_other() {
         desk.write(&TurnRequest::Dispatch { agent: agent("planner"), now: LATE });
         assert_eq!(desk.by(), TurnEpoch { agent: agent("planner"), turn: turn(number), epoch });
         desk.write(&TurnRequest::Claim { by: desk.by() });
-        let (deliverable, card) = (card(400 + number).id, Some(card(400 + number)));
-        desk.write(&TurnRequest::Deliver(NewDelivery { deliverable, card, ..desk.delivery() }));
+        let deliverable = card(400 + number);
+        desk.write(&TurnRequest::Deliver(NewDelivery { deliverable, ..desk.delivery() }));
     }
 }
 
 #[test]
 fn a_stopped_turn_delivers_a_result_for_each_open_call() {
     let mut desk = Desk::waiting(vec![member(0), member(1), member(2)]);
-    desk.write(&desk.report(1, IN_TIME, EARLY));
-    let batch = desk.write(&TurnRequest::Stop { turn: turn(1), why: Why::Requested });
+    desk.finish(1);
+    let batch = desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Requested });
     assert!(batch.cards.is_empty(), "a move by a message carries no cards");
     assert_eq!(phase(&desk), Phase::Running { answer: None });
     let results = vec![(0, card(310)), (2, card(312))];
@@ -89,26 +90,18 @@ fn a_stopped_turn_delivers_a_result_for_each_open_call() {
     let expected =
         [(CardKind::ToolResult, 1, 0), (CardKind::ToolResult, 1, 2), (CardKind::Deliverable, 1, 0)];
     assert_eq!(kinds(&batch), expected);
-    assert_eq!(batch.event.unwrap().end, TurnEnd::Stopped(Why::Requested));
+    assert_eq!(batch.event.unwrap().end, TurnEnd::Stopped(StopReason::Requested));
 }
 
 #[test]
 fn a_turn_that_is_stopped_in_the_queue_is_dispatched_and_delivers() {
     let mut desk = Desk::new();
     desk.write(&TurnRequest::Enqueue { new: new_turn("planner", 1, 1), now: EARLY });
-    desk.write(&TurnRequest::Stop { turn: turn(1), why: Why::Unreadable });
+    desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Unreadable });
     desk.write(&TurnRequest::Dispatch { agent: agent("planner"), now: EARLY });
     desk.write(&TurnRequest::Claim { by: desk.by() });
     let batch = desk.write(&TurnRequest::Deliver(desk.delivery()));
-    assert_eq!(batch.event.unwrap().end, TurnEnd::Stopped(Why::Unreadable));
-}
-
-#[test]
-fn a_deliverable_can_be_written_before_the_delivery() {
-    let mut desk = Desk::running(new_turn("planner", 1, 1));
-    let batch = desk.clone().write(&TurnRequest::Deliver(desk.delivery()));
-    desk.rows.cards.insert(batch.cards[0].new.id, batch.cards[0]);
-    desk.write(&TurnRequest::Deliver(NewDelivery { card: None, ..desk.delivery() }));
+    assert_eq!(batch.event.unwrap().end, TurnEnd::Stopped(StopReason::Unreadable));
 }
 
 /// The batch of the calls enqueues it, and its delivery reports to the call.
@@ -116,63 +109,63 @@ fn a_deliverable_can_be_written_before_the_delivery() {
 fn a_delegated_turn_answers_its_call() {
     let mut desk = Desk::waiting(vec![delegation()]);
     let call = MemberId { turn: turn(1), step: 1, index: 0 };
-    let child = &desk.rows.turns[&turn(2)];
-    assert_eq!((child.status, child.parent), (TurnStatus::Queued, Some(call)));
+    let record = &desk.rows.turns[&child()];
+    assert_eq!((record.status, record.parent), (TurnStatus::Queued, Some(call)));
 
     let helper = || agent("helper");
     desk.write(&TurnRequest::Dispatch { agent: helper(), now: EARLY });
-    let by = TurnEpoch { agent: helper(), turn: turn(2), epoch: 1 };
+    let by = TurnEpoch { agent: helper(), turn: child(), epoch: 1 };
     desk.write(&TurnRequest::Claim { by: by.clone() });
     let delivery = NewDelivery { by, now: DEADLINE - 1, ..desk.delivery() };
     let batch = desk.write(&TurnRequest::Deliver(delivery));
     assert_eq!(edges(&batch), [(Primitive::Join, EdgePhase::Response)]);
     assert_eq!(batch.event.unwrap().parent, Some(call));
 
-    // The record of the turn counts, whatever the report says.
-    let how = WaitEnd::Ended { at: LATE, after: None };
-    desk.write(&desk.report(0, how, LATE));
+    // The record of the turn counts, although the report is late.
+    desk.write(&desk.report(0, IN_TIME, LATE));
     assert_eq!(phase(&desk), Phase::Running { answer: None });
 }
 
 #[test]
 fn a_delegation_has_two_edges_and_the_trace_of_its_parent() {
-    let mut desk = Desk::answered(new_turn("planner", 1, 1));
+    let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
     let mut other = new_turn("helper", 2, 2);
     other.task.trace = id(77);
-    let source = NewSource::Turn(other);
+    let source = NewSource::Turn { agent: other.agent, task: other.task };
     let batch = desk.write(&desk.call(vec![NewMember { source, ..member(0) }]));
     let request = EdgePhase::Request;
     assert_eq!(edges(&batch), [(Primitive::Enqueue, request), (Primitive::Join, request)]);
     let trace = new_turn("planner", 1, 1).task.trace;
     assert!(batch.edges.iter().all(|edge| edge.trace == trace));
-    assert_eq!(batch.turns[&turn(2)].task.trace, trace);
+    assert_eq!(batch.turns[&child()].task.trace, trace);
 }
 
 #[test]
 fn queued_turns_are_stopped_with_their_parent() {
     let mut desk = Desk::waiting(vec![delegation()]);
-    desk.write(&TurnRequest::Stop { turn: turn(1), why: Why::Requested });
-    let results = vec![(0, card(310))];
-    desk.write(&TurnRequest::Deliver(NewDelivery { results, ..desk.delivery() }));
-    assert_eq!(desk.rows.turns[&turn(2)].stop, Some(Why::Parent));
+    desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Requested });
+    assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Parent), "before the delivery");
 }
 
 /// The field of the result wins over the option of the call. A timeout says nothing.
 #[test]
 fn a_result_can_end_the_turn() {
     let terminate = NewMember { after: AfterExecution::Terminate, ..member(0) };
-    let says = |after| WaitEnd::Ended { at: EARLY, after };
-    for (call, how, ends) in [
+    let says = |after| WaitOutcome::Ended { after };
+    for (call, outcome, ends) in [
         (member(0), says(None), false),
         (member(0), says(Some(AfterExecution::Terminate)), true),
         (terminate.clone(), says(None), true),
         (terminate.clone(), says(Some(AfterExecution::Suspend)), false),
-        (terminate, WaitEnd::TimedOut, false),
+        (terminate, WaitOutcome::TimedOut, false),
     ] {
         let mut desk = Desk::waiting(vec![call]);
-        desk.write(&desk.report(0, how, LATE));
+        if outcome != WaitOutcome::TimedOut {
+            desk.end(0, EARLY);
+        }
+        desk.write(&desk.report(0, outcome, LATE));
         let active = desk.rows.heads[&agent("planner")].active.clone().unwrap();
-        assert_eq!(active.must_deliver(), ends, "{how:?}");
+        assert_eq!(active.must_deliver(), ends, "{outcome:?}");
         assert_eq!(active.step, if ends { 1 } else { 2 });
     }
 }
@@ -180,26 +173,26 @@ fn a_result_can_end_the_turn() {
 #[test]
 fn a_limit_stops_the_turn_in_the_batch_that_exceeds_it() {
     let none = Limits::default();
-    for (limits, measure) in [
-        (Limits { tokens: Some(9), ..none }, Measure::Tokens),
-        (Limits { money: Some(0), ..none }, Measure::Money),
+    for (limits, resource) in [
+        (Limits { tokens: Some(9), ..none }, Resource::Tokens),
+        (Limits { cost: Some(0), ..none }, Resource::Cost),
     ] {
         let mut new = new_turn("planner", 1, 1);
-        new.task.limits = limits;
-        let desk = Desk::answered(new);
+        new.task.terms.limits = limits;
+        let desk = Desk::answered(new, 1);
         let active = desk.rows.heads[&agent("planner")].active.clone().unwrap();
-        assert_eq!(active.stop, Some(Why::Limit(measure)));
+        assert_eq!(active.stop, Some(StopReason::Limit(resource)));
     }
     let mut new = new_turn("planner", 1, 1);
-    new.task.limits = Limits { steps: Some(1), time_ms: Some(DEADLINE), ..none };
-    let mut desk = Desk::answered(new);
+    new.task.terms.limits = Limits { steps: Some(1), time_ms: Some(DEADLINE), ..none };
+    let mut desk = Desk::answered(new, 1);
     let mut late = desk.clone();
-    late.write(&TurnRequest::Limit { turn: turn(1), now: DEADLINE });
+    late.write(&TurnRequest::TimeLimit { turn: turn(1), now: DEADLINE });
     desk.write(&desk.call(vec![member(0)]));
-    desk.write(&desk.report(0, IN_TIME, EARLY));
-    for (desk, measure) in [(late, Measure::Time), (desk, Measure::Steps)] {
+    desk.finish(0);
+    for (desk, resource) in [(late, Resource::Time), (desk, Resource::Steps)] {
         let active = desk.rows.heads[&agent("planner")].active.clone().unwrap();
-        assert_eq!(active.stop, Some(Why::Limit(measure)));
+        assert_eq!(active.stop, Some(StopReason::Limit(resource)));
     }
 }
 
@@ -207,7 +200,7 @@ fn a_limit_stops_the_turn_in_the_batch_that_exceeds_it() {
 #[test]
 fn heads_and_records_survive_a_round_trip() {
     let mut desk = Desk::waiting(vec![member(0), delegation_at(1)]);
-    desk.write(&TurnRequest::Stop { turn: turn(1), why: Why::Limit(Measure::Time) });
+    desk.write(&TurnRequest::Stop { turn: turn(1), why: StopReason::Limit(Resource::Time) });
     for head in desk.rows.heads.values() {
         let text = serde_json::to_string(head).unwrap();
         assert_eq!(&serde_json::from_str::<Head>(&text).unwrap(), head);

@@ -1,8 +1,12 @@
-//! The protocol of agent turns: what it writes, what it refuses, and a model of what can happen.
+//! Agent turns: what their protocol writes and refuses, a model of what can happen, and the queue
+//! in a file.
 
 mod batches;
+mod heads;
 mod model;
+mod queue;
 mod refusals;
 mod schedules;
+mod steps;
 mod support;
 mod tally;

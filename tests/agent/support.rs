@@ -3,9 +3,9 @@
 use machine::{
     Id,
     agent::{
-        AfterExecution, AgentId, BoxId, CardId, Head, Limits, MemberId, NewCard, NewDelivery,
-        NewMember, NewSource, NewTurn, Task, TurnBatch, TurnEnd, TurnEpoch, TurnId, TurnRefusal,
-        TurnRequest, TurnRows, WaitEnd, decide,
+        ActiveTurn, AfterExecution, AgentId, BoxId, CardId, Head, MemberId, NewAnswer, NewCard,
+        NewDelivery, NewMember, NewSource, NewTurn, Task, Terms, TurnBatch, TurnEpoch, TurnId,
+        TurnRefusal, TurnRequest, TurnRows, WaitOutcome, decide,
     },
     clock::Millis,
 };
@@ -31,9 +31,9 @@ pub(super) fn new_turn(name: &str, number: u64, output: u64) -> NewTurn {
     let task = Task {
         context_box: BoxId(id(0)),
         output_box: BoxId(id(output)),
-        result_fields: Vec::new(),
-        limits: Limits::default(),
+        context_cards: 0,
         trace: id(0),
+        terms: Terms::default(),
     };
     NewTurn { id: turn(number), agent: agent(name), task }
 }
@@ -74,16 +74,17 @@ impl Desk {
         desk
     }
 
-    /// With a turn whose model has answered.
-    pub(super) fn answered(new: NewTurn) -> Self {
+    /// With a turn whose model has answered with this number of calls.
+    pub(super) fn answered(new: NewTurn, calls: u32) -> Self {
         let mut desk = Self::running(new);
-        desk.write(&desk.answer(100));
+        desk.write(&desk.answer(100, calls));
         desk
     }
 
     /// With a turn that waits for these calls.
     pub(super) fn waiting(members: Vec<NewMember>) -> Self {
-        let mut desk = Self::answered(new_turn("planner", 1, 1));
+        let calls = u32::try_from(members.len()).unwrap();
+        let mut desk = Self::answered(new_turn("planner", 1, 1), calls);
         desk.write(&desk.call(members));
         desk
     }
@@ -104,25 +105,47 @@ impl Desk {
         current(&self.rows, &agent("planner")).unwrap()
     }
 
-    pub(super) fn answer(&self, number: u64) -> TurnRequest {
-        TurnRequest::Answered { by: self.by(), card: card(number), tokens: 10, money: 1 }
+    /// The active turn of the planner.
+    pub(super) fn active(&self) -> &ActiveTurn {
+        self.rows.heads[&agent("planner")].active.as_ref().unwrap()
+    }
+
+    pub(super) fn answer(&self, number: u64, calls: u32) -> TurnRequest {
+        let (by, card) = (self.by(), card(number));
+        TurnRequest::Answered(NewAnswer { by, card, calls, tokens: 10, cost: 1, now: EARLY })
+    }
+
+    /// The call with this index ends.
+    pub(super) fn end(&mut self, index: u32, at: Millis) {
+        self.rows.ends.insert(MemberId { turn: turn(1), step: 1, index }, at);
+    }
+
+    /// The call with this index ends in time, which is reported.
+    pub(super) fn finish(&mut self, index: u32) -> TurnBatch {
+        self.end(index, EARLY);
+        self.write(&self.report(index, IN_TIME, EARLY))
     }
 
     pub(super) fn call(&self, members: Vec<NewMember>) -> TurnRequest {
         TurnRequest::Call { by: self.by(), members, now: EARLY }
     }
 
-    pub(super) fn report(&self, index: u32, how: WaitEnd, now: Millis) -> TurnRequest {
+    pub(super) fn report(&self, index: u32, outcome: WaitOutcome, now: Millis) -> TurnRequest {
         let member = MemberId { turn: turn(1), step: 1, index };
-        TurnRequest::Report { by: self.by(), member, how, card: card(300 + u64::from(index)), now }
+        TurnRequest::Report {
+            by: self.by(),
+            member,
+            outcome,
+            card: card(300 + u64::from(index)),
+            now,
+        }
     }
 
     pub(super) fn delivery(&self) -> NewDelivery {
         NewDelivery {
             by: self.by(),
-            end: TurnEnd::Done,
-            deliverable: card(400).id,
-            card: Some(card(400)),
+            is_failure: false,
+            deliverable: card(400),
             fields: Vec::new(),
             results: Vec::new(),
             now: LATE,
@@ -131,7 +154,7 @@ impl Desk {
 }
 
 /// An execution that ended in time.
-pub(super) const IN_TIME: WaitEnd = WaitEnd::Ended { at: EARLY, after: None };
+pub(super) const IN_TIME: WaitOutcome = WaitOutcome::Ended { after: None };
 
 /// A call with this number, of an execution.
 pub(super) fn member(number: u64) -> NewMember {
@@ -145,7 +168,13 @@ pub(super) fn member(number: u64) -> NewMember {
     }
 }
 
-/// A call to the helper, which makes turn 2 with box 2.
+/// The turn that the first call of turn 1 delegates.
+pub(super) fn child() -> TurnId {
+    MemberId { turn: turn(1), step: 1, index: 0 }.delegated()
+}
+
+/// A call to the helper, with box 2.
 pub(super) fn delegation() -> NewMember {
-    NewMember { source: NewSource::Turn(new_turn("helper", 2, 2)), ..member(0) }
+    let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
+    NewMember { source: NewSource::Turn { agent, task }, ..member(0) }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Server(pub(crate) fn(&SendMail) -> Answer);
 
 impl Perform<SendMail> for Server {
     async fn perform(&self, call: &Call<SendMail>) -> Answer {
-        (self.0)(call.arguments())
+        (self.0)(&call.arguments)
     }
 }
 

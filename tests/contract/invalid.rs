@@ -14,7 +14,7 @@ fn call(arguments: &str) -> Result<Contract, InvalidContract> {
     )
 }
 
-const LIMIT: usize = Action::MAX_DETAIL_BYTES;
+const LIMIT: usize = 256 * 1024;
 
 fn webhook(detail: Map<String, Value>) -> Result<Action, InvalidContract> {
     Action::new(ActionType::Other("webhook".to_owned()), detail)
@@ -130,10 +130,10 @@ fn a_huge_summary_is_cut() {
 #[tokio::test]
 async fn huge_notes_are_refused() {
     let store = machine::store::Store::memory();
-    let fits = "x".repeat(Contract::MAX_BYTES - 2000);
+    let fits = "x".repeat(1_048_576 - 2000);
     let mut small = Execution::new(call(r#"{"n": 1}"#).unwrap().note("log", fits));
     store.create(&mut small).await.unwrap();
-    let too_large = "x".repeat(Contract::MAX_BYTES);
+    let too_large = "x".repeat(1_048_576);
     let mut large = Execution::new(call(r#"{"n": 2}"#).unwrap().note("log", too_large));
     let error = store.create(&mut large).await.unwrap_err().to_string();
     assert!(error.contains("the limit is 1048576; keep its notes elsewhere"), "{error}");

@@ -10,7 +10,7 @@ mod invalid;
 mod key;
 mod names;
 mod occurrence;
-pub(crate) mod oracle;
+mod oracle;
 mod permit;
 mod question;
 mod receipts;

@@ -49,13 +49,13 @@ async fn the_service_gets_the_call() {
     let outcome = call_of(
         contract,
         service_fn(move |call: &Call<Action>| {
-            assert_eq!(call.arguments(), &action);
-            assert_eq!(call.timeout(), Some(Duration::from_secs(9)));
-            let expires_at = call.expires_at().unwrap();
+            assert_eq!(&call.arguments, &action);
+            assert_eq!(call.timeout, Some(Duration::from_secs(9)));
+            let expires_at = call.expires_at.unwrap();
             assert!(expires_at >= before + 9000, "{expires_at} < {before} + 9000");
             Box::pin(async move {
                 assert!(call.still_valid().await);
-                Ok(Applied::new(format!("{} {}", call.key().unwrap(), call.token())))
+                Ok(Applied::new(format!("{} {}", call.key.as_ref().unwrap(), call.token)))
             })
         }),
     )

@@ -243,7 +243,7 @@ async fn the_function_of_the_tool_is_called() {
     registry
         .add(send(), move |call: &Call<Action>| {
             counter.fetch_add(1, Ordering::SeqCst);
-            let to = call.arguments().detail()["args"]["to"].to_string();
+            let to = call.arguments.detail()["args"]["to"].to_string();
             Box::pin(async move { Ok(Applied::new(format!("sent to {to}"))) })
         })
         .unwrap();

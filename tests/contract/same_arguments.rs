@@ -5,15 +5,12 @@ use std::cell::RefCell;
 use machine::contract::{
     Contract, Idempotent, InvalidContract, Irreversible, Planned, Tool, ToolSpec,
 };
-use machine_tests::{actors::reasoning_node, assert_err, tool};
+use machine_tests::{actors::reasoning_node, assert_err, oracle::Differences, tool};
 use proptest::{prelude::*, sample::Index};
 use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::{
-    key::{changed, objects, values, written},
-    oracle::Differences,
-};
+use super::key::{changed, objects, values, written};
 
 thread_local! {
     /// What the tool of the newer program reads, in turn.

@@ -124,7 +124,7 @@ struct Smtp {
 impl Perform<SendMail> for Smtp {
     async fn perform(&self, call: &Call<SendMail>) -> Answer<Queued> {
         let parts =
-            BTreeMap::from([(call.arguments().to.clone(), Some(0.1 + 0.2)), (String::new(), None)]);
+            BTreeMap::from([(call.arguments.to.clone(), Some(0.1 + 0.2)), (String::new(), None)]);
         Ok(Applied::new(Queued { code: self.code, parts }))
     }
 }

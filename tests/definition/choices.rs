@@ -38,16 +38,18 @@ fn a_choice_is_one_move() {
 #[test]
 fn a_move_says_where_it_leads_and_when() {
     let look = find("placed", "look");
-    assert!(look.is_choice());
+    assert!(look.edge().when.is_some());
     assert_eq!((look.trigger(), &*look.source().label), ("look", "PLACED"));
     assert_eq!(targets(look), ["cancelled", "cooking"]);
     assert_eq!(format!("{look:?}"), "look -> CANCELLED or COOKING");
     assert_eq!(conditions(look), ["guests > *context", "else"]);
     assert_eq!(
-        look.payload().iter().map(|item| (&*item.name, &*item.ty)).collect::<Vec<_>>(),
+        look.edge().payload.iter().map(|item| (&*item.name, &*item.ty)).collect::<Vec<_>>(),
         [("guests", "u32")]
     );
-    assert!(look.actors().is_empty() && look.is_for::<Anyone>() && look.guard().is_none());
+    assert!(
+        look.edge().actors.is_empty() && look.is_for::<Anyone>() && look.edge().guard.is_none()
+    );
 
     let taste = find("cooking", "taste");
     assert_eq!(targets(taste), ["cooking", "cancelled", "served"]);
@@ -59,11 +61,11 @@ fn a_move_says_where_it_leads_and_when() {
             "else"
         ]
     );
-    assert_eq!(taste.actors(), ["cook"]);
+    assert_eq!(&*taste.edge().actors, ["cook"]);
     assert!(taste.is_for::<Cook>() && !taste.is_for::<Clock>());
 
     let burn = find("cooking", "burn");
-    assert!(!burn.is_choice());
+    assert!(burn.edge().when.is_none());
     assert_eq!((burn.edges().len(), conditions(burn).len()), (1, 0));
 }
 

@@ -45,7 +45,7 @@ fn after(change: impl FnOnce(&mut Value)) -> Comparison {
 /// The changes. Incompatible ones are marked with `! `.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mark = |compatible| if compatible { "" } else { "! " };
-    let changes = comparison.changes().iter();
+    let changes = comparison.changes.iter();
     changes.map(|change| format!("{}{change}", mark(change.compatible))).collect()
 }
 
@@ -109,7 +109,7 @@ fn a_state_that_is_missing_blocks_machines_in_it() {
     // Its moves are those of before with `was`: none was removed, none was added. Without `was`
     // they are.
     let comparison = after(|newer| newer["states"][1]["name"] = json!("at_desk"));
-    assert_eq!(comparison.changes().len(), 6, "{comparison}");
+    assert_eq!(comparison.changes.len(), 6, "{comparison}");
     assert_eq!(comparison.blocking("here").count(), 1);
 }
 
@@ -134,7 +134,7 @@ fn a_required_field_needs_an_upgrade() {
         assert_eq!(comparison.is_compatible(), compatible, "{state} {version} {from}");
     }
     let blocked = after(add);
-    assert_eq!(blocked.changes()[0].state.as_deref(), Some("here"));
+    assert_eq!(blocked.changes[0].state.as_deref(), Some("here"));
     assert_eq!((blocked.blocking("here").count(), blocked.blocking("gone").count()), (1, 0));
 }
 
@@ -240,7 +240,7 @@ fn a_version_does_not_go_back() {
     );
     // The change concerns every machine, whatever state it is in.
     assert_eq!(back.blocking("gone").count(), 1);
-    assert_eq!(back.changes()[0].state, None);
+    assert_eq!(back.changes[0].state, None);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn incompatible_changes_come_first() {
         newer["states"][0]["fields"] = json!([{"name": "sender", "ty": "String"}]);
         newer["states"][1]["fields"][0]["ty"] = json!("Place");
     });
-    let compatible: Vec<_> = comparison.changes().iter().map(|change| change.compatible).collect();
+    let compatible: Vec<_> = comparison.changes.iter().map(|change| change.compatible).collect();
     assert_eq!(compatible, [false, false, true]);
     assert_eq!(comparison.blocking("away").count(), 1);
     assert_eq!(comparison.blocking("here").count(), 1);

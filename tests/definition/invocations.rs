@@ -80,7 +80,7 @@ fn a_call_may_change_as_long_as_its_outcome_can_be_read() {
     ] {
         let comparison = definition(before).compare(&definition(&now));
         let sentences: Vec<String> = comparison
-            .changes()
+            .changes
             .iter()
             .map(|change| format!("{}{change}", if change.compatible { "" } else { "! " }))
             .collect();

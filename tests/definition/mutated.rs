@@ -18,7 +18,8 @@ fn use_all_of(definition: &Definition) {
         let edges: usize = definition.moves(index).map(|found| found.edges().len()).sum();
         assert_eq!(edges, definition.leaving(index).count());
         for found in definition.moves(index) {
-            assert_eq!(found.is_choice(), found.edges().iter().all(|edge| edge.when.is_some()));
+            let is_choice = found.edge().when.is_some();
+            assert_eq!(is_choice, found.edges().iter().all(|edge| edge.when.is_some()));
             assert_eq!(definition.find_move(index, found.trigger()), Some(found));
             assert!(found.to_string().starts_with(found.trigger()));
         }
@@ -42,7 +43,7 @@ fn use_all_of(definition: &Definition) {
     // Another definition of the same machine.
     let parcel = read(&parcel()).unwrap();
     let there = definition.compare(&parcel);
-    assert_eq!(there.is_compatible(), there.changes().iter().all(|change| change.compatible));
+    assert_eq!(there.is_compatible(), there.changes.iter().all(|change| change.compatible));
     let _ = (there.to_string(), parcel.compare(definition).to_string());
 }
 

@@ -248,7 +248,7 @@ fn the_edges_of_a_move_are_checked() {
     // One edge with a condition is a choice all of whose branches lead to one state.
     let mut one = parcel();
     one["edges"].as_array_mut().unwrap().remove(1);
-    assert!(read(&one).unwrap().find_move(0, "arrive").unwrap().is_choice());
+    assert!(read(&one).unwrap().find_move(0, "arrive").unwrap().edge().when.is_some());
 }
 
 /// The edges of a choice share payload, actors, guard and deadline.

@@ -160,7 +160,7 @@ fn a_cancelled_begin_can_be_repeated() {
             }
             let (running, permit) = begin.finish().unwrap();
             assert_eq!(history(store, id).await[1..], BEGUN);
-            assert!(permit.token().sequence() > 0);
+            assert!(!permit.token().to_string().ends_with("-00000000000000000000"));
             let outcome = applied(permit, "sent").await;
             let mut settle = Settle::new(running, outcome, tool_node());
             let done = cancel(random, store.batch().settle(&mut settle).write());

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use machine::{
     Id,
-    store::{CommitError, Query, Store},
+    store::{CommitError, Query, Store, Unavailable},
 };
 use machine_tests::random::Random;
 
@@ -19,7 +19,8 @@ const TASKS: usize = 8;
 /// Commits until the store has stopped. Returns the versions that were acknowledged.
 async fn commits_until_stopped(store: Arc<Store>, mut random: Random) -> BTreeMap<Id, u64> {
     let mut acknowledged = BTreeMap::new();
-    let stopped = CommitError::is_closed;
+    let stopped =
+        |error: &CommitError| matches!(error, CommitError::Unavailable(Unavailable::Stopped));
     loop {
         let mut meter = Meter::new().add("0".to_owned());
         match store.create(&mut meter).await {

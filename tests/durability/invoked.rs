@@ -88,7 +88,7 @@ impl Bank {
 impl Perform<Charge> for Bank {
     async fn perform(&self, call: &Call<Charge>) -> Answer {
         fail::fail_point!("bank-asked");
-        let Charge { cents } = *call.arguments();
+        let Charge { cents } = call.arguments;
         if cents > 1000 {
             return Err(NoReceipt::not_applied("no money"));
         }
@@ -99,7 +99,7 @@ impl Perform<Charge> for Bank {
     }
 
     async fn find(&self, attempt: &Attempt<Charge>) -> Answer {
-        let cents = attempt.arguments().cents;
+        let cents = attempt.arguments.cents;
         if !self.finds {
             return Err(NoReceipt::unknown("the bank cannot be asked"));
         }

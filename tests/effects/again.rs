@@ -171,7 +171,7 @@ async fn a_typed_tool_runs_again(place: Place) {
     let tracked = dropped(&place, lookup(4711)).await;
     let file = dropped(&place, read("a.txt")).await;
     let office = service_fn(|call: &Call<Track>| {
-        let number = call.arguments().number;
+        let number = call.arguments.number;
         Box::pin(async move { receipt(&format!("{number} is on its way")) })
     });
     let refused = place.store.perform_again::<Track>(file, office, tool_node()).await;

@@ -161,9 +161,7 @@ async fn a_refusal_is_for_people_and_for_programs(mut place: Place) {
     assert!(refusal::<u32>(&failed).is_err());
     let facts = place.facts(failed.id()).await;
     let said = |fact: &CallFact| match fact {
-        CallFact::Evidence { evidence: Evidence::NotApplied(refusal), .. } => {
-            refusal.data().cloned()
-        }
+        CallFact::Evidence { evidence: Evidence::NotApplied(refusal), .. } => refusal.data.clone(),
         _ => None,
     };
     assert_eq!(facts.iter().find_map(said), Some(serde_json::json!({ "Limit": { "left": 3 } })));
@@ -206,7 +204,7 @@ struct Slow(Store, Answer<Paid, Declined>);
 
 impl Perform<Charge> for Slow {
     async fn perform(&self, call: &Call<Charge>) -> Answer<Paid, Declined> {
-        drop(self.0.fence(call.execution_id(), "too slow", graph_runner()).await?);
+        drop(self.0.fence(call.execution_id, "too slow", graph_runner()).await?);
         self.1.clone()
     }
 }

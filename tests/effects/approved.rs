@@ -44,7 +44,7 @@ async fn the_action_of_the_call_is_the_one_that_was_approved() {
 
     let captured = "eve".to_owned();
     let service = service_fn(move |call: &Call<Action>| {
-        let action = call.arguments();
+        let action = &call.arguments;
         let to = action.detail()["args"]["to"].as_str().unwrap().to_owned();
         assert_ne!(to, captured);
         let said = format!("{to} {}", action.digest());

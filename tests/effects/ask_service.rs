@@ -155,9 +155,9 @@ async fn the_service_is_asked_about_the_call(place: Place) {
     let seen = Mutex::new(Vec::new());
     let curious = Asked(|attempt: &Attempt<Action>| {
         seen.lock().unwrap().extend([
-            attempt.arguments().detail()["args"]["to"].as_str().unwrap().to_owned(),
-            attempt.key().unwrap().to_string(),
-            attempt.execution_id().to_string(),
+            attempt.arguments.detail()["args"]["to"].as_str().unwrap().to_owned(),
+            attempt.key.as_ref().unwrap().to_string(),
+            attempt.execution_id.to_string(),
         ]);
         async { receipt("queued as 4711") }
     });

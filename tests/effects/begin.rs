@@ -33,16 +33,17 @@ async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
     else {
         panic!("{calls:?}");
     };
-    assert_eq!(permit.key().unwrap().as_str(), key);
+    assert_eq!(permit.attempt().key.as_ref().unwrap().as_str(), key);
     assert_eq!(*action, running.context().action().digest());
     assert_eq!(place.status(running.id()).await, Status::Running);
 
-    assert_eq!(permit.execution_id(), running.id());
-    assert_eq!(permit.key(), running.context().idempotency_key());
+    assert_eq!(permit.attempt().execution_id, running.id());
+    assert_eq!(permit.attempt().key.as_ref(), running.context().idempotency_key());
     // The entry of the permit is the newest one of the store.
-    let token = permit.token();
+    let token = permit.token().to_string();
+    let numbers: Vec<u64> = token.split('-').map(|number| number.parse().unwrap()).collect();
     let newest = place.store.position().await.unwrap().to_string();
-    assert_eq!(format!("{}.{}", token.generation(), token.sequence()), newest);
+    assert_eq!(format!("{}.{}", numbers[0], numbers[1]), newest);
     assert_eq!(permit.timeout(), Some(Duration::from_secs(7)));
 }
 
@@ -173,7 +174,7 @@ async fn an_idempotent_action_is_begun_without_its_key(place: Place) {
     for (running, permit) in begun {
         let facts = place.facts(running.id()).await;
         assert!(matches!(&facts[..], [CallFact::Permitted { epoch: 0, .. }]), "{facts:?}");
-        assert_eq!(permit.key(), running.context().idempotency_key());
+        assert_eq!(permit.attempt().key.as_ref(), running.context().idempotency_key());
         let outcome = applied(permit, "42 lines").await;
         let settled = place.settled(running, outcome).await;
         assert_is!(settled, Settled::Completed(_));

@@ -151,7 +151,7 @@ impl<const CONFINED: bool> Perform<Pay> for Client<CONFINED> {
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        bank::find(self.bank, attempt.key().unwrap().as_str())
+        bank::find(self.bank, attempt.key.as_ref().unwrap().as_str())
     }
 }
 

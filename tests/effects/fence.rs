@@ -67,7 +67,7 @@ async fn a_call_can_ask_whether_it_was_fenced(place: Place) {
         let (store, said) = (store.clone(), Arc::clone(&said));
         Box::pin(async move {
             let before = call.still_valid().await;
-            let _ = store.fence(call.execution_id(), "wrong address", graph_runner()).await?;
+            let _ = store.fence(call.execution_id, "wrong address", graph_runner()).await?;
             let after = call.still_valid().await;
             said.lock().unwrap().extend([before, after]);
             receipt("it went on all the same")
@@ -191,6 +191,6 @@ async fn the_permits_of_a_batch_have_tokens_that_rise(place: Place) {
     rise(&tokens);
     assert_eq!(begun.len(), 4);
     for (running, permit) in begun {
-        assert_eq!(permit.execution_id(), running.id());
+        assert_eq!(permit.attempt().execution_id, running.id());
     }
 }

@@ -181,7 +181,7 @@ async fn a_worker_that_froze_before_its_call_does_not_call() {
     let _ = office.fenced(id).await;
     frozen.thaw();
     let Report::Late(Evidence::NotApplied(reason)) = frozen.hear() else { panic!("it was called") };
-    assert!(reason.message().contains("fenced"), "{reason}");
+    assert!(reason.message.contains("fenced"), "{reason}");
     frozen.join();
 
     // The answer is proof, so the key is free without a person.

@@ -75,7 +75,7 @@ async fn behind_a_yes_it_runs(place: Place) {
             assert!(decide.finish().unwrap().approved, "{way}");
             begin.finish().unwrap()
         };
-        assert_eq!(permit.execution_id(), running.id(), "{way}");
+        assert_eq!(permit.attempt().execution_id, running.id(), "{way}");
         let facts = place.facts(running.id()).await;
         let [CallFact::Held { .. }, CallFact::Permitted { approved_by, action, .. }] = &facts[..]
         else {

@@ -310,7 +310,7 @@ async fn a_fenced_worker_does_not_start_its_call(place: Place) {
     let outcome = permit.call(Arc::clone(&server)).await;
     assert_eq!(server.calls(), 0);
     assert!(matches!(outcome.evidence(), Evidence::NotApplied(reason)
-        if reason.message().contains("not started")));
+        if reason.message.contains("not started")));
     let settled = place.store.settle(running, outcome, tool_node()).await;
     assert_err!(settled, Refused { reason: EffectError::Fenced { .. }, .. });
     assert_is!(place.settled_late().await, AnyExecution::Failed(failed) if failed.id() == id);

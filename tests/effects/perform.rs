@@ -24,7 +24,7 @@ async fn a_typed_tool_gets_its_arguments_and_gives_its_receipt(place: Place) {
     let mut letter = letter("bob");
     place.store.batch().create(letter.machine()).write().await.unwrap();
     let service = service_fn(|call: &Call<Post>| {
-        let office = format!("office of {}", call.arguments().to);
+        let office = format!("office of {}", call.arguments.to);
         Box::pin(async { Ok(Applied::new(Tracking { number: 4711, office })) })
     });
     let settled = place.store.perform(letter, service, tool_node()).await.unwrap();
@@ -86,12 +86,12 @@ async fn a_call_says_what_it_is(place: Place) {
             let sees = Arc::clone(&sees);
             Box::pin(async move {
                 let seen = Seen {
-                    id: call.execution_id(),
-                    key: call.key().unwrap().to_string(),
-                    token: call.token(),
-                    expires_at: call.expires_at(),
-                    timeout: call.timeout(),
-                    to: call.arguments().detail()["args"]["to"].as_str().unwrap().to_owned(),
+                    id: call.execution_id,
+                    key: call.key.as_ref().unwrap().to_string(),
+                    token: call.token,
+                    expires_at: call.expires_at,
+                    timeout: call.timeout,
+                    to: call.arguments.detail()["args"]["to"].as_str().unwrap().to_owned(),
                     still_valid: call.still_valid().await,
                 };
                 *sees.lock().unwrap() = Some(seen);
@@ -127,7 +127,7 @@ async fn a_huge_reason_is_cut_and_a_receipt_is_not(place: Place) {
         let outcome = permit.call(answers(answer)).await;
         let text = match outcome.evidence() {
             Evidence::Applied(text) | Evidence::Unknown(text) => text,
-            Evidence::NotApplied(refusal) => refusal.message(),
+            Evidence::NotApplied(refusal) => &refusal.message,
         };
         assert!(text.starts_with("ää"), "{} bytes", text.len());
         // A receipt is whole up to 1 MiB.
@@ -178,7 +178,7 @@ async fn a_receipt_that_cannot_be_written_is_a_receipt(place: Place) {
         let mut planned: Planned<Odd> = Planned::new(contract.unwrap()).unwrap();
         place.store.batch().create(planned.machine()).write().await.unwrap();
         let service = service_fn(|call: &Call<Odd>| {
-            let panics = call.arguments().panics;
+            let panics = call.arguments.panics;
             Box::pin(async move { Ok(Applied::new(OddReceipt { panics })) })
         });
         let settled = place.store.perform(planned, service, tool_node()).await.unwrap();
@@ -194,7 +194,7 @@ async fn calls_nothing(permit: Permit<Action>) {
     let outcome = permit.call(Arc::clone(&server)).await;
     assert_eq!(server.calls(), 0);
     assert!(matches!(outcome.evidence(), Evidence::NotApplied(reason)
-        if reason.message().contains("not started")));
+        if reason.message.contains("not started")));
 }
 
 async fn a_permit_of_a_closed_store_calls_nothing(place: Place) {

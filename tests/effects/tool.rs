@@ -104,13 +104,13 @@ impl Teller {
 
 impl Payment {
     pub(crate) fn of(call: &Call<Pay>) -> Self {
-        let Pay { to, amount } = call.arguments();
+        let Pay { to, amount } = &call.arguments;
         Self::with(call, to, *amount)
     }
 
     fn with<T>(call: &Call<T>, to: &str, amount: u64) -> Self {
-        let key = call.key().unwrap().to_string();
-        Self { key, token: call.token().to_string(), to: to.to_owned(), amount }
+        let key = call.key.as_ref().unwrap().to_string();
+        Self { key, token: call.token.to_string(), to: to.to_owned(), amount }
     }
 }
 
@@ -120,14 +120,14 @@ impl Perform<Pay> for Teller {
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        bank::find(self.bank, attempt.key().unwrap().as_str())
+        bank::find(self.bank, attempt.key.as_ref().unwrap().as_str())
     }
 }
 
 /// For tools that are known at run time only.
 impl Perform<Action> for Teller {
     async fn perform(&self, call: &Call<Action>) -> ToolAnswer<Action> {
-        let arguments = &call.arguments().detail()["args"];
+        let arguments = &call.arguments.detail()["args"];
         let to = arguments["to"].as_str().unwrap();
         let amount = arguments["amount"].as_u64().unwrap_or(0);
         let answer = self.follow(call, Payment::with(call, to, amount)).await;
@@ -135,7 +135,7 @@ impl Perform<Action> for Teller {
     }
 
     async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
-        let found = bank::find(self.bank, attempt.key().unwrap().as_str());
+        let found = bank::find(self.bank, attempt.key.as_ref().unwrap().as_str());
         found.map_err(|it| it.map(Into::into))
     }
 }

@@ -162,7 +162,7 @@ struct Client {
 impl Perform<Deploy> for Client {
     async fn perform(&self, call: &ToolCall<Deploy>) -> Answer<Live> {
         let request = json!({
-            "version": call.arguments().version,
+            "version": call.arguments.version,
             "to": self.reports.to_string(),
             "path": call.report_path(),
             "token": call.callback_token().as_str(),

@@ -61,7 +61,7 @@ impl Source<'_> {
                 let count = set("conditions", conditions.iter().copied()).len();
                 assert_eq!(count, found.edges().len(), "{from} {trigger} lacks a condition");
             }
-            assert_eq!(found.is_choice(), !conditions.is_empty(), "{from} {trigger}");
+            assert_eq!(found.edge().when.is_some(), !conditions.is_empty(), "{from} {trigger}");
             let shared = |edge: &Edge| {
                 (
                     edge.payload.clone(),

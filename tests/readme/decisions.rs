@@ -55,7 +55,7 @@ struct Bank;
 
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
-        let Refund { order, cents } = call.arguments();
+        let Refund { order, cents } = &call.arguments;
         Ok(Applied::new(format!("{cents} for {order}")))
     }
 }

@@ -33,7 +33,7 @@ fn payable(refund: &Refund) -> Result<&Refund, String> {
 struct Bank; // your client
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
-        let refund = payable(call.arguments()).or_refused()?; // an error: nothing has happened
+        let refund = payable(&call.arguments).or_refused()?; // an error: nothing has happened
         tokio::time::sleep(std::time::Duration::from_secs(5)).await; // the bank takes its time
         Ok(Applied::new(format!("transfer for order {}", refund.order))) // `?` alone: unknown
     }

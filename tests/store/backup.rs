@@ -13,7 +13,7 @@ use std::{
 
 use machine::{
     contract::execution::Status,
-    store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store},
+    store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store, Unavailable},
 };
 use machine_tests::{
     STUCK,
@@ -225,7 +225,7 @@ async fn names_that_are_taken_are_refused() {
     assert_err!(Store::memory().backup(path("copy"), |_| {}).await, BackupError::InMemory);
     store.close().await.unwrap();
     let closed = store.backup(path("copy"), |_| {}).await;
-    assert_err!(closed, BackupError::Unavailable(error) if error.is_stopped());
+    assert_err!(closed, BackupError::Unavailable(Unavailable::Stopped));
 }
 
 /// Of several backups to one name, one is made.

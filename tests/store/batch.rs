@@ -79,7 +79,7 @@ impl Mix {
 
     pub(crate) async fn assert_written(self, place: &Place) {
         let (running, permit) = self.begin.unwrap().finish().unwrap();
-        assert_eq!(permit.execution_id(), running.id());
+        assert_eq!(permit.attempt().execution_id, running.id());
         let Settled::Completed(done) = self.settle.unwrap().finish().unwrap() else { panic!() };
         for (machine, version) in
             [(&self.created as &dyn Durable, 2), (&self.moved, 5), (&running, 4), (&done, 6)]

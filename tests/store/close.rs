@@ -6,7 +6,7 @@ use machine::{
     Id,
     contract::{AnyExecution, execution::Waiting},
     effects::{EffectError, Settle, StateError},
-    store::{CommitError, LoadError, OpenOptions, Query},
+    store::{CommitError, LoadError, OpenOptions, Query, Unavailable},
     typed::Refused,
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};
@@ -39,16 +39,19 @@ async fn closing_one_of_two_stores_leaves_the_other() {
 
 fn assert_stopped<T: Debug, E: Into<EffectError>>(call: &str, result: Result<T, E>) {
     match result.map_err(Into::into) {
-        Err(EffectError::Commit(CommitError::Unavailable(error))) if error.is_stopped() => {}
-        Err(EffectError::Unsettled { source, .. }) if matches!(&*source, EffectError::Commit(CommitError::Unavailable(error)) if error.is_stopped()) =>
-            {}
+        Err(EffectError::Commit(CommitError::Unavailable(Unavailable::Stopped))) => {}
+        Err(EffectError::Unsettled { source, .. })
+            if matches!(
+                &*source,
+                EffectError::Commit(CommitError::Unavailable(Unavailable::Stopped))
+            ) => {}
         other => panic!("`{call}` answers {other:?}"),
     }
 }
 
 fn assert_unreadable<T: Debug, E: Into<StateError>>(call: &str, result: Result<T, E>) {
     match result.map_err(Into::into) {
-        Err(StateError::Load(LoadError::Unavailable(error))) if error.is_stopped() => {
+        Err(StateError::Load(LoadError::Unavailable(error @ Unavailable::Stopped))) => {
             assert!(error.to_string().contains("open it again"), "{error}");
         }
         other => panic!("`{call}` answers {other:?}"),

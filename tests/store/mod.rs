@@ -15,7 +15,6 @@ mod commit;
 mod deadlines;
 mod files;
 mod filled;
-mod forger;
 mod frozen_open;
 mod growth;
 mod imported;
@@ -35,10 +34,7 @@ mod sessions;
 mod strangers;
 mod subscribe;
 pub(crate) mod support;
-mod taken;
-mod tampered;
 mod unwritable;
 mod verify;
-mod versions;
 
 pub(crate) use machine_tests::service;

@@ -6,7 +6,7 @@ use std::fs;
 use machine::{
     Id,
     contract::{AnyExecution, Settled, execution::Status},
-    store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store},
+    store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store, Unavailable},
 };
 use machine_tests::{
     actors::tool_node,
@@ -47,7 +47,7 @@ async fn a_missing_file_is_neither_read_nor_written() {
             assert!(matches!(error, CommitError::Unavailable(_)));
         }
         let read = store.load::<AnyExecution>(first.id()).await.unwrap_err();
-        assert!(matches!(&read, LoadError::Unavailable(error) if error.is_moved()), "{read}");
+        assert!(matches!(&read, LoadError::Unavailable(Unavailable::Moved)), "{read}");
         assert!(store.position().await.is_err());
         // It is the file that counts, not the name.
         if let Change::Moved = change {
@@ -78,10 +78,10 @@ async fn a_lost_log_is_neither_read_nor_written() {
         assert!(error.to_string().contains("moved, deleted or replaced"), "{error}");
         // So many at once that the store would open more connections, also after the log is back.
         for read in read_at_once(&place.store, id).await {
-            assert_err!(read, LoadError::Unavailable(error) if error.is_moved());
+            assert_err!(read, LoadError::Unavailable(Unavailable::Moved));
         }
         let copied = place.store.backup(place.folder().join("copy.db"), |_| {}).await;
-        assert_err!(copied, BackupError::Unavailable(error) if error.is_moved());
+        assert_err!(copied, BackupError::Unavailable(Unavailable::Moved));
         assert_eq!(log.exists(), replaced, "it made a log");
         let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
         let (running, outcome) = refused.machine;

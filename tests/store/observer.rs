@@ -8,7 +8,7 @@ use std::{
 
 use machine::{
     contract::{AnyExecution, execution::Status},
-    store::{CommitError, LoadError, OpenOptions, Query, Store, Subscription},
+    store::{CommitError, LoadError, OpenOptions, Query, Store, Subscription, Unavailable},
 };
 use machine_tests::{
     STUCK, assert_err,
@@ -83,7 +83,8 @@ async fn writes_are_refused() {
     let store = observer(&place.file()).await;
     let before = (place.dump().await, names(place.folder()));
 
-    let is_read_only = |error: &CommitError| matches!(error, CommitError::Unavailable(error) if error.is_read_only());
+    let is_read_only =
+        |error: &CommitError| matches!(error, CommitError::Unavailable(Unavailable::ReadOnly));
     let created = store.create(&mut pending_mail("dave")).await;
     assert!(is_read_only(created.as_ref().unwrap_err()), "{created:?}");
     let text = created.unwrap_err().to_string();

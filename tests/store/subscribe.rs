@@ -9,7 +9,7 @@ use std::{
 use machine::{
     Id,
     journal::Entry,
-    store::{Committed, LoadError, Position, Store, Subscription},
+    store::{Committed, LoadError, Position, Store, Subscription, Unavailable},
 };
 use machine_tests::{
     STUCK,
@@ -172,7 +172,7 @@ async fn closing_ends_the_wait(place: Place) {
     place.store.close().await.unwrap();
     let ended = tokio::time::timeout(STUCK, waiting).await;
     let ended = ended.expect("it still waits for a store that was closed");
-    assert_err!(ended, LoadError::Unavailable(error) if error.is_stopped());
+    assert_err!(ended, LoadError::Unavailable(Unavailable::Stopped));
 }
 
 /// More entries than are read at once, while more are written.

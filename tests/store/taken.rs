@@ -52,7 +52,7 @@ struct Bank;
 
 impl Perform<Charge> for Bank {
     async fn perform(&self, call: &Call<Charge>) -> ToolAnswer<Charge> {
-        match call.arguments().cents {
+        match call.arguments.cents {
             2 => Err(NoReceipt::NotApplied("no money".to_owned())),
             cents => Ok(Applied::new(format!("receipt {cents}"))),
         }

@@ -41,7 +41,7 @@ pub(crate) fn eventful() -> Unverified {
         let fencer = store.clone();
         let outcome = permit
             .call(service_fn(move |call: &Call<Action>| {
-                let (store, id) = (fencer.clone(), call.execution_id());
+                let (store, id) = (fencer.clone(), call.execution_id);
                 Box::pin(async move {
                     drop(store.fence(id, "it takes too long", graph_runner()).await?);
                     Ok(Applied::new("late"))

@@ -155,7 +155,7 @@ impl Perform<Action> for Contested {
     }
 
     async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
-        let doubt = self.store.in_doubt(attempt.execution_id()).await?;
+        let doubt = self.store.in_doubt(attempt.execution_id).await?;
         let settled = self.store.override_not_applied(doubt, &self.text, &self.ann).await;
         assert!(settled.is_ok());
         Ok(Applied::new(self.text.as_str()))
@@ -201,7 +201,7 @@ struct Bank;
 
 impl Perform<Pay> for Bank {
     async fn perform(&self, call: &Call<Pay>) -> ToolAnswer<Pay> {
-        Err(match call.arguments().cents {
+        Err(match call.arguments.cents {
             1 => ClientError::Refused(OverLimit).into(),
             2 => ClientError::Broken(std::fmt::Error).into(),
             _ => Box::new(OverLimit).into(),

@@ -35,7 +35,7 @@ struct Bank;
 
 impl Perform<Pay> for Bank {
     async fn perform(&self, call: &Call<Pay>) -> Answer {
-        Ok(Applied::new(format!("{} cents", call.arguments().cents)))
+        Ok(Applied::new(format!("{} cents", call.arguments.cents)))
     }
 }
 

@@ -108,7 +108,7 @@ fn state<A: Audience>(machine: &dyn Durable) -> Value {
 
 /// Everything that is shown is true, and what is not shown is named; returns the number of values.
 fn check<A: Audience>(event: &TimelineEvent<A>, real: &Value) -> usize {
-    for (name, value) in event.data.iter() {
+    for (name, value) in &*event.data {
         assert_eq!(Some(value), real.get(name), "{name} of {event:#?}");
         assert!(!event.unknown.iter().any(|unknown| unknown == name), "{event:#?}");
     }
@@ -155,7 +155,7 @@ proptest! {
             check(event, all);
             check(&human.events[position], for_people);
             // The program sees everything that people see.
-            for (name, value) in human.events[position].data.iter() {
+            for (name, value) in &*human.events[position].data {
                 prop_assert_eq!(event.data.get(name), Some(value));
             }
             for name in &human.events[position].unknown {

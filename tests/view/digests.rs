@@ -39,7 +39,7 @@ struct Accounts;
 
 impl Perform<SetPasswords> for Accounts {
     async fn perform(&self, call: &Call<SetPasswords>) -> Answer {
-        let got = call.arguments();
+        let got = &call.arguments;
         assert!(!format!("{call:?}").contains(got.password.expose()), "{call:?}");
         Ok(Applied::new(format!("{} characters", got.password.expose().len())))
     }

@@ -1,6 +1,6 @@
 //! The languages of gates, questions, results and reasons (OB-1, EX-14).
 
-use machine::{contract::waits_for, view::Phrase};
+use machine::view::Phrase;
 
 use crate::view::prelude::*;
 
@@ -153,7 +153,6 @@ async fn a_doubt_is_in_the_language() {
         ),
         "{question}"
     );
-    assert_eq!(waits_for(doubt.execution(), Language::Chinese), question);
     assert_eq!(question.lines().count(), doubt.question().lines().count());
 }
 

@@ -81,7 +81,7 @@ struct Bank {
 
 impl Perform<Pay> for Bank {
     async fn perform(&self, call: &Call<Pay>) -> Answer<Paid, Declined> {
-        let &Pay { number, visit } = call.arguments();
+        let Pay { number, visit } = call.arguments;
         let mut book = File::options().create(true).append(true).open(&self.book).unwrap();
         writeln!(book, "{number} {visit}").unwrap();
         self.answers[number][visit].clone().or_refused().map(Applied::new)

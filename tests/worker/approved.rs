@@ -105,7 +105,7 @@ macro_rules! pays {
     ($($tool:ident)*) => { $(
         impl Perform<$tool> for Bank {
             async fn perform(&self, call: &Call<$tool>) -> Answer {
-                self.0.lock().unwrap().push(call.arguments().cents);
+                self.0.lock().unwrap().push(call.arguments.cents);
                 Ok(Applied::new("paid"))
             }
         }

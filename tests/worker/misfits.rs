@@ -326,7 +326,7 @@ mod process {
 
     impl Perform<Charge> for Teller {
         async fn perform(&self, call: &Call<Charge>) -> Answer {
-            fs::write(&self.0, call.arguments().cents.to_string())?;
+            fs::write(&self.0, call.arguments.cents.to_string())?;
             Ok(Applied::new("transferred"))
         }
     }

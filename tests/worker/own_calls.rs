@@ -38,10 +38,10 @@ fn a_task_can_be_shared_between_threads() {
 /// The cents of calls, and their outcomes as text.
 fn lines(calls: &[OwnCall<Charge>]) -> Vec<String> {
     let line = |call: &OwnCall<Charge>| {
-        let cents = call.arguments().cents;
-        match call.outcome() {
-            None if call.is_in_doubt() => format!("{cents} in doubt"),
-            None if call.is_pending() => format!("{cents} pending"),
+        let cents = call.arguments.cents;
+        match &call.outcome {
+            None if call.is_in_doubt => format!("{cents} in doubt"),
+            None if call.execution.status() == Status::Pending => format!("{cents} pending"),
             None => format!("{cents} under way"),
             Some(Ok(receipt)) => format!("{cents} {receipt}"),
             Some(Err(CallError::Refused(why))) => format!("{cents} refused: {why}"),
@@ -70,8 +70,8 @@ fn a_handler_sees_the_calls_of_its_state() {
                 let of_session = task.calls::<Charge>().of_session(task.id().to_string()).await?;
                 assert_eq!(lines(&of_session), lines(&all));
                 assert!(task.calls::<Charge>().of_session("another").await?.is_empty());
-                assert!(all.iter().all(|it| it.ended_at().is_some() == it.outcome().is_some()));
-                assert!(all.iter().filter_map(OwnCall::ended_at).is_sorted());
+                assert!(all.iter().all(|it| it.ended_at.is_some() == it.outcome.is_some()));
+                assert!(all.iter().filter_map(|it| it.ended_at).is_sorted());
                 sees.lock().unwrap().push((state, lines(&own), lines(&all)));
                 let has_ended = task.outcome::<Charge>()?.is_some();
                 Ok(match errand {

@@ -97,7 +97,7 @@ fn a_transition_leaves_states_and_groups() {
     }
     for state in [flow::Status::Planning, flow::Status::Held] {
         let stop = flow::DEFINITION.find_move(state as usize, "stop").unwrap();
-        assert_eq!(stop.docs(), "Ends it early.");
+        assert_eq!(&*stop.edge().docs, "Ends it early.");
     }
     let stop = flow::Event::Stop { why: "late".to_owned() };
     let idle = AnyFlow::from(Flow::new(0));

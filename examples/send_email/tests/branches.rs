@@ -170,29 +170,33 @@ async fn its_receipt_is_late_and_counts() {
     assert_eq!(server.calls().len(), 1);
 }
 
-/// The workflow that asks about each mail: one guest is invited, one is not.
+/// The workflow that asks about each mail: one guest is invited, one is not, and the server refuses
+/// the mail to one.
 #[tokio::test(start_paused = true)]
 async fn invited_and_not_invited() {
-    let server = TestTool::new().replies(sent());
+    let server =
+        TestTool::new().replies(sent()).replies(Reply::refused(NotSent::ConnectionRefused));
     let desk = Desk::new(&server);
-    let guests = parse("--guest bob@example.com --guest carol@example.com").unwrap();
+    let guests = "--guest bob@example.com --guest carol@example.com --guest dan@example.com";
+    let guests = parse(guests).unwrap();
     invite(desk.kit.store(), guests).await.unwrap();
     let questions = desk.kit.observer().approvals(&Query::new()).await.unwrap().items;
-    assert_eq!(questions.len(), 2, "one batch has the invitation and its questions");
+    assert_eq!(questions.len(), 3, "one batch has the invitation and its questions");
     for question in &questions {
-        if question.summary.contains("bob") {
-            desk.approve(question.gate).await;
-        } else {
+        if question.summary.contains("carol") {
             desk.decline(question.gate, "no").await;
+        } else {
+            desk.approve(question.gate).await;
         }
     }
     desk.kit.run_until_idle().await;
-    let calls = server.calls();
-    assert!(calls.iter().map(|mail| mail.to.to_string()).eq(["bob@example.com"]), "{calls:?}");
+    let mut called: Vec<_> = server.calls().iter().map(|mail| mail.to.to_string()).collect();
+    called.sort();
+    assert_eq!(called, ["bob@example.com", "dan@example.com"]);
     let all = Query::new();
     let invitations = desk.kit.store().load_all::<AnyInvitation>(&all).await.unwrap().items;
     let [Ok(AnyInvitation::Closed(closed))] = &invitations[..] else { panic!("{invitations:?}") };
-    assert_eq!((closed.state().sent, closed.state().not_sent), (1, 1));
+    assert_eq!((closed.state().sent, closed.state().not_sent), (1, 2));
 }
 
 /// EX-14: a refused connection proves that nothing was sent.

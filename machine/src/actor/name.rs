@@ -33,16 +33,14 @@ impl Name {
 pub enum InvalidName {
     /// It is empty or blank.
     Empty,
-    /// It is longer than [`InvalidName::MAX_BYTES`].
+    /// It is longer than 200 bytes.
     TooLong,
     /// It has a character that cannot be seen, such as a control character or a bidirectional mark.
     Invisible(char),
 }
 
-impl InvalidName {
-    /// The maximum length of a name in bytes.
-    pub const MAX_BYTES: usize = 200;
-}
+/// The maximum length of a name in bytes.
+const MAX_BYTES: usize = 200;
 
 #[cfg(feature = "alloc")]
 impl Name {
@@ -50,7 +48,7 @@ impl Name {
         if name.trim().is_empty() {
             return Err(InvalidName::Empty);
         }
-        if name.len() > InvalidName::MAX_BYTES {
+        if name.len() > MAX_BYTES {
             return Err(InvalidName::TooLong);
         }
         if let Some(character) = name.chars().find(|character| is_invisible(*character)) {
@@ -59,7 +57,7 @@ impl Name {
         let name = normal(name);
         match name.len() {
             0 => Err(InvalidName::Empty),
-            1..=InvalidName::MAX_BYTES => Ok(Self(name.into())),
+            1..=MAX_BYTES => Ok(Self(name.into())),
             _ => Err(InvalidName::TooLong),
         }
     }
@@ -127,7 +125,7 @@ impl fmt::Display for InvalidName {
         match self {
             Self::Empty => f.write_str("the name is empty; pass a name"),
             Self::TooLong => {
-                write!(f, "the name is longer than {} bytes; shorten it", Self::MAX_BYTES)
+                write!(f, "the name is longer than {MAX_BYTES} bytes; shorten it")
             }
             Self::Invisible(character) => write!(
                 f,

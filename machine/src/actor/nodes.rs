@@ -36,8 +36,8 @@ impl Actors {
     ///
     /// # Errors
     ///
-    /// [`InvalidName`] if the name is empty, longer than [`InvalidName::MAX_BYTES`], or has
-    /// characters that cannot be seen.
+    /// [`InvalidName`] if the name is empty, longer than 200 bytes, or has characters that cannot
+    /// be seen.
     pub fn issue(name: &str) -> Result<Self, InvalidName> {
         let name = Name::new(name)?;
         Ok(Self {

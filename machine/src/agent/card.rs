@@ -21,7 +21,7 @@ pub struct NewCard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Card {
     /// Its identity, digest and length.
-    pub new: NewCard,
+    pub header: NewCard,
     /// The box that has it.
     pub box_id: BoxId,
     /// The kind of its body.

@@ -1,11 +1,9 @@
 use super::{
-    ActiveTurn, AgentId, BoxId, BoxUse, Card, CardId, CardKind, EdgePhase, Head, MAX_CARD,
-    MemberId, NewCard, Primitive, TurnBatch, TurnEdge, TurnEpoch, TurnId, TurnRecord, TurnRefusal,
-    TurnRequest, TurnRows, TurnStatus,
+    ActiveTurn, AgentId, BoxId, BoxUse, Card, CardKind, Head, MAX_CARD, MemberId, NewCard,
+    TurnBatch, TurnEpoch, TurnId, TurnRecord, TurnRefusal, TurnRequest, TurnRows, TurnStatus,
 };
-use crate::clock::Millis;
 
-/// Decides what a request writes. Everything that has to be decided about turns is decided here.
+/// Decides what a request writes. All rules about turns are here.
 ///
 /// # Errors
 ///
@@ -17,15 +15,13 @@ pub fn decide(rows: &TurnRows, request: &TurnRequest) -> Result<TurnBatch, TurnR
         TurnRequest::UiAction { new, now } => draft.ui_action(new, *now)?,
         TurnRequest::Dispatch { agent, now } => draft.dispatch(agent, *now)?,
         TurnRequest::Stop { turn, why } => draft.stop(*turn, *why)?,
-        TurnRequest::Limit { turn, now } => draft.limit(*turn, *now)?,
+        TurnRequest::TimeLimit { turn, now } => draft.limit(*turn, *now)?,
         TurnRequest::Claim { by } => draft.claim(by)?,
         TurnRequest::Reclaim { by } => draft.reclaim(by)?,
-        TurnRequest::Answered { by, card, tokens, money } => {
-            draft.answered(by, card, (*tokens, *money))?;
-        }
+        TurnRequest::Answered(new) => draft.answered(new)?,
         TurnRequest::Call { by, members, now } => draft.call(by, members, *now)?,
-        TurnRequest::Report { by, member, how, card, now } => {
-            draft.report(by, *member, *how, card, *now)?;
+        TurnRequest::Report { by, member, outcome, card, now } => {
+            draft.report(by, *member, *outcome, card, *now)?;
         }
         TurnRequest::Deliver(new) => draft.deliver(new)?,
     }
@@ -77,11 +73,11 @@ impl Draft<'_> {
                 Err(TurnRefusal::BoxTaken { box_id, agent: used.agent })
             }
             Some(used) => Ok(used),
-            None => Ok(BoxUse { agent: agent.clone(), live: 0, writer: None }),
+            None => Ok(BoxUse { agent: agent.clone(), live: 0 }),
         }
     }
 
-    /// The active turn, if it is the one that was asked for.
+    /// The active turn of the agent, if it has this id.
     pub(super) fn active(&self, agent: &AgentId, turn: TurnId) -> Result<Held, TurnRefusal> {
         let head = self.head(agent)?;
         if let Some(active) = head.active.as_ref().filter(|active| active.id == turn) {
@@ -99,7 +95,7 @@ impl Draft<'_> {
     pub(super) fn held(&self, by: &TurnEpoch) -> Result<Held, TurnRefusal> {
         let held = self.active(&by.agent, by.turn)?;
         if held.epoch != by.epoch {
-            return Err(TurnRefusal::OtherEpoch {
+            return Err(TurnRefusal::StaleEpoch {
                 turn: by.turn,
                 epoch: by.epoch,
                 current: held.epoch,
@@ -108,7 +104,11 @@ impl Draft<'_> {
         Ok(held)
     }
 
+    /// Writes the head. The children of a stopped turn do not wait for its delivery.
     pub(super) fn set(&mut self, held: Held) {
+        if held.turn.stop.is_some() {
+            self.stop_children(held.turn.id);
+        }
         let head = Head { epoch: held.epoch, active: Some(held.turn) };
         self.batch.head = Some((held.agent, head));
     }
@@ -120,33 +120,18 @@ impl Draft<'_> {
         card: &NewCard,
         (kind, index): (CardKind, u32),
     ) -> Result<(), TurnRefusal> {
-        let (new, NewCard { id, size, .. }) = (*card, *card);
-        if self.card(id).is_some() {
-            return Err(TurnRefusal::CardKnown { card: id });
+        let (header, NewCard { id, size, .. }) = (*card, *card);
+        let is_known = self.batch.cards.iter().any(|card| card.header.id == id);
+        if is_known || self.rows.cards.contains_key(&id) {
+            return Err(TurnRefusal::DuplicateCard { card: id });
         }
         if size > MAX_CARD {
             return Err(TurnRefusal::TooLarge { card: id, size });
         }
         let (box_id, turn) = (held.turn.task.output_box, held.turn.id);
         let (epoch, step) = (held.epoch, held.turn.step);
-        self.batch.cards.push(Card { new, box_id, kind, turn, epoch, step, index });
+        self.batch.cards.push(Card { header, box_id, kind, turn, epoch, step, index });
         Ok(())
-    }
-
-    /// A card, as the batch leaves it.
-    pub(super) fn card(&self, id: CardId) -> Option<&Card> {
-        self.batch.cards.iter().find(|card| card.new.id == id).or_else(|| self.rows.cards.get(&id))
-    }
-
-    pub(super) fn edge(
-        &mut self,
-        (primitive, phase): (Primitive, EdgePhase),
-        (turn, member): (TurnId, Option<MemberId>),
-        record: &TurnRecord,
-        at: Millis,
-    ) {
-        let trace = record.task.trace;
-        self.batch.edges.push(TurnEdge { primitive, phase, turn, member, trace, at });
     }
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterExecution, CardId, MemberId, Task, TurnId, Usage, Why};
+use super::{AfterExecution, CardId, MemberId, StopReason, Task, TurnId, Usage};
 use crate::{Id, clock::Millis};
 
 /// The head of an agent: its epoch, and its active turn. There is one for each agent, so that an
@@ -21,17 +21,23 @@ pub struct Head {
 pub struct ActiveTurn {
     pub id: TurnId,
     pub task: Task,
-    pub since: Millis,
+    pub dispatched_at: Millis,
     /// The reason of its stop. A stopped turn can only deliver.
-    pub stop: Option<Why>,
+    pub stop: Option<StopReason>,
     /// The current step, from 1.
     pub step: u32,
-    /// The number of calls of the current step.
+    /// The number of calls that the current step has made or closed.
     pub calls: u32,
-    /// The calls of the current step that have no result, in order.
-    pub open: Vec<Member>,
-    /// What follows the last result.
-    pub then: AfterExecution,
+    /// The number of calls of the answer, until the step makes or closes them.
+    pub unmade: u32,
+    /// The number of calls of each earlier step.
+    pub earlier_calls: Vec<u32>,
+    /// The number of results that were rejected because fields were missing.
+    pub rejected: u32,
+    /// The calls of the current step that wait for their results, in order.
+    pub waiting: Vec<Member>,
+    /// The continuation after the last result.
+    pub after_step: AfterExecution,
     pub usage: Usage,
     pub phase: Phase,
 }
@@ -42,7 +48,8 @@ pub struct ActiveTurn {
 pub enum Phase {
     /// No worker has claimed it.
     Dispatched,
-    /// A worker runs the current step. Open calls remain only if it was stopped while it waited.
+    /// A worker runs the current step, or will deliver the turn because it is stopped. Calls are
+    /// open only if the turn was stopped while it waited.
     Running {
         /// The answer of the model in this step.
         answer: Option<CardId>,
@@ -61,7 +68,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// A member of a waiting set: a call whose result the turn waits for.
+/// A call in the waiting set: the turn waits for its result.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Member {
@@ -71,7 +78,8 @@ pub struct Member {
     pub source: CallSource,
     /// From this time on, the result is that the call is overdue.
     pub deadline: Option<Millis>,
-    /// Applies if the result does not say otherwise.
+    /// Applies if the result does not say otherwise. A call that timed out has none, and does not
+    /// end the turn.
     pub after: AfterExecution,
 }
 
@@ -88,15 +96,21 @@ pub enum CallSource {
 }
 
 impl ActiveTurn {
-    /// Returns whether the turn may not ask the model or make calls anymore.
+    /// Returns whether the turn may no longer ask the model or make calls.
     #[must_use]
     pub fn must_deliver(&self) -> bool {
-        self.stop.is_some() || self.then == AfterExecution::Terminate
+        self.stop.is_some() || self.after_step == AfterExecution::Terminate
+    }
+
+    /// The calls of the current step without a result, by index. A delivery has one for each.
+    #[must_use]
+    pub fn unanswered(&self) -> Vec<u32> {
+        (0..self.unmade).chain(self.waiting.iter().map(|member| member.id.index)).collect()
     }
 
     /// The open call with this identity.
     #[must_use]
     pub fn member(&self, id: MemberId) -> Option<&Member> {
-        self.open.iter().find(|member| member.id == id)
+        self.waiting.iter().find(|member| member.id == id)
     }
 }

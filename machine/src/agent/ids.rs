@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Id;
+use crate::{Id, journal::Digest};
 
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
@@ -37,6 +37,14 @@ ids! {
 #[serde(transparent)]
 pub struct AgentId(pub String);
 
+impl AgentId {
+    /// The id of the machine that is the head of the agent.
+    #[must_use]
+    pub fn head(&self) -> Id {
+        Id::derived(0, Digest::of(&[b"agent", self.0.as_bytes()]).bytes())
+    }
+}
+
 impl fmt::Display for AgentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::id::shortened(&self.0))
@@ -53,6 +61,16 @@ pub struct MemberId {
     pub step: u32,
     /// The place among the calls of the step, from 0.
     pub index: u32,
+}
+
+impl MemberId {
+    /// The turn that this call delegates. A worker does not choose its id.
+    #[must_use]
+    pub fn delegated(&self) -> TurnId {
+        let (step, index) = (self.step.to_le_bytes(), self.index.to_le_bytes());
+        let digest = Digest::of(&[b"delegated", self.turn.0.bytes(), &step, &index]);
+        TurnId(Id::derived(0, digest.bytes()))
+    }
 }
 
 impl fmt::Display for MemberId {

@@ -16,7 +16,7 @@ pub struct Limits {
     /// The tokens of all answers of models.
     pub tokens: Option<u64>,
     /// The price of all answers of models, in millionths of a currency unit.
-    pub money: Option<u64>,
+    pub cost: Option<u64>,
 }
 
 /// The resources that a turn has used.
@@ -27,13 +27,13 @@ pub struct Usage {
     /// The tokens of its answers of models.
     pub tokens: u64,
     /// Their price, in millionths of a currency unit.
-    pub money: u64,
+    pub cost: u64,
 }
 
 /// A resource that a turn can use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum Resource {
     /// [`Limits::steps`].
     Steps,
     /// [`Limits::calls`].
@@ -42,34 +42,40 @@ pub enum Measure {
     Time,
     /// [`Limits::tokens`].
     Tokens,
-    /// [`Limits::money`].
-    Money,
+    /// [`Limits::cost`].
+    Cost,
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Steps => "steps",
             Self::Calls => "calls",
             Self::Time => "time",
             Self::Tokens => "tokens",
-            Self::Money => "money",
+            Self::Cost => "cost",
         })
     }
 }
 
 impl Limits {
-    /// The first limit that a turn in this step has exceeded. The time has a deadline instead.
+    /// The first limit that ends a turn in this step: a count that exceeds its limit, or the
+    /// elapsed time that reaches it.
     #[must_use]
-    pub fn exceeded(&self, step: u32, usage: &Usage) -> Option<Measure> {
+    pub fn ended(&self, step: u32, usage: &Usage, elapsed: Millis) -> Option<Resource> {
         let is_over = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used > limit);
         [
-            (Measure::Steps, step.into(), self.steps.map(u64::from)),
-            (Measure::Calls, usage.calls.into(), self.calls.map(u64::from)),
-            (Measure::Tokens, usage.tokens, self.tokens),
-            (Measure::Money, usage.money, self.money),
+            (Resource::Steps, step.into(), self.steps.map(u64::from)),
+            (Resource::Calls, usage.calls.into(), self.calls.map(u64::from)),
+            (Resource::Tokens, usage.tokens, self.tokens),
+            (Resource::Cost, usage.cost, self.cost),
         ]
         .into_iter()
-        .find_map(|(measure, used, limit)| is_over(used, limit).then_some(measure))
+        .find_map(|(resource, used, limit)| is_over(used, limit).then_some(resource))
+        .or(self.is_over(elapsed).then_some(Resource::Time))
+    }
+
+    pub(super) fn is_over(&self, elapsed: Millis) -> bool {
+        self.time_ms.is_some_and(|limit| elapsed >= limit)
     }
 }

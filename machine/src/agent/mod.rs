@@ -11,30 +11,37 @@
 //! | deliverable | the card with the result of a turn |
 //! | epoch | rises when a turn is dispatched, and when another worker takes it over |
 //! | head | the epoch of an agent and its active turn |
-//! | member | a call of a step |
+//! | member | a call of a step; its id has the turn, the step and its index |
 //! | step | one answer of the model, with its calls and their results |
-//! | waiting set | the calls of the step that have no result |
+//! | waiting set | the calls of the step that were made and have no result |
 //!
 //! The protocol is one pure function: [`decide`] answers a [request](TurnRequest) with the one
 //! [batch](TurnBatch) of its writes, or with a [refusal](TurnRefusal).
 //!
 //! - A worker writes under the [epoch](TurnEpoch) in which it took the turn. A request under
 //!   another epoch is refused.
-//! - A stop or a limit sets a reason. From then on the turn can only deliver. If it waited, its
-//!   delivery has a result for each open call, so that no call is without one.
+//! - A stop or a limit sets a reason. From then on the turn can only deliver, and the queued turns
+//!   that it has delegated are stopped too.
+//! - Each call of an answer has one result: of the call, of a call that is closed instead of made,
+//!   or of the delivery, if the turn ends before.
 //! - The deliverable, the event and the idle head are one batch. The deliverable is a card of this
 //!   turn in its output box.
 //! - A call leaves the waiting set once. A later result is refused; the inbox keeps it.
-//! - A call to another agent has a deadline, because agents that wait for each other would wait for
-//!   ever.
+//! - A call to another agent has a deadline, because two agents could wait for each other.
 //! - The turns that write to a box are turns of one agent, which run one after the other.
+//!
+//! [`Agents`] are the agents of a store. The head of each is a [machine](AgentHead) that moves only
+//! as the protocol decides. The other rows are written in the batch of its transition. A
+//! [`Driver`] runs the turns on workers: it dispatches a turn when the one before is delivered,
+//! raises the epoch of a turn that another worker has not given back, and delivers what your
+//! [`Agent`] returns. In a store, limits, stops and calls come later: a turn has one step.
 //!
 //! ```
 //! use machine::{
 //!     Id,
 //!     agent::{
-//!         AgentId, BoxId, Head, Limits, NewTurn, Phase, Task, TurnId, TurnRefusal, TurnRequest,
-//!         TurnRows, decide,
+//!         AgentId, BoxId, Head, Limits, NewTurn, Phase, Task, Terms, TurnId, TurnRefusal,
+//!         TurnRequest, TurnRows, decide,
 //!     },
 //! };
 //!
@@ -47,10 +54,13 @@
 //!
 //! let task = Task {
 //!     context_box: BoxId(id('1')?),
+//!     context_cards: 0,
 //!     output_box: BoxId(id('2')?),
-//!     result_fields: Vec::new(),
-//!     limits: Limits { steps: Some(20), ..Limits::default() },
 //!     trace: id('3')?,
+//!     terms: Terms {
+//!         limits: Limits { steps: Some(20), ..Limits::default() },
+//!         ..Terms::default()
+//!     },
 //! };
 //! let new = NewTurn { id: TurnId(id('4')?), agent: planner.clone(), task };
 //! let batch = decide(&rows, &TurnRequest::UiAction { new: new.clone(), now: 0 })?;
@@ -66,10 +76,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agents;
 mod card;
 mod decide;
 mod deliver;
+mod driver;
+mod error;
 mod head;
+mod head_machine;
+mod held;
 mod ids;
 mod limits;
 mod queue;
@@ -77,18 +92,25 @@ mod record;
 mod refusal;
 mod request;
 mod rows;
-mod turn;
+mod stored;
 mod why;
 
+pub use agents::Agents;
 pub use card::{Card, CardKind, MAX_CARD, NewCard};
 pub use decide::decide;
+pub use driver::{Agent, Deliverable, Driver};
+pub use error::AgentError;
 pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
+pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
 pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
-pub use limits::{Limits, Measure, Usage};
-pub use record::{BoxUse, EdgePhase, Primitive, Task, TaskEvent, TurnEdge, TurnRecord, TurnStatus};
+pub use limits::{Limits, Resource, Usage};
+pub use record::{
+    BoxUse, EdgePhase, Primitive, Task, TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus,
+};
 pub use refusal::TurnRefusal;
 pub use request::{
-    MAX_MEMBERS, NewDelivery, NewMember, NewSource, NewTurn, SUBMIT_RESULT, TurnRequest, WaitEnd,
+    MAX_MEMBERS, MAX_NAME, MAX_REJECTED, NewAnswer, NewDelivery, NewMember, NewSource, NewTurn,
+    SUBMIT_RESULT, TurnRequest, WaitOutcome,
 };
 pub use rows::{TurnBatch, TurnRows};
-pub use why::{AfterExecution, TurnEnd, Why};
+pub use why::{AfterExecution, StopReason, TurnEnd};

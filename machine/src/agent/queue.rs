@@ -1,8 +1,8 @@
 //! The requests that need no worker.
 
 use super::{
-    ActiveTurn, AfterExecution, AgentId, BoxUse, EdgePhase, Measure, MemberId, NewTurn, Phase,
-    Primitive, TurnId, TurnRecord, TurnRefusal, TurnStatus, Usage, Why,
+    ActiveTurn, AfterExecution, AgentId, BoxUse, EdgePhase, MemberId, NewTurn, Phase, Primitive,
+    Resource, StopReason, TurnEdge, TurnId, TurnRecord, TurnRefusal, TurnStatus, Usage,
     decide::{Draft, Held, next_epoch},
 };
 use crate::clock::Millis;
@@ -13,11 +13,11 @@ impl Draft<'_> {
     }
 
     pub(super) fn ui_action(&mut self, new: &NewTurn, now: Millis) -> Result<(), TurnRefusal> {
-        if self.is_repeated(new)? {
-            return Ok(());
+        self.enqueue(new, now)?;
+        match self.known(new.id)?.status {
+            TurnStatus::Queued => self.activate(&new.agent, new.id, now),
+            TurnStatus::Active | TurnStatus::Delivered { .. } => Ok(()),
         }
-        self.add(new, None, now)?;
-        self.activate(&new.agent, new.id, now)
     }
 
     pub(super) fn dispatch(&mut self, agent: &AgentId, now: Millis) -> Result<(), TurnRefusal> {
@@ -35,7 +35,7 @@ impl Draft<'_> {
     }
 
     /// The first reason counts.
-    pub(super) fn stop(&mut self, turn: TurnId, why: Why) -> Result<(), TurnRefusal> {
+    pub(super) fn stop(&mut self, turn: TurnId, why: StopReason) -> Result<(), TurnRefusal> {
         let record = self.known(turn)?.clone();
         if record.status == TurnStatus::Queued {
             if let Some(why) = record.stop {
@@ -45,37 +45,42 @@ impl Draft<'_> {
             return Ok(());
         }
         let held = self.active(&record.agent, turn)?;
-        self.run_to_deliver(held, why)
+        self.stop_active(held, why)
     }
 
     pub(super) fn limit(&mut self, turn: TurnId, now: Millis) -> Result<(), TurnRefusal> {
         let held = self.active(&self.known(turn)?.agent, turn)?;
-        let limit = held.turn.task.limits.time_ms;
-        if limit.is_none_or(|limit| held.turn.since.saturating_add(limit) > now) {
+        if !held.turn.task.terms.limits.is_over(now.saturating_sub(held.turn.dispatched_at)) {
             return Err(TurnRefusal::NotDue { turn });
         }
-        self.run_to_deliver(held, Why::Limit(Measure::Time))
+        self.stop_active(held, StopReason::Limit(Resource::Time))
     }
 
-    /// The calls that are open stay so: the delivery writes a result for each.
-    fn run_to_deliver(&mut self, mut held: Held, why: Why) -> Result<(), TurnRefusal> {
-        let turn = &mut held.turn;
-        if let Some(why) = turn.stop {
-            return Err(TurnRefusal::Stopped { turn: turn.id, why });
+    fn stop_active(&mut self, mut held: Held, why: StopReason) -> Result<(), TurnRefusal> {
+        if let Some(why) = held.turn.stop {
+            return Err(TurnRefusal::Stopped { turn: held.turn.id, why });
         }
-        turn.stop = Some(why);
-        if !matches!(turn.phase, Phase::Running { .. }) {
-            turn.phase = Phase::Running { answer: None };
-        }
+        held.stop(why);
         self.set(held);
         Ok(())
+    }
+
+    /// Stops the queued turns that the turn has delegated. Running ones continue.
+    pub(super) fn stop_children(&mut self, turn: TurnId) {
+        for (child, record) in &self.rows.turns {
+            let is_child = record.parent.is_some_and(|member| member.turn == turn);
+            if is_child && record.status == TurnStatus::Queued && record.stop.is_none() {
+                let record = TurnRecord { stop: Some(StopReason::Parent), ..record.clone() };
+                self.batch.turns.insert(*child, record);
+            }
+        }
     }
 
     /// Whether the turn was enqueued before, with the same task.
     fn is_repeated(&self, new: &NewTurn) -> Result<bool, TurnRefusal> {
         let Some(known) = self.record(new.id) else { return Ok(false) };
         let is_same = known.agent == new.agent && known.task == new.task && known.parent.is_none();
-        if is_same { Ok(true) } else { Err(TurnRefusal::OtherTurn { turn: new.id }) }
+        if is_same { Ok(true) } else { Err(TurnRefusal::TurnIdConflict { turn: new.id }) }
     }
 
     /// Adds a turn to the queue. Its output box belongs to its agent until it is delivered.
@@ -88,7 +93,7 @@ impl Draft<'_> {
         let NewTurn { id, agent, task } = new.clone();
         self.head(&agent)?;
         if self.record(id).is_some() {
-            return Err(TurnRefusal::OtherTurn { turn: id });
+            return Err(TurnRefusal::TurnIdConflict { turn: id });
         }
         let box_id = task.output_box;
         if box_id == task.context_box {
@@ -97,12 +102,13 @@ impl Draft<'_> {
         let used = self.used(box_id, &agent)?;
         let live = used.live.saturating_add(1);
         self.batch.boxes.insert(box_id, Some(BoxUse { live, ..used }));
+        let (phase, trace) = (EdgePhase::Request, task.trace);
+        let edge =
+            |primitive| TurnEdge { primitive, phase, turn: id, member: parent, trace, at: now };
+        self.batch.edges.push(edge(Primitive::Enqueue));
+        self.batch.edges.extend(parent.map(|_| edge(Primitive::Join)));
         let status = TurnStatus::Queued;
         let record = TurnRecord { agent, task, parent, enqueued_at: now, stop: None, status };
-        self.edge((Primitive::Enqueue, EdgePhase::Request), (id, parent), &record, now);
-        if parent.is_some() {
-            self.edge((Primitive::Join, EdgePhase::Request), (id, parent), &record, now);
-        }
         self.batch.turns.insert(id, record);
         Ok(())
     }
@@ -115,18 +121,18 @@ impl Draft<'_> {
         }
         let epoch = next_epoch(head.epoch)?;
         let record = TurnRecord { status: TurnStatus::Active, ..self.known(turn)?.clone() };
-        let box_id = record.task.output_box;
-        let used = self.used(box_id, agent)?;
-        self.batch.boxes.insert(box_id, Some(BoxUse { writer: Some(turn), ..used }));
         let active = ActiveTurn {
             id: turn,
             task: record.task.clone(),
-            since: now,
+            dispatched_at: now,
             stop: record.stop,
             step: 1,
             calls: 0,
-            open: Vec::new(),
-            then: AfterExecution::Suspend,
+            unmade: 0,
+            earlier_calls: Vec::new(),
+            rejected: 0,
+            waiting: Vec::new(),
+            after_step: AfterExecution::Suspend,
             usage: Usage::default(),
             phase: Phase::Dispatched,
         };

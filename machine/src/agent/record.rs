@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, BoxId, CardId, Limits, MemberId, TurnEnd, TurnId, Why};
+use super::{AgentId, BoxId, CardId, Limits, MemberId, StopReason, TurnEnd, TurnId};
 use crate::{Id, clock::Millis};
 
 /// The task of a turn: pointers, no contents.
@@ -9,13 +9,24 @@ use crate::{Id, clock::Millis};
 pub struct Task {
     /// The input. The turn only reads it.
     pub context_box: BoxId,
+    /// The number of cards at the start of the context box that are the input. Later cards are not
+    /// read, so that the input does not change while other turns write to the box.
+    pub context_cards: u64,
     /// The output. Only the turn writes to it.
     pub output_box: BoxId,
-    /// The fields that the result must have (`task.result_fields`).
-    pub result_fields: Vec<String>,
-    pub limits: Limits,
     /// The trace that the turn belongs to. A delegated turn has that of its parent.
     pub trace: Id,
+    pub terms: Terms,
+}
+
+/// The terms of a task. If a store cannot read them, it takes the default terms with the rest of
+/// the task, and stops the turn as [unreadable](StopReason::Unreadable), so that it is delivered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Terms {
+    /// The fields that the result must have (`task.result_fields`).
+    pub result_fields: Vec<String>,
+    /// The limits of the turn.
+    pub limits: Limits,
 }
 
 /// The record of a turn, from its enqueueing on.
@@ -28,11 +39,11 @@ pub struct TurnRecord {
     pub parent: Option<MemberId>,
     pub enqueued_at: Millis,
     /// The reason of its stop, if it was stopped in the queue.
-    pub stop: Option<Why>,
+    pub stop: Option<StopReason>,
     pub status: TurnStatus,
 }
 
-/// How far a turn is.
+/// The status of a turn.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,16 +56,14 @@ pub enum TurnStatus {
     Delivered { end: TurnEnd, deliverable: CardId, at: Millis },
 }
 
-/// The use of a box as an output. All live turns (queued or active) that write to a box are turns
-/// of the same agent, whose turns run one after the other: so the box has one writer.
+/// The use of a box as an output. All live turns (queued or active) that write to a box belong to
+/// one agent, whose turns run one after the other: so the box has one writer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BoxUse {
     /// The agent of the live turns.
     pub agent: AgentId,
     /// Their number.
     pub live: u64,
-    /// The active one of them.
-    pub writer: Option<TurnId>,
 }
 
 /// An edge of the graph of executions.
@@ -71,7 +80,7 @@ pub struct TurnEdge {
     pub at: Millis,
 }
 
-/// The act of an edge.
+/// The operation that an edge records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Primitive {
@@ -87,9 +96,9 @@ pub enum Primitive {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgePhase {
-    /// From the one who asks.
+    /// From the caller.
     Request,
-    /// Back.
+    /// To the caller.
     Response,
 }
 

@@ -1,9 +1,10 @@
 use super::{
-    AgentId, BoxId, CardId, MAX_CARD, MAX_MEMBERS, Measure, MemberId, Phase, TurnEnd, TurnId, Why,
+    AgentId, BoxId, CardId, MAX_CARD, MAX_MEMBERS, MAX_NAME, MAX_REJECTED, MemberId, Phase,
+    StopReason, TurnEnd, TurnId,
 };
 use crate::{clock::Millis, id::shortened};
 
-/// Why a request to the protocol of turns is refused. Nothing was changed.
+/// A request to the protocol of turns is refused. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -16,7 +17,7 @@ pub enum TurnRefusal {
     UnknownTurn { turn: TurnId },
     /// The id of the turn belongs to another one.
     #[error("turn {turn} is known with another task; use a fresh id")]
-    OtherTurn { turn: TurnId },
+    TurnIdConflict { turn: TurnId },
     /// The agent has an active turn.
     #[error("the agent has turn {turn}; enqueue, or try again when that is delivered")]
     Busy { turn: TurnId },
@@ -31,16 +32,16 @@ pub enum TurnRefusal {
     Ended { turn: TurnId, end: TurnEnd, deliverable: CardId },
     /// Another worker has taken over the turn.
     #[error("turn {turn} is in epoch {current}, not {epoch}; stop, another worker has it")]
-    OtherEpoch { turn: TurnId, epoch: u64, current: u64 },
+    StaleEpoch { turn: TurnId, epoch: u64, current: u64 },
     /// No later epoch can be counted.
     #[error("epoch {epoch} has no successor; the head is damaged")]
     NoEpoch { epoch: u64 },
     /// The turn is in another state.
     #[error("turn {turn} is {phase}, which does not allow this; read the head again")]
-    OtherPhase { turn: TurnId, phase: Phase },
+    WrongPhase { turn: TurnId, phase: Phase },
     /// The turn is stopped.
     #[error("turn {turn} is stopped: {why}; deliver it")]
-    Stopped { turn: TurnId, why: Why },
+    Stopped { turn: TurnId, why: StopReason },
     /// A call has ended the work of the turn.
     #[error("a call of turn {turn} has said that it is the last one; deliver the turn")]
     MustDeliver { turn: TurnId },
@@ -53,21 +54,30 @@ pub enum TurnRefusal {
     /// The model has not answered in this step.
     #[error("step {step} has no answer; write it before its calls")]
     NotAnswered { step: u32 },
-    /// There are no calls, or too many.
-    #[error("a step has 1 to {MAX_MEMBERS} calls, not {count}; deliver, or split them")]
-    CallCount { count: u32 },
-    /// Two calls have the same provider id, or the same execution.
-    #[error("call `{}` repeats another one of its step; ask the model again", shortened(call_id))]
+    /// The answer has too many calls.
+    #[error("an answer has at most {MAX_MEMBERS} calls, not {count}; deliver a failure")]
+    TooManyCalls { count: u32 },
+    /// The request does not have the calls of the answer.
+    #[error("the answer has {calls} calls, not {count}; make or close each of them")]
+    CallCount { count: u32, calls: u32 },
+    /// Two calls have the same provider id.
+    #[error("call `{}` repeats another one of its step; close it", shortened(call_id))]
     RepeatedCall { call_id: String },
+    /// The name of a tool, or a provider id, is empty or too long.
+    #[error("the tool and the id of call {member} have 1 to {MAX_NAME} bytes; close it")]
+    BadName { member: MemberId },
     /// `submit_result` is called.
-    #[error("`submit_result` is the only call of its step; deliver its arguments")]
+    #[error("`submit_result` is not a call to make; deliver its arguments, or close it")]
     SubmitResult,
-    /// The calls would exceed a limit.
-    #[error("the calls exceed the limit of {0}; deliver with this reason")]
-    Limit(Measure),
-    /// A call delegates to the own agent, or without a deadline: the turn could wait for ever.
-    #[error("call {member} delegates to its own agent, or has no deadline; change that")]
-    EndlessWait { member: MemberId },
+    /// The model has been told often enough that fields are missing.
+    #[error("turn {turn} has rejected {MAX_REJECTED} results; deliver a failure")]
+    Rejected { turn: TurnId },
+    /// A call delegates to the own agent, which cannot run it before this turn ends.
+    #[error("call {member} delegates to its own agent; choose another agent, or close it")]
+    OwnAgent { member: MemberId },
+    /// A call delegates without a deadline: agents could wait for each other for ever.
+    #[error("call {member} delegates without a deadline; set one, or close it")]
+    NoDeadline { member: MemberId },
     /// The call is of another turn.
     #[error("call {member} is of another turn; report it there")]
     ForeignCall { member: MemberId },
@@ -83,11 +93,11 @@ pub enum TurnRefusal {
     /// The deadline of the call has not passed, or the call ended before it.
     #[error("call {member} is not overdue; report its result, or wait for it")]
     NotOverdue { member: MemberId },
-    /// The turn that the call waits for has not ended.
-    #[error("call {member} waits for turn {turn}, which has not ended; wait for it")]
-    NotEnded { member: MemberId, turn: TurnId },
-    /// An open call has no result in the delivery.
-    #[error("call {member} has no result; deliver one for each open call")]
+    /// The call has not ended.
+    #[error("call {member} has not ended; wait for it")]
+    NotEnded { member: MemberId },
+    /// A call without a result has none in the delivery.
+    #[error("call {member} has no result; deliver one for each call without one")]
     OpenCall { member: MemberId },
     /// The box is the input of its own turn.
     #[error("box {box_id} is both input and output; use another output box")]
@@ -97,14 +107,11 @@ pub enum TurnRefusal {
     BoxTaken { box_id: BoxId, agent: AgentId },
     /// Another card has the id.
     #[error("card {card} is there already; use a fresh id")]
-    CardKnown { card: CardId },
+    DuplicateCard { card: CardId },
     /// The body of the card is too large.
     #[error("card {card} has {size} bytes, more than {MAX_CARD}; store it elsewhere")]
     TooLarge { card: CardId, size: u64 },
-    /// The card is not a deliverable of this turn in its output box.
-    #[error("card {card} is not a `task.deliverable` of this turn in its output box; write one")]
-    NotADeliverable { card: CardId },
     /// Fields of the result are missing.
-    #[error("the deliverable lacks `{}`; ask the model for them", fields.join("`, `"))]
+    #[error("the deliverable lacks `{}`; reject it, or deliver a failure", fields.join("`, `"))]
     MissingFields { fields: Vec<String> },
 }

@@ -1,22 +1,26 @@
-use super::{
-    AfterExecution, AgentId, CardId, MemberId, NewCard, Task, TurnEnd, TurnEpoch, TurnId, Why,
-};
+use super::{AfterExecution, AgentId, MemberId, NewCard, StopReason, Task, TurnEpoch, TurnId};
 use crate::{Id, clock::Millis};
 
 /// The name of the tool that ends a turn with its result. It is delivered, and never called.
 pub const SUBMIT_RESULT: &str = "submit_result";
 
-/// The most calls of a step.
+/// Maximum number of calls in a step.
 pub const MAX_MEMBERS: u32 = 256;
+
+/// Maximum length of the name of a tool and of a `tool_call_id`, in bytes.
+pub const MAX_NAME: usize = 200;
+
+/// Maximum number of rejected results of a turn. Then it delivers a failure.
+pub const MAX_REJECTED: u32 = 2;
 
 /// A request to the protocol of turns. All times are inputs, by the clock of the store.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TurnRequest {
-    /// Adds a turn to the queue of its agent. To repeat it changes nothing.
+    /// Adds a turn to the queue of its agent. Idempotent.
     Enqueue { new: NewTurn, now: Millis },
-    /// Adds a turn and dispatches it in the same batch, if the agent is idle. To repeat it changes
-    /// nothing.
+    /// Adds a turn, unless it is queued, and dispatches it in the same batch, if the agent is idle.
+    /// Idempotent.
     UiAction { new: NewTurn, now: Millis },
     /// Makes the oldest queued turn the active one, if the agent is idle.
     Dispatch { agent: AgentId, now: Millis },
@@ -30,19 +34,15 @@ pub enum TurnRequest {
         /// The turn, in the epoch that the worker has read.
         by: TurnEpoch,
     },
-    /// The model has answered.
-    Answered {
-        by: TurnEpoch,
-        card: NewCard,
-        /// Its tokens.
-        tokens: u64,
-        /// Its price, in millionths of a currency unit.
-        money: u64,
-    },
-    /// The turn makes the calls of the answer, and waits for their results.
+    /// The model has answered. A stopped turn records the answer too, because it is paid for.
+    Answered(NewAnswer),
+    /// The turn makes or closes each call of the answer, and waits for the results of the calls
+    /// made. If there are none, the next step begins, in which the model learns that its calls
+    /// were denied, or its result was rejected. If a limit is used up, the turn is stopped instead.
     Call {
         by: TurnEpoch,
-        /// The calls, in the order of the answer.
+        /// All calls of the answer, in its order. If there is none, or only a closed
+        /// `submit_result`, the result of the turn is rejected.
         members: Vec<NewMember>,
         now: Millis,
     },
@@ -50,20 +50,20 @@ pub enum TurnRequest {
     Report {
         by: TurnEpoch,
         member: MemberId,
-        /// How its wait ended.
-        how: WaitEnd,
+        /// The outcome of its wait.
+        outcome: WaitOutcome,
         card: NewCard,
         now: Millis,
     },
     /// Stops a turn, also in the queue. It delivers with this reason.
-    Stop { turn: TurnId, why: Why },
+    Stop { turn: TurnId, why: StopReason },
     /// The time limit of a turn has passed.
-    Limit { turn: TurnId, now: Millis },
+    TimeLimit { turn: TurnId, now: Millis },
     /// Ends the turn: its deliverable, its event and the idle head are one batch.
     Deliver(NewDelivery),
 }
 
-/// A turn that is to be enqueued.
+/// A turn to enqueue.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NewTurn {
@@ -71,6 +71,20 @@ pub struct NewTurn {
     pub id: TurnId,
     pub agent: AgentId,
     pub task: Task,
+}
+
+/// An answer of a model.
+#[allow(missing_docs, reason = "most names of fields say enough")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NewAnswer {
+    pub by: TurnEpoch,
+    pub card: NewCard,
+    /// The number of its calls.
+    pub calls: u32,
+    pub tokens: u64,
+    /// Its price, in millionths of a currency unit.
+    pub cost: u64,
+    pub now: Millis,
 }
 
 /// A call that a turn makes.
@@ -89,24 +103,25 @@ pub struct NewMember {
 }
 
 /// The source of the result of a new call.
+#[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NewSource {
     /// An execution.
     Execution(Id),
     /// A turn of another agent, which is enqueued in the same batch.
-    Turn(NewTurn),
+    Turn { agent: AgentId, task: Task },
     /// A message from outside.
     Outside,
+    /// The call is not made, and this is its result: it is denied, for example.
+    Closed(NewCard),
 }
 
-/// How the wait for a call ended.
+/// The outcome of the wait for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WaitEnd {
+pub enum WaitOutcome {
     /// The call ended before its deadline.
     Ended {
-        /// When it ended. For a turn of another agent, its record counts.
-        at: Millis,
-        /// What the result says about the continuation.
+        /// The continuation that the result asks for.
         after: Option<AfterExecution>,
     },
     /// The deadline has passed. The call may still run.
@@ -118,15 +133,12 @@ pub enum WaitEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NewDelivery {
     pub by: TurnEpoch,
-    /// How it ends. The reason of a stop comes first.
-    pub end: TurnEnd,
-    /// The deliverable: a card of this turn in its output box.
-    pub deliverable: CardId,
-    /// The deliverable, unless the turn has written it before.
-    pub card: Option<NewCard>,
+    /// The deliverable describes a failure.
+    pub is_failure: bool,
+    pub deliverable: NewCard,
     /// The fields that the deliverable has.
     pub fields: Vec<String>,
-    /// The results of the calls that are still open, by index.
+    /// The results of the [unanswered](super::ActiveTurn::unanswered) calls, by index.
     pub results: Vec<(u32, NewCard)>,
     pub now: Millis,
 }

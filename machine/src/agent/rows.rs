@@ -1,17 +1,24 @@
 use std::collections::BTreeMap;
 
-use super::{AgentId, BoxId, BoxUse, Card, CardId, Head, TaskEvent, TurnEdge, TurnId, TurnRecord};
+use super::{
+    AgentId, BoxId, BoxUse, Card, CardId, Head, MemberId, TaskEvent, TurnEdge, TurnId, TurnRecord,
+};
+use crate::clock::Millis;
 
-/// The rows that a request reads. A store loads only those that the request needs:
+/// The rows that a request reads. A store loads only those that the request needs. To load,
+/// [decide](super::decide) and write is one serializable unit: the store writes the batch only if
+/// no loaded row has changed, and otherwise begins again. To compare only the epoch would lose a
+/// stop, which does not raise it.
 ///
 /// | request | rows |
 /// |---|---|
 /// | all | the head of the agent, the record of each turn and the row of each card that is named |
 /// | enqueue, `ui_action` | the row of the output box |
-/// | dispatch | the oldest queued record of the agent, the row of its output box |
-/// | call | for each delegated turn: its record, if there is one, the head of its agent, its output box |
-/// | report | of a call to another agent: the record of that turn |
-/// | deliver | the records of the turns that the turn has delegated, the row of its output box |
+/// | dispatch | the oldest queued record of the agent |
+/// | call | of each delegated turn: its record, if any, the head of its agent, its output box |
+/// | report | the end of the call; of a call to another agent, the record of that turn |
+/// | answer, call, report, stop, time limit | the queued turns that the turn has delegated |
+/// | deliver | the row of the output box |
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TurnRows {
     /// The heads of the agents.
@@ -22,17 +29,19 @@ pub struct TurnRows {
     pub boxes: BTreeMap<BoxId, BoxUse>,
     /// The cards.
     pub cards: BTreeMap<CardId, Card>,
+    /// When the calls ended whose source is an execution, or a message from outside.
+    pub ends: BTreeMap<MemberId, Millis>,
 }
 
-/// The writes of a request. They happen together or not at all. A batch without writes repeats what
-/// is written.
+/// The writes of a request, which are atomic. The batch of a request that was written before is
+/// empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnBatch {
     /// The head that changes.
     pub head: Option<(AgentId, Head)>,
     /// The records of turns that are new or change.
     pub turns: BTreeMap<TurnId, TurnRecord>,
-    /// The boxes whose use changes; `None` if no live turn writes to it anymore.
+    /// The boxes whose use changes; `None` if no live turn writes to it any longer.
     pub boxes: BTreeMap<BoxId, Option<BoxUse>>,
     /// The new cards.
     pub cards: Vec<Card>,
@@ -57,6 +66,6 @@ impl TurnRows {
                 None => self.boxes.remove(box_id),
             };
         }
-        self.cards.extend(batch.cards.iter().map(|card| (card.new.id, *card)));
+        self.cards.extend(batch.cards.iter().map(|card| (card.header.id, *card)));
     }
 }

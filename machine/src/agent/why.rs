@@ -2,30 +2,30 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Measure;
+use super::Resource;
 
 /// The reason why a turn was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum StopReason {
     /// A person or a program stopped it.
     Requested,
     /// The turn that delegated to it was stopped.
     Parent,
-    /// A limit was reached.
-    Limit(Measure),
+    /// A count exceeded its limit, or the time reached it.
+    Limit(Resource),
     /// The attempts of its handler are used up.
     Attempts,
-    /// Its record cannot be read.
+    /// The terms of its task cannot be read.
     Unreadable,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Requested => f.pad("a stop was requested"),
             Self::Parent => f.pad("the turn that delegated to it was stopped"),
-            Self::Limit(measure) => write!(f, "the limit of its {measure} is reached"),
+            Self::Limit(resource) => write!(f, "its limit of {resource} is used up"),
             Self::Attempts => f.pad("the attempts of its handler are used up"),
             Self::Unreadable => f.pad("its record cannot be read"),
         }
@@ -40,8 +40,8 @@ pub enum TurnEnd {
     Done,
     /// The deliverable describes the failure.
     Failed,
-    /// The deliverable is what there is so far.
-    Stopped(Why),
+    /// The deliverable is the work so far.
+    Stopped(StopReason),
 }
 
 impl fmt::Display for TurnEnd {

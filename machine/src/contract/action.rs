@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use unicode_normalization::is_nfkc;
 
-use super::{InvalidContract, invalid, secret};
+use super::{
+    InvalidContract,
+    invalid::{MAX_DETAIL_BYTES, MAX_DETAIL_DEPTH},
+    secret,
+};
 use crate::actor::{Name, is_invisible};
 #[cfg(feature = "store")]
 use crate::journal::canonical_whole;
@@ -115,22 +119,14 @@ pub enum ActionType {
 }
 
 impl Action {
-    /// The maximum size of `action_detail` as JSON text: 256 KiB.
-    pub const MAX_DETAIL_BYTES: usize = invalid::MAX_DETAIL_BYTES;
-
-    /// The maximum nesting depth of `action_detail`. `serde_json` stops at 128, and a stored detail
-    /// is nested inside other JSON.
-    pub const MAX_DETAIL_DEPTH: usize = invalid::MAX_DETAIL_DEPTH;
-
     /// Makes an action from its type and detail.
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::TooLarge`] if the detail is larger than
-    /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES), [`InvalidContract::TooDeep`] if it is nested
-    /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH), [`InvalidContract::Unportable`] if
-    /// another program would read it differently, [`InvalidContract::NotACall`] if it is not the
-    /// detail of a tool call, and its type says so.
+    /// [`InvalidContract::TooLarge`] if the detail has more than 256 KiB as JSON text,
+    /// [`InvalidContract::TooDeep`] if it is nested more than 64 levels deep,
+    /// [`InvalidContract::Unportable`] if another program would read it differently,
+    /// [`InvalidContract::NotACall`] if it is not the detail of a tool call, and its type says so.
     pub fn new(
         action_type: ActionType,
         mut action_detail: Map<String, Value>,
@@ -140,14 +136,14 @@ impl Action {
             ActionType::Other(name) => ActionType::from(name),
             known => known,
         };
-        if depth_of_object(&action_detail) > Self::MAX_DETAIL_DEPTH {
+        if depth_of_object(&action_detail) > MAX_DETAIL_DEPTH {
             return Err(InvalidContract::TooDeep);
         }
         check_object(&action_detail)?;
         // Normalize first, so that the digest covers exactly the stored arguments.
         action_detail.values_mut().for_each(make_plain);
         let bytes = canonical_object(&action_detail).len();
-        if bytes > Self::MAX_DETAIL_BYTES {
+        if bytes > MAX_DETAIL_BYTES {
             return Err(InvalidContract::TooLarge { bytes });
         }
         let action = Self { action_type, action_detail };

@@ -8,11 +8,17 @@ use crate::{clock::Millis, future::BoxFuture, id::Id};
 
 /// One attempt at a call: its approved action, and its identity for the remote service.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Attempt<T> {
-    arguments: T,
-    execution_id: Id,
-    key: Option<IdempotencyKey>,
-    irreversible: bool,
+    /// The arguments, parsed from the stored action.
+    pub arguments: T,
+    /// The execution that the attempt belongs to.
+    pub execution_id: Id,
+    /// The idempotency key, for a service that deduplicates too. It is the same for every attempt
+    /// at the same action.
+    pub key: Option<IdempotencyKey>,
+    /// The contract says that the action is irreversible.
+    pub irreversible: bool,
 }
 
 impl<T: Callable> Attempt<T> {
@@ -26,32 +32,6 @@ impl<T: Callable> Attempt<T> {
     }
 }
 
-impl<T> Attempt<T> {
-    /// The arguments, parsed from the stored action.
-    pub fn arguments(&self) -> &T {
-        &self.arguments
-    }
-
-    /// The execution that the attempt belongs to.
-    #[must_use]
-    pub fn execution_id(&self) -> Id {
-        self.execution_id
-    }
-
-    /// Returns `true` if the contract says that the action is irreversible.
-    #[must_use]
-    pub fn is_irreversible(&self) -> bool {
-        self.irreversible
-    }
-
-    /// The idempotency key, for a service that deduplicates too. It is the same for every attempt
-    /// at the same action.
-    #[must_use]
-    pub fn key(&self) -> Option<&IdempotencyKey> {
-        self.key.as_ref()
-    }
-}
-
 /// A call under a permit, lent to the service for its length.
 ///
 /// It says everything that decides what the call does: the arguments, parsed from the stored action
@@ -60,34 +40,19 @@ impl<T> Attempt<T> {
 #[derive(Debug)]
 pub struct Call<T> {
     pub(super) attempt: Attempt<T>,
-    pub(super) token: Token,
-    pub(super) expires_at: Option<Millis>,
-    pub(super) timeout: Option<Duration>,
+    /// The fencing token: a service that remembers the highest one it has seen can refuse lower
+    /// ones. It rises from attempt to attempt.
+    pub token: Token,
+    /// When the call times out, by the clock of the store (milliseconds since the Unix epoch).
+    pub expires_at: Option<Millis>,
+    /// The time that the caller waits for an answer; `None` means without a limit.
+    pub timeout: Option<Duration>,
     /// For a tool whose service may report later.
     pub(super) callback: Option<CallbackToken>,
     pub(super) handle: CallHandle,
 }
 
 impl<T> Call<T> {
-    /// The fencing token: a service that remembers the highest one it has seen can refuse lower
-    /// ones. It rises from attempt to attempt.
-    #[must_use]
-    pub fn token(&self) -> Token {
-        self.token
-    }
-
-    /// When the call times out, by the clock of the store (milliseconds since the Unix epoch).
-    #[must_use]
-    pub fn expires_at(&self) -> Option<Millis> {
-        self.expires_at
-    }
-
-    /// The time that the caller waits for an answer; `None` means without a limit.
-    #[must_use]
-    pub fn timeout(&self) -> Option<Duration> {
-        self.timeout
-    }
-
     /// Asks the store whether the permit is still valid: this worker has not been fenced. Ask right
     /// before the step that cannot be undone, after anything that may take long.
     ///
@@ -141,7 +106,7 @@ impl<T> Deref for Call<T> {
 ///
 /// impl Perform<Deploy> for Cluster {
 ///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
-///         let version = call.arguments().version;
+///         let version = call.arguments.version;
 ///         if version < self.oldest {
 ///             return Err("refused before anything was changed".to_owned()).or_refused();
 ///         }
@@ -186,7 +151,7 @@ impl<T> Deref for Call<T> {
 ///
 /// impl Perform<Pay> for Bank {
 ///     async fn perform(&self, call: &Call<Pay>) -> Answer {
-///         let (bank, pay, in_flight) = (self.clone(), call.arguments().clone(), call.in_flight());
+///         let (bank, pay, in_flight) = (self.clone(), call.arguments.clone(), call.in_flight());
 ///         let paid = tokio::task::spawn_blocking(move || {
 ///             let answer = bank.pay(&pay);
 ///             in_flight.answer(answer.clone());
@@ -309,7 +274,7 @@ impl<T: Tool<Effect = AnswersLater>> Call<T> {
     /// `Authorization: Bearer TOKEN`. See the module `http`.
     #[must_use]
     pub fn report_path(&self) -> String {
-        format!("api/execution/{}/report", self.execution_id())
+        format!("api/execution/{}/report", self.execution_id)
     }
 
     /// The answer that the service has accepted the call under its own reference, and reports the

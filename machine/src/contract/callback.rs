@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+#[cfg(feature = "store")]
+use super::Sealed;
 use crate::journal::Digest;
 #[cfg(feature = "store")]
 use crate::{
@@ -83,7 +85,7 @@ impl fmt::Display for Accepted {
 /// [`ToolNode`](crate::actor::ToolNode) of a program that has received the report in another way,
 /// such as from a queue.
 #[cfg(feature = "store")]
-pub trait Reporter: sealed::Sealed + Sync {
+pub trait Reporter: Sealed + Sync {
     #[doc(hidden)]
     fn __token(&self) -> Option<&CallbackToken>;
 
@@ -114,8 +116,7 @@ impl Reporter for CallbackToken {
 }
 
 #[cfg(feature = "store")]
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for crate::actor::ToolNode {}
-    impl Sealed for super::CallbackToken {}
-}
+impl Sealed for ToolNode {}
+
+#[cfg(feature = "store")]
+impl Sealed for CallbackToken {}

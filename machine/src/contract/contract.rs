@@ -7,6 +7,7 @@ use super::{
     Action, ActionType, Effect, EffectType, InvalidContract, Tool,
     approval::ApprovalRequest,
     identity::Maker,
+    invalid::MAX_DETAIL_BYTES,
     limits::written_length,
     same_arguments::{check_new, misfit, read},
     secret,
@@ -51,10 +52,10 @@ pub struct Contract(pub(super) Box<Terms>);
 /// The kind of a machine that makes a contract by `#[invoke]`.
 const MACHINE: &str = "machine";
 
-impl Contract {
-    /// The maximum size of a contract as it is stored, with its notes: 1 MiB.
-    pub const MAX_BYTES: usize = 1024 * 1024;
+/// The maximum size of a contract as it is stored, with its notes.
+const MAX_BYTES: usize = 1024 * 1024;
 
+impl Contract {
     /// A call of a tool.
     ///
     /// # Errors
@@ -227,6 +228,7 @@ impl Contract {
     }
 
     /// Adds metadata that the library does not interpret, such as the reverse patch of a write.
+    /// A contract with its notes has at most 1 MiB as JSON text; a larger one is not stored.
     #[must_use]
     pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.0.metadata.insert(name.into(), value.into());
@@ -266,7 +268,7 @@ impl Contract {
     /// Refuses one that is too large to be stored.
     pub(super) fn check_size(&self) -> Result<(), InvalidContract> {
         let bytes = written_length(self).map_err(InvalidContract::NotJson)?;
-        if bytes > Self::MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }
+        if bytes > MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }
     }
 
     /// Returns the contract for an execution behind this gate.
@@ -299,11 +301,10 @@ impl Contract {
 impl Data for Contract {
     fn __to_text(&self) -> Result<String, Unwritten> {
         let text = serde_json::to_string(self)?;
-        if text.len() > Self::MAX_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(Unwritten::because(format!(
-                "the contract is {} bytes long, the limit is {}; keep its notes elsewhere",
-                text.len(),
-                Self::MAX_BYTES
+                "the contract is {} bytes long, the limit is {MAX_BYTES}; keep its notes elsewhere",
+                text.len()
             )));
         }
         check_text(&text).map_err(Unwritten::because)?;
@@ -328,7 +329,7 @@ pub(super) fn short(text: String) -> String {
 
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, InvalidContract> {
     // Check the size before parsing, so that huge input is cheap to refuse.
-    if text.len() > Action::MAX_DETAIL_BYTES {
+    if text.len() > MAX_DETAIL_BYTES {
         return Err(InvalidContract::TooLarge { bytes: text.len() });
     }
     let value = serde_json::from_str(text).map_err(InvalidContract::NotJson)?;

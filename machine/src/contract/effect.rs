@@ -84,7 +84,8 @@ pub trait NeedsNoPermit: EffectType {}
 
 impl NeedsNoPermit for Idempotent {}
 
-mod sealed {
+/// Implemented by types of this crate only; so are the traits that need it.
+pub(super) mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Idempotent {}
     impl Sealed for super::Irreversible {}

@@ -64,8 +64,8 @@ impl Progress {
                     self.receipt.get_or_insert_with(|| receipt.chars().take(LONGEST).collect());
                 }
                 Evidence::NotApplied(reason) => {
-                    let reason = reason.message();
-                    self.refused.get_or_insert_with(|| reason.chars().take(LONGEST).collect());
+                    let reason = reason.message.chars().take(LONGEST);
+                    self.refused.get_or_insert_with(|| reason.collect());
                 }
                 Evidence::Unknown(_) => {}
             },

@@ -160,8 +160,7 @@ pub(crate) fn record<A: Actor>(
 }
 
 /// The reason that an execution waits, as a question to a person. Invisible characters are escaped.
-#[must_use]
-pub fn waits_for(waiting: &Execution<Waiting>, language: Language) -> String {
+pub(crate) fn waits_for(waiting: &Execution<Waiting>, language: Language) -> String {
     if Progress::read(waiting).is_in_doubt() {
         return in_doubt(waiting, Extent::Short, language);
     }

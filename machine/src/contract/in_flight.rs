@@ -49,7 +49,7 @@ use crate::id::Id;
 ///
 /// impl Perform<Pay> for Bank {
 ///     async fn perform(&self, call: &Call<Pay>) -> Answer {
-///         let (bank, pay, in_flight) = (self.clone(), call.arguments().clone(), call.in_flight());
+///         let (bank, pay, in_flight) = (self.clone(), call.arguments.clone(), call.in_flight());
 ///         let paid = tokio::task::spawn_blocking(move || {
 ///             let answer = bank.pay(&pay);
 ///             // Also if the future is gone.

@@ -1,9 +1,10 @@
 use crate::{actor::InvalidName, journal::Unportable};
 
-/// The limit of [`Action::MAX_DETAIL_BYTES`](super::Action::MAX_DETAIL_BYTES).
+/// The maximum size of the detail of an action as JSON text.
 pub(super) const MAX_DETAIL_BYTES: usize = 256 * 1024;
 
-/// The limit of [`Action::MAX_DETAIL_DEPTH`](super::Action::MAX_DETAIL_DEPTH).
+/// The maximum nesting depth of the detail of an action. `serde_json` stops at 128, and a stored
+/// detail is nested inside other JSON.
 pub(super) const MAX_DETAIL_DEPTH: usize = 64;
 
 /// Why a contract could not be made. Nothing was stored.
@@ -17,7 +18,7 @@ pub enum InvalidContract {
     /// The arguments are JSON, but not an object.
     #[error("the arguments are {0}, not an object; pass an object such as {{\"to\": \"bob\"}}")]
     NotAnObject(&'static str),
-    /// The arguments are larger than [`Action::MAX_DETAIL_BYTES`](super::Action::MAX_DETAIL_BYTES).
+    /// The arguments have more than 256 KiB as JSON text.
     #[error(
         "the arguments are {bytes} bytes long, the limit is {limit}; store the content elsewhere \
          and pass a reference to it",
@@ -27,8 +28,7 @@ pub enum InvalidContract {
         /// Their size as JSON text.
         bytes: usize,
     },
-    /// The arguments are nested deeper than
-    /// [`Action::MAX_DETAIL_DEPTH`](super::Action::MAX_DETAIL_DEPTH).
+    /// The arguments are nested more than 64 levels deep.
     #[error(
         "the arguments are nested more than {limit} levels deep; flatten them",
         limit = MAX_DETAIL_DEPTH

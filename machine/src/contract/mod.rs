@@ -93,6 +93,8 @@ pub use contract::Contract;
 #[cfg(feature = "store")]
 pub(crate) use decision::AnsweredGate;
 pub use decision::decision;
+#[cfg(feature = "store")]
+pub(crate) use effect::sealed::Sealed;
 pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
 pub(crate) use fact::NOT_APPROVED;
@@ -101,7 +103,8 @@ pub(crate) use fork::{append, fork};
 pub use gate::{Gate, WholeQuestion};
 #[doc(hidden)]
 pub use identity::Maker;
-pub use in_doubt::{InDoubt, waits_for};
+pub use in_doubt::InDoubt;
+pub(crate) use in_doubt::waits_for;
 #[cfg(feature = "store")]
 pub(crate) use in_doubt::{accept, record};
 #[cfg(feature = "store")]

@@ -8,11 +8,11 @@ use futures_util::{
 #[cfg(feature = "store")]
 use super::answer::know_refusal;
 use super::{
-    Attempt, Call, Callable, CallbackToken, Evidence, IdempotencyKey, Perform, Token, Unsettled,
+    Attempt, Call, Callable, CallbackToken, Evidence, Perform, Token, Unsettled,
     answer::{Answered, Returned},
     in_flight::{CallHandle, Started},
 };
-use crate::{clock::Millis, future::BoxFuture, id::Id, language::Phrase};
+use crate::{clock::Millis, future::BoxFuture, language::Phrase};
 
 /// The right to perform one irreversible action, once.
 ///
@@ -103,16 +103,10 @@ impl<T> Permit<T> {
         self.call.handle.clone()
     }
 
-    /// The execution that the permit belongs to.
+    /// The attempt that the permit allows.
     #[must_use]
-    pub fn execution_id(&self) -> Id {
-        self.call.execution_id()
-    }
-
-    /// The idempotency key, for a service that deduplicates too.
-    #[must_use]
-    pub fn key(&self) -> Option<&IdempotencyKey> {
-        self.call.key()
+    pub fn attempt(&self) -> &Attempt<T> {
+        &self.call.attempt
     }
 
     /// The fencing token. See [`Call::token`].
@@ -131,7 +125,7 @@ impl<T> Permit<T> {
 impl<T> fmt::Debug for Permit<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Permit");
-        debug.field("execution_id", &self.execution_id()).field("token", &self.token());
+        debug.field("execution_id", &self.call.execution_id).field("token", &self.token());
         debug.finish_non_exhaustive()
     }
 }

@@ -16,25 +16,16 @@ pub type IsRefusal = fn(&(dyn Error + 'static)) -> bool;
 /// Why a call was not applied: a text for people, which is the `Display` of the refusal, and the
 /// refusal of the tool as JSON. A person, or the library itself, gives the text only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Refusal {
-    pub(crate) message: String,
+    /// The text for people.
+    pub message: String,
+    /// The refusal of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) data: Option<Value>,
+    pub data: Option<Value>,
 }
 
 impl Refusal {
-    /// The text for people.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The refusal of the tool.
-    #[must_use]
-    pub fn data(&self) -> Option<&Value> {
-        self.data.as_ref()
-    }
-
     /// The refusal of a tool. One that cannot be written refuses all the same.
     #[must_use]
     pub fn of<N: Serialize + Display>(refusal: &N) -> Self {

@@ -196,19 +196,19 @@ impl Perform<Action> for Registry {
     }
 
     async fn perform(&self, call: &Call<Action>) -> ToolAnswer<Action> {
-        let action = call.arguments();
+        let action = &call.arguments;
         if action.tool().is_none() {
             let action_type = action.action_type();
             return Err(NoReceipt::not_applied(format!("`{action_type}` is not a tool call")));
         }
         // A program that begins a call itself has not checked it.
-        let fitting = self.fitting(action, call.is_irreversible());
+        let fitting = self.fitting(action, call.irreversible);
         let registered = fitting.map_err(NoReceipt::not_applied)?;
         (registered.function)(call).await
     }
 
     async fn find(&self, attempt: &Attempt<Action>) -> ToolAnswer<Action> {
-        let name = attempt.arguments().tool_name().unwrap_or_default();
+        let name = attempt.arguments.tool_name().unwrap_or_default();
         match self.tools.get(&name).and_then(|registered| registered.finder.as_ref()) {
             Some(finder) => finder(attempt).await,
             None => Err(NoReceipt::unknown(format!("`{name}` cannot be asked"))),

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use super::{
-    CallFact, Contract, Evidence, Progress, execution::Status, progress::SettledAs, terms::millis,
+    CallFact, Contract, Evidence, Progress,
+    execution::{self, Status},
+    progress::SettledAs,
+    terms::millis,
 };
 use crate::{
     clock::Millis,
-    definition::Mark,
+    definition::{Definition, Mark},
     id::Id,
     journal::{Digest, Entry, Fact},
     stored::{Approves, Breach, Context, Index, ToolUse},
@@ -45,6 +48,10 @@ impl Context for Contract {
 
     fn __id(&self) -> Option<Id> {
         self.execution_id()
+    }
+
+    fn __owner(&self) -> Option<&'static Definition> {
+        Some(execution::DEFINITION)
     }
 
     /// An irreversible action runs only under a permit, leaves RUNNING only with evidence, and ends

@@ -22,8 +22,10 @@ mod invocation;
 /// assert_eq!(comparison.to_string(), "no change");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Comparison {
-    changes: Vec<Change>,
+    /// Every difference, the incompatible ones first.
+    pub changes: Vec<Change>,
 }
 
 /// One difference between two definitions. Displayed as a sentence.
@@ -45,12 +47,6 @@ impl fmt::Display for Change {
 }
 
 impl Comparison {
-    /// Every difference, the incompatible ones first.
-    #[must_use]
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
-    }
-
     /// Returns `true` if every machine that was written under the older definition can be read.
     #[must_use]
     pub fn is_compatible(&self) -> bool {

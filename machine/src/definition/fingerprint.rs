@@ -9,7 +9,7 @@ use super::{
 ///
 /// Displayed as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fingerprint(u64);
+pub struct Fingerprint(pub u64);
 
 // FNV-1a, because it can run while the user's crate compiles, so that the table stays a constant.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -67,17 +67,6 @@ impl Fingerprint {
             i += 1;
         }
         Self(hash)
-    }
-
-    /// The number behind the digits.
-    #[must_use]
-    pub const fn as_u64(self) -> u64 {
-        self.0
-    }
-
-    #[cfg(feature = "sqlite")]
-    pub(crate) const fn from_u64(number: u64) -> Self {
-        Self(number)
     }
 }
 

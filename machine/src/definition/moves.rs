@@ -1,6 +1,6 @@
 use core::fmt;
 
-use super::{Definition, Edge, Field, StateDef, Text};
+use super::{Definition, Edge, StateDef};
 use crate::actor::Actor;
 
 /// A legal move: the effect of a trigger in one state.
@@ -21,19 +21,13 @@ impl<'a> Move<'a> {
     /// The trigger's name, such as `resume`.
     #[must_use]
     pub fn trigger(&self) -> &'a str {
-        &self.edges[0].trigger
-    }
-
-    /// The doc comment of the transition.
-    #[must_use]
-    pub fn docs(&self) -> &'a str {
-        &self.edges[0].docs
+        &self.edge().trigger
     }
 
     /// The state that it leaves.
     #[must_use]
     pub fn source(&self) -> &'a StateDef {
-        &self.definition.states[self.edges[0].from]
+        &self.definition.states[self.edge().from]
     }
 
     /// The states that it can lead to.
@@ -48,34 +42,17 @@ impl<'a> Move<'a> {
         self.edges
     }
 
-    /// The payload that the caller brings.
+    /// Its edge, or the first one of a choice: they share the docs, the payload, the actors and the
+    /// guard, and each has a condition.
     #[must_use]
-    pub fn payload(&self) -> &'a [Field] {
-        &self.edges[0].payload
-    }
-
-    /// The kinds of actor that may make it; empty means anyone.
-    #[must_use]
-    pub fn actors(&self) -> &'a [Text] {
-        &self.edges[0].actors
-    }
-
-    /// The function that may still refuse it, as declared.
-    #[must_use]
-    pub fn guard(&self) -> Option<&'a str> {
-        self.edges[0].guard.as_deref()
-    }
-
-    /// Returns `true` if data decide where it leads.
-    #[must_use]
-    pub fn is_choice(&self) -> bool {
-        self.edges[0].when.is_some()
+    pub fn edge(&self) -> &'a Edge {
+        &self.edges[0]
     }
 
     /// Returns `true` if this kind of actor may make it.
     #[must_use]
     pub fn is_for<A: Actor>(&self) -> bool {
-        self.edges[0].is_for::<A>()
+        self.edge().is_for::<A>()
     }
 }
 

@@ -44,7 +44,7 @@ impl Store {
     /// another execution completed the action or holds the key; [`CommitError::Conflict`] if
     /// another caller began it first.
     ///
-    /// If the error [is indeterminate](crate::store::Unavailable::is_indeterminate), the execution
+    /// If the error is [indeterminate](crate::store::Unavailable::Indeterminate), the execution
     /// may be RUNNING without a permit: [`recover`](Self::recover) then finds it in doubt.
     pub async fn begin<T: Callable>(
         &self,
@@ -70,7 +70,7 @@ pub(crate) type Begun<T> = (Execution<Running>, Permit<T>);
 /// let mut begin = Begin::new(mail.into(), by);
 /// store.batch().commit(order).begin(&mut begin).write().await?;
 /// if let Ok((running, permit)) = begin.finish() {
-///     assert_eq!(permit.execution_id(), running.id());
+///     assert_eq!(permit.attempt().execution_id, running.id());
 /// }
 /// # Ok(())
 /// # }
@@ -236,7 +236,7 @@ impl Store {
         irreversible: bool,
     ) -> Result<Arc<CallRecord>, EffectError> {
         if self.inner.worker.observes() {
-            return Err(Unavailable::read_only().into());
+            return Err(Unavailable::ReadOnly.into());
         }
         let calls = Arc::clone(&self.effects().calls);
         let record = self.run(move || calls.begin(id, irreversible)).await?;

@@ -63,7 +63,7 @@ impl Store {
     ///
     /// impl Perform<Deploy> for Cluster {
     ///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
-    ///         Ok(Applied::new(format!("version {} is live", call.arguments().version)))
+    ///         Ok(Applied::new(format!("version {} is live", call.arguments.version)))
     ///     }
     /// }
     ///

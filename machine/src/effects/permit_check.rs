@@ -16,6 +16,7 @@ use crate::{
     id::Id,
     store::{
         backend::Attempts,
+        error::Unavailable,
         handle::{Inner, PROGRAM, Store},
         write::attempt::{CONTRACTS, KeyState, key_state},
     },
@@ -93,7 +94,11 @@ impl PermitCheck for StorePermitCheck {
                 match pollster::block_on(written) {
                     Ok(()) => break,
                     // A receipt is not given up, however long the file is busy or the disk is full.
-                    Err(error) if error.may_pass() => thread::sleep(KEEP_AGAIN),
+                    Err(error)
+                        if error.unavailable().is_some_and(|it| *it != Unavailable::Stopped) =>
+                    {
+                        thread::sleep(KEEP_AGAIN);
+                    }
                     Err(error) => {
                         kept.not_written();
                         telemetry::CallLost { error: error.class() }.emit();

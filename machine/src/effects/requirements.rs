@@ -1,8 +1,6 @@
 //! Requirements of a batch: open gates, and the parents of retries.
 
 use crate::{
-    contract::execution,
-    definition::Definition,
     effects::{error::EffectError, gate_state::GateState},
     store::{
         error::{CommitError, LoadError},
@@ -15,8 +13,7 @@ use crate::{
 /// Refuses a machine that no program of this store may write as it is.
 pub(crate) fn may_be_stored(machine: &dyn Durable, ready: &Prepared) -> Result<(), EffectError> {
     let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
-    check_kind(machine.definition(), &ready.index)
-        .map_err(|breach| CommitError::Refused { id, breach })?;
+    check_kind(machine).map_err(|breach| CommitError::Refused { id, breach })?;
     if is_new && machine.journal().is_imported() {
         check_import(machine, &ready.index)?;
     }
@@ -56,20 +53,25 @@ impl Store {
     }
 }
 
-/// The name `execution` and contracts belong to the machine of this library: no other machine moves
-/// its executions.
-fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
-    let is_own = definition.fingerprint == execution::DEFINITION.fingerprint;
-    if definition.name == execution::DEFINITION.name && !is_own {
-        return Err(Breach::new("the name `execution` is reserved; rename this machine"));
+/// The names of the machines of this library, also of those whose feature is off.
+const RESERVED: [&str; 2] = ["execution", "agent_head"];
+
+/// The names and the contexts of the machines of this library belong to them: no other machine
+/// moves its executions, or the heads of its agents.
+fn check_kind(machine: &dyn Durable) -> Result<(), Breach> {
+    let (definition, owner) = (machine.definition(), machine.__rules().__owner());
+    let name = &*definition.name;
+    match owner {
+        Some(owner) if owner.fingerprint == definition.fingerprint => Ok(()),
+        _ if RESERVED.contains(&name) => {
+            Err(Breach::new(format!("the name `{name}` is reserved; rename this machine")))
+        }
+        Some(owner) => Err(Breach::new(format!(
+            "its context is only for the library's `{}`; give this machine its own context",
+            owner.name
+        ))),
+        None => Ok(()),
     }
-    if after.contract && !is_own {
-        return Err(Breach::new(
-            "a `Contract` is only for the library's `Execution`; give this machine \
-             its own context",
-        ));
-    }
-    Ok(())
 }
 
 /// Refuses imported machines that could act: data can be imported into several stores, each of

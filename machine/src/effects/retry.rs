@@ -30,8 +30,9 @@ impl Retry {
             return Some(error);
         };
         self.failed += 1;
-        let again = self.patient && error.is_busy() || error.is_indeterminate();
-        if error.is_indeterminate() {
+        let is_open = matches!(error, Unavailable::Indeterminate(_));
+        let again = self.patient && error.is_busy() || is_open;
+        if is_open {
             self.open.get_or_insert(error.clone());
         }
         if again && self.failed < MAX_TRIES {

@@ -2,6 +2,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::id::InvalidText;
+
 /// A BLAKE3 digest. Displayed as 64 hexadecimal digits.
 ///
 /// Without a key it detects accidents, not forgery: anybody can compute it.
@@ -89,17 +91,12 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The text is not a digest.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a digest has 64 hexadecimal digits; pass it as it was shown")]
-#[non_exhaustive]
-pub struct InvalidDigest;
-
 impl FromStr for Digest {
-    type Err = InvalidDigest;
+    type Err = InvalidText;
 
-    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
-        text.parse().map(Self).map_err(|_| InvalidDigest)
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let expected = "a digest has 64 hexadecimal digits; pass it as it was shown";
+        text.parse().map(Self).map_err(|_| InvalidText(expected.to_owned()))
     }
 }
 

@@ -95,7 +95,7 @@ impl LineRef<'_> {
             previous.bytes(),
             &self.number.to_le_bytes(),
             &self.at.to_le_bytes(),
-            &self.definition.as_u64().to_le_bytes(),
+            &self.definition.0.to_le_bytes(),
             &[u8::from(self.actor.is_some())],
             self.actor.unwrap_or_default().as_bytes(),
             &[self.kind as u8],

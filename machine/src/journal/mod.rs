@@ -16,8 +16,8 @@ pub(crate) use canonical::{
     canonical, canonical_object, canonical_whole, canonical_whole_object, depth_of_object,
     make_plain, plain_numbers,
 };
+pub use digest::Digest;
 pub(crate) use digest::DigestKey;
-pub use digest::{Digest, InvalidDigest};
 pub use entry::Entry;
 pub use fact::{Due, Fact};
 #[cfg(feature = "store")]

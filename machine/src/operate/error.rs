@@ -124,7 +124,9 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error if error.is_not_found() => Self::of(ErrorKind::NotFound, error),
+            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
+                Self::of(ErrorKind::NotFound, error)
+            }
             error => Self::of(ErrorKind::Refused, error),
         }
     }

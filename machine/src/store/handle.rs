@@ -129,7 +129,7 @@ impl Store {
         let (answer, result) = oneshot::channel();
         // Sending fails if the caller's future was dropped.
         self.inner.backend.run(Box::new(move || drop(answer.send(work()))));
-        result.await.map_err(|_| Unavailable::stopped())
+        result.await.map_err(|_| Unavailable::Stopped)
     }
 }
 

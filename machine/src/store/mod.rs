@@ -58,11 +58,11 @@ pub use integrity::{
 pub use operation::Operation;
 pub use options::OpenOptions;
 pub use read::{
-    cursor::{Cursor, InvalidCursor},
+    cursor::Cursor,
     failing::Failing,
     query::{MachineLine, Page, Query},
     sessions::{SessionCursor, SessionLine},
-    subscribe::{Committed, InvalidPosition, Position, Subscription},
+    subscribe::{Committed, Position, Subscription},
 };
 #[cfg(all(feature = "sqlite", feature = "failpoints"))]
 #[doc(hidden)]

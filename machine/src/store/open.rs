@@ -64,7 +64,7 @@ impl OpenOptions {
 
     /// Opens an existing SQLite file for reading only, also while other processes write to it.
     /// Reads and [subscriptions](Store::subscribe) see every commit of others; every write is
-    /// refused with [`Unavailable::is_read_only`]. The file is not changed, and no file is created
+    /// refused with [`Unavailable::ReadOnly`]. The file is not changed, and no file is created
     /// next to it, with one exception: if it has a write-ahead log, because it is open for writing
     /// or because its process was killed, SQLite may create the shared memory file (`-shm`) that
     /// belongs to the log.
@@ -171,6 +171,6 @@ pub(super) fn off_thread<T: Send + 'static>(
     let spawned = thread.spawn(move || drop(answer.send(work())));
     Box::pin(async move {
         spawned.map_err(Unavailable::other)?;
-        result.await.map_err(|_| Unavailable::stopped())
+        result.await.map_err(|_| Unavailable::Stopped)
     })
 }

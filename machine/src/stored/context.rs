@@ -1,7 +1,11 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Index, Rules};
-use crate::{definition::Mark, id::Id, journal::Entry};
+use crate::{
+    definition::{Definition, Mark},
+    id::Id,
+    journal::Entry,
+};
 
 /// The data of a durable machine that do not depend on its state: fixed at creation, the same in
 /// every state.
@@ -79,6 +83,12 @@ pub trait Context: Send + Sync + 'static {
     /// The id of the machine, if it was chosen before it is created.
     #[doc(hidden)]
     fn __id(&self) -> Option<Id> {
+        None
+    }
+
+    /// The machine of this library that alone has this context.
+    #[doc(hidden)]
+    fn __owner(&self) -> Option<&'static Definition> {
         None
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{Breach, Context, Index, normal_session};
 use crate::{
     actor::is_reserved,
+    definition::Definition,
     id::Id,
     journal::{Entry, Fact, Summary},
 };
@@ -17,6 +18,8 @@ pub trait Rules {
     fn __author(&self) -> (Option<&str>, Option<&str>);
 
     fn __id(&self) -> Option<Id>;
+
+    fn __owner(&self) -> Option<&'static Definition>;
 
     fn __format(&self) -> u32;
 
@@ -49,6 +52,10 @@ impl<C: Context> Rules for C {
 
     fn __id(&self) -> Option<Id> {
         Context::__id(self)
+    }
+
+    fn __owner(&self) -> Option<&'static Definition> {
+        Context::__owner(self)
     }
 
     fn __format(&self) -> u32 {

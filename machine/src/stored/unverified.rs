@@ -71,7 +71,7 @@ impl Record {
         Digest::of(&[
             self.id.to_string().as_bytes(),
             self.machine.as_bytes(),
-            &self.fingerprint.as_u64().to_le_bytes(),
+            &self.fingerprint.0.to_le_bytes(),
             self.status.as_bytes(),
             self.state.as_bytes(),
             self.context.as_bytes(),

@@ -31,8 +31,7 @@ impl Coverage {
     }
 
     /// The name of the machine in stored data.
-    #[must_use]
-    pub fn machine(&self) -> &str {
+    pub(super) fn machine(&self) -> &str {
         &self.definition.name
     }
 

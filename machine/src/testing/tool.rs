@@ -154,7 +154,7 @@ impl<T: Tool> fmt::Debug for TestTool<T> {
 
 impl<T: Tool<Receipt: Clone, Refusal: Clone>> Perform<T> for TestTool<T> {
     async fn perform(&self, call: &Call<T>) -> ToolAnswer<T> {
-        let arguments = serde_json::to_value(call.arguments())?;
+        let arguments = serde_json::to_value(&call.arguments)?;
         let reply = {
             let mut script = self.script();
             script.calls.push(arguments);

@@ -44,7 +44,7 @@ pub fn assert_upgrades<M: Restore>(released: impl AsRef<Path>) {
         ),
     };
     let comparison = older.compare(M::DEFINITION);
-    let in_the_way = comparison.changes().iter().filter(|change| !change.compatible);
+    let in_the_way = comparison.changes.iter().filter(|change| !change.compatible);
     let in_the_way: Vec<String> = in_the_way.map(|change| format!("\n- {change}")).collect();
     assert!(
         in_the_way.is_empty(),

@@ -64,8 +64,9 @@ fn tool(offered: &Move<'_>, events: &Value) -> ToolDefinition {
     let targets: Vec<&StateDef> = offered.targets().collect();
     let labels: Vec<&str> = targets.iter().map(|target| &*target.label).collect();
     let mut description = format!("{} to {}.", offered.source().label, labels.join(" or "));
-    if !offered.docs().is_empty() {
-        description = format!("{description} {}", offered.docs());
+    let docs = &offered.edge().docs;
+    if !docs.is_empty() {
+        description = format!("{description} {docs}");
     }
     for (target, edge) in targets.iter().zip(offered.edges()) {
         if let Some(when) = &edge.when {

@@ -222,7 +222,7 @@ impl fmt::Display for Illegal {
             Reason::Actor(actor) => {
                 write!(f, "`{actor}` may not `{trigger}` from {label}")?;
                 let legal = definition.find_move(*state, trigger);
-                let actors = legal.iter().flat_map(Move::actors);
+                let actors = legal.iter().flat_map(|legal| &*legal.edge().actors);
                 for (position, actor) in actors.enumerate() {
                     let separator = if position == 0 { "; these may: " } else { ", " };
                     write!(f, "{separator}{actor}")?;

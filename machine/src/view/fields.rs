@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, fmt, marker::PhantomData};
+use std::{collections::BTreeSet, fmt, marker::PhantomData, ops::Deref};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -41,22 +41,13 @@ impl<A: Audience> Fields<A> {
         self.errors = errors.map(|field| field.name.to_string()).collect();
         self
     }
+}
 
-    /// The value of a field.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.values.get(name)
-    }
+impl<A> Deref for Fields<A> {
+    type Target = Map<String, Value>;
 
-    /// The names and values, by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.values.iter().map(|(name, value)| (name.as_str(), value))
-    }
-
-    /// Returns whether there are no visible fields.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+    fn deref(&self) -> &Self::Target {
+        &self.values
     }
 }
 
@@ -70,7 +61,7 @@ impl<A> fmt::Debug for Fields<A> {
 const LONGEST: usize = 200;
 
 /// `name: value, ..` on one line. A [`CallError`] of a state is shown as its text. Long values are
-/// cut; [`get`](Fields::get) has all of them.
+/// cut; the fields have all of them.
 impl<A: Audience> fmt::Display for Fields<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {

@@ -130,7 +130,7 @@ pub struct PayloadItem {
 impl<A: Audience> LegalMove<A> {
     fn of(definition: &Definition, step: Move<'_>) -> Self {
         let mut categories: Vec<Category> = Vec::new();
-        for actor in step.actors() {
+        for actor in &*step.edge().actors {
             let category = definition.category(actor);
             if !categories.contains(&category) {
                 categories.push(category);
@@ -139,7 +139,8 @@ impl<A: Audience> LegalMove<A> {
         Self {
             trigger: step.trigger().to_owned(),
             payload: step
-                .payload()
+                .edge()
+                .payload
                 .iter()
                 .map(|item| PayloadItem {
                     name: item.name.to_string(),
@@ -149,7 +150,9 @@ impl<A: Audience> LegalMove<A> {
                 .collect(),
             targets: step.targets().map(|state| state.name.to_string()).collect(),
             categories,
-            actors: A::__diagnostic(|| step.actors().iter().map(ToString::to_string).collect()),
+            actors: A::__diagnostic(|| {
+                step.edge().actors.iter().map(ToString::to_string).collect()
+            }),
         }
     }
 }

@@ -1,5 +1,5 @@
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     Audience, Fields, Human, StateCalls, TransitionRecord, View,
@@ -144,7 +144,7 @@ pub struct TimelineEvent<A: Audience = Human> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transition: Option<TransitionRecord<A>>,
     /// The payload that the actor provided.
-    #[serde(skip_serializing_if = "Fields::is_empty")]
+    #[serde(skip_serializing_if = "Map::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub payload: Fields<A>,
     /// The data of the state after it, as far as the history tells. A journal has what actors

@@ -22,6 +22,7 @@ use super::{
     FailedAttempt, Handler,
     lease::HeldLease,
     shared::{Hook, SKIP_FOR, Shared},
+    task::Kept,
 };
 use crate::{
     clock::Millis,
@@ -44,6 +45,7 @@ use crate::{
 const CLAIMS: u32 = 32;
 
 /// A machine under a lease.
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 struct Job<'a, H: Handler> {
     handler: &'a H,
     shared: &'a Arc<Shared>,
@@ -89,6 +91,11 @@ struct Job<'a, H: Handler> {
     waits: Vec<(Attempted, Id)>,
     /// The number of messages that the current state takes, and that come after the handler.
     behind: usize,
+    /// Another worker had the lease, did not give it back, and the handler has made no transition
+    /// since.
+    taken_over: bool,
+    /// What the handler keeps for its next call, after a conflict.
+    kept_by_handler: Option<Kept>,
     /// The lease was given back, or is lost.
     released: bool,
     /// The class of the error that it ended with.
@@ -112,9 +119,10 @@ pub(super) async fn run<H: Handler>(
     // Each round sets one thing aside that was tried too often.
     for _ in 0..CLAIMS {
         match claim(handler, shared, (ready.id, ready.wake.at), holder_ended).await? {
-            Claimed::Job(mut job) => {
+            Claimed::Job(mut job, is_takeover) => {
                 let span = job.span();
-                let ended = job.run(&ready, holder_ended).instrument(span.clone()).await;
+                let is_takeover = is_takeover || ready.worker.is_some();
+                let ended = job.run(is_takeover, holder_ended).instrument(span.clone()).await;
                 let error = ended.as_ref().err().map(Unavailable::class);
                 if let Some(class) = error.or(job.failed) {
                     telemetry::failed(&span, class);
@@ -130,7 +138,8 @@ pub(super) async fn run<H: Handler>(
 
 #[allow(clippy::large_enum_variant, reason = "short-lived")]
 enum Claimed<'a, H: Handler> {
-    Job(Job<'a, H>),
+    /// And whether another worker had the lease, and did not give it back.
+    Job(Job<'a, H>, bool),
     Again,
     None,
 }
@@ -158,7 +167,9 @@ async fn claim<'a, H: Handler>(
         Err(LoadError::NotFound { .. }) => return Ok(Claimed::None),
         Err(error) => (None, Some(error)),
     };
-    let token = work.token;
+    // What was ready may have been claimed by another worker since then, and be ready again.
+    let (token, is_takeover) = (work.token, work.lease.is_some());
+    let taken_over = is_takeover || work.taken_over;
     let asked_at = store.inner.clock.uptime();
     let mut job = Job {
         handler,
@@ -187,6 +198,8 @@ async fn claim<'a, H: Handler>(
         stale: Vec::new(),
         waits: Vec::new(),
         behind: 0,
+        taken_over,
+        kept_by_handler: None,
         released: false,
         failed: None,
     };
@@ -227,7 +240,7 @@ async fn claim<'a, H: Handler>(
         job.fail(Cause::Unreadable, error.class(), error.to_string(), true).await?;
         return Ok(Claimed::None);
     }
-    Ok(Claimed::Job(job))
+    Ok(Claimed::Job(job, is_takeover))
 }
 
 /// The name of the handler's machine.
@@ -247,9 +260,9 @@ impl<H: Handler> Job<'_, H> {
         telemetry::Process { name, kind, destination: kind, id, token }.span()
     }
 
-    async fn run(&mut self, ready: &ReadyMachine, holder_ended: bool) -> Result<(), Unavailable> {
+    async fn run(&mut self, is_takeover: bool, holder_ended: bool) -> Result<(), Unavailable> {
         let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
-        if ready.worker.is_some() {
+        if is_takeover {
             telemetry::TakenOver { kind, id: id.clone(), token, holder_ended }.emit();
         }
         let (step, attempt) = (self.on.name(), self.attempt);

@@ -2,10 +2,7 @@ use std::{fmt, future::IntoFuture, marker::PhantomData};
 
 use crate::{
     clock::Millis,
-    contract::{
-        AnyExecution, Callable, Contract, InvalidContract, Outcome, Progress, execution,
-        execution::Status, outcome,
-    },
+    contract::{AnyExecution, Callable, InvalidContract, Outcome, Progress, execution, outcome},
     future::BoxFuture,
     id::Id,
     store::{LoadError, Query, Store},
@@ -97,11 +94,18 @@ impl<T: Callable> IntoFuture for OwnCalls<T> {
 }
 
 /// A call that a machine has made.
+#[non_exhaustive]
 pub struct OwnCall<T: Callable> {
-    arguments: T,
-    outcome: Option<Outcome<T>>,
-    progress: Progress,
-    execution: Box<AnyExecution>,
+    /// The arguments.
+    pub arguments: T,
+    /// The outcome; `None` if it has not ended, or is in doubt.
+    pub outcome: Option<Outcome<T>>,
+    /// When it ended (milliseconds since the Unix epoch); `None` while it has no outcome.
+    pub ended_at: Option<Millis>,
+    /// It is unknown whether it took effect.
+    pub is_in_doubt: bool,
+    /// The execution as it was read.
+    pub execution: Box<AnyExecution>,
 }
 
 impl<T: Callable> OwnCall<T> {
@@ -117,55 +121,11 @@ impl<T: Callable> OwnCall<T> {
             .map_err(|source| OwnCallsError::Arguments { id, source: Box::new(source) })?;
         let outcome =
             outcome::<T>(&execution).map_err(|source| OwnCallsError::Outcome { id, source })?;
-        let progress = Progress::of(&execution);
-        Ok(Some(Self { arguments, outcome, progress, execution: Box::new(execution) }))
-    }
-
-    /// The execution.
-    #[must_use]
-    pub fn id(&self) -> Id {
-        self.execution.id()
-    }
-
-    /// The arguments.
-    pub fn arguments(&self) -> &T {
-        &self.arguments
-    }
-
-    /// The contract.
-    #[must_use]
-    pub fn contract(&self) -> &Contract {
-        self.execution.context()
-    }
-
-    /// The execution as it was read.
-    #[must_use]
-    pub fn execution(&self) -> &AnyExecution {
-        &self.execution
-    }
-
-    /// The outcome; `None` if it has not ended, or is in doubt.
-    pub fn outcome(&self) -> Option<&Outcome<T>> {
-        self.outcome.as_ref()
-    }
-
-    /// When it ended (milliseconds since the Unix epoch); `None` while it has no outcome.
-    #[must_use]
-    pub fn ended_at(&self) -> Option<Millis> {
-        let has_ended = self.execution.status().definition().terminal;
-        has_ended.then(|| self.execution.journal().past().entered_at)
-    }
-
-    /// It has not begun, so a cancelled one never does.
-    #[must_use]
-    pub fn is_pending(&self) -> bool {
-        self.execution.status() == Status::Pending
-    }
-
-    /// It is unknown whether it took effect.
-    #[must_use]
-    pub fn is_in_doubt(&self) -> bool {
-        self.progress.is_in_doubt()
+        let is_in_doubt = Progress::of(&execution).is_in_doubt();
+        let has_ended = execution.status().definition().terminal;
+        let ended_at = has_ended.then(|| execution.journal().past().entered_at);
+        let execution = Box::new(execution);
+        Ok(Some(Self { arguments, outcome, ended_at, is_in_doubt, execution }))
     }
 }
 

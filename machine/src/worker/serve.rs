@@ -173,7 +173,7 @@ impl Loop {
             reschedule().await;
             let next = match self.take(&ended).await {
                 Ok(next) => next,
-                Err(error) if error.is_stopped() => return Err(error.into()),
+                Err(error @ Unavailable::Stopped) => return Err(error.into()),
                 Err(error) => {
                     telemetry::WorkerWaits { operation: "read", error: error.class() }.emit();
                     Some(settings.sweep)

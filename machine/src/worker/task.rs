@@ -1,4 +1,5 @@
 use std::{
+    any::Any,
     fmt,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
@@ -13,7 +14,10 @@ use crate::{
     effects::Batch,
     id::Id,
     journal::Journal,
-    store::{LoadError, Message, Store, backend::Condition},
+    store::{
+        LoadError, Message, Store,
+        backend::{Condition, Record},
+    },
     stored::{Durable, Restore},
 };
 
@@ -33,9 +37,16 @@ pub struct Task {
     created: Machines,
     children: Machines,
     messages: Vec<(Id, Message)>,
+    records: Vec<Record>,
+    /// Another worker had the lease, and has not given it back.
+    taken_over: bool,
     /// The outcomes of the calls of the state, once all have one.
     pub(super) outcomes: Option<Vec<TaskOutcome>>,
+    pub(super) kept: Option<Kept>,
 }
+
+/// A value of the handler for its next call under this lease.
+pub(super) type Kept = Box<dyn Any + Send + Sync>;
 
 /// New machines. They cannot be shared between threads, and a task can: nothing ever waits for this
 /// lock.
@@ -72,7 +83,12 @@ impl TaskOutcome {
 }
 
 impl Task {
-    pub(super) fn new(shared: &Shared, lease: &Arc<HeldLease>, journal: &Journal) -> Self {
+    pub(super) fn new(
+        shared: &Shared,
+        lease: &Arc<HeldLease>,
+        journal: &Journal,
+        taken_over: bool,
+    ) -> Self {
         Self {
             store: shared.store.clone(),
             actors: Arc::clone(&shared.actors),
@@ -82,7 +98,10 @@ impl Task {
             created: Machines::default(),
             children: Machines::default(),
             messages: Vec::new(),
+            records: Vec::new(),
+            taken_over,
             outcomes: None,
+            kept: None,
         }
     }
 
@@ -193,6 +212,28 @@ impl Task {
         self.lease.is_valid(&self.store)
     }
 
+    /// Writes records, in the batch of the transition.
+    pub(crate) fn add_records(&mut self, records: Vec<Record>) {
+        self.records.extend(records);
+    }
+
+    /// Keeps a value for the next call of the handler, if the batch of its transition meets another
+    /// write, and the handler is called again under the same lease.
+    pub(crate) fn keep(&mut self, value: impl Any + Send + Sync) {
+        self.kept = Some(Box::new(value));
+    }
+
+    /// Takes the value that the call before has kept, if it is of this type.
+    pub(crate) fn take_kept<T: Any>(&mut self) -> Option<T> {
+        self.kept.take()?.downcast().ok().map(|value| *value)
+    }
+
+    /// Returns whether another worker had the lease before, and has not given it back: it may
+    /// still be at work. After the first transition it is over.
+    pub(crate) fn is_taken_over(&self) -> bool {
+        self.taken_over
+    }
+
     /// Adds everything to a batch, which is about the machine that the handler has seen and no
     /// later one.
     pub(super) fn write<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
@@ -208,7 +249,12 @@ impl Task {
         for (to, message) in &self.messages {
             batch = batch.send(*to, message);
         }
-        batch
+        batch.records(self.records.iter().cloned())
+    }
+
+    /// Returns whether it writes a record with this id.
+    pub(super) fn has_record(&self, id: Id) -> bool {
+        self.records.iter().any(|record| record.id == id)
     }
 
     /// Returns whether it sends messages to the machine that it works on.
@@ -222,7 +268,8 @@ impl Task {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.created.is_empty() && self.children.is_empty() && self.messages.is_empty()
+        let is_alone = self.created.is_empty() && self.children.is_empty();
+        is_alone && self.messages.is_empty() && self.records.is_empty()
     }
 }
 

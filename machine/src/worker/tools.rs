@@ -9,12 +9,12 @@ use crate::{
     actor::ToolNode,
     contract::{
         Action, AnswersLater, Callable, Execution, Idempotent, InDoubt, InvalidContract,
-        Irreversible, Perform, Planned, Settled, Tool, TypedTool,
+        Irreversible, Perform, Planned, Sealed, Settled, Tool, TypedTool,
         execution::{Pending, Running},
     },
     effects::{PerformError, ReadBackoff, error::EffectError},
     future::BoxFuture,
-    store::{CommitError, Store},
+    store::{CommitError, Store, Unavailable},
     telemetry,
     typed::Refused,
 };
@@ -78,7 +78,7 @@ pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<
 }
 
 /// The way in which a worker calls tools that have this effect.
-pub trait Runs<T: Callable>: sealed::Sealed {
+pub trait Runs<T: Callable>: Sealed {
     #[doc(hidden)]
     fn __perform<'a, S: Perform<T> + 'static>(
         store: &'a Store,
@@ -102,13 +102,7 @@ pub trait Runs<T: Callable>: sealed::Sealed {
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for crate::contract::Idempotent {}
-    impl Sealed for crate::contract::Irreversible {}
-    impl Sealed for crate::contract::AnswersLater {}
-    impl Sealed for super::AtRunTime {}
-}
+impl Sealed for AtRunTime {}
 
 impl<T: Tool<Effect = Irreversible>> Runs<T> for Irreversible {}
 
@@ -171,7 +165,9 @@ async fn settle<T: Callable>(
     loop {
         // Kept as late evidence: that is on disk.
         // Nor can it be written to a store that was closed.
-        if error.is_closed() || matches!(error, EffectError::Fenced { .. }) {
+        if error.unavailable() == Some(&Unavailable::Stopped)
+            || matches!(error, EffectError::Fenced { .. })
+        {
             let at_stake = Box::new((running, outcome));
             return Err(PerformError::NotSettled { at_stake, source: error });
         }

@@ -96,6 +96,6 @@ impl Running {
     pub async fn stop(self) -> Result<(), WorkerError> {
         self.stop.ask();
         // The task itself does not panic, and panics of handlers are caught.
-        self.task.await.unwrap_or_else(|_| Err(Unavailable::stopped().into()))
+        self.task.await.unwrap_or_else(|_| Err(Unavailable::Stopped.into()))
     }
 }

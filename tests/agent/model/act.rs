@@ -1,8 +1,8 @@
 //! What can happen next.
 
 use machine::agent::{
-    ActiveTurn, CallSource, MemberId, NewDelivery, NewMember, NewSource, Phase, TurnEnd, TurnEpoch,
-    TurnId, TurnRequest, TurnStatus, WaitEnd,
+    ActiveTurn, CallSource, MemberId, NewAnswer, NewDelivery, NewMember, NewSource, Phase,
+    TurnEpoch, TurnId, TurnRequest, TurnStatus, WaitOutcome,
 };
 
 use super::{
@@ -83,9 +83,9 @@ impl World {
     /// The calls to services that have not ended. They run on after their turn.
     pub(super) fn running(&self) -> impl Iterator<Item = MemberId> {
         let open = self.rows.heads.values().filter_map(|head| head.active.as_ref());
-        let open = open.flat_map(|active| active.open.iter());
+        let open = open.flat_map(|active| active.waiting.iter());
         let open = open.filter(|member| !matches!(member.source, CallSource::Turn(_)));
-        open.map(|member| member.id).filter(|id| !self.ended.contains_key(id))
+        open.map(|member| member.id).filter(|id| !self.rows.ends.contains_key(id))
     }
 
     /// The request of a worker that believes to have this turn, from the newest state of it.
@@ -99,7 +99,12 @@ impl World {
         let (by, now) = (by.clone(), self.now);
         match work {
             Work::Claim => Some(TurnRequest::Claim { by }),
-            Work::Answer => Some(TurnRequest::Answered { by, card: card(1), tokens: 1, money: 1 }),
+            Work::Answer => {
+                let wanted = scenario.calls(active.id).len();
+                let calls = if active.step > 1 { 0 } else { u32::try_from(wanted).unwrap() };
+                let (tokens, cost, card) = (1, 1, card(1));
+                Some(TurnRequest::Answered(NewAnswer { by, card, calls, tokens, cost, now }))
+            }
             Work::Call => {
                 let wanted = scenario.calls(active.id);
                 if active.step > 1 || wanted.is_empty() {
@@ -114,23 +119,22 @@ impl World {
                 // A result of the first step that comes late, too.
                 let is_made = active.step > 1 || index < active.calls;
                 let id = MemberId { turn: active.id, step: 1, index };
-                let how = self.wait_end(active, id).filter(|_| is_made)?;
-                Some(TurnRequest::Report { by, member: id, how, card: card(1), now })
+                let outcome = self.wait_outcome(active, id).filter(|_| is_made)?;
+                Some(TurnRequest::Report { by, member: id, outcome, card: card(1), now })
             }
             Work::Deliver => {
                 // A turn whose model wants calls does not end before them.
-                let is_early = matches!(active.phase, Phase::Running { answer: None })
-                    && active.step == 1
-                    && !active.must_deliver();
+                let is_early = active.step == 1
+                    && !active.must_deliver()
+                    && (active.phase == Phase::Running { answer: None } || active.unmade > 0);
                 if is_early {
                     return None;
                 }
-                let open = active.open.iter().map(|member| member.id.index);
+                let open = active.unanswered().into_iter();
                 Some(TurnRequest::Deliver(NewDelivery {
                     by,
-                    end: TurnEnd::Done,
-                    deliverable: card(1).id,
-                    card: Some(card(1)),
+                    is_failure: false,
+                    deliverable: card(1),
                     fields: Vec::new(),
                     results: open.map(|index| (index, card(u64::from(index) + 2))).collect(),
                     now,
@@ -140,17 +144,20 @@ impl World {
     }
 
     /// How a call that has ended, or is overdue, is reported.
-    fn wait_end(&self, active: &ActiveTurn, id: MemberId) -> Option<WaitEnd> {
-        let ended = match active.member(id).map(|member| member.source) {
+    fn wait_outcome(&self, active: &ActiveTurn, id: MemberId) -> Option<WaitOutcome> {
+        let member = active.member(id);
+        let ended = match member.map(|member| member.source) {
             Some(CallSource::Turn(turn)) => match self.rows.turns[&turn].status {
                 TurnStatus::Delivered { at, .. } => Some(at),
                 TurnStatus::Queued | TurnStatus::Active => None,
             },
-            _ => self.ended.get(&id).copied(),
+            _ => self.rows.ends.get(&id).copied(),
         };
+        // A result that comes late is of a call that had a deadline.
+        let due = member.map_or(Some(DEADLINE), |member| member.deadline);
         match ended {
-            Some(at) if at < DEADLINE => Some(WaitEnd::Ended { at, after: None }),
-            _ => (self.now >= DEADLINE).then_some(WaitEnd::TimedOut),
+            Some(at) if due.is_none_or(|due| at < due) => Some(WaitOutcome::Ended { after: None }),
+            _ => due.is_some_and(|due| self.now >= due).then_some(WaitOutcome::TimedOut),
         }
     }
 }
@@ -158,15 +165,16 @@ impl World {
 fn member(scenario: &Scenario, active: &ActiveTurn, index: u64, wanted: Wanted) -> NewMember {
     let source = match wanted {
         Wanted::Execution | Wanted::Last => NewSource::Execution(id(index)),
-        Wanted::Outside => NewSource::Outside,
-        Wanted::Other(output) => NewSource::Turn(scenario.child(active.id, index, output)),
+        Wanted::Outside | Wanted::Person => NewSource::Outside,
+        Wanted::Denied => NewSource::Closed(card(index + 10)),
+        Wanted::Other(output) => scenario.child(active.id, output),
     };
     NewMember {
         tool: "tool".to_owned(),
         call_id: format!("call_{index}"),
         card: card(index + 1),
         source,
-        deadline: Some(DEADLINE),
+        deadline: (wanted != Wanted::Person).then_some(DEADLINE),
         after: wanted.after(),
     }
 }

@@ -1,7 +1,10 @@
 use machine::agent::{
-    AfterExecution, CallSource, CardId, Head, Member, Phase, TurnBatch, TurnEnd, TurnRecord,
-    TurnRefusal, TurnRequest, TurnRows, TurnStatus, WaitEnd, Why, decide,
+    AfterExecution, CallSource, Card, CardId, Head, Member, NewAnswer, Phase, StopReason,
+    TurnBatch, TurnEnd, TurnRecord, TurnRefusal, TurnRequest, TurnRows, TurnStatus, WaitOutcome,
+    decide,
 };
+
+use crate::agent::support::card;
 
 /// A defect of the protocol that the checker must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,20 @@ pub(super) enum Defect {
     WaitsWithoutDeadline,
     /// A turn that is stopped in the queue leaves it.
     StopDropsQueued,
+    /// A delivery has no results for calls that were never made.
+    ForgetsUnmade,
+    /// A step writes the head as it was before the stop.
+    StopLost,
+    /// A stop leaves the queued turns of the turn alone.
+    StopKeepsChildren,
+    /// A dispatch keeps the epoch.
+    DispatchesWithoutRaise,
+    /// A call is written twice.
+    WritesCallTwice,
+    /// A report has a result for another call, too, which the answer does not have.
+    AnswersNoCall,
+    /// The event names a card of another batch.
+    NamesOtherCard,
 }
 
 /// The protocol: the real one, or a broken twin of it.
@@ -69,12 +86,25 @@ impl Defect {
             (Self::ReportsUnderOldEpoch, TurnRequest::Report { by, .. }) => {
                 by.epoch = rows.heads[&by.agent].epoch;
             }
-            (Self::AsksAgain, TurnRequest::Answered { by, .. }) => {
+            (Self::AsksAgain, TurnRequest::Answered(NewAnswer { by, .. })) => {
                 let head = rows.heads.get_mut(&by.agent).unwrap();
                 if let Some(active) = &mut head.active
                     && let Phase::Running { answer } = &mut active.phase
                 {
                     *answer = None;
+                }
+            }
+            (Self::ForgetsUnmade, TurnRequest::Deliver(new)) => {
+                let head = rows.heads.get_mut(&new.by.agent).unwrap();
+                if let Some(active) = &mut head.active {
+                    active.unmade = 0;
+                    new.results.clear();
+                }
+            }
+            (Self::StopLost, TurnRequest::Answered(NewAnswer { by, .. })) => {
+                let head = rows.heads.get_mut(&by.agent).unwrap();
+                if let Some(active) = &mut head.active {
+                    active.stop = None;
                 }
             }
             (Self::DispatchesWhenBusy, TurnRequest::Dispatch { agent, .. }) => {
@@ -94,25 +124,44 @@ impl Defect {
             (Self::ReclaimsWithoutRaise, TurnRequest::Reclaim { by }, _) => {
                 batch.head.as_mut().unwrap().1.epoch = by.epoch;
             }
-            (Self::StopDropsCalls, TurnRequest::Stop { .. }, Some(active)) => active.open.clear(),
+            (Self::StopKeepsChildren, TurnRequest::Stop { turn, .. }, _) => {
+                batch.turns.retain(|it, _| it == turn);
+            }
+            (Self::DispatchesWithoutRaise, TurnRequest::Dispatch { agent, .. }, _) => {
+                batch.head.as_mut().unwrap().1.epoch = rows.heads[agent].epoch;
+            }
+            (Self::WritesCallTwice, TurnRequest::Call { .. }, _) => {
+                let first = batch.cards.first().copied();
+                batch.cards.extend(first);
+            }
+            (Self::AnswersNoCall, TurnRequest::Report { .. }, _) => {
+                let first = batch.cards.first().copied();
+                batch.cards.extend(first.map(|card| Card { index: 7, ..card }));
+            }
+            (Self::NamesOtherCard, TurnRequest::Deliver(_), _) => {
+                batch.event.as_mut().unwrap().deliverable = card(99).id;
+            }
+            (Self::StopDropsCalls, TurnRequest::Stop { .. }, Some(active)) => {
+                active.waiting.clear();
+            }
             (Self::ResultStays, TurnRequest::Report { by, .. }, Some(active)) => {
                 let before = rows.heads[&by.agent].active.clone().unwrap();
                 *active = before;
             }
             (Self::LastDoesNotRun, TurnRequest::Report { .. }, Some(active))
-                if active.open.is_empty() =>
+                if active.waiting.is_empty() =>
             {
                 active.phase = Phase::Suspended;
             }
             (Self::WaitsWithoutDeadline, TurnRequest::Call { .. }, Some(active)) => {
-                for member in &mut active.open {
+                for member in &mut active.waiting {
                     member.deadline = None;
                 }
             }
             (Self::StopsWithoutDeliverable, TurnRequest::Stop { turn, .. }, Some(active)) => {
                 let deliverable = CardId(turn.0);
-                let end = TurnEnd::Stopped(Why::Requested);
-                let status = TurnStatus::Delivered { end, deliverable, at: active.since };
+                let end = TurnEnd::Stopped(StopReason::Requested);
+                let status = TurnStatus::Delivered { end, deliverable, at: active.dispatched_at };
                 let record = TurnRecord { status, ..rows.turns[turn].clone() };
                 batch.turns.insert(*turn, record);
                 let (_, head) = batch.head.as_mut().unwrap();
@@ -120,7 +169,7 @@ impl Defect {
             }
             (Self::StopDropsQueued, TurnRequest::Stop { turn, .. }, None) => {
                 let deliverable = CardId(turn.0);
-                let end = TurnEnd::Stopped(Why::Requested);
+                let end = TurnEnd::Stopped(StopReason::Requested);
                 let status = TurnStatus::Delivered { end, deliverable, at: 0 };
                 batch.turns.get_mut(turn).unwrap().status = status;
             }
@@ -131,11 +180,13 @@ impl Defect {
 
 /// The turn waits for the call again.
 fn reopened(rows: &TurnRows, request: &TurnRequest) -> TurnBatch {
-    let TurnRequest::Report { by, member, how, .. } = request else { return TurnBatch::default() };
+    let TurnRequest::Report { by, member, outcome, .. } = request else {
+        return TurnBatch::default();
+    };
     let mut head = rows.heads[&by.agent].clone();
     let active = head.active.as_mut().unwrap();
-    let WaitEnd::Ended { .. } = how else { return TurnBatch::default() };
-    active.open.push(Member {
+    let WaitOutcome::Ended { .. } = outcome else { return TurnBatch::default() };
+    active.waiting.push(Member {
         id: *member,
         call_id: String::new(),
         source: CallSource::Outside,

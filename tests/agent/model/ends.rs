@@ -1,6 +1,6 @@
 //! How turns come to an end: the model's form of "eventually".
 
-use machine::agent::{TurnRequest, TurnStatus};
+use machine::agent::{CallSource, Member, StopReason, TurnRequest, TurnStatus};
 
 use super::{
     act::{Act, Work},
@@ -55,14 +55,26 @@ impl World {
         let running = self.running().next();
         match running {
             Some(member) if services_answer => {
-                self.ended.insert(member, self.now);
+                self.rows.ends.insert(member, self.now);
                 true
             }
             _ if self.now == EARLY => {
                 self.now = LATE;
                 true
             }
-            _ => false,
+            _ => self.stop_waiting(scenario),
         }
+    }
+
+    /// A person stops a turn that waits for a person.
+    fn stop_waiting(&mut self, scenario: &Scenario) -> bool {
+        let is_endless = |member: &Member| {
+            member.deadline.is_none() && !matches!(member.source, CallSource::Turn(_))
+        };
+        let mut active = self.rows.heads.values().filter_map(|head| head.active.as_ref());
+        let waiting = active.find(|it| it.stop.is_none() && it.waiting.iter().any(is_endless));
+        let Some(turn) = waiting.map(|active| active.id) else { return false };
+        let stop = TurnRequest::Stop { turn, why: StopReason::Requested };
+        self.write(scenario.protocol, &stop).is_ok()
     }
 }

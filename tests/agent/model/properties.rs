@@ -6,11 +6,13 @@ use super::{
     scenario::Scenario,
     world::{Fault, World},
 };
-use crate::agent::tally::has_one_active;
+use crate::agent::tally::{has_one_active, stops_children};
 
 pub(super) const ONE_ANSWER: &str =
     "each enqueued turn has one event and one deliverable, and both when it has ended";
 pub(super) const ONE_RESULT: &str = "each call waits, or has one result";
+pub(super) const STOPS: &str = "a stopped turn ends with the first reason of its stop";
+pub(super) const CHILDREN: &str = "the queued turns of a stopped turn are stopped";
 pub(super) const BOUGHT_ONCE: &str = "a step has at most one answer of the model";
 pub(super) const EPOCHS: &str = "a stale epoch changes nothing";
 pub(super) const RAISED: &str = "a dispatch and a takeover raise the epoch";
@@ -55,6 +57,8 @@ pub(super) fn all() -> Vec<Property<Scenario>> {
     vec![
         Property::always(ONE_ANSWER, |_, world: &World| world.tally.has_one_answer(&world.rows)),
         Property::always(ONE_RESULT, |_, world: &World| world.tally.has_one_result(&world.rows)),
+        Property::always(STOPS, |_, world: &World| world.tally.keeps_stops()),
+        Property::always(CHILDREN, |_, world: &World| stops_children(&world.rows)),
         Property::always(BOUGHT_ONCE, |_, world: &World| world.tally.is_bought_once()),
         Property::always(ONE_ACTIVE, |_, world: &World| has_one_active(&world.rows)),
         Property::always(ONE_WRITER, |_, world: &World| world.tally.has_one_writer(&world.rows)),

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use machine::agent::{AfterExecution, NewTurn, TurnId};
+use machine::agent::{AfterExecution, NewSource, NewTurn, TurnId};
 
 use super::defect::Protocol;
 use crate::agent::support::{DEADLINE, new_turn, turn};
@@ -20,7 +20,7 @@ pub(super) struct Scenario {
     pub(super) turns: &'static [Planned],
     pub(super) budget: Budget,
     /// What has happened in some state.
-    pub(super) met: Arc<Mutex<BTreeSet<Meeting>>>,
+    pub(super) reached: Arc<Mutex<BTreeSet<Reached>>>,
 }
 
 /// A turn that a program wants.
@@ -35,13 +35,17 @@ pub(super) struct Planned {
     pub(super) has_limit: bool,
 }
 
-/// A call, which is overdue when the time has passed.
+/// A call. All but that of a person are overdue when the time has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     Execution,
     /// An execution whose result ends the turn.
     Last,
     Outside,
+    /// An answer from outside that has no deadline.
+    Person,
+    /// A call that is not made.
+    Denied,
     /// A turn of the other agent, which writes to this box.
     Other(u64),
 }
@@ -64,14 +68,14 @@ pub(super) struct Budget {
 }
 
 impl Scenario {
-    pub(super) fn meet(&self, meeting: Meeting) {
-        self.met.lock().unwrap().insert(meeting);
+    pub(super) fn reach(&self, reached: Reached) {
+        self.reached.lock().unwrap().insert(reached);
     }
 
     pub(super) fn turn(&self, at: usize) -> NewTurn {
         let Planned { agent, output, has_limit, .. } = self.turns[at];
         let mut new = new_turn(AGENTS[agent], number(at), output);
-        new.task.limits.time_ms = has_limit.then_some(DEADLINE);
+        new.task.terms.limits.time_ms = has_limit.then_some(DEADLINE);
         new
     }
 
@@ -81,11 +85,11 @@ impl Scenario {
         planned.map_or(&[], |at| self.turns[at].calls)
     }
 
-    /// The turn that a turn delegates with its call at this place.
-    pub(super) fn child(&self, parent: TurnId, index: u64, output: u64) -> NewTurn {
+    /// The agent and the task of a turn that a turn delegates.
+    pub(super) fn child(&self, parent: TurnId, output: u64) -> NewSource {
         let at = (0..self.turns.len()).find(|at| turn(number(*at)) == parent).unwrap();
-        let other = AGENTS[1 - self.turns[at].agent];
-        new_turn(other, 10 * number(at) + index, output)
+        let NewTurn { agent, task, .. } = new_turn(AGENTS[1 - self.turns[at].agent], 0, output);
+        NewSource::Turn { agent, task }
     }
 }
 
@@ -95,30 +99,34 @@ fn number(at: usize) -> u64 {
 
 /// What must be reachable, so that the promises mean something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Meeting {
+pub(super) enum Reached {
     StaleRefused,
     LateRefused,
     TimedOut,
     StoppedInQueue,
     StoppedWhileWaiting,
     ChildStopped,
-    LimitReached,
+    Denied,
+    NeverStarted,
+    TimeLimit,
     Terminated,
     Busy,
     BoxRefused,
     Delegated,
 }
 
-pub(super) const MEETINGS: [Meeting; 11] = [
-    Meeting::StaleRefused,
-    Meeting::LateRefused,
-    Meeting::TimedOut,
-    Meeting::StoppedInQueue,
-    Meeting::StoppedWhileWaiting,
-    Meeting::ChildStopped,
-    Meeting::LimitReached,
-    Meeting::Terminated,
-    Meeting::Busy,
-    Meeting::BoxRefused,
-    Meeting::Delegated,
+pub(super) const REACHED: [Reached; 13] = [
+    Reached::StaleRefused,
+    Reached::LateRefused,
+    Reached::TimedOut,
+    Reached::StoppedInQueue,
+    Reached::StoppedWhileWaiting,
+    Reached::ChildStopped,
+    Reached::Denied,
+    Reached::NeverStarted,
+    Reached::TimeLimit,
+    Reached::Terminated,
+    Reached::Busy,
+    Reached::BoxRefused,
+    Reached::Delegated,
 ];

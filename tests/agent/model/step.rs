@@ -1,10 +1,12 @@
 //! What an act does. One that is refused changes nothing.
 
-use machine::agent::{AfterExecution, Phase, TurnRefusal, TurnRequest, TurnStatus, WaitEnd, Why};
+use machine::agent::{
+    AfterExecution, CardKind, Phase, StopReason, TurnRefusal, TurnRequest, TurnStatus, WaitOutcome,
+};
 
 use super::{
     act::{Act, Work},
-    scenario::{AGENTS, Meeting, Scenario},
+    scenario::{AGENTS, Reached, Scenario},
     world::{Fault, World, agent_of},
 };
 use crate::agent::support::{LATE, agent, current};
@@ -21,8 +23,8 @@ impl World {
                     TurnRequest::Enqueue { new, now }
                 };
                 match self.write(protocol, &request) {
-                    Err(TurnRefusal::Busy { .. }) => scenario.meet(Meeting::Busy),
-                    Err(TurnRefusal::BoxTaken { .. }) => scenario.meet(Meeting::BoxRefused),
+                    Err(TurnRefusal::Busy { .. }) => scenario.reach(Reached::Busy),
+                    Err(TurnRefusal::BoxTaken { .. }) => scenario.reach(Reached::BoxRefused),
                     _ => {}
                 }
             }
@@ -47,27 +49,30 @@ impl World {
             Act::Work(worker, work) => self.work(scenario, worker, work),
             Act::Stop(turn) => {
                 let was = self.rows.turns[&turn].status;
-                let request = TurnRequest::Stop { turn, why: Why::Requested };
+                let request = TurnRequest::Stop { turn, why: StopReason::Requested };
                 let waits = self.rows.heads.values().filter_map(|head| head.active.as_ref());
                 let mut waits = waits.filter(|active| active.phase == Phase::Suspended);
                 let waits = waits.any(|active| active.id == turn);
-                if self.write(protocol, &request).is_ok() {
+                if let Ok(batch) = self.write(protocol, &request) {
                     self.left.stops -= 1;
+                    if batch.turns.values().any(|it| it.stop == Some(StopReason::Parent)) {
+                        scenario.reach(Reached::ChildStopped);
+                    }
                     if was == TurnStatus::Queued {
-                        scenario.meet(Meeting::StoppedInQueue);
+                        scenario.reach(Reached::StoppedInQueue);
                     }
                     if waits {
-                        scenario.meet(Meeting::StoppedWhileWaiting);
+                        scenario.reach(Reached::StoppedWhileWaiting);
                     }
                 }
             }
             Act::Limit(turn) => {
-                let request = TurnRequest::Limit { turn, now: self.now };
+                let request = TurnRequest::TimeLimit { turn, now: self.now };
                 if self.write(protocol, &request).is_ok() {
-                    scenario.meet(Meeting::LimitReached);
+                    scenario.reach(Reached::TimeLimit);
                 }
             }
-            Act::End(member) => drop(self.ended.insert(member, self.now)),
+            Act::End(member) => drop(self.rows.ends.insert(member, self.now)),
             Act::Tick => {
                 self.left.ticks -= 1;
                 self.now = LATE;
@@ -93,28 +98,34 @@ impl World {
         let Some(request) = self.request(scenario, &by, work) else { return };
         let at = agent_of(&by);
         let has_turn = self.leases[at] == Some(worker);
+        let active = self.rows.heads[&by.agent].active.as_ref();
+        let has_unmade = active.is_some_and(|active| active.unmade > 0);
         match self.write(scenario.protocol, &request) {
             Ok(_) if !has_turn => drop(self.faults.insert(Fault::StaleWrote)),
             Ok(batch) => {
-                if let TurnRequest::Report { how: WaitEnd::TimedOut, .. } = request {
-                    scenario.meet(Meeting::TimedOut);
+                if let TurnRequest::Report { outcome: WaitOutcome::TimedOut, .. } = request {
+                    scenario.reach(Reached::TimedOut);
+                }
+                let is_call = matches!(request, TurnRequest::Call { .. });
+                if is_call && batch.cards.iter().any(|card| card.kind == CardKind::ToolResult) {
+                    scenario.reach(Reached::Denied);
+                }
+                if batch.event.is_some() && batch.cards.len() > 1 && has_unmade {
+                    scenario.reach(Reached::NeverStarted);
                 }
                 let head = batch.head.and_then(|(_, head)| head.active);
-                if head.is_some_and(|turn| turn.then == AfterExecution::Terminate) {
-                    scenario.meet(Meeting::Terminated);
-                }
-                if batch.turns.values().any(|it| it.stop == Some(Why::Parent)) {
-                    scenario.meet(Meeting::ChildStopped);
+                if head.is_some_and(|turn| turn.after_step == AfterExecution::Terminate) {
+                    scenario.reach(Reached::Terminated);
                 }
                 if batch.event.is_some_and(|event| event.parent.is_some()) {
-                    scenario.meet(Meeting::Delegated);
+                    scenario.reach(Reached::Delegated);
                 }
                 if self.rows.heads[&by.agent].active.is_none() {
                     (self.workers[worker], self.leases[at]) = (None, None);
                 }
             }
-            Err(TurnRefusal::OtherEpoch { .. }) => scenario.meet(Meeting::StaleRefused),
-            Err(TurnRefusal::FinishedCall { .. }) => scenario.meet(Meeting::LateRefused),
+            Err(TurnRefusal::StaleEpoch { .. }) => scenario.reach(Reached::StaleRefused),
+            Err(TurnRefusal::FinishedCall { .. }) => scenario.reach(Reached::LateRefused),
             Err(_) => {}
         }
     }

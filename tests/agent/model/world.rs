@@ -1,9 +1,9 @@
 //! What is stored, what the workers believe, and what only the model knows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use machine::{
-    agent::{MemberId, TurnBatch, TurnEpoch, TurnRefusal, TurnRequest, TurnRows},
+    agent::{TurnBatch, TurnEpoch, TurnRefusal, TurnRequest, TurnRows},
     clock::Millis,
 };
 
@@ -24,8 +24,6 @@ pub(super) struct World {
     pub(super) workers: [Option<TurnEpoch>; WORKERS],
     /// The worker that has the turn of each agent.
     pub(super) leases: [Option<usize>; AGENTS.len()],
-    /// When executions ended, and answers from outside came.
-    pub(super) ended: BTreeMap<MemberId, Millis>,
     pub(super) tally: Tally,
     pub(super) now: Millis,
     pub(super) left: Budget,
@@ -47,7 +45,6 @@ impl World {
             rows: rows(&AGENTS),
             workers: Default::default(),
             leases: Default::default(),
-            ended: BTreeMap::new(),
             tally: Tally::default(),
             now: EARLY,
             left: scenario.budget,
@@ -62,7 +59,12 @@ impl World {
         request: &TurnRequest,
     ) -> Result<TurnBatch, TurnRefusal> {
         let batch = protocol.decide(&self.rows, request)?;
-        let raises = matches!(request, TurnRequest::Dispatch { .. } | TurnRequest::Reclaim { .. });
+        let raises = matches!(
+            request,
+            TurnRequest::Dispatch { .. }
+                | TurnRequest::UiAction { .. }
+                | TurnRequest::Reclaim { .. }
+        );
         if let Some((agent, head)) = &batch.head {
             let before = self.rows.heads[agent].epoch;
             if head.epoch < before || (raises && head.epoch == before) {

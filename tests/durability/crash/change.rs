@@ -28,7 +28,7 @@ fn settle(
             (vec![format!("applied {text}"), format!("succeed {text}")], "completed", text.as_str())
         }
         Evidence::NotApplied(text) => {
-            (vec![format!("not applied {text}"), format!("fail {text}")], "failed", text.message())
+            (vec![format!("not applied {text}"), format!("fail {text}")], "failed", &*text.message)
         }
         Evidence::Unknown(text) => {
             (["unknown", "parked", "suspend"].map(str::to_owned).to_vec(), "waiting", text.as_str())

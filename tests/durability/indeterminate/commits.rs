@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::store::{CommitError, Message, Query, Sent};
+use machine::store::{CommitError, Message, Query, Sent, Unavailable};
 use machine_tests::{
     actors::{ann, tool_node},
     assert_err,
@@ -33,8 +33,8 @@ fn an_error_of_a_commit_is_decided() {
                 committed.unwrap();
             } else {
                 assert_err!(committed, CommitError::Unavailable(error)
-                    if !error.is_indeterminate()
-                        && error.is_full() == (code == FULL)
+                    if !matches!(error, Unavailable::Indeterminate(_))
+                        && (*error == Unavailable::Full) == (code == FULL)
                         && error.is_busy() == (code == BUSY));
                 assert_eq!(meter.journal().uncommitted().len(), 1);
                 assert_eq!(history(store, meter.id()).await, TWO[..2]);
@@ -171,9 +171,9 @@ fn a_panic_of_the_writer_stops_the_store() {
         fail::cfg("store-commit", "1*panic").unwrap();
         for _ in 0..2 {
             let refused = store.create(&mut Meter::new()).await;
-            assert_err!(refused, CommitError::Unavailable(error) if error.is_stopped());
+            assert_err!(refused, CommitError::Unavailable(Unavailable::Stopped));
         }
-        assert!(store.close().await.unwrap_err().is_stopped());
+        assert_eq!(store.close().await.unwrap_err(), Unavailable::Stopped);
         assert!(store.position().await.is_err());
     });
 }

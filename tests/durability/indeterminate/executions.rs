@@ -74,7 +74,7 @@ fn an_indeterminate_begin_in_a_batch_can_be_retried() {
         assert_indeterminate(batch.write().await);
         store.batch().commit(&mut order).begin(&mut begin).write().await.unwrap();
         let (_running, permit) = begin.finish().unwrap();
-        assert!(permit.token().sequence() > 0);
+        assert!(!permit.token().to_string().ends_with("-00000000000000000000"));
         assert_eq!(history(store, id).await[1..], BEGUN);
         assert_eq!(history(store, order.id()).await, ["created", "add one", "add two"]);
     });

@@ -7,7 +7,7 @@ mod gates;
 
 use machine::{
     effects::EffectError,
-    store::{CommitError, Store},
+    store::{CommitError, Store, Unavailable},
 };
 
 use crate::{
@@ -68,7 +68,10 @@ pub(super) fn assert_indeterminate(result: Result<(), impl Into<EffectError>>) {
 
 pub(super) fn assert_open(error: &EffectError) {
     assert!(
-        matches!(error, EffectError::Commit(CommitError::Unavailable(error)) if error.is_indeterminate()),
+        matches!(
+            error,
+            EffectError::Commit(CommitError::Unavailable(Unavailable::Indeterminate(_)))
+        ),
         "{error}"
     );
 }

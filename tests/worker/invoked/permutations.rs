@@ -77,7 +77,7 @@ struct Plant(Arc<AtomicUsize>);
 impl Perform<Step> for Plant {
     async fn perform(&self, call: &Call<Step>) -> Answer {
         self.0.fetch_add(1, Ordering::SeqCst);
-        let Step { kind, seconds } = *call.arguments();
+        let Step { kind, seconds } = call.arguments;
         tokio::time::sleep(Duration::from_secs(seconds)).await;
         match kind {
             Kind::Applied | Kind::Slow => Ok(Applied::new(format!("{kind:?}"))),

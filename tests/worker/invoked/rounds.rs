@@ -49,7 +49,7 @@ impl Bank {
 
 impl Perform<Refund> for Bank {
     async fn perform(&self, call: &Call<Refund>) -> Answer {
-        self.0.lock().unwrap().push(call.arguments().cents);
+        self.0.lock().unwrap().push(call.arguments.cents);
         Ok(Applied::new("paid"))
     }
 }

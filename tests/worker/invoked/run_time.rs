@@ -128,7 +128,7 @@ async fn a_finder_belongs_to_a_tool() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let asks = Arc::clone(&asked);
     let finder = registry.finder("mail.send", move |attempt| {
-        asks.lock().unwrap().extend(attempt.arguments().tool_name());
+        asks.lock().unwrap().extend(attempt.arguments.tool_name());
         Box::pin(async { Ok(Applied::new("found")) })
     });
     finder.unwrap();

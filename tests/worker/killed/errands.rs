@@ -77,7 +77,7 @@ impl Services {
 impl Perform<Read> for Services {
     async fn perform(&self, call: &Call<Read>) -> Answer {
         self.pause().await;
-        self.lines.add("reads", &call.arguments().trip.to_string())?;
+        self.lines.add("reads", &call.arguments.trip.to_string())?;
         self.pause().await;
         Ok(Applied::new("platform 7"))
     }
@@ -86,14 +86,14 @@ impl Perform<Read> for Services {
 impl Perform<Pay> for Services {
     async fn perform(&self, call: &Call<Pay>) -> Answer {
         self.pause().await;
-        self.lines.add("payments", &call.key().unwrap().to_string())?;
+        self.lines.add("payments", &call.key.as_ref().unwrap().to_string())?;
         self.pause().await;
-        Ok(Applied::new(format!("paid {}", call.arguments().amount)))
+        Ok(Applied::new(format!("paid {}", call.arguments.amount)))
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        if self.lines.of("payments").contains(&attempt.key().unwrap().to_string()) {
-            Ok(Applied::new(format!("paid {}", attempt.arguments().amount)))
+        if self.lines.of("payments").contains(&attempt.key.as_ref().unwrap().to_string()) {
+            Ok(Applied::new(format!("paid {}", attempt.arguments.amount)))
         } else {
             Err(NoReceipt::not_applied("there is no line with this key"))
         }

@@ -51,9 +51,9 @@ impl<V: Version, E: EffectType> Perform<Pay<V, E>> for Bank {
     async fn perform(&self, call: &Call<Pay<V, E>>) -> Answer {
         self.dies(Moment::BeforePaying);
         let line = Line {
-            execution: call.execution_id(),
-            arguments: serde_json::to_value(call.arguments())?,
-            meaning: call.arguments().0.meaning(),
+            execution: call.execution_id,
+            arguments: serde_json::to_value(&call.arguments)?,
+            meaning: call.arguments.0.meaning(),
         };
         let line = format!("{}\n", serde_json::to_string(&line)?);
         let paid = self.file.with_extension("paid");

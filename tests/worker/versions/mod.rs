@@ -17,7 +17,10 @@ use machine::{
     view::Internal,
     worker::WorkerError,
 };
-use machine_tests::random::{Random, setting};
+use machine_tests::{
+    oracle::Differences,
+    random::{Random, setting},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -25,13 +28,10 @@ use self::{
     bank::{Bank, Line, Moment, lines},
     programs::{Meaning, Program, programs},
 };
-use crate::{
-    contract::oracle::Differences,
-    worker::{
-        approved::needs_attention,
-        prelude::*,
-        process::{Process, close, orders},
-    },
+use crate::worker::{
+    approved::needs_attention,
+    prelude::*,
+    process::{Process, close, orders},
 };
 
 /// The kills of one pair, which set nothing aside.

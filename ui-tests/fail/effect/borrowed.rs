@@ -23,7 +23,7 @@ struct CallGivenToAThread;
 impl Perform<SendMail> for CallGivenToAThread {
     async fn perform(&self, call: &Call<SendMail>) -> Answer {
         // A call does not outlive its permit, so it cannot move to another thread.
-        std::thread::spawn(move || println!("sending to {}", call.arguments().to));
+        std::thread::spawn(move || println!("sending to {}", call.arguments.to));
         Ok(Applied::new("250 queued"))
     }
 }

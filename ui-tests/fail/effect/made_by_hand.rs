@@ -8,7 +8,7 @@ use machine::contract::{
 
 // An attempt has the approved arguments, so a program cannot make one with others.
 fn attempt_made_by_hand<T: Tool>(arguments: T, execution_id: Id) -> Attempt<T> {
-    Attempt { arguments, execution_id }
+    Attempt { arguments, execution_id, key: None, irreversible: false }
 }
 
 // A decision comes from a person who answers a gate.

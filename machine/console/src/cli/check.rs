@@ -8,7 +8,7 @@ use super::{
     progress::Progress,
 };
 use machine::{
-    definition::{Comparison, Definition},
+    definition::Definition,
     store::{Blocked, Check as Checked},
     text::{OneLine, shortened},
 };
@@ -83,7 +83,7 @@ fn blocked_document(blocked: &Blocked) -> Value {
 
 fn document(checked: &Checked) -> Value {
     let machines = checked.machines.iter().map(|machine| {
-        let changes = machine.changes.iter().flat_map(Comparison::changes).map(|change| {
+        let changes = machine.changes.iter().flat_map(|it| &it.changes).map(|change| {
             json!({
                 "compatible": change.compatible, "state": change.state, "text": change.to_string(),
             })

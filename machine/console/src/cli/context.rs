@@ -75,8 +75,7 @@ impl Context {
     }
 
     /// Colours; by default on a terminal, unless `NO_COLOR` is set.
-    #[must_use]
-    pub fn color(mut self, color: ColorChoice) -> Self {
+    pub(super) fn color(mut self, color: ColorChoice) -> Self {
         self.color = color;
         self
     }

@@ -123,7 +123,9 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error if error.is_not_found() => Self::of(Code::Id, error),
+            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
+                Self::of(Code::Id, error)
+            }
             error => Self::of(Code::Refused, error),
         }
     }

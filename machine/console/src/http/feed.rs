@@ -14,7 +14,7 @@ use futures_util::future::{Either, select};
 
 use super::change::{Change, Changes};
 use machine::{
-    store::{Committed, LoadError, Position, Store, Subscription},
+    store::{Committed, LoadError, Position, Store, Subscription, Unavailable},
     view::Language,
 };
 
@@ -151,7 +151,9 @@ async fn tail(feed: Arc<Feed>, from: Position) {
         // when they read.
         let mut entries = match feed.store.subscribe(Some(after)).await {
             Ok(entries) => entries,
-            Err(error) if error.may_pass() && feed.is_wanted() => {
+            Err(LoadError::Unavailable(error))
+                if error != Unavailable::Stopped && feed.is_wanted() =>
+            {
                 tokio::time::sleep(AGAIN).await;
                 continue;
             }
@@ -170,7 +172,7 @@ async fn tail(feed: Arc<Feed>, from: Position) {
                     feed.grown.notify(usize::MAX);
                 }
                 // The entry may have been read, but not its machine: both are read again.
-                Err(error) if error.may_pass() => {
+                Err(LoadError::Unavailable(error)) if error != Unavailable::Stopped => {
                     tokio::time::sleep(AGAIN).await;
                     break;
                 }

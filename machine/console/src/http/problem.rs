@@ -136,7 +136,7 @@ impl From<LoadError> for Problem {
         let detail = OneLine(&error.to_string()).to_string();
         match error {
             LoadError::Unavailable(error) => Self::unavailable(&error),
-            error if error.is_not_found() => Self::not_found(detail),
+            LoadError::NotFound { .. } | LoadError::Pruned { .. } => Self::not_found(detail),
             LoadError::UnknownPosition { .. } => Self::gone(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
                 let title = "The stored data cannot be read";

@@ -78,8 +78,7 @@ function pageAt(hash) {
   });
   const params = Object.fromEntries(new URLSearchParams(query));
   const found = PAGES.find((page) => page.path === first) ?? PAGES[0];
-  // A session may have an empty name.
-  const view = second === undefined ? (found.view ?? overview) : (found.one ?? found.view);
+  const view = second ? (found.one ?? found.view) : (found.view ?? overview);
   const allowed = AUDIENCES[state.health?.access.role ?? "local"];
   const audience = allowed.includes(params.audience) ? params.audience : "human";
   const loaded = new URLSearchParams(params);

@@ -1,7 +1,7 @@
 // The parts that several pages have: tables, links to other pages, and the way from page to page of a list.
 
 import { h } from "./dom.js";
-import { sessionName, short } from "./text.js";
+import { short } from "./text.js";
 
 /** A table with a row for each of `rows`; `props` are those of the table. */
 export const plainTable = (heads, rows, props = null) =>
@@ -39,7 +39,7 @@ export const titleOf = (one) => one.summary || `${one.machine} ${short(one.id)}`
 export const sessionPath = (id) => `sessions/${encodeURIComponent(id)}`;
 
 export const sessionLink = (page, id) =>
-  h("a", { class: "data", href: page.link(sessionPath(id)) }, sessionName(id));
+  h("a", { class: "data", href: page.link(sessionPath(id)) }, id);
 
 /** The way back: links and names of the pages above. */
 export const crumbs = (...links) => h("p", { class: "crumbs" }, ...links);

@@ -18,7 +18,7 @@ import {
   unreadable,
 } from "./parts.js";
 import { picture } from "./picture.js";
-import { badge, count, exact, length, sessionName, since } from "./text.js";
+import { badge, count, exact, length, since } from "./text.js";
 
 /** The number of executions that are drawn and listed at once. */
 const AT_ONCE = 50;
@@ -51,7 +51,7 @@ export const sessions = {
 };
 
 export const session = {
-  title: (data) => (data ? sessionName(data.session_id) : "Session"),
+  title: (data) => (data ? data.session_id : "Session"),
 
   async load({ id, audience, params }) {
     try {
@@ -141,7 +141,7 @@ async function machinesOf(id, { audience, params }) {
 function machineList(page, { session_id: id, machines, unreadable: errors, next }) {
   return [
     crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
-    h("h1", { tabindex: "-1", class: "data" }, sessionName(id)),
+    h("h1", { tabindex: "-1", class: "data" }, id),
     h("p", { class: "note" }, "No machine of this session is an execution, so there is no timeline."),
     h("h2", null, "Machines"),
     table(

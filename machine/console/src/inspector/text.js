@@ -106,9 +106,6 @@ export function tick() {
 /** The end of an id, as the command line shows it; any part that no other id has will do there. */
 export const short = (id) => String(id).slice(-8);
 
-/** A session may have an empty name, which a link could not show. */
-export const sessionName = (name) => name || "(empty name)";
-
 /** `IN_DOUBT` as words, for reading aloud and for headings. */
 export const words = (name) => String(name ?? "").replaceAll("_", " ");
 

@@ -10,7 +10,7 @@ use crate::{
     },
     id::Id,
     store::{
-        backend::{Condition, NewChild},
+        backend::{Condition, NewChild, Record},
         error::CommitError,
         handle::Store,
         inbox::{
@@ -51,6 +51,7 @@ pub struct Batch<'a> {
     /// Children and their parents.
     pub(super) children: Vec<NewChild>,
     pub(super) conditions: Vec<Condition>,
+    pub(super) records: Vec<Record>,
     /// A machine that makes the calls of the state that it is in.
     pub(super) adopts: Option<&'a mut dyn Durable>,
     /// The operator actions to record.
@@ -65,8 +66,9 @@ const MAX_TRIES: usize = 32;
 impl<'a> Batch<'a> {
     pub(crate) fn new(store: &'a Store) -> Self {
         let (items, events) = (Vec::new(), Vec::new());
-        let (children, conditions, acts) = (Vec::new(), Vec::new(), Vec::new());
-        Self { store, items, events, children, conditions, adopts: None, acts, by_handler: false }
+        let (children, conditions, records) = (Vec::new(), Vec::new(), Vec::new());
+        let (adopts, acts, by_handler) = (None, Vec::new(), false);
+        Self { store, items, events, children, conditions, records, adopts, acts, by_handler }
     }
 
     /// Stores a new machine with its whole journal. See [`Store::create`].
@@ -142,6 +144,13 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// Writes records, new or changed. If another write of one came first, the batch fails with
+    /// [`CommitError::Conflict`].
+    pub(crate) fn records(mut self, records: impl IntoIterator<Item = Record>) -> Self {
+        self.records.extend(records);
+        self
+    }
+
     /// A handler asked for what it writes: what its move cancels may be a mistake, and it makes no
     /// calls.
     #[cfg(feature = "worker")]
@@ -189,6 +198,15 @@ impl<'a> Batch<'a> {
         self.try_write().await
     }
 
+    /// Checks whether the caller has read this machine or record, and has to read it again.
+    fn is_about(&mut self, id: Id) -> bool {
+        let is_version =
+            |it: &Condition| matches!(it, Condition::Version { id: of, .. } if *of == id);
+        self.items.iter_mut().any(|it| it.journal().id() == id)
+            || self.records.iter().any(|it| it.id == id)
+            || self.conditions.iter().any(is_version)
+    }
+
     async fn try_write(&mut self) -> Result<Vec<EventOutcome>, EffectError> {
         let store = self.store;
         let known = store.inner.definitions.known();
@@ -203,8 +221,7 @@ impl<'a> Batch<'a> {
             match result {
                 // A call that was to end with the batch has moved on.
                 Err(EffectError::Commit(CommitError::Conflict { id }))
-                    if tries < MAX_TRIES
-                        && self.items.iter_mut().all(|it| it.journal().id() != id) => {}
+                    if tries < MAX_TRIES && !self.is_about(id) => {}
                 result => break result,
             }
         };

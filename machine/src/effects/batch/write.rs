@@ -16,6 +16,7 @@ use crate::{
     journal::StoredState,
     store::{
         backend::{self, AppliedBatch, Condition, NewChild, Rejected},
+        error::Unavailable,
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
         operation::Act,
@@ -55,7 +56,7 @@ impl Batch<'_> {
         let Calls { new, joined, events: answers } = self.enter().await?;
         self.items.extend(new.into_iter().map(|(child, machine)| Item::Brought(child, machine)));
         let children = self.new_children();
-        let Self { store, items, events, conditions, by_handler, .. } = self;
+        let Self { store, items, events, conditions, records, by_handler, .. } = self;
         let store: &Store = store;
         let mut prepared = Vec::with_capacity(items.len());
         // The positions of the items that have something to write.
@@ -68,7 +69,7 @@ impl Batch<'_> {
                 positions.push(position);
             }
         }
-        if prepared.is_empty() && events.is_empty() {
+        if prepared.is_empty() && events.is_empty() && records.is_empty() {
             return Ok(Vec::new());
         }
         no_machine_twice(&prepared)?;
@@ -92,6 +93,7 @@ impl Batch<'_> {
             children,
             moved_children: let_go.into_iter().chain(joined).collect(),
             conditions: required,
+            records: records.clone(),
             yielding,
             log,
             ..backend::WriteBatch::new(commit_id, store.now()).at_transaction(&store.inner.clock)
@@ -140,7 +142,7 @@ impl Batch<'_> {
                 Err(rejected.into())
             }
             // An error leaves open what was open before.
-            Err(error) if error.is_indeterminate() => Err(error.into()),
+            Err(error @ Unavailable::Indeterminate(_)) => Err(error.into()),
             Err(error) => {
                 for (position, before) in positions.iter().zip(before) {
                     items[*position].journal().set_commit_id(before);

@@ -4,12 +4,12 @@ use crate::{
     effects::{Done, error::StateError},
     id::Id,
     process::Process,
-    store::error::{CommitError, LoadError},
+    store::error::{CommitError, LoadError, Unavailable},
 };
 
 /// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence
-/// with [`Fenced`](Self::Fenced), and unless [`is_indeterminate`](Self::is_indeterminate). All
-/// machines are as they were.
+/// with [`Fenced`](Self::Fenced), and unless the storage is
+/// [`Indeterminate`](Unavailable::Indeterminate). All machines are as they were.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -309,35 +309,16 @@ impl EffectError {
         }
     }
 
-    /// Returns `true` if the storage failed, and the same operation may succeed later.
-    #[must_use]
-    pub fn may_pass(&self) -> bool {
-        self.commit().is_some_and(CommitError::may_pass)
-    }
-
-    /// Returns `true` if the store was closed.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.commit().is_some_and(CommitError::is_closed)
-    }
-
     /// Returns `true` if another commit came first: load the machine again.
-    #[must_use]
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Self::Commit(error) if error.is_conflict())
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Commit(CommitError::Conflict { .. }))
     }
 
-    /// Returns `true` if it is unknown whether the batch is on disk.
-    #[must_use]
-    pub fn is_indeterminate(&self) -> bool {
-        self.commit().is_some_and(CommitError::is_indeterminate)
-    }
-
-    /// The refusal of the store that ended the operation.
-    fn commit(&self) -> Option<&CommitError> {
+    /// The failure of the storage that ended the operation.
+    pub(crate) fn unavailable(&self) -> Option<&Unavailable> {
         match self {
-            Self::Commit(error) => Some(error),
-            Self::Unsettled { source, .. } => source.commit(),
+            Self::Commit(CommitError::Unavailable(error)) => Some(error),
+            Self::Unsettled { source, .. } => source.unavailable(),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use super::{
     crew::{PinnedLog, WorkerRow},
     filter::Filter,
     inbox::{CallLine, CallRow, Child, Messages, ReadyMachine, Schedules, WorkRows},
+    record::{Record, Records},
     row::{Broken, FoundRow, Sequenced},
 };
 use crate::{
@@ -204,6 +205,9 @@ backend! {
 
     /// The parent of a machine.
     fn parent(child: Id) -> Result<Option<Id>, Broken>;
+
+    /// The records that match.
+    fn records(which: Records) -> Vec<Result<Record, Broken>>;
 
     /// The number of the newest definition; 0 without any. Definitions are never deleted.
     fn newest_definition() -> u64;

@@ -4,6 +4,7 @@ use super::{
     claim::{AttemptChange, KeyClaim},
     crew::CrewChange,
     inbox::{MovedChild, NewChild},
+    record::Record,
     row::Row,
 };
 use crate::{
@@ -40,6 +41,8 @@ pub(crate) struct WriteBatch {
     pub(crate) moved_children: Vec<MovedChild>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
+    /// Records, new or changed.
+    pub(crate) records: Vec<Record>,
     /// The row of a worker, new or changed, or the rows of workers that have ended.
     pub(crate) crew: Option<CrewChange>,
     /// Tools that are irreversible from now on.
@@ -186,6 +189,7 @@ impl WriteBatch {
             && self.conditions.is_empty()
             && self.prune.is_empty()
             && self.log.is_empty()
+            && self.records.is_empty()
     }
 
     /// Checks whether it leaves inboxes, leases and tools alone, apart from what its writes cause.

@@ -8,6 +8,7 @@ mod claim;
 mod crew;
 mod filter;
 mod inbox;
+mod record;
 mod row;
 
 #[cfg(test)]
@@ -23,5 +24,6 @@ pub(crate) use {
         CallLine, CallRow, Kinship, Messages, MovedChild, NewChild, ReadyMachine, Schedules,
         WorkRows,
     },
+    record::{Record, Records},
     row::{Broken, FoundRow, Row, Sequenced},
 };

@@ -19,6 +19,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     stopped("history", store.0.history(id, 0, 1).await)?;
     stopped("entries", store.0.entries(0, 1).await)?;
     stopped("attempts", store.0.attempts(Attempts::Unanswered).await)?;
+    stopped("records", store.0.records(Records::All).await)?;
     stopped("definitions", store.0.definitions().await)?;
     stopped("newest", store.0.newest().await)?;
     let again = store.0.close().await;
@@ -30,7 +31,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
 fn stopped<T>(call: &str, answer: Result<T, Unavailable>) -> Kept {
     match answer {
         Ok(_) => Err(format!("`{call}` works after closing")),
-        Err(error) if error.is_stopped() => Ok(()),
+        Err(Unavailable::Stopped) => Ok(()),
         Err(error) => Err(format!("`{call}` answers after closing: {error}")),
     }
 }

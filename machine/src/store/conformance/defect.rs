@@ -3,7 +3,7 @@ use std::{mem, sync::Arc};
 use super::sample::CONTRACTS;
 use crate::{
     store::{
-        backend::{Condition, CrewChange, Wants, Write, WriteBatch},
+        backend::{Condition, CrewChange, Record, Wants, Write, WriteBatch},
         inbox::{message::Delivery, protocol::Event},
         memory::{Memory, Tables},
     },
@@ -56,10 +56,14 @@ defects! {
     ForgetsTries => inbox,
     /// Forgets how many messages of a machine are queued.
     ForgetsQueued => inbox_limit,
+    /// Writes machines, and not the records of their batch.
+    ForgetsRecords => records,
     /// Forgets how often a handler sent messages to its own machine.
     ForgetsSelfSends => lease,
     /// Forgets that nothing can move a machine.
     ForgetsStuck => stuck,
+    /// Forgets that a machine was taken over.
+    ForgetsTakeover => lease,
     /// Deletes attempts that ended without an effect.
     FreesKeyOnDelete => attempts_stay,
     /// Deletes the attempts of machines that it prunes.
@@ -84,6 +88,8 @@ defects! {
     IgnoresExceptions => under_way,
     /// Begins calls of a state that was left.
     IgnoresLeft => conditions,
+    /// Writes a record on any version.
+    IgnoresRecordVersion => records,
     IgnoresSessionCursor => sessions,
     /// Treats all keys as keys of contracts.
     IgnoresSpace => key_spaces,
@@ -100,6 +106,8 @@ defects! {
     KeepsWorkers => crew,
     /// Keeps only the newest attempt at a key.
     KeepsOneAttempt => attempts_stay,
+    /// A record stays in its list.
+    KeepsList => records,
     /// A child keeps its entry and its place.
     KeepsPlace => moved_children,
     /// All leases have the same token.
@@ -121,6 +129,7 @@ defects! {
     Reorders => order,
     ReusesToken => attempts_stay,
     ReversesReady => ready,
+    ReversesRecords => records,
     RingsNever => doorbell,
     RingsOnce => doorbell,
     /// A message has the time at which its batch was made.
@@ -144,6 +153,10 @@ impl Defect {
     pub(super) fn spoil_batch(self, batch: &mut WriteBatch, memory: &Memory) {
         match self {
             Self::DropsSecondWrite => batch.writes.truncate(1),
+            Self::ForgetsRecords if !batch.writes.is_empty() => batch.records.clear(),
+            Self::IgnoresRecordVersion | Self::KeepsList => {
+                memory.tamper(|data| self.spoil_records(&mut batch.records, &data.records));
+            }
             Self::IgnoresConditions => batch.conditions.clear(),
             Self::SendsEarly => batch.clock = None,
             Self::IgnoresCalls | Self::IgnoresExceptions | Self::IgnoresUntaken => {
@@ -213,6 +226,18 @@ impl Defect {
         }
         for write in &mut batch.writes {
             self.spoil_write(write, memory);
+        }
+    }
+
+    fn spoil_records(self, new: &mut [Record], stored: &[Record]) {
+        for record in new {
+            let is_same = |it: &&Record| it.kind == record.kind && it.id == record.id;
+            let Some(known) = stored.iter().find(is_same) else { continue };
+            if self == Self::KeepsList {
+                record.list.clone_from(&known.list);
+            } else {
+                record.version = known.version + 1;
+            }
         }
     }
 
@@ -304,6 +329,7 @@ impl Defect {
                 (Self::ForgetsQueued, Some(work)) => work.queued = 0,
                 (Self::ForgetsSelfSends, Some(work)) => work.self_sends = 0,
                 (Self::ForgetsStuck, Some(work)) => work.stuck_at = None,
+                (Self::ForgetsTakeover, Some(work)) => work.taken_over = false,
                 (Self::ForgetsTries, _) => {
                     for message in state.messages.values_mut() {
                         (message.attempts, message.fault) = (0, None);

@@ -18,6 +18,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     writes(&store, &mut machine).await?;
     revision(&store, &mut machine).await?;
     self_sends(&store, &mut machine).await?;
+    takeover(&store, &mut machine).await?;
     store.accepts(machine.end()).await?;
     ensure!(store.work(id).await?.is_none(), "a machine that has ended has work");
     store.refuses(id, claim("a", 3, NOW, Attempted::State), EventRefusal::NoWork).await
@@ -84,7 +85,8 @@ async fn writes(store: &Subject, machine: &mut Machine) -> Kept {
     let applied = store.accepts(batch.clone()).await?;
     same!(applied.outcomes, [EventOutcome::Done], "the answer to a transition");
     store.agrees(machine).await?;
-    let expected = Schedule { token: 2, wake: Some(Wake::ready(NOW)), ..Schedule::default() };
+    let wake = Some(Wake::ready(NOW));
+    let expected = Schedule { token: 2, taken_over: true, wake, ..Schedule::default() };
     same!(store.has_work(id).await?, expected, "the work after a transition");
     // A retry of the batch is answered, although the lease is gone.
     let again = store.unchanged(store.accepts(batch)).await?;
@@ -135,4 +137,22 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Kept {
     let work = store.has_work(id).await?;
     ensure!(work.handler.set_aside && work.self_sends == 0, "it continues: {work:#?}");
     store.apply_event(id, requeue(&[])).await.map(drop)
+}
+
+/// That the lease was taken over is kept until the handler makes a transition, whoever has it.
+async fn takeover(store: &Subject, machine: &mut Machine) -> Kept {
+    let id = machine.id();
+    let (token, _) = store.claims(id, Attempted::State).await?;
+    let hand_back = Event::HandBack { token, on: Attempted::State, now: NOW };
+    store.apply_event(id, hand_back).await?;
+    let (token, _) = store.claims(id, Attempted::State).await?;
+    ensure!(store.has_work(id).await?.taken_over, "a lease that was given back hides a takeover");
+    let mut event = moved(token, None);
+    if let Event::Moved(it) = &mut event {
+        it.by_handler = true;
+    }
+    store.accepts(WriteBatch { events: vec![(id, event)], ..batch([machine.update(1)]) }).await?;
+    store.claims(id, Attempted::State).await?;
+    ensure!(!store.has_work(id).await?.taken_over, "the handler has made a transition");
+    Ok(())
 }

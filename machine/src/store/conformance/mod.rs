@@ -38,6 +38,7 @@ mod prune;
 mod queries;
 pub(crate) mod random;
 mod ready;
+mod records;
 pub(in crate::store) mod sample;
 mod sent_at;
 mod sessions;
@@ -80,11 +81,11 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 35] = suite![
+const SUITE: [(&str, Check); 36] = suite![
     all_or_nothing attempts_stay calls chain children closed commit_id compare_and_set
     conditions correlation crew definitions doorbell drives effect_kept identity_kept inbox
     inbox_limit key_applied key_held key_spaces lease moved_children operations order outcomes
-    prune queries ready sent_at sessions stuck summary under_way visits
+    prune queries ready records sent_at sessions stuck summary under_way visits
 ];
 
 /// Runs the whole suite; returns the broken promises, each with its error.

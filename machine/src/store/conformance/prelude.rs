@@ -19,7 +19,8 @@ pub(super) use crate::{
     store::{
         backend::{
             AppliedBatch, Attempts, Condition, Filter, FoundRow, Messages, MovedChild, NewChild,
-            ReadyMachine, Rejected, Reply, Row, Schedules, StoreSettings, Wants, Write, WriteBatch,
+            ReadyMachine, Record, Records, Rejected, Reply, Row, Schedules, StoreSettings, Wants,
+            Write, WriteBatch,
         },
         error::Unavailable,
         inbox::{

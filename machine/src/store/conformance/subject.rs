@@ -179,6 +179,10 @@ impl Subject {
         self.attempts(Attempts::OfKey(key.to_owned())).await
     }
 
+    pub(super) async fn records(&self, which: Records) -> Kept<Vec<Record>> {
+        sound(self.0.records(which).await?)
+    }
+
     pub(super) async fn newest(&self) -> Kept<u64> {
         Ok(self.0.newest().await?)
     }
@@ -198,9 +202,10 @@ impl Subject {
         let messages = self.0.messages(Messages::All).await?;
         let attempts = self.0.attempts(Attempts::All).await?;
         let definitions = self.0.newest_definition().await?;
+        let records = self.0.records(Records::All).await?;
         let newest = self.newest().await?;
         Ok(format!(
-            "{newest} {definitions} {rows:#?} {journal:#?} {attempts:#?} {works:#?} {messages:#?}"
+            "{newest} {definitions} {rows:#?} {journal:#?} {attempts:#?} {works:#?} {messages:#?} {records:#?}"
         ))
     }
 }

@@ -129,6 +129,18 @@ impl Delegate for Twin {
         self.memory.calls(parent, since)
     }
 
+    fn records(&self, which: Records) -> Reply<Vec<Result<Record, Broken>>> {
+        let records = self.memory.records(which);
+        let reverses = self.has(Defect::ReversesRecords);
+        Box::pin(async move {
+            let mut records = records.await?;
+            if reverses {
+                records.reverse();
+            }
+            Ok(records)
+        })
+    }
+
     fn moves_before(&self, id: Id, number: u64) -> Reply<u64> {
         if self.has(Defect::CountsEveryLine) {
             return Box::pin(ready(Ok(number)));

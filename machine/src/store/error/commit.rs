@@ -2,8 +2,8 @@ use std::error::Error;
 
 use crate::{id::Id, store::error::Unavailable, stored::Breach};
 
-/// Why a machine was not written. Nothing was written, unless [`Unavailable::is_indeterminate`].
-/// The machine is as it was.
+/// Why a machine was not written. Nothing was written, unless the storage is
+/// [`Indeterminate`](Unavailable::Indeterminate). The machine is as it was.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -145,32 +145,6 @@ pub enum CommitError {
     /// [`EffectError`](crate::effects::EffectError).
     #[error(transparent)]
     Effect(Box<dyn Error + Send + Sync>),
-}
-
-impl CommitError {
-    /// Returns `true` if the storage failed, and the same commit may succeed later.
-    #[must_use]
-    pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Unavailable(error) if !error.is_stopped())
-    }
-
-    /// Returns `true` if the store was closed.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        matches!(self, Self::Unavailable(error) if error.is_stopped())
-    }
-
-    /// Returns `true` if another commit came first: load the machine again.
-    #[must_use]
-    pub fn is_conflict(&self) -> bool {
-        matches!(self, Self::Conflict { .. })
-    }
-
-    /// Returns `true` if it is unknown whether the commit is on disk.
-    #[must_use]
-    pub fn is_indeterminate(&self) -> bool {
-        matches!(self, Self::Unavailable(error) if error.is_indeterminate())
-    }
 }
 
 impl CommitError {

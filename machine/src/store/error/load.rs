@@ -58,20 +58,6 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Returns `true` if no machine has this id, or no longer.
-    #[must_use]
-    pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::NotFound { .. } | Self::Pruned { .. })
-    }
-
-    /// Returns `true` if the storage failed, and the same read may succeed later.
-    #[must_use]
-    pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Unavailable(error) if !error.is_stopped())
-    }
-}
-
-impl LoadError {
     /// The value, or `None` if it is unreadable. That the storage is unavailable stays an error.
     pub(crate) fn readable<T>(read: Result<T, Self>) -> Result<Option<T>, Unavailable> {
         match read {

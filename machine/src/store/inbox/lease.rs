@@ -123,7 +123,7 @@ impl Store {
     pub(crate) async fn announce(&self) -> Result<io::Result<()>, Unavailable> {
         let worker = self.inner.worker.clone();
         if worker.observes() {
-            return Err(Unavailable::read_only());
+            return Err(Unavailable::ReadOnly);
         }
         self.run(move || worker.announce()).await
     }

@@ -77,8 +77,8 @@ pub enum InvalidMessage {
 }
 
 impl Message {
-    /// The longest body: 1 MiB.
-    pub const MAX_BYTES: usize = 1024 * 1024;
+    /// The longest body (bytes).
+    const MAX_BYTES: usize = 1024 * 1024;
 
     /// The longest correlation id (bytes).
     const MAX_CORRELATION_BYTES: usize = 256;
@@ -88,7 +88,7 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// [`InvalidMessage`] if the event cannot be written as JSON or is too large.
+    /// [`InvalidMessage`] if the event cannot be written as JSON or has more than 1 MiB.
     pub fn new<A: Actor>(event: &impl Serialize, by: &A) -> Result<Self, InvalidMessage> {
         let body = serde_json::to_string(event).map_err(InvalidMessage::Event)?;
         Self::from_json(body, by)
@@ -100,7 +100,7 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// [`InvalidMessage`] if it is too large.
+    /// [`InvalidMessage`] if it has more than 1 MiB.
     pub fn from_json<A: Actor>(body: impl Into<String>, by: &A) -> Result<Self, InvalidMessage> {
         let body = body.into();
         if body.len() > Self::MAX_BYTES {

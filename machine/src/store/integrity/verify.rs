@@ -1,7 +1,7 @@
 use crate::{
     id::Id,
     store::{
-        backend::{FoundRow, Messages, Schedules},
+        backend::{FoundRow, Messages, Records, Schedules},
         error::LoadError,
         handle::Store,
         integrity::check::DeclaredKind,
@@ -120,6 +120,11 @@ impl Verifier<'_> {
         let opened = store.verify_chain(report).await?;
         store.verify_attempts(opened, report).await?;
         store.verify_operations(report).await?;
+        for broken in
+            store.inner.backend.records(Records::Broken).await?.into_iter().filter_map(Result::err)
+        {
+            report.add(broken.id, broken.reason);
+        }
         for (id, work) in store.inner.backend.schedules(Schedules::Miscounted).await? {
             let reason = format!(
                 "its inbox does not have {} queued messages, as its work says",

@@ -40,6 +40,7 @@ impl Tables {
         let writes = batch.writes.iter().cloned();
         let last = writes.map(|write| self.write(commit_id, write)).collect();
         self.write_chain(first, key);
+        batch.records.iter().for_each(|record| self.write_record(record));
         let outcomes = self.write_work(batch, admitted.events);
         let sent = self.write_caused(batch, &leave_children);
         let pruned = self.prune(&batch.prune);

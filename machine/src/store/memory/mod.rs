@@ -7,6 +7,7 @@ mod operations;
 mod precondition;
 mod prune;
 mod read;
+mod records;
 mod tables;
 mod work;
 
@@ -18,8 +19,8 @@ use super::{
     SessionCursor, SessionLine, Unavailable,
     backend::{
         AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
-        DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Rejected, Reply,
-        Schedules, Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
+        DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, ReadyMachine, Record, Records,
+        Rejected, Reply, Schedules, Sequenced, StoreSettings, WorkRows, WorkerRow, WriteBatch,
     },
     inbox::{message::Received, protocol::Schedule},
     lock::lock,
@@ -60,7 +61,7 @@ impl Memory {
     }
 
     fn answer<T: Send + 'static>(&self, work: impl FnOnce(&mut Tables) -> T) -> Reply<T> {
-        let answer = lock(&self.data).as_mut().map(work).ok_or_else(Unavailable::stopped);
+        let answer = lock(&self.data).as_mut().map(work).ok_or(Unavailable::Stopped);
         Box::pin(ready(answer))
     }
 
@@ -211,6 +212,10 @@ impl Backend for Memory {
 
     fn parent(&self, child: Id) -> Reply<Result<Option<Id>, Broken>> {
         self.answer(|data| Ok(data.parent(child)))
+    }
+
+    fn records(&self, which: Records) -> Reply<Vec<Result<Record, Broken>>> {
+        self.answer(|data| data.records(&which).into_iter().map(Ok).collect())
     }
 
     fn newest_definition(&self) -> Reply<u64> {

@@ -103,6 +103,11 @@ impl Lookup for Tables {
         Ok(self.tools.get(name).copied())
     }
 
+    fn record(&self, kind: &str, id: Id) -> Result<u64, Rejected> {
+        let place = self.record_places.get(&(kind.to_owned(), id));
+        Ok(place.and_then(|&place| self.records.get(place)).map_or(0, |record| record.version))
+    }
+
     fn attempts(&self, key: &str) -> Result<Vec<Result<AttemptRow, Broken>>, Rejected> {
         let attempts = self.attempts.get(key).into_iter().flatten();
         Ok(attempts.map(|attempt| Ok(AttemptRow { no: 0, attempt: attempt.clone() })).collect())

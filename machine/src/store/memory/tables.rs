@@ -9,7 +9,7 @@ use crate::{
     id::Id,
     journal::Digest,
     store::{
-        backend::{Row, Sequenced, WorkerRow},
+        backend::{Record, Row, Sequenced, WorkerRow},
         operation::Operation,
         upkeep::pruning::PrunedLine,
         write::{attempt::KeyAttempt, tool::ToolRecord},
@@ -38,6 +38,10 @@ pub(in crate::store) struct Tables {
     pub(in crate::store) works: Works,
     /// The remains of pruned lines, by sequence number.
     pub(in crate::store) pruned: BTreeMap<u64, PrunedLine>,
+    /// In the order in which they were created.
+    pub(in crate::store) records: Vec<Record>,
+    /// Where a record is in `records`.
+    pub(super) record_places: HashMap<(String, Id), usize>,
     /// The operator log, by number.
     pub(in crate::store) operations: Vec<Operation>,
 }

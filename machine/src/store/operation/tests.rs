@@ -225,6 +225,7 @@ async fn a_store_for_reading_lists_and_does_not_write() {
     place.logs("approve").await;
     let reading = options().read_only(place.file()).await.unwrap();
     assert_eq!(all(&reading).await.len(), 1);
-    assert!(reading.operation(operation("decline")).await.unwrap_err().is_read_only());
+    let refused = reading.operation(operation("decline")).await;
+    assert_eq!(refused.unwrap_err(), Unavailable::ReadOnly);
     assert_eq!(all(&place.store).await.len(), 1);
 }

@@ -1,6 +1,9 @@
 use std::{fmt, str::FromStr};
 
-use crate::{clock::Millis, id::shortened};
+use crate::{
+    clock::Millis,
+    id::{InvalidText, shortened},
+};
 
 /// A place in the result of a [`Query`](crate::store::Query). It stays valid while machines are
 /// created and changed. It is for queries with the same order. As text, such as `oldest.42`, it can
@@ -40,18 +43,18 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// The text is not a cursor.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a cursor of this list; use the cursor of the previous page, or none for the \
-     first page"
-)]
-pub struct InvalidCursor(pub(crate) String);
+pub(crate) fn not_a_cursor(text: &str) -> InvalidText {
+    InvalidText(format!(
+        "`{}` is not a cursor of this list; use the cursor of the previous page, or none for the \
+         first page",
+        shortened(text)
+    ))
+}
 
 impl FromStr for Cursor {
-    type Err = InvalidCursor;
+    type Err = InvalidText;
 
-    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
         let read = || {
             let (order, place) = text.split_once('.')?;
             let (order, number) = match order {
@@ -67,6 +70,6 @@ impl FromStr for Cursor {
             // A number has other spellings, such as `+1`; a cursor has one.
             (cursor.to_string() == text).then_some(cursor)
         };
-        read().ok_or_else(|| InvalidCursor(shortened(text)))
+        read().ok_or_else(|| not_a_cursor(text))
     }
 }

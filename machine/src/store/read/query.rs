@@ -46,9 +46,6 @@ pub struct Query {
 }
 
 impl Query {
-    /// The default number of machines on a page.
-    pub const DEFAULT_LIMIT: usize = 100;
-
     /// All machines.
     #[must_use]
     pub fn new() -> Self {
@@ -157,8 +154,7 @@ impl Query {
         self
     }
 
-    /// At most this many on a page, and at least one; by default
-    /// [`DEFAULT_LIMIT`](Self::DEFAULT_LIMIT).
+    /// At most this many on a page, and at least one; by default 100.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
@@ -182,7 +178,7 @@ impl Query {
     }
 
     pub(crate) fn page_limit(&self) -> usize {
-        self.limit.unwrap_or(Self::DEFAULT_LIMIT).max(1)
+        self.limit.unwrap_or(100).max(1)
     }
 
     fn conditions(&self, now: Millis) -> Filter {

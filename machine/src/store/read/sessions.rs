@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::{
     clock::Millis,
-    id::shortened,
+    id::InvalidText,
     store::{
         error::Unavailable,
         handle::Store,
-        read::{cursor::InvalidCursor, query::Page},
+        read::{cursor::not_a_cursor, query::Page},
     },
 };
 
@@ -44,15 +44,15 @@ impl fmt::Display for SessionCursor {
 }
 
 impl FromStr for SessionCursor {
-    type Err = InvalidCursor;
+    type Err = InvalidText;
 
-    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
         let cursor = text.split_once('.').and_then(|(upto, number)| {
             Some(Self { upto: upto.parse().ok()?, number: number.parse().ok()? })
         });
         // A number has other spellings, such as `+1`; a cursor has one.
         let cursor = cursor.filter(|cursor| cursor.to_string() == text);
-        cursor.ok_or_else(|| InvalidCursor(shortened(text)))
+        cursor.ok_or_else(|| not_a_cursor(text))
     }
 }
 

@@ -4,7 +4,7 @@ use event_listener::Event;
 
 use crate::{
     definition::Definition,
-    id::{Id, shortened},
+    id::{Id, InvalidText, shortened},
     journal::Entry,
     store::{backend::Sequenced, error::LoadError, handle::Store},
 };
@@ -22,21 +22,21 @@ impl fmt::Display for Position {
     }
 }
 
-/// The text is not a position.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a position; positions look like 1.42")]
-pub struct InvalidPosition(String);
-
 impl FromStr for Position {
-    type Err = InvalidPosition;
+    type Err = InvalidText;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPosition> {
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
         let parts = text.split_once('.').and_then(|(generation, sequence)| {
             Some(Self { generation: generation.parse().ok()?, sequence: sequence.parse().ok()? })
         });
         // A number has other spellings, such as `+1`; a position has one.
         let position = parts.filter(|position| position.to_string() == text);
-        position.ok_or_else(|| InvalidPosition(shortened(text)))
+        position.ok_or_else(|| {
+            InvalidText(format!(
+                "`{}` is not a position; positions look like 1.42",
+                shortened(text)
+            ))
+        })
     }
 }
 

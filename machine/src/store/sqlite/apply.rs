@@ -10,7 +10,7 @@ use super::{
     operations,
     places::Places,
     precondition::Current,
-    prune, tools,
+    prune, records, tools,
     value::integer,
     work,
 };
@@ -209,6 +209,9 @@ pub(super) fn apply<'a>(
         let seq = u64::try_from(newest).unwrap_or(0);
         change_attempt(db, write, admitted.attempt.as_ref(), seq)?;
         last.push(seq);
+    }
+    for record in &batch.records {
+        records::write(db, record)?;
     }
     if let Some(crew) = &batch.crew {
         crew::write(&db, crew)?;

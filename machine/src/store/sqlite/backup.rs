@@ -73,7 +73,7 @@ fn copy(
         if matches!(stepped, StepResult::Busy | StepResult::Locked) {
             let since = *waits_since.get_or_insert_with(Instant::now);
             if since.elapsed() >= Duration::from_millis(of.settings.busy_ms) {
-                return Err(Unavailable::busy().into());
+                return Err(Unavailable::Busy.into());
             }
             thread::sleep(Duration::from_millis(5));
             continue;
@@ -85,7 +85,7 @@ fn copy(
         let bytes = total_bytes.saturating_sub(count(pages.remaining));
         if steps.force_send(BackupProgress { bytes, total_bytes }).is_err() {
             // The caller's future was dropped.
-            return Err(Unavailable::stopped().into());
+            return Err(Unavailable::Stopped.into());
         }
         if stepped == StepResult::Done {
             break total_bytes;

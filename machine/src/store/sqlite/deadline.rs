@@ -37,7 +37,7 @@ impl OpenDeadline {
     /// Waits for a moment; busy if there is no time left for that.
     pub(super) fn pause(self) -> Result<(), OpenError> {
         if self.0.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Unavailable::busy().into());
+            return Err(Unavailable::Busy.into());
         }
         thread::sleep(Duration::from_millis(5));
         Ok(())
@@ -57,7 +57,7 @@ impl OpenDeadline {
         let thread = thread::Builder::new().name("machine-first-read".to_owned());
         thread.spawn(work).map_err(Unavailable::other)?;
         let Some(deadline) = self.0 else {
-            return result.recv().unwrap_or_else(|_| Err(Unavailable::stopped().into()));
+            return result.recv().unwrap_or_else(|_| Err(Unavailable::Stopped.into()));
         };
         let log = std::fs::metadata(wal(path)).map_or(0, |log| log.len());
         let until = deadline + SLACK + Duration::from_millis(log / SLOW);
@@ -70,8 +70,8 @@ impl OpenDeadline {
             match result.recv_timeout(step) {
                 Ok(read) => return read,
                 Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
-                Err(RecvTimeoutError::Timeout) => return Err(Unavailable::busy().into()),
-                Err(RecvTimeoutError::Disconnected) => return Err(Unavailable::stopped().into()),
+                Err(RecvTimeoutError::Timeout) => return Err(Unavailable::Busy.into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(Unavailable::Stopped.into()),
             }
         }
     }

@@ -99,7 +99,7 @@ impl Names {
             else {
                 continue;
             };
-            let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
+            let fingerprint = Fingerprint(fingerprint.cast_unsigned());
             if let Ok(machine) = row.at(2, "machine").text() {
                 self.0.insert(no, DefinitionName { machine: machine.to_owned(), fingerprint });
             }
@@ -154,7 +154,7 @@ pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result
     while let Some(row) = rows.next()? {
         let row = Columns(row);
         let stored = row.at(0, "fingerprint").integer().and_then(|fingerprint| {
-            let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
+            let fingerprint = Fingerprint(fingerprint.cast_unsigned());
             let (body, machine) = (row.at(1, "body").text()?, row.at(2, "machine").text()?);
             let definition = parsed(fingerprint, body, machine)?;
             if row.at(3, "seal").digest()? != seal(key, fingerprint, body, machine) {
@@ -189,11 +189,11 @@ fn parsed(fingerprint: Fingerprint, body: &str, machine: &str) -> Result<Definit
 /// The seal of a definition. It covers also what the fingerprint leaves out, such as labels,
 /// because views show them.
 fn seal(key: &DigestKey, fingerprint: Fingerprint, body: &str, machine: &str) -> Digest {
-    let fingerprint = fingerprint.as_u64().to_le_bytes();
+    let fingerprint = fingerprint.0.to_le_bytes();
     key.digest(&[b"definition", &fingerprint, machine.as_bytes(), body.as_bytes()])
 }
 
 /// The fingerprint as stored; SQLite integers are signed.
 fn number(fingerprint: Fingerprint) -> i64 {
-    fingerprint.as_u64().cast_signed()
+    fingerprint.0.cast_signed()
 }

@@ -17,11 +17,11 @@ impl From<Error> for RollbackCause {
 /// An error of SQLite after which nothing was written.
 pub(super) fn unavailable(error: &Error) -> Unavailable {
     match error.sqlite_error_code() {
-        _ if is_busy(error) => Unavailable::busy(),
-        Some(ErrorCode::DiskFull) => Unavailable::full(),
+        _ if is_busy(error) => Unavailable::Busy,
+        Some(ErrorCode::DiskFull) => Unavailable::Full,
         // A reader may have to make the shared memory file of the log, and SQLite has no better
         // code for that.
-        _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => Unavailable::full(),
+        _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => Unavailable::Full,
         _ => Unavailable::other(error),
     }
 }

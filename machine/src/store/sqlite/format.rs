@@ -10,7 +10,8 @@
 /// when the first one ended before that, since the handler last returned. `others_at` is the time
 /// since when it has waited for another program; then `wake_at` is for all of them. `queued` is the
 /// number of queued messages of the machine, and `stuck_at` the time since when nothing can move
-/// it.
+/// it. `taken_over` is 1 once a worker has taken it over from another one, until its handler makes
+/// a transition.
 ///
 /// A row of `worker` is there while a worker runs, and while its process, which has the lock file
 /// of that `name`, is not known to have ended. `body` has the process, the kinds that it drives,
@@ -44,11 +45,14 @@
 /// call that was let go, have no `position`; they cost no entry in the index of calls. `since` of a
 /// child machine is the version of its parent when it was added.
 ///
+/// A row of `record` is a [`Record`](crate::store::backend::Record), and its `no` rises with the
+/// time of creation.
+///
 /// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a
 /// program that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_15: &str = "
+pub(super) const FORMAT_16: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -172,7 +176,8 @@ pub(super) const FORMAT_15: &str = "
         seen_end           INTEGER,
         others_at          INTEGER,
         queued             INTEGER NOT NULL,
-        stuck_at           INTEGER
+        stuck_at           INTEGER,
+        taken_over         INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
     CREATE INDEX work_set_at ON work (driven, set_at) WHERE set_at IS NOT NULL;
@@ -221,6 +226,18 @@ pub(super) const FORMAT_15: &str = "
         opened INTEGER NOT NULL,
         seal   BLOB NOT NULL
     ) STRICT;
+
+    CREATE TABLE record (
+        no      INTEGER PRIMARY KEY,
+        kind    TEXT NOT NULL,
+        id      BLOB NOT NULL,
+        version INTEGER NOT NULL,
+        list    TEXT,
+        body    TEXT NOT NULL,
+        seal    BLOB NOT NULL,
+        UNIQUE (kind, id)
+    ) STRICT;
+    CREATE INDEX record_list ON record (kind, list) WHERE list IS NOT NULL;
 
     CREATE TABLE operation (
         no       INTEGER PRIMARY KEY,
@@ -315,6 +332,17 @@ pub(super) const FORMAT_15: &str = "
     CREATE TRIGGER attempt_keeps_its_key
     BEFORE UPDATE OF no, key, space, action, instance, token ON attempt
     BEGIN SELECT RAISE(ABORT, 'an attempt keeps its key'); END;
+    CREATE TRIGGER record_is_kept BEFORE DELETE ON record
+    BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END;
+    CREATE TRIGGER record_is_not_replaced BEFORE INSERT ON record
+    WHEN EXISTS (SELECT 1 FROM record WHERE no = NEW.no)
+        OR EXISTS (SELECT 1 FROM record WHERE kind = NEW.kind AND id = NEW.id)
+    BEGIN SELECT RAISE(ABORT, 'records are never replaced'); END;
+    CREATE TRIGGER record_keeps_its_identity BEFORE UPDATE OF no, kind, id ON record
+    BEGIN SELECT RAISE(ABORT, 'a record keeps its identity'); END;
+    CREATE TRIGGER record_version_rises BEFORE UPDATE OF version ON record
+    WHEN NEW.version <> OLD.version + 1
+    BEGIN SELECT RAISE(ABORT, 'the version of a record rises with each write'); END;
 ";
 
 #[cfg(test)]
@@ -322,12 +350,12 @@ pub(super) const FORMAT_15: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_15;
+    use super::FORMAT_16;
 
     /// Returns SQLite's query plan for a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_15).unwrap();
+        connection.execute_batch(FORMAT_16).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()

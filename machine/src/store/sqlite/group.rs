@@ -120,7 +120,7 @@ impl Group {
         self.connection().map_err(GroupFailure::Begin)?;
         // It was opened in the line above.
         let Some(connection) = &self.connection else {
-            return Err(GroupFailure::Begin(Unavailable::stopped()));
+            return Err(GroupFailure::Begin(Unavailable::Stopped));
         };
         fail_point!("store-begin");
         let left_ms = left_ms(self.settings.busy_ms, since.elapsed());
@@ -134,7 +134,7 @@ impl Group {
         // A write to a file that the path no longer leads to would be lost.
         if !self.place.is_in_place(&self.path) {
             self.roll_back();
-            return Err(GroupFailure::Begin(Unavailable::moved()));
+            return Err(GroupFailure::Begin(Unavailable::Moved));
         }
         let written =
             write(connection, &self.settings, (&mut self.numbers, &mut self.places), batches);
@@ -154,7 +154,7 @@ impl Group {
                 self.numbers.committed();
                 // Moved away since the last check: it is unknown where the commit is.
                 if wrote.is_some() && !self.place.is_in_place(&self.path) {
-                    let error = Unavailable::indeterminate(Unavailable::moved());
+                    let error = Unavailable::indeterminate(Unavailable::Moved);
                     return Ok(outcomes.into_iter().map(|it| it.and(Err(error.clone()))).collect());
                 }
                 Ok(outcomes)
@@ -177,7 +177,7 @@ impl Group {
                 .map_err(|error| unavailable(&error))?;
             self.connection = Some(connection);
         }
-        self.connection.as_ref().ok_or_else(Unavailable::stopped)
+        self.connection.as_ref().ok_or(Unavailable::Stopped)
     }
 
     pub(super) fn close(&mut self) {
@@ -212,7 +212,7 @@ impl Group {
         // Nothing was to be written.
         let Some((batch, applied)) = probe else { return outcomes };
         let nothing = unavailable(error);
-        let certainly_incomplete = nothing.is_busy() || nothing.is_full();
+        let certainly_incomplete = nothing.is_busy() || nothing == Unavailable::Full;
         match self.is_there(batch, &applied, certainly_incomplete) {
             Ok(true) => outcomes,
             // Nothing shows whether events were recorded.
@@ -322,7 +322,11 @@ fn write(
 /// Another program may have upgraded the file since it was opened.
 fn check_format(connection: &Connection) -> Result<(), RollbackCause> {
     let found = connection.get("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
-    if found == FORMAT { Ok(()) } else { Err(RollbackCause(Unavailable::format(found, FORMAT))) }
+    if found == FORMAT {
+        Ok(())
+    } else {
+        Err(RollbackCause(Unavailable::Format { found, known: FORMAT }))
+    }
 }
 
 fn commit(connection: &Connection) -> rusqlite::Result<()> {

@@ -63,7 +63,7 @@ impl Files {
         busy_ms: u64,
     ) -> Result<Connection, OpenError> {
         let check = || {
-            if self.is_in_place(path) { Ok(()) } else { Err(Unavailable::moved()) }
+            if self.is_in_place(path) { Ok(()) } else { Err(Unavailable::Moved) }
         };
         // Before, so that no log is made, and after, because they may be moved at any time.
         check()?;

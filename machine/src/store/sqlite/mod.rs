@@ -36,6 +36,7 @@ mod precondition;
 mod prune;
 mod readers;
 mod ready;
+mod records;
 mod rename;
 mod row;
 mod schema;

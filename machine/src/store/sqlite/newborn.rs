@@ -54,7 +54,7 @@ pub(super) fn create(path: &Path, key: &DigestKey) -> Result<(), OpenError> {
             // Its folder is missing, or another process has swept it.
             ErrorKind::NotFound => {}
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                return Err(Unavailable::full().into());
+                return Err(Unavailable::Full.into());
             }
             // Another process was faster. Or it cannot be done here, and SQLite says why, or does
             // it.

@@ -8,7 +8,7 @@ use super::{
     call, child,
     failure::RollbackCause,
     journal::bounded,
-    message,
+    message, records,
     select::ENTERED,
     work::read_work,
 };
@@ -194,6 +194,10 @@ impl Lookup for Keyed<'_> {
     fn tool(&self, name: &str) -> Result<Option<ToolRecord>, CheckFailure> {
         let sql = "SELECT identity FROM tool WHERE name = ?1";
         Ok(self.find(sql, [name], |row| Ok(ToolRecord { identity: row.get(0)? }))?)
+    }
+
+    fn record(&self, kind: &str, id: Id) -> Result<u64, CheckFailure> {
+        Ok(records::version(self, kind, id)?)
     }
 
     fn attempts(&self, key: &str) -> Result<Vec<Result<AttemptRow, Broken>>, CheckFailure> {

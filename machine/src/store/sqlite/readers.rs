@@ -107,8 +107,8 @@ impl Readers {
                     let _ = answer.send(reader.and_then(|reader| reader.transaction(query)));
                 }
             });
-            jobs.send(job).await.map_err(|_| Unavailable::stopped())?;
-            result.await.map_err(|_| Unavailable::stopped())?
+            jobs.send(job).await.map_err(|_| Unavailable::Stopped)?;
+            result.await.map_err(|_| Unavailable::Stopped)?
         })
     }
 
@@ -240,7 +240,7 @@ impl ReadConnection {
         loop {
             if !self.is_current() {
                 if !self.source.observes && !self.is_in_place() {
-                    return Err(Unavailable::moved());
+                    return Err(Unavailable::Moved);
                 }
                 *self = Self::open(self.source.clone()).map_err(reopening)?;
             }

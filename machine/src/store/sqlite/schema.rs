@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{cached::Cached, failure, format::FORMAT_15, identity};
+use super::{cached::Cached, failure, format::FORMAT_16, identity};
 use crate::{journal::DigestKey, store::error::OpenError};
 
 /// The SQLite application id of this library ("mach").
@@ -12,7 +12,7 @@ pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 pub(super) const PAGE_SIZE: u32 = 4096;
 
 /// The oldest format that this program can upgrade: the one that the first step creates.
-const OLDEST: i64 = 15;
+const OLDEST: i64 = 16;
 
 /// The format that this program reads and writes.
 #[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
@@ -20,7 +20,7 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 
 /// Each step leads to the next format. A new file runs all of them, an older one those that it
 /// misses, so that both end with the same schema.
-const STEPS: [&str; 1] = [FORMAT_15];
+const STEPS: [&str; 1] = [FORMAT_16];
 
 /// A number in the header of a file.
 pub(super) fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {

@@ -15,7 +15,7 @@ use super::{
     observed::Stamp,
     operations, pinned, prune,
     readers::{Readers, Source},
-    ready, row, schema, select, sessions,
+    ready, records, row, schema, select, sessions,
     watch::Watch,
     writing::Writing,
 };
@@ -27,7 +27,8 @@ use crate::{
         backend::{
             AppliedBatch, Attempts, Backend, Broken, CallLine, CallRow, Child, DefinitionRows,
             DoorbellFn, Filter, FoundRow, Identity, Messages, Operated, PinnedLog, ReadyMachine,
-            Rejected, Reply, Schedules, Sequenced, WorkRows, WorkerRow, WriteBatch,
+            Record, Records, Rejected, Reply, Schedules, Sequenced, WorkRows, WorkerRow,
+            WriteBatch,
         },
         error::{OpenError, Unavailable},
         inbox::{message::Received, protocol::Schedule},
@@ -111,7 +112,7 @@ impl Backend for Sqlite {
     fn apply(&self, batch: WriteBatch) -> Reply<Result<AppliedBatch, Rejected>> {
         match &self.writing {
             Some(writing) => writing.apply(batch, Instant::now()),
-            None => Box::pin(async { Err(Unavailable::read_only()) }),
+            None => Box::pin(async { Err(Unavailable::ReadOnly) }),
         }
     }
 
@@ -214,6 +215,10 @@ impl Backend for Sqlite {
         })
     }
 
+    fn records(&self, which: Records) -> Reply<Vec<Result<Record, Broken>>> {
+        self.readers.read(move |reader| records::read(reader.keyed(), &which))
+    }
+
     fn newest_definition(&self) -> Reply<u64> {
         self.readers.read(|reader| definitions::newest(&reader.connection))
     }
@@ -252,7 +257,7 @@ impl Backend for Sqlite {
         steps: Sender<BackupProgress>,
     ) -> Reply<Result<Backup, BackupError>> {
         if self.readers.is_closed() {
-            return Box::pin(async { Err(Unavailable::stopped()) });
+            return Box::pin(async { Err(Unavailable::Stopped) });
         }
         let source = self.source.clone();
         // On a separate thread: it takes long.

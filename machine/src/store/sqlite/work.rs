@@ -201,7 +201,7 @@ fn insert_work(
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
     deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures, set_at,
-    unseen_end, seen_end, others_at, queued, stuck_at";
+    unseen_end, seen_end, others_at, queued, stuck_at, taken_over";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Schedule>> {
     connection.find(&format!("SELECT {WORK} FROM work WHERE instance = ?1"), [no], work_of)
@@ -226,6 +226,7 @@ pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
         others_at: row.get(18)?,
         queued: count(row, 19)?,
         stuck_at: row.get(20)?,
+        taken_over: row.get(21)?,
     })
 }
 
@@ -254,7 +255,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
              deadline_set_aside = ?11, self_sends = ?12, error = ?13, cause = ?14,
              failed_at = ?15, failures = ?16, set_at = ?17, unseen_end = ?18, seen_end = ?19,
-             others_at = ?20, queued = ?21, stuck_at = ?22
+             others_at = ?20, queued = ?21, stuck_at = ?22, taken_over = ?23
              WHERE instance = ?1",
         params![
             no,
@@ -279,6 +280,7 @@ fn update_work(connection: &Connection, no: i64, work: &Schedule) -> rusqlite::R
             work.others_at,
             work.queued,
             work.stuck_at,
+            work.taken_over,
         ],
     )
 }

@@ -51,7 +51,9 @@ impl WriteJob {
         let row = |row: &crate::store::backend::Row| {
             row.state.len() + row.summary.len() + text(row.context.as_deref())
         };
-        self.batch.writes.iter().map(|write| row(&write.row) + lines(&write.lines)).sum()
+        let writes = self.batch.writes.iter().map(|write| row(&write.row) + lines(&write.lines));
+        let records = self.batch.records.iter().map(|record| record.body.len());
+        writes.chain(records).sum()
     }
 }
 
@@ -74,7 +76,7 @@ impl Writer {
         let closed = catch_unwind(AssertUnwindSafe(|| self.close()));
         match (served, closed) {
             (Ok(()), Ok(result)) => result,
-            _ => Err(Unavailable::stopped()),
+            _ => Err(Unavailable::Stopped),
         }
     }
 
@@ -170,6 +172,6 @@ impl Writer {
         self.group.close();
         fail_point!("store-closed");
         // Everything is durable, but the file alone is not everything.
-        if complete { Ok(()) } else { Err(Unavailable::in_use()) }
+        if complete { Ok(()) } else { Err(Unavailable::InUse) }
     }
 }

@@ -81,10 +81,8 @@ impl Writing {
         let jobs = self.jobs.clone();
         Box::pin(async move {
             let (answer, outcome) = oneshot::channel();
-            jobs.send(WriteJob { batch, since, answer })
-                .await
-                .map_err(|_| Unavailable::stopped())?;
-            outcome.await.map_err(|_| Unavailable::stopped())?
+            jobs.send(WriteJob { batch, since, answer }).await.map_err(|_| Unavailable::Stopped)?;
+            outcome.await.map_err(|_| Unavailable::Stopped)?
         })
     }
 
@@ -96,6 +94,6 @@ impl Writing {
     /// Waits until the thread has ended.
     pub(super) fn closed(&self) -> Reply<()> {
         let closed = self.closed.clone();
-        Box::pin(async move { closed.await.unwrap_or_else(|_| Err(Unavailable::stopped())) })
+        Box::pin(async move { closed.await.unwrap_or(Err(Unavailable::Stopped)) })
     }
 }

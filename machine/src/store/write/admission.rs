@@ -11,8 +11,8 @@ use crate::{
     journal::Digest,
     store::{
         backend::{
-            Broken, Child, Condition, Kinship, MovedChild, NewChild, OtherAttempts, Rejected,
-            Write, WriteBatch,
+            Broken, Child, Condition, Kinship, MovedChild, NewChild, OtherAttempts, Record,
+            Rejected, Write, WriteBatch,
         },
         inbox::protocol::{Effects, Event, InboxState},
         write::{
@@ -71,6 +71,9 @@ pub(crate) trait Lookup {
     ) -> Result<Option<(Id, String)>, Self::Error>;
 
     fn tool(&self, name: &str) -> Result<Option<ToolRecord>, Self::Error>;
+
+    /// The version of a record; 0 if there is none.
+    fn record(&self, kind: &str, id: Id) -> Result<u64, Self::Error>;
 
     /// The attempts at a key, oldest first.
     fn attempts(&self, key: &str) -> Result<Vec<Result<AttemptRow, Broken>>, Self::Error>;
@@ -169,6 +172,7 @@ impl WriteBatch {
             admitted.attempt = keys.check(write)?;
         }
         self.check_children(stored)?;
+        self.check_records(stored)?;
         Ok(Admitted { writes, events: self.decide_events(stored)? })
     }
 
@@ -189,6 +193,18 @@ impl WriteBatch {
             // Since it was decided that an entry takes the call over, its outcome was taken.
             if position.is_some() && stored.has_taken(*parent, *child)? == Some(true) {
                 return Err(Rejected::Conflict(*child).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that each record follows the stored version, and is written once.
+    fn check_records<L: Lookup>(&self, stored: &L) -> Result<(), L::Error> {
+        let mut seen = HashSet::new();
+        for Record { kind, id, version, .. } in &self.records {
+            let known = stored.record(kind, *id)?;
+            if known.checked_add(1) != Some(*version) || !seen.insert((kind, id)) {
+                return Err(Rejected::Conflict(*id).into());
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ pub(crate) fn seal(key: &DigestKey, store: Id, row: &Row, context: &str, head: &
     };
     put(store.bytes());
     put(row.id.bytes());
-    put(&row.definition.as_u64().to_le_bytes());
+    put(&row.definition.0.to_le_bytes());
     put(&row.version.to_le_bytes());
     put(&row.epoch.to_le_bytes());
     put(&row.created_at.to_le_bytes());

@@ -198,8 +198,8 @@ impl<H: Handler> Job<'_, H> {
         let id = lease.id;
         // It sees the ends of all children until now.
         (self.work.unseen_end, self.work.seen_end) = (None, None);
-        let mut task = Task::new(shared, &lease, machine.journal());
-        task.outcomes = outcomes;
+        let mut task = Task::new(shared, &lease, machine.journal(), self.taken_over);
+        (task.outcomes, task.kept) = (outcomes, self.kept_by_handler.take());
         // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);

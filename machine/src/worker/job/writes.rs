@@ -40,11 +40,12 @@ impl<H: Handler> Job<'_, H> {
         if !self.lease.is_valid(store) {
             return Ok(Flow::End);
         }
-        let definition = <H::Machine as Restore>::DEFINITION;
-        let ended = definition.states[Erased::state_index(&machine)].terminal;
+        let states = &<H::Machine as Restore>::DEFINITION.states;
+        let ended = states[Erased::state_index(&machine)].terminal;
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| !taken.contains(&message.correlation));
         let (handled, also) = first_of(taken);
+        let moved = usize::from(!also.is_empty());
         let mut waits = std::mem::take(&mut self.waits);
         self.passed.clear();
         // This program knows every field that it writes.
@@ -76,10 +77,7 @@ impl<H: Handler> Job<'_, H> {
                 Some(task) => task.write(batch),
             };
             match batch.write_events().await {
-                Ok(outcomes) => {
-                    let moved = usize::from(!also.is_empty());
-                    break Ok(outcomes.get(moved).copied().unwrap_or_default());
-                }
+                Ok(outcomes) => break Ok(outcomes.get(moved).copied().unwrap_or_default()),
                 Err(error) => {
                     if let Some(error) = retry.after(error) {
                         break Err(error);
@@ -91,6 +89,7 @@ impl<H: Handler> Job<'_, H> {
             Ok(EventOutcome::Goes) => {
                 self.emit_written(handled.is_some());
                 self.refused.clear();
+                self.taken_over &= task.is_none();
                 self.machine = Some(machine);
                 self.note_deadlines();
                 self.overdue_at = None;
@@ -125,7 +124,10 @@ impl<H: Handler> Job<'_, H> {
                 self.waits = waits;
                 self.reload().await
             }
-            Err(EffectError::Commit(CommitError::Conflict { id })) if id == self.id() => {
+            Err(EffectError::Commit(CommitError::Conflict { id }))
+                if id == self.id() || task.as_ref().is_some_and(|task| task.has_record(id)) =>
+            {
+                self.kept_by_handler = task.and_then(|task| task.kept);
                 (self.on, self.attempt) = failing;
                 self.reload().await
             }

@@ -47,7 +47,7 @@ impl Faulty {
             // Between the two, the process can end.
             if self.shared.fate(&self.process).end == End::CrashesAfter {
                 self.shared.crash(&self.process, "between two writes");
-                return Err(Unavailable::busy());
+                return Err(Unavailable::Busy);
             }
         }
         let answer = pollster::block_on(self.shared.memory.apply(spoiled));
@@ -83,7 +83,7 @@ impl Faulty {
             return None;
         }
         let answer = match fate.end {
-            End::IsBusy => return Some(Err(Unavailable::busy())),
+            End::IsBusy => return Some(Err(Unavailable::Busy)),
             End::LosesCall => return lost(),
             End::CrashesBefore => {
                 shared.crash(process, "before a write");
@@ -103,7 +103,7 @@ impl Faulty {
     /// An answer of the store, some time after it was read.
     fn read<T: Send + 'static>(&self, answer: Reply<T>) -> Reply<T> {
         if is_over() {
-            return Box::pin(async { Err(Unavailable::stopped()) });
+            return Box::pin(async { Err(Unavailable::Stopped) });
         }
         let (time, fails) = self.shared.fate_of_read();
         let process = Arc::clone(&self.process);
@@ -113,7 +113,7 @@ impl Faulty {
             if process.is_dead() {
                 return pending().await;
             }
-            if fails { Err(Unavailable::busy()) } else { answer.await }
+            if fails { Err(Unavailable::Busy) } else { answer.await }
         })
     }
 }
@@ -153,7 +153,7 @@ impl Delegate for Faulty {
             self.process.freeze(time);
         }
         if is_over() {
-            return Box::pin(async { Err(Unavailable::stopped()) });
+            return Box::pin(async { Err(Unavailable::Stopped) });
         }
         let (answer, result) = oneshot::channel();
         let this = self.clone();
@@ -230,7 +230,7 @@ impl Delegate for Faulty {
             let is_holder = self.shared.ledger().is_holder(&self.process, id);
             defect.spoil_task(task, is_holder);
         }
-        let task = task.unwrap_or_else(|| Err(Unavailable::stopped()));
+        let task = task.unwrap_or(Err(Unavailable::Stopped));
         self.read(Box::pin(ready(task)))
     }
 

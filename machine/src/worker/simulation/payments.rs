@@ -80,7 +80,7 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
     const CONFINED: bool = CONFINED;
 
     async fn perform(&self, call: &Call<Pay>) -> Answer {
-        let order = call.arguments().order;
+        let order = call.arguments.order;
         tours::receive(&self.shared, call);
         let (ending, time, is_guarded) = self.shared.payment();
         if let Ending::Refuses = ending {
@@ -102,7 +102,7 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        if self.shared.bank.has(attempt.arguments().order) {
+        if self.shared.bank.has(attempt.arguments.order) {
             Ok(Applied::new("found"))
         } else {
             Err(NoReceipt::not_applied("not found"))

@@ -128,12 +128,12 @@ fn order_of(call: &AnyExecution) -> Option<u64> {
 
 /// The bank receives a call: the payment of a tour is the one that a person saw and approved.
 pub(super) fn receive(shared: &Shared, call: &Call<Pay>) {
-    let order = call.arguments().order;
+    let order = call.arguments.order;
     if order < FIRST {
         return;
     }
     let mut ledger = shared.ledger();
-    let shown = ledger.shown.get(&call.execution_id()).cloned();
+    let shown = ledger.shown.get(&call.execution_id).cloned();
     let line = format!("order: {order}");
     if !shown.as_ref().is_some_and(|text| text.lines().any(|it| it == line)) {
         ledger.violations.push(format!("the bank received order {order}, approved was {shown:?}"));

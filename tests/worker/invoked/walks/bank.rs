@@ -67,7 +67,7 @@ impl Perform<Pay> for Bank {
         // The tour may take it before the bank has paid.
         tokio::time::sleep(Duration::from_millis(5)).await;
         self.dies(Moment::BeforePaying);
-        let line = Line { execution: call.execution_id(), stage: call.arguments().stage };
+        let line = Line { execution: call.execution_id, stage: call.arguments.stage };
         let line = format!("{}\n", serde_json::to_string(&line).unwrap());
         let paid = self.file.with_extension("paid");
         let mut paid = fs::OpenOptions::new().create(true).append(true).open(paid)?;
@@ -77,7 +77,7 @@ impl Perform<Pay> for Bank {
     }
 
     async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
-        let stage = attempt.arguments().stage;
+        let stage = attempt.arguments.stage;
         if lines(&self.file).iter().any(|line| line.stage == stage) {
             Ok(Applied::new("found"))
         } else {

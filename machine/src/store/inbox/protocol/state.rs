@@ -21,6 +21,9 @@ pub(crate) struct Schedule {
     /// The fencing token: rises with each claim, and is never given back.
     pub(crate) token: u64,
     pub(crate) lease: Option<Lease>,
+    /// A worker has taken it over from another one, which may still be at work, and no handler has
+    /// made a transition since.
+    pub(crate) taken_over: bool,
     /// When it is due for a worker, while no worker has it; `None` while there is nothing to do.
     pub(crate) wake: Option<Wake>,
     /// Since when it has waited for another program, while no worker has it: the last one does not

@@ -122,6 +122,7 @@ impl Claim {
             return Err(EventRefusal::NotReady);
         }
         work.token += 1;
+        work.taken_over |= work.lease.is_some();
         let Some(messages) = tried(state, &mut work, on, *max_attempts)? else {
             // Whatever else there is to do for it can be done now.
             work.free(Some(Wake::ready(*now)));
@@ -157,7 +158,7 @@ impl Moved {
         }
         work.progress();
         if *by_handler {
-            work.seen_end = None;
+            (work.seen_end, work.taken_over) = (None, false);
         }
         let limits = (*revision, *max_attempts);
         let outcome = match next {

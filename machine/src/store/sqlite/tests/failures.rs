@@ -37,7 +37,7 @@ fn an_error_in_a_group_concerns_one_batch_only() {
         )
         .unwrap();
     let mut without = batch(vec![Machine::execution().write(1)]);
-    without.writes[0].row.definition = crate::definition::Fingerprint::from_u64(1);
+    without.writes[0].row.definition = crate::definition::Fingerprint(1);
     let bad_id = bad.row.id;
     let batches = vec![
         batch(vec![good.write(1)]),
@@ -84,8 +84,8 @@ fn a_commit_that_failed_says_that_nothing_was_written() {
     for (fault, full) in [(Fault::EARLY, false), (Fault::FULL, true)] {
         store.fault().next(fault);
         let error = wait(store.apply(create.clone())).unwrap_err();
-        assert!(!error.is_indeterminate());
-        assert_eq!(error.is_full(), full);
+        assert!(!matches!(error, Unavailable::Indeterminate(_)));
+        assert_eq!(error == Unavailable::Full, full);
         assert!(matches!(row(&store, machine.row.id), FoundRow::Missing(_)));
     }
     assert_eq!(wait(store.apply(create)).unwrap().unwrap().last, [1]);
@@ -100,9 +100,13 @@ fn a_commit_in_doubt_is_decided_by_the_next_try() {
         let create = batch(vec![machine.write(1)]);
         store.fault().next(fault);
         store.fault().open.store(1, Ordering::SeqCst);
-        assert!(wait(store.apply(create.clone())).unwrap_err().is_indeterminate());
         let error = wait(store.apply(create.clone())).unwrap_err();
-        assert!(!error.is_indeterminate(), "the second try began nothing: {error}");
+        assert!(matches!(error, Unavailable::Indeterminate(_)), "{error}");
+        let error = wait(store.apply(create.clone())).unwrap_err();
+        assert!(
+            !matches!(error, Unavailable::Indeterminate(_)),
+            "the second try began nothing: {error}"
+        );
         store.fault().open.store(0, Ordering::SeqCst);
         wait(store.apply(create)).unwrap().unwrap();
     }
@@ -119,13 +123,12 @@ fn a_panic_stops_the_store_and_fails_its_callers() {
     let answers: Vec<_> = (0..3).map(apply).collect();
     raw.execute_batch("COMMIT").unwrap();
     for answer in answers {
-        assert!(wait(answer).unwrap_err().is_stopped());
+        assert_eq!(wait(answer).unwrap_err(), Unavailable::Stopped);
     }
-    assert!(
-        wait(store.apply(batch(vec![Machine::execution().write(1)]))).unwrap_err().is_stopped()
-    );
-    assert!(wait(store.close()).unwrap_err().is_stopped());
-    assert!(wait(store.newest()).unwrap_err().is_stopped());
+    let applied = wait(store.apply(batch(vec![Machine::execution().write(1)])));
+    assert_eq!(applied.unwrap_err(), Unavailable::Stopped);
+    assert_eq!(wait(store.close()).unwrap_err(), Unavailable::Stopped);
+    assert_eq!(wait(store.newest()).unwrap_err(), Unavailable::Stopped);
 }
 
 #[test]

@@ -2,7 +2,7 @@ use rusqlite::ToSql;
 
 use crate::store::{
     backend::SAMPLE,
-    sqlite::{attempts, call, call_line, child, format::tests::plan, journal, sessions},
+    sqlite::{attempts, call, call_line, child, format::tests::plan, journal, records, sessions},
 };
 
 /// A machine that lives long has many children and entries, and a file has many machines, attempts
@@ -25,6 +25,7 @@ fn rows_are_found_by_indexes() {
             2,
             "journal USING COVERING INDEX journal_others (instance=? AND number<?)",
         ),
+        (records::LISTED, 4, "record USING INDEX record_list (kind=? AND list=?)"),
         (
             sessions::NEWEST,
             3,
@@ -32,7 +33,7 @@ fn rows_are_found_by_indexes() {
         ),
         (sessions::OF_SESSION, 1, "instance USING INDEX instance_session (session=?)"),
     ];
-    let values: [&dyn ToSql; 3] = [&"a", &"b", &"c"];
+    let values: [&dyn ToSql; 4] = [&"a", &"b", &"c", &"d"];
     for (sql, count, index) in cases {
         let steps = plan(sql, &values[..count]);
         let by = format!("SEARCH {index}");

@@ -27,8 +27,8 @@ fn close_finishes_what_is_queued_and_leaves_one_file() {
         assert_eq!(verify(&copy.open()), written);
     });
     wait(store.close()).unwrap();
-    assert!(wait(store.newest()).unwrap_err().is_stopped());
-    assert!(wait(store.apply(batch(vec![]))).unwrap_err().is_stopped());
+    assert_eq!(wait(store.newest()).unwrap_err(), Unavailable::Stopped);
+    assert_eq!(wait(store.apply(batch(vec![]))).unwrap_err(), Unavailable::Stopped);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_dropped_store_ends_its_threads() {
     let pending = store.apply(batch(vec![Machine::execution().write(1)]));
     drop(store);
     place.wait_for_one_file();
-    assert!(wait(pending).unwrap_err().is_stopped());
+    assert_eq!(wait(pending).unwrap_err(), Unavailable::Stopped);
     assert!(matches!(row(&place.open(), machine.row.id), FoundRow::Row(..)));
 }
 

@@ -1,0 +1,200 @@
+use serde_json::Value;
+
+use super::{
+    AgentError, AgentHead, AgentId, AnyAgentHead, BoxId, Card, Head, HeadContext, NewTurn,
+    TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest, decide,
+    stored::{self, Bodies, StoredRows},
+};
+use crate::store::{CommitError, LoadError, Store, backend::Condition};
+
+/// The agents of a store, and the queues of their turns. A [`Driver`](super::Driver) runs the
+/// turns.
+///
+/// ```
+/// use machine::{
+///     Id,
+///     agent::{AgentId, Agents, BoxId, NewTurn, Task, Terms, TurnId},
+///     store::Store,
+/// };
+///
+/// # pollster::block_on(async {
+/// # let id = |last: char| -> Result<Id, _> {
+/// #     format!("01890a5d-ac96-774b-bcce-b302099a805{last}").parse()
+/// # };
+/// let agents = Agents::of(&Store::memory());
+/// let planner = AgentId("planner".to_owned());
+/// agents.create(&planner).await?;
+///
+/// let task = Task {
+///     context_box: BoxId(id('1')?),
+///     context_cards: 0,
+///     output_box: BoxId(id('2')?),
+///     trace: id('3')?,
+///     terms: Terms::default(),
+/// };
+/// let first = NewTurn { id: TurnId(id('4')?), agent: planner.clone(), task };
+/// let second = NewTurn { id: TurnId(id('5')?), ..first.clone() };
+/// agents.enqueue(first.clone()).await?;
+/// agents.enqueue(second.clone()).await?;
+///
+/// // The agent is idle, so its first turn is dispatched at once.
+/// assert_eq!(agents.head(&planner).await?.active.map(|turn| turn.id), Some(first.id));
+/// assert_eq!(agents.queued(&planner, 10).await?[0].0, second.id);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug, Clone)]
+pub struct Agents(Store);
+
+/// The maximum number of tries while the head keeps changing.
+const MAX_TRIES: usize = 1000;
+
+impl Agents {
+    /// The agents of this store.
+    #[must_use]
+    pub fn of(store: &Store) -> Self {
+        Self(store.clone())
+    }
+
+    /// Creates an agent, unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::Refused`] if the name is not a line of visible text, and those of
+    /// [`Store::create`].
+    pub async fn create(&self, agent: &AgentId) -> Result<(), AgentError> {
+        let mut head = AgentHead::new(HeadContext { agent: agent.clone() }, 0);
+        match self.0.create(&mut head).await {
+            Ok(()) | Err(CommitError::AlreadyStored { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Adds a turn to the queue of its agent. If the agent is idle and its queue is empty, the turn
+    /// is dispatched in the same batch. To repeat it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnRefusal`], [`AgentError::MissingCards`] if the context box has fewer cards than the
+    /// task reads, and the other errors if the storage cannot do it now.
+    pub async fn enqueue(&self, new: NewTurn) -> Result<(), AgentError> {
+        self.add(&new, false).await
+    }
+
+    /// Adds a turn for an action of a person, and dispatches it in the same batch. To repeat it
+    /// changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnRefusal::Busy`] if the agent has an active turn, and those of
+    /// [`enqueue`](Self::enqueue).
+    pub async fn ui_action(&self, new: NewTurn) -> Result<(), AgentError> {
+        self.add(&new, true).await
+    }
+
+    async fn add(&self, new: &NewTurn, at_once: bool) -> Result<(), AgentError> {
+        let (box_id, cards) = (new.task.context_box, new.task.context_cards);
+        if !stored::has_cards(&self.0, box_id, cards).await? {
+            return Err(AgentError::MissingCards { box_id, cards });
+        }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.try_to_add(new, at_once).await {
+                // The head, or the use of the box, has changed since it was read.
+                Err(AgentError::Commit(CommitError::Conflict { .. })) if tries < MAX_TRIES => {}
+                added => return added,
+            }
+        }
+    }
+
+    async fn try_to_add(&self, new: &NewTurn, at_once: bool) -> Result<(), AgentError> {
+        let (store, agent, now) = (&self.0, &new.agent, self.0.now());
+        let head = self.load(agent).await?;
+        let mut stored = StoredRows::of(&head);
+        stored.turns(store, &[new.id]).await?;
+        // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
+        let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
+        stored.boxes(store, Some(new.task.output_box)).await?;
+        let new = new.clone();
+        let request = if at_once || is_free {
+            TurnRequest::UiAction { new, now }
+        } else {
+            TurnRequest::Enqueue { new, now }
+        };
+        let batch = decide(&stored.rows, &request)?;
+        if batch == TurnBatch::default() {
+            return Ok(());
+        }
+        // If the head moved, it may be idle, and nothing would dispatch the turn.
+        let (id, version) = (head.id(), head.journal().version());
+        let mut head = head.moved(&batch);
+        let written = store
+            .batch()
+            .on_condition(Condition::Version { id, version })
+            .commit(&mut head)
+            .records(stored.records(&batch, &Bodies::new()))
+            .write()
+            .await;
+        Ok(written.map_err(CommitError::from)?)
+    }
+
+    /// The head of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnRefusal::UnknownAgent`], and [`AgentError::Load`] if it cannot be read now.
+    pub async fn head(&self, agent: &AgentId) -> Result<Head, AgentError> {
+        Ok(self.load(agent).await?.head())
+    }
+
+    async fn load(&self, agent: &AgentId) -> Result<AnyAgentHead, AgentError> {
+        match self.0.load(agent.head()).await {
+            Err(LoadError::NotFound { .. }) => {
+                Err(TurnRefusal::UnknownAgent { agent: agent.clone() }.into())
+            }
+            loaded => Ok(loaded?),
+        }
+    }
+
+    /// The queued turns of an agent, oldest first; at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if they cannot be read now, or one of them was edited.
+    pub async fn queued(
+        &self,
+        agent: &AgentId,
+        limit: usize,
+    ) -> Result<Vec<(TurnId, TurnRecord)>, LoadError> {
+        let mut stored = StoredRows::default();
+        let queued = stored.queue(&self.0, agent, limit).await?;
+        let mut rows = stored.rows.turns;
+        Ok(queued.into_iter().filter_map(|turn| rows.remove_entry(&turn)).collect())
+    }
+
+    /// The record of a turn; `None` if it is unknown.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if it cannot be read now, or it was edited.
+    pub async fn turn(&self, turn: TurnId) -> Result<Option<TurnRecord>, LoadError> {
+        let mut stored = StoredRows::default();
+        stored.turns(&self.0, &[turn]).await?;
+        Ok(stored.rows.turns.remove(&turn))
+    }
+
+    /// The cards of a box with their bodies, in the order in which they were written; at most
+    /// `limit`.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if they cannot be read now, or one of them was edited.
+    pub async fn cards(
+        &self,
+        box_id: BoxId,
+        limit: usize,
+    ) -> Result<Vec<(Card, Value)>, LoadError> {
+        stored::cards(&self.0, box_id, limit).await
+    }
+}

@@ -1,0 +1,165 @@
+use std::future::Future;
+
+use serde_json::{Value, json};
+
+use super::{
+    ActiveTurn, AgentId, AnyAgentHead, CardId, NewCard, NewDelivery, TurnEpoch, TurnRefusal,
+    TurnRequest, TurnRows,
+    agent_head::Status,
+    decide,
+    stored::{Bodies, StoredRows},
+};
+use crate::{
+    clock::Millis,
+    contract::bounded,
+    id::Id,
+    journal::Digest,
+    worker::{Failure, Handled, Handler, Next, Task},
+};
+
+/// Does the work of the turns of agents.
+///
+/// ```
+/// use machine::{
+///     agent::{ActiveTurn, Agent, AgentId, Deliverable, Driver},
+///     worker::{Failure, Task, Worker},
+/// };
+/// use serde_json::json;
+///
+/// struct Poets;
+///
+/// impl Agent for Poets {
+///     async fn run(
+///         &self,
+///         agent: &AgentId,
+///         turn: &ActiveTurn,
+///         _: &Task,
+///     ) -> Result<Deliverable, Failure> {
+///         Ok(Deliverable::Done(json!({ "poem": format!("{agent} was here: {}", turn.id) })))
+///     }
+/// }
+///
+/// fn drive(worker: Worker) -> Worker {
+///     worker.handler(Driver(Poets))
+/// }
+/// # fn main() {}
+/// ```
+pub trait Agent: Send + Sync + 'static {
+    /// Works on the active turn of an agent, and returns its deliverable. It runs at least once
+    /// for a turn: a worker can end at any moment, and another one begins again. Of all that have
+    /// run, one delivers. A delivery that meets another write is repeated without it.
+    ///
+    /// # Errors
+    ///
+    /// The worker tries again later, and after a number of attempts it sets the head aside.
+    fn run(
+        &self,
+        agent: &AgentId,
+        turn: &ActiveTurn,
+        task: &Task,
+    ) -> impl Future<Output = Result<Deliverable, Failure>> + Send;
+}
+
+/// The result of a turn, as JSON. The members of an object are its fields.
+///
+/// A result that lacks a field of [`Terms::result_fields`](super::Terms::result_fields) is
+/// delivered as a failure, and so is one of more than [`MAX_CARD`](super::MAX_CARD) bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deliverable {
+    /// The result.
+    Done(Value),
+    /// A description of the failure.
+    Failed(Value),
+}
+
+/// Drives the heads of all agents of a store: dispatches their turns, claims them, or takes them
+/// over, has them run, and delivers.
+#[derive(Debug)]
+pub struct Driver<A>(pub A);
+
+impl<A: Agent> Handler for Driver<A> {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        let store = task.store().clone();
+        let (status, agent) = (head.status(), head.context().agent.clone());
+        let (mut stored, mut bodies) = (StoredRows::of(&head), Bodies::new());
+        let request = match head.turn().cloned() {
+            None => {
+                if stored.queue(&store, &agent, 1).await?.is_empty() {
+                    return Ok(Next::Wait);
+                }
+                TurnRequest::Dispatch { agent, now: store.now() }
+            }
+            Some(turn) => {
+                let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
+                match status {
+                    Status::Running if task.is_taken_over() => TurnRequest::Reclaim { by },
+                    Status::Running => {
+                        let result = self.result(&by, &turn, task).await?;
+                        stored.turns(&store, &[turn.id]).await?;
+                        stored.boxes(&store, None).await?;
+                        let (new, body) = delivery(&stored.rows, by, result, store.now());
+                        bodies.insert(new.deliverable.id, body);
+                        TurnRequest::Deliver(new)
+                    }
+                    Status::Idle | Status::Dispatched => TurnRequest::Claim { by },
+                }
+            }
+        };
+        let batch = decide(&stored.rows, &request)?;
+        task.add_records(stored.records(&batch, &bodies));
+        Ok(Next::Commit(head.moved(&batch)))
+    }
+}
+
+impl<A: Agent> Driver<A> {
+    /// Has the turn run, if it is not stopped. A result is paid for: if its delivery meets another
+    /// write, such as a new turn for the same box, it is delivered again.
+    async fn result(
+        &self,
+        by: &TurnEpoch,
+        turn: &ActiveTurn,
+        task: &mut Task,
+    ) -> Result<Deliverable, Failure> {
+        let kept = task.take_kept().filter(|(of, _): &(TurnEpoch, Deliverable)| of == by);
+        let result = match (kept, turn.stop) {
+            (Some((_, result)), _) => result,
+            (None, Some(why)) => Deliverable::Failed(json!({ "stopped": why.to_string() })),
+            (None, None) => self.0.run(&by.agent, turn, task).await?,
+        };
+        task.keep((by.clone(), result.clone()));
+        Ok(result)
+    }
+}
+
+/// The delivery of a result, and the body of its card. A result that lacks fields, or is too large,
+/// is delivered as a failure: the agent would return it again.
+fn delivery(
+    rows: &TurnRows,
+    by: TurnEpoch,
+    result: Deliverable,
+    now: Millis,
+) -> (NewDelivery, Value) {
+    let (new, body) = new_delivery(by, result, now);
+    match decide(rows, &TurnRequest::Deliver(new.clone())) {
+        Err(refusal @ (TurnRefusal::MissingFields { .. } | TurnRefusal::TooLarge { .. })) => {
+            let failed = json!({ "refused": bounded(refusal.to_string()) });
+            new_delivery(new.by, Deliverable::Failed(failed), now)
+        }
+        _ => (new, body),
+    }
+}
+
+fn new_delivery(by: TurnEpoch, result: Deliverable, now: Millis) -> (NewDelivery, Value) {
+    let (is_failure, body) = match result {
+        Deliverable::Done(body) => (false, body),
+        Deliverable::Failed(body) => (true, body),
+    };
+    let text = body.to_string();
+    let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
+    let deliverable = NewCard { id, digest, size: text.len() as u64 };
+    let fields = body.as_object().map(|body| body.keys().cloned().collect()).unwrap_or_default();
+    let results = Vec::new();
+    (NewDelivery { by, is_failure, deliverable, fields, results, now }, body)
+}

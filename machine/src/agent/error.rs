@@ -1,0 +1,23 @@
+use super::{BoxId, TurnRefusal};
+use crate::store::{CommitError, LoadError};
+
+/// Why an act on the agents of a store failed. Nothing was changed, unless the storage says
+/// [`Indeterminate`](crate::store::Unavailable::Indeterminate): then repeat the act, with the same
+/// ids.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The protocol refuses it.
+    #[error(transparent)]
+    Refused(#[from] TurnRefusal),
+    /// The context box has fewer cards than the task reads.
+    #[error("box {box_id} has fewer than {cards} cards; enqueue the turn when it has them")]
+    #[allow(missing_docs, reason = "the names of the fields say enough")]
+    MissingCards { box_id: BoxId, cards: u64 },
+    /// What it needs was not read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It was not written.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}

@@ -1,0 +1,106 @@
+use machine_derive::machine;
+use serde::{Deserialize, Serialize};
+
+use super::{ActiveTurn, AgentId, Head, TaskEvent, TurnBatch};
+use crate::{
+    actor::{Actor, Category, Name},
+    definition::{Definition, Mark},
+    id::Id,
+    stored::{Breach, Context},
+};
+
+/// The context of a head: the agent that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadContext {
+    /// Its name.
+    pub agent: AgentId,
+}
+
+impl Context for HeadContext {
+    type Summary = ();
+    const MARKS: &'static [Mark] = &[Mark::human("agent")];
+
+    fn check(&self, _summary: &()) -> Result<(), Breach> {
+        if Name::is_normal(&self.agent.0) {
+            return Ok(());
+        }
+        Err(Breach::new(format!(
+            "`{}` is not the name of an agent; use 1 to 200 bytes of visible text in its normal form (NFKC), \
+             with single spaces inside",
+            self.agent
+        )))
+    }
+
+    fn __id(&self) -> Option<Id> {
+        Some(self.agent.head())
+    }
+
+    fn __owner(&self) -> Option<&'static Definition> {
+        Some(agent_head::DEFINITION)
+    }
+}
+
+/// The runtime of turns. Code outside of this module cannot make one, so that a turn moves only as
+/// the protocol decides.
+struct Runtime;
+
+impl Actor for Runtime {
+    const KIND: &'static str = "agent_runtime";
+    const CATEGORY: Category = Category::System;
+}
+
+/// The head of an agent, as a machine: its turns run one after the other. Its id is made from the
+/// name of the agent, so that there is one. Its name, `agent_head`, is reserved.
+#[machine(
+    durable,
+    context = HeadContext,
+    crate = crate::own,
+    fields(
+        /// It rises with each dispatch and each reclaim.
+        epoch: u64,
+    ),
+    fields(
+        /// The active turn.
+        turn: ActiveTurn,
+        in = Active,
+    ),
+)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AgentHead {
+    /// No turn is active.
+    #[initial]
+    #[stable]
+    #[on(dispatch(epoch, turn) => Dispatched, by = Runtime)]
+    Idle,
+
+    /// No worker has claimed the turn.
+    #[group(Active)]
+    #[on(claim(turn) => Running, by = Runtime)]
+    Dispatched,
+
+    /// A worker runs the current step.
+    #[group(Active)]
+    #[on(reclaim(epoch) => Self, by = Runtime)]
+    #[on(deliver(event: TaskEvent) => Idle, by = Runtime)]
+    Running,
+}
+
+impl AnyAgentHead {
+    /// The head, as the protocol reads it.
+    pub(super) fn head(&self) -> Head {
+        Head { epoch: *self.epoch(), active: self.turn().cloned() }
+    }
+
+    /// Takes the transition that leads to the head of the batch. If the batch has none, the machine
+    /// stays as it is.
+    pub(super) fn moved(self, batch: &TurnBatch) -> Self {
+        let Some((_, Head { epoch, active })) = batch.head.clone() else { return self };
+        match (self, active, batch.event.clone()) {
+            (Self::Idle(idle), Some(turn), None) => idle.dispatch(epoch, turn, &Runtime).into(),
+            (Self::Dispatched(head), Some(turn), None) => head.claim(turn, &Runtime).into(),
+            (Self::Running(head), Some(_), None) => head.reclaim(epoch, &Runtime).into(),
+            (Self::Running(head), None, Some(event)) => head.deliver(event, &Runtime).into(),
+            (other, ..) => other,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The rows of turns, as records of a store.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::{
+    AgentId, AnyAgentHead, BoxId, BoxUse, Card, CardId, StopReason, Terms, TurnBatch, TurnId,
+    TurnRecord, TurnRows, TurnStatus,
+};
+use crate::{
+    id::Id,
+    store::{
+        LoadError, Store,
+        backend::{Record, Records},
+    },
+};
+
+/// The kinds of the records.
+const TURN: &str = "turn";
+const BOX: &str = "box";
+const CARD: &str = "card";
+const EDGE: &str = "edge";
+
+/// The bodies of the cards that a batch writes.
+pub(super) type Bodies = BTreeMap<CardId, Value>;
+
+/// The rows that a request reads, and the versions of their records.
+#[derive(Debug, Default)]
+pub(super) struct StoredRows {
+    pub(super) rows: TurnRows,
+    versions: BTreeMap<(&'static str, Id), u64>,
+}
+
+/// The name of the list of the queued turns of an agent.
+fn queue_of(agent: &AgentId) -> String {
+    format!("queued:{}", agent.0)
+}
+
+impl StoredRows {
+    /// The head of an agent, without other rows.
+    pub(super) fn of(head: &AnyAgentHead) -> Self {
+        let mut stored = Self::default();
+        stored.rows.heads.insert(head.context().agent.clone(), head.head());
+        stored
+    }
+
+    /// Reads the records of these turns.
+    pub(super) async fn turns(&mut self, store: &Store, turns: &[TurnId]) -> Result<(), LoadError> {
+        let ids = turns.iter().map(|turn| turn.0).collect();
+        let read = self.read(store, TURN, Records::Of(TURN, ids), turn_of).await?;
+        self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
+        Ok(())
+    }
+
+    /// Reads the records of the queued turns of an agent, oldest first; at most this many.
+    pub(super) async fn queue(
+        &mut self,
+        store: &Store,
+        agent: &AgentId,
+        limit: usize,
+    ) -> Result<Vec<TurnId>, LoadError> {
+        let which = Records::Listed { kind: TURN, list: queue_of(agent), skip: 0, limit };
+        let read = self.read(store, TURN, which, turn_of).await?;
+        let queued = read.iter().map(|(id, _)| TurnId(*id)).collect();
+        self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
+        Ok(queued)
+    }
+
+    /// Reads the use of the output boxes of all turns that were read, and of this box.
+    pub(super) async fn boxes(
+        &mut self,
+        store: &Store,
+        also: Option<BoxId>,
+    ) -> Result<(), LoadError> {
+        let of_turns = self.rows.turns.values().map(|record| record.task.output_box);
+        let ids: Vec<Id> = of_turns.chain(also).map(|it| it.0).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<Option<BoxUse>>).await?;
+        // Of a box that no live turn writes to anymore, the record stays.
+        self.rows.boxes.extend(read.into_iter().filter_map(|(id, used)| Some((BoxId(id), used?))));
+        Ok(())
+    }
+
+    async fn read<T>(
+        &mut self,
+        store: &Store,
+        kind: &'static str,
+        which: Records,
+        body_of: fn(&Record) -> Result<T, LoadError>,
+    ) -> Result<Vec<(Id, T)>, LoadError> {
+        let mut read = Vec::new();
+        for found in store.inner.backend.records(which).await? {
+            let record = found?;
+            self.versions.insert((kind, record.id), record.version);
+            read.push((record.id, body_of(&record)?));
+        }
+        Ok(read)
+    }
+
+    /// The records that a batch writes.
+    pub(super) fn records(&self, batch: &TurnBatch, bodies: &Bodies) -> Vec<Record> {
+        let turns = batch.turns.iter().map(|(turn, record)| {
+            let is_queued = record.status == TurnStatus::Queued;
+            self.record(TURN, turn.0, is_queued.then(|| queue_of(&record.agent)), record)
+        });
+        let boxes = batch.boxes.iter().map(|(id, used)| self.record(BOX, id.0, None, used));
+        let cards = batch.cards.iter().map(|card| {
+            let list = Some(card.box_id.to_string());
+            self.record(CARD, card.header.id.0, list, &(card, bodies.get(&card.header.id)))
+        });
+        let edges = batch
+            .edges
+            .iter()
+            .map(|edge| self.record(EDGE, Id::fresh(), Some(edge.trace.to_string()), edge));
+        turns.chain(boxes).chain(cards).chain(edges).collect()
+    }
+
+    fn record(
+        &self,
+        kind: &'static str,
+        id: Id,
+        list: Option<String>,
+        body: &impl Serialize,
+    ) -> Record {
+        let before = self.versions.get(&(kind, id)).copied().unwrap_or_default();
+        let (kind, version) = (kind.to_owned(), before.saturating_add(1));
+        Record { kind, id, version, list, body: json!(body).to_string() }
+    }
+}
+
+/// The cards of a box with their bodies, in the order in which they were written.
+pub(super) async fn cards(
+    store: &Store,
+    box_id: BoxId,
+    limit: usize,
+) -> Result<Vec<(Card, Value)>, LoadError> {
+    let which = Records::Listed { kind: CARD, list: box_id.to_string(), skip: 0, limit };
+    let found = store.inner.backend.records(which).await?;
+    found.into_iter().map(|found| body_of(&found?)).collect()
+}
+
+/// Checks whether a box has at least this many cards. It never loses one.
+pub(super) async fn has_cards(store: &Store, box_id: BoxId, count: u64) -> Result<bool, LoadError> {
+    let Some(before) = count.checked_sub(1) else { return Ok(true) };
+    let (list, skip) = (box_id.to_string(), usize::try_from(before).unwrap_or(usize::MAX));
+    let last = Records::Listed { kind: CARD, list, skip, limit: 1 };
+    Ok(!store.inner.backend.records(last).await?.is_empty())
+}
+
+/// The record of a turn. One whose terms cannot be read has the default terms, and is stopped if it
+/// is queued.
+fn turn_of(record: &Record) -> Result<TurnRecord, LoadError> {
+    let error = match body_of(record) {
+        Ok(turn) => return Ok(turn),
+        Err(error) => error,
+    };
+    let mut body: Value = body_of(record)?;
+    let Some(task) = body.get_mut("task").and_then(Value::as_object_mut) else {
+        return Err(error);
+    };
+    task.insert("terms".to_owned(), json!(Terms::default()));
+    let mut turn: TurnRecord = serde_json::from_value(body).map_err(|_| error)?;
+    if turn.status == TurnStatus::Queued {
+        turn.stop.get_or_insert(StopReason::Unreadable);
+    }
+    Ok(turn)
+}
+
+fn body_of<T: DeserializeOwned>(record: &Record) -> Result<T, LoadError> {
+    serde_json::from_str(&record.body).map_err(|error| {
+        let Record { kind, id, .. } = record;
+        let reason = format!("the record `{kind}` {id} is of another form: {error}");
+        LoadError::BrokenRow { reason }
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests;

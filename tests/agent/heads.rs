@@ -1,0 +1,154 @@
+//! The heads of agents as machines of a store (TN-2, TN-9).
+
+use machine::{
+    agent::{Agents, AnyAgentHead, BoxId, Driver, HeadContext},
+    store::CommitError,
+    worker::{Handled, Handler, Task},
+};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use super::{
+    queue::{Clerk, clerks, staff, story},
+    support::{agent, id, new_turn},
+};
+use crate::{
+    store::support::Place,
+    worker::prelude::{
+        Arc, Count, Deserialize, Duration, GraphRunner, Hand, Next, Serialize, Store, assert_err,
+        machine, notified, settle, timed, worker,
+    },
+};
+
+/// Machines of the user.
+mod users {
+    use super::{Deserialize, GraphRunner, HeadContext, Serialize, machine};
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Turn {
+        #[initial]
+        #[on(end => Ended, by = GraphRunner)]
+        Idle,
+        #[terminal]
+        Ended,
+    }
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum AgentHead {
+        #[initial]
+        #[on(end => Over, by = GraphRunner)]
+        Idle,
+        #[terminal]
+        Over,
+    }
+
+    #[machine(durable, context = HeadContext)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Robot {
+        #[initial]
+        #[on(end => Done, by = GraphRunner)]
+        Idle,
+        #[terminal]
+        Done,
+    }
+}
+
+#[tokio::test]
+async fn the_name_and_the_context_of_a_head_are_reserved() {
+    let place = Place::new().await;
+    place.store.create(&mut users::Turn::new()).await.unwrap();
+    let namesake = place.store.create(&mut users::AgentHead::new()).await;
+    assert_err!(namesake, CommitError::Refused { breach, .. }
+        if breach.to_string().contains("`agent_head` is reserved"));
+    let context = HeadContext { agent: agent("planner") };
+    let borrower = place.store.create(&mut users::Robot::new(context)).await;
+    assert_err!(borrower, CommitError::Refused { breach, .. }
+        if breach.to_string().contains("only for the library's `agent_head`"));
+}
+
+/// Enqueues a turn for the same box between the reads of a delivery and its write, three times.
+struct Interrupted {
+    driver: Driver<Clerk>,
+    agents: Agents,
+    deliveries: Count,
+}
+
+impl Handler for Interrupted {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        let delivers = matches!(head, AnyAgentHead::Running(_));
+        let next = self.driver.handle(head, task).await?;
+        if delivers {
+            let number = u64::try_from(self.deliveries.add())?;
+            if number < 3 {
+                self.agents.enqueue(new_turn("planner", 2 + number, 1)).await?;
+            }
+        }
+        Ok(next)
+    }
+}
+
+/// What a model has answered is paid for.
+#[test]
+fn a_delivery_that_meets_a_new_turn_is_repeated_without_the_agent() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let (driver, deliveries) = (Driver(Clerk::default()), Count::default());
+        let handler = Interrupted { driver, agents: agents.clone(), deliveries };
+        settle(worker(&store).handler(handler)).await;
+
+        let (moves, _) = story(&store, "planner").await;
+        assert_eq!(moves, ["dispatch", "claim", "deliver"].repeat(4));
+        let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+        let bodies: Vec<_> = cards.into_iter().map(|(_, body)| body).collect();
+        assert_eq!(bodies, [0, 1, 2, 3].map(|call| json!({ "call": call })));
+    });
+}
+
+/// Says that it was called for a turn, and never ends.
+struct Asleep(Arc<Notify>);
+
+impl Handler for Asleep {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, _: &mut Task) -> Handled<AnyAgentHead> {
+        if !matches!(head, AnyAgentHead::Running(_)) {
+            return Ok(Next::Wait);
+        }
+        self.0.notify_one();
+        std::future::pending().await
+    }
+}
+
+/// A worker that takes over, and stops before it has done anything, does not hide that the one
+/// before may still be at work.
+#[test]
+fn a_takeover_that_is_given_back_still_raises_the_epoch() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let hold = Arc::new((Notify::new(), Notify::new()));
+        let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let lease = Duration::from_mins(30);
+        let first = worker(&store).lease(lease).handler(Driver(frozen)).start();
+        notified(&hold.0).await;
+        hand.pass(lease * 2);
+        let called = Arc::new(Notify::new());
+        let asleep = Asleep(Arc::clone(&called));
+        let second = worker(&store).grace(Duration::ZERO).handler(asleep).start();
+        notified(&called).await;
+        second.stop().await.unwrap();
+        settle(clerks(&store)).await;
+        hold.1.notify_one();
+        first.stop().await.unwrap();
+
+        let (moves, events) = story(&store, "planner").await;
+        assert_eq!(moves, ["dispatch", "claim", "reclaim", "deliver"]);
+        assert_eq!(events[0].epoch, 2);
+        assert_eq!(agents.cards(BoxId(id(1)), 100).await.unwrap().len(), 1);
+    });
+}
