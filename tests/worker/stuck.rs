@@ -19,9 +19,9 @@ const TEXT: &str = "nothing can move the machine while its handler waits: return
                     `#[stable]` (it has no open call or child, no deadline, no message, and no move for a person)";
 
 /// What operators read.
-const REPORT: &str = "report this to its developers, and requeue it when they have changed its program (its \
-                      handler waits, but it has no open call or child, no deadline, no message, and no move \
-                      for a person)";
+const REPORT: &str = "its handler waits, but it has no open call or child, no deadline, no message, and no move \
+                      for a person; report this to its developers, and requeue it when they have changed its \
+                      program";
 
 fn requeues(id: Id) -> NextStep {
     NextStep::Requeue { id, messages: Vec::new() }

@@ -52,9 +52,9 @@ const WITHOUT_WORKER: &str =
 
 /// Why a machine that nothing can move stands still, and what to do about it, for operators; the
 /// repair of its program is in [`Cause::Stuck`](crate::store::Cause::Stuck).
-pub(super) const STUCK: &str = "report this to its developers, and requeue it when they have changed its program (its \
-                                handler waits, but it has no open call or child, no deadline, no message, and no \
-                                move for a person)";
+pub(super) const STUCK: &str = "its handler waits, but it has no open call or child, no deadline, no message, and no \
+                                move for a person; report this to its developers, and requeue it when they have \
+                                changed its program";
 
 impl<A: Audience> Detail<A> {
     /// `None` if it has ended. `need` is the need of a worker, if it is for a worker to make the
