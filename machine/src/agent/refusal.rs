@@ -67,7 +67,7 @@ pub enum TurnRefusal {
     #[error("the tool and the id of call {member} have 1 to {MAX_NAME} bytes; close it")]
     BadName { member: MemberId },
     /// `submit_result` is called.
-    #[error("`submit_result` is not a call to make; deliver its arguments, or close it")]
+    #[error("`submit_result` ends the turn and cannot be run; deliver its arguments, or close it")]
     SubmitResult,
     /// The model has been told often enough that fields are missing.
     #[error("turn {turn} has rejected {MAX_REJECTED} results; deliver a failure")]
