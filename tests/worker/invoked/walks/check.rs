@@ -63,6 +63,8 @@ struct Told<'a> {
 /// What happened on a walk.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
+    /// Receipts that were taken.
+    pub(super) paid: usize,
     /// Outcomes of calls that were joined.
     pub(super) joined: usize,
     /// Calls that ended with their visit.
@@ -124,6 +126,7 @@ impl Told<'_> {
             ("paid", Some(call)) => {
                 self.takes(call);
                 assert!(self.has_paid(call), "{call} has a receipt, and was not paid");
+                self.counts.paid += 1;
             }
             ("paid", None) => panic!("a receipt of no call"),
             ("refused", call) => {

@@ -194,6 +194,7 @@ async fn each_outcome_is_taken_once_by_its_visit_whoever_dies() {
         walk.is_as_shown(&lines);
         let history = committed(&walk.store).await;
         let counts = check::check(&walk.store, walk.tour, &history, &lines).await;
+        all.paid += counts.paid;
         all.joined += counts.joined;
         all.withdrawn += counts.withdrawn;
         all.declined += counts.declined;
@@ -203,6 +204,8 @@ async fn each_outcome_is_taken_once_by_its_visit_whoever_dies() {
     }
     eprintln!("{walks} walks, {kills} kills, {all:?}");
     assert!(kills > 0, "no worker was killed");
+    // The twins of approvals and of receipts change such walks.
+    assert!(all.paid > 0, "no receipt was taken");
     let has_all = all.joined > 0 && all.withdrawn > 0 && all.declined > 0;
     assert!(walks < MANY || has_all, "something never happens in {walks} walks: {all:?}");
 }

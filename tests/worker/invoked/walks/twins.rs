@@ -29,10 +29,10 @@ fn is_closed(entry: &Entry) -> bool {
     matches!(CallFact::of(entry), Some(CallFact::Closed { .. }))
 }
 
-/// As if a call that ended CANCELLED had begun.
+/// Without the entry that closed it, a call that ended CANCELLED seems to have begun.
 #[tokio::test]
 #[should_panic(expected = "begins after its visit")]
-async fn a_call_that_begins_late_and_is_cancelled_is_found() {
+async fn a_cancelled_call_without_its_closing_entry_is_found() {
     check_spoiled(|history| history.retain(|(_, entry)| !is_closed(entry))).await;
 }
 
