@@ -1,22 +1,13 @@
 //! Decisions on the command line: the question and the report. The acts themselves are in
 //! `surfaces::acts`.
 
-use std::{sync::Arc, time::Duration};
-
-use machine::{
-    Id,
-    contract::{Action, Call, Contract, NoReceipt, ToolSpec, service_fn},
-    effects::StateError,
-    store::LoadError,
-    view::Label,
-};
+use machine::{Id, effects::StateError, store::LoadError, view::Label};
 use machine_tests::{
-    actors::{ann, reasoning_node, tool_node},
+    actors::{ann, tool_node},
     assert_err,
-    samples::{answers, contradicted, pending_mail, receipt},
+    samples::{contradicted, receipt},
 };
 use serde_json::json;
-use tokio::sync::Notify;
 
 use crate::surfaces::{Place, end};
 
@@ -213,103 +204,6 @@ async fn a_decision_stands_when_its_output_fails() {
     }
 }
 
-/// The doubt of a dropped call names the process to restart.
-#[tokio::test]
-async fn a_call_that_was_cut_off_names_its_process() {
-    let place = Place::new().await;
-    let mut pending = pending_mail("bob@example.com");
-    place.store.create(&mut pending).await.unwrap();
-    let doubt = pending.id();
-    let called = Arc::new(Notify::new());
-    let calling = Arc::clone(&called);
-    let hangs = service_fn(move |_: &Call<Action>| {
-        calling.notify_one();
-        Box::pin(std::future::pending())
-    });
-    tokio::select! {
-        answered = place.store.perform::<Action>(pending, hangs, tool_node()) => {
-            panic!("{answered:?}")
-        }
-        () = called.notified() => {}
-    }
-    place.store.recover().await.unwrap();
-
-    let process = format!("in process {} on ", std::process::id());
-    let listed = place.run(&["list"]);
-    let listed = listed.done().split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = listed.replace(" │ │ │ │ │ ", " ");
-    assert!(text.contains("cut off ") && text.contains(" s ago"), "{text}");
-    let concern = &place.json(&["list"])["attention"]["concerns"][0];
-    assert_eq!(concern["open_call"]["process"]["pid"], std::process::id());
-    assert!(concern["open_call"]["cut_off_at"].is_i64(), "{concern}");
-    let refused = place.run(&["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"]);
-    refused.failed(1, &process);
-    refused.failed(1, "restart that process and answer then");
-    assert_eq!(place.label(doubt).await, Label::InDoubt);
-}
-
-/// "It did not take effect" is offered once it is accepted. Before, the person reads why not, and
-/// is not asked.
-#[tokio::test]
-async fn not_applied_is_offered_once_it_is_accepted() {
-    let place = Place::new().await;
-    let tool = ToolSpec::irreversible("email", "send").unwrap();
-    let tool = tool.settling_time(Duration::from_hours(1));
-    let arguments = json!({ "to": "bob@example.com" }).to_string();
-    let contract = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap();
-    let settling = place.doubt_of(contract).await;
-    let running = place.running("eve@example.com").await;
-    let fenced = place.run(&["fence", &end(running), "--as", "ann", "--yes"]);
-    fenced.shows(&[
-        &format!("confirm {running} applied"),
-        "its call may still be running in process",
-    ]);
-    assert!(!fenced.out.contains("not-applied --as"), "{fenced:?}");
-    for (id, open, refused) in [
-        (
-            settling,
-            "can still take effect until 20",
-            "can still take effect: by the clock of the store",
-        ),
-        (running, "may still be running in process ", "may still be running in process "),
-    ] {
-        let shown = place.run(&["show", &end(id)]);
-        shown.shows(&[open, &format!("confirm {id} applied --as NAME")]);
-        assert!(!shown.out.contains("not-applied --as"), "{shown:?}");
-        // Without `--yes`, it would ask.
-        place.run(&["confirm", &end(id), "not-applied", "--as", "ann"]).failed(1, refused);
-        assert_eq!(place.label(id).await, Label::InDoubt);
-    }
-    let listed = place.run(&["list"]);
-    listed.shows(&["can still take effect until 20", "may still be running in process "]);
-    assert!(!listed.out.contains("not-applied --as"), "{listed:?}");
-    let settles_at = place.json(&["show", &end(settling)])["open_call"]["settles_at"].take();
-    assert!(settles_at.as_i64().is_some_and(|at| at > place.store.now()), "{settles_at}");
-    let id = end(settling);
-    place.run(&["confirm", &id, "not-applied", "--override", "--as", "ann", "--yes"]).done();
-    assert_eq!(place.label(settling).await, Label::Failed);
-}
-
-/// Another attempt at a child is refused, so it is not recommended.
-#[tokio::test]
-async fn the_report_of_a_finding_names_what_is_possible() {
-    let place = Place::new().await;
-    let alone = place.doubt("bob@example.com").await;
-    let (parent, gate, planned) = place.parent_of("eve@example.com").await;
-    let child = planned.id();
-    drop(machine_tests::approve(&place.store, gate, ann()).await.unwrap());
-    let unknown = answers(Err(NoReceipt::unknown("connection lost")));
-    drop(place.store.perform(planned, unknown, tool_node()).await.unwrap());
-    let prefix = place.prefix();
-    let next = [format!("retry {alone} --as NAME"), format!("show {parent}")];
-    for (id, next) in [alone, child].into_iter().zip(next) {
-        let found = place.run(&["confirm", &end(id), "not-applied", "--as", "ann", "--yes"]);
-        found.shows(&[&format!(
-            "{id} confirmed: it did not take effect; next: `{prefix} {next}`\n"
-        )]);
-    }
-}
-
 /// Only of a child that has failed, its parent decides what follows.
 #[tokio::test]
 async fn a_child_that_has_not_failed_is_not_retried() {
@@ -318,22 +212,6 @@ async fn a_child_that_has_not_failed_is_not_retried() {
     let refused = place.run(&["retry", &end(planned.id()), "--as", "ann", "--yes"]);
     refused.failed(1, "is DEFERRED, not FAILED, so it cannot be retried");
     refused.failed(1, &format!("approve {} --as NAME", gate.id()));
-}
-
-#[tokio::test]
-async fn options_that_do_not_fit_are_refused() {
-    let place = Place::new().await;
-    let doubt = end(place.doubt("bob@example.com").await);
-    for more in [
-        &["applied", "--override"][..],
-        &["applied", "--reason", "x"],
-        &["not-applied", "--receipt", "x"],
-        &["perhaps"],
-        &[],
-    ] {
-        let arguments = [&["confirm", &*doubt, "--as", "ann", "--yes"][..], more].concat();
-        assert_eq!(place.run(&arguments).code, 2, "{more:?}");
-    }
 }
 
 /// Truncation is announced, and `--whole` shows the full text before the answer.
@@ -388,7 +266,7 @@ async fn an_answer_that_was_stored_is_used() {
     let id = place.question().await;
     place.run(&["respond", &end(id), "", "--as", "ann"]).failed(2, "the response is empty");
     let question = place.store.question(id).await.unwrap();
-    drop(place.store.respond(question, "8080", machine_tests::actors::ann()).await.unwrap());
+    drop(place.store.respond(question, "8080", ann()).await.unwrap());
     place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "ann has answered");
     place.run(&["respond", &end(id), "--as", "bob"]).done();
     assert_eq!(place.json(&["show", &end(id)])["execution"]["result"], "8080");

@@ -5,6 +5,7 @@ mod chinese;
 mod clock;
 mod concerns;
 mod decisions;
+mod doubts;
 mod failures;
 mod files;
 mod growth;

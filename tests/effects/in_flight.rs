@@ -1,6 +1,6 @@
 //! Calls whose future is not all there is of them.
 
-use std::{io, path::PathBuf, sync::Mutex};
+use std::{path::PathBuf, sync::Mutex};
 
 use machine::contract;
 use machine_tests::process::{self, Process, orders, say};
@@ -16,8 +16,6 @@ on_file! {
     a_refusal_of_a_part_does_not_end_what_was_cut_off,
     an_answer_through_a_guard_counts_after_the_future_is_gone,
     a_receipt_comes_before_the_caller_has_stopped_waiting,
-    an_end_that_may_leave_something_behind_is_a_cut,
-    an_end_that_leaves_nothing_behind_is_no_cut,
 }
 
 type Guard = contract::InFlight<Action>;
@@ -25,7 +23,7 @@ type Guard = contract::InFlight<Action>;
 type Answers = Box<dyn FnOnce() -> ToolAnswer<Action> + Send>;
 
 /// Hands out a guard, and then answers; without an answer it hangs.
-struct Service<const CONFINED: bool> {
+pub(super) struct Service<const CONFINED: bool> {
     guard: Mutex<Option<oneshot::Sender<Guard>>>,
     answer: Mutex<Option<Answers>>,
 }
@@ -45,7 +43,7 @@ impl<const CONFINED: bool> Perform<Action> for Service<CONFINED> {
     }
 }
 
-fn service<const CONFINED: bool>(
+pub(super) fn service<const CONFINED: bool>(
     answer: Option<Answers>,
 ) -> (Service<CONFINED>, oneshot::Receiver<Guard>) {
     let (guard, handed_out) = oneshot::channel();
@@ -54,7 +52,7 @@ fn service<const CONFINED: bool>(
 }
 
 /// Performs a mail whose service answers so, which leaves a doubt. Returns it, and the guard.
-async fn performed<const CONFINED: bool>(
+pub(super) async fn performed<const CONFINED: bool>(
     place: &Place,
     answer: impl FnOnce() -> ToolAnswer<Action> + Send + 'static,
 ) -> (InDoubt, Guard) {
@@ -75,7 +73,7 @@ async fn dropped<const CONFINED: bool>(store: &Store, id: Id) -> Guard {
     }
 }
 
-fn lost() -> ToolAnswer<Action> {
+pub(super) fn lost() -> ToolAnswer<Action> {
     Err(NoReceipt::unknown("no reply"))
 }
 
@@ -83,11 +81,11 @@ fn refuses() -> ToolAnswer<Action> {
     Err(NoReceipt::not_applied("the box is full"))
 }
 
-fn still_running() -> ToolAnswer<Action> {
+pub(super) fn still_running() -> ToolAnswer<Action> {
     Err(NoReceipt::still_running("the queue has it"))
 }
 
-fn panics() -> ToolAnswer<Action> {
+pub(super) fn panics() -> ToolAnswer<Action> {
     std::panic::resume_unwind(Box::new("as the test says"))
 }
 
@@ -97,7 +95,7 @@ async fn refused(place: &Place, doubt: InDoubt) -> (InDoubt, EffectError) {
     (refused.machine, refused.reason)
 }
 
-async fn is_cut_off(place: &Place, doubt: InDoubt) -> InDoubt {
+pub(super) async fn is_cut_off(place: &Place, doubt: InDoubt) -> InDoubt {
     let (doubt, reason) = refused(place, doubt).await;
     assert_is!(reason, EffectError::CutOff { .. });
     doubt
@@ -233,94 +231,6 @@ async fn a_receipt_comes_before_the_caller_has_stopped_waiting(place: Place) {
     assert_is!(place.performed(mail("bob"), service).await,
         Settled::Completed(done) if done.state().result == "250 queued");
     thread.join().unwrap();
-}
-
-/// Waits in a place that is not asynchronous.
-fn on_another_runtime<T: Send>(future: impl Future<Output = T> + Send) -> T {
-    let run = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-        runtime.unwrap().block_on(future)
-    };
-    std::thread::scope(|scope| scope.spawn(run).join().unwrap())
-}
-
-/// An error with a cause.
-#[derive(Debug, thiserror::Error)]
-#[error("the bank client failed")]
-struct Wrapped(#[source] Box<dyn std::error::Error + Send + Sync>);
-
-fn elapsed() -> tokio::time::error::Elapsed {
-    on_another_runtime(async {
-        let never = std::future::pending::<()>();
-        tokio::time::timeout(Duration::ZERO, never).await.unwrap_err()
-    })
-}
-
-fn join_error() -> tokio::task::JoinError {
-    on_another_runtime(async {
-        let task = tokio::spawn(std::future::pending::<()>());
-        task.abort();
-        task.await.unwrap_err()
-    })
-}
-
-/// An answer, with its name.
-type Case = (&'static str, fn() -> ToolAnswer<Action>);
-
-/// A wait that was given up, a task that failed, also converted through other errors, a panic, and
-/// a service that says so. Only the last one counts for a service that is confined to its future,
-/// too.
-async fn an_end_that_may_leave_something_behind_is_a_cut(place: Place) {
-    let answers: [Case; 10] = [
-        ("still running", still_running),
-        ("elapsed", || Err(elapsed())?),
-        ("elapsed, from", || Err(io::Error::from(elapsed()))?),
-        ("elapsed, other", || Err(io::Error::other(elapsed()))?),
-        ("elapsed, nested", || Err(Wrapped(Box::new(io::Error::other(elapsed()))))?),
-        // Pointers hand on the source of the error and not the error.
-        ("elapsed, shared", || Err(Wrapped(Box::new(Arc::new(elapsed()))))?),
-        ("elapsed, boxed", || Err(Wrapped(Box::new(Box::new(elapsed()))))?),
-        ("a task", || Err(join_error())?),
-        ("a task, nested", || Err(Wrapped(Box::new(join_error())))?),
-        ("a panic", panics),
-    ];
-    for (what, answer) in answers {
-        let open = place.another().await;
-        let (doubt, guard) = performed::<false>(&open, answer).await;
-        drop(guard);
-        assert_eq!(open.parked(doubt.execution().id()).await, Liveness::CutOff, "{what}");
-        open.confirm(is_cut_off(&open, doubt).await).await;
-
-        let confined = place.another().await;
-        let (doubt, guard) = performed::<true>(&confined, answer).await;
-        drop(guard);
-        if what == "still running" {
-            let _ = is_cut_off(&confined, doubt).await;
-        } else {
-            let _ = confined.deny(doubt).await;
-        }
-    }
-    // A guard can say so, too.
-    let (doubt, guard) = performed::<true>(&place, lost).await;
-    guard.answer(still_running());
-    let _ = is_cut_off(&place, doubt).await;
-}
-
-/// An error of the system, such as a connection that timed out, has ended.
-async fn an_end_that_leaves_nothing_behind_is_no_cut(place: Place) {
-    let errors: [fn() -> ToolAnswer<Action>; 3] = [
-        || Err(io::Error::from_raw_os_error(110))?,
-        || Err(io::Error::new(io::ErrorKind::TimedOut, "connection timed out"))?,
-        || Err(io::Error::other("connection reset"))?,
-    ];
-    for error in errors {
-        let (service, guard) = service::<false>(Some(Box::new(error)));
-        drop(guard);
-        let settled = place.performed(mail("bob"), service).await;
-        let Settled::InDoubt(doubt) = settled else { panic!("{settled:?}") };
-        assert_eq!(place.parked(doubt.execution().id()).await, Liveness::Ended);
-        let _ = place.deny(doubt).await;
-    }
 }
 
 /// The answer of a guard is on disk once the store is closed, though its future is gone. The last

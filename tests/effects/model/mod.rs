@@ -7,6 +7,7 @@ mod act;
 mod call;
 mod check;
 mod ends;
+mod evidence;
 mod explored;
 mod gates;
 mod possible;
