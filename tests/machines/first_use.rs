@@ -2,17 +2,10 @@
 //! that a library exports, and an elevator. Each field is declared once. (The other two are a turn
 //! of an agent and the orchestrator.)
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use machine::{actor::GraphRunner, machine};
 use machine_tests::actors::graph_runner;
-use proc_macro2::{TokenStream, TokenTree};
-use syn::{
-    Field, Item, Meta, Token,
-    parse::{ParseStream, Parser},
-};
-
-use crate::machines::{orchestrator, turn};
 
 /// A pod on a node.
 #[machine(
@@ -139,78 +132,6 @@ enum Elevator {
 
     #[on(repaired => Open)]
     Stuck,
-}
-
-/// The fields that a machine declares in its source, in `fields(..)` or in a state: each as often
-/// as it is written.
-fn written(source: &str, machine: &str) -> Vec<String> {
-    let file = syn::parse_file(source).unwrap();
-    let is_it = |item| match item {
-        Item::Enum(item) => Some(item).filter(|item| item.ident == machine),
-        _ => None,
-    };
-    let declared = file.items.into_iter().find_map(is_it).unwrap();
-    let mut fields: Vec<Field> =
-        declared.variants.into_iter().flat_map(|state| state.fields).collect();
-    for attribute in &declared.attrs {
-        let Meta::List(options) = &attribute.meta else { continue };
-        let options: Vec<TokenTree> = options.tokens.clone().into_iter().collect();
-        for pair in options.windows(2) {
-            if let [TokenTree::Ident(name), TokenTree::Group(group)] = pair
-                && name == "fields"
-            {
-                fields.extend(shared.parse2(group.stream()).unwrap());
-            }
-        }
-    }
-    fields.into_iter().map(|field| field.ident.unwrap().to_string()).collect()
-}
-
-/// The fields of `fields(..)`; `in` comes last.
-fn shared(input: ParseStream<'_>) -> syn::Result<Vec<Field>> {
-    let mut fields = Vec::new();
-    while !input.is_empty() {
-        if input.peek(Token![in]) {
-            input.parse::<TokenStream>()?;
-        } else {
-            fields.push(Field::parse_named(input)?);
-            input.parse::<Option<Token![,]>>()?;
-        }
-    }
-    Ok(fields)
-}
-
-/// New users wrote 95 declarations in these six machines, 65 of them copies.
-#[test]
-fn a_field_of_several_states_is_written_once() {
-    let here = include_str!("first_use.rs");
-    let machines = [
-        (here, "Pod", pod::DEFINITION),
-        (here, "Subscription", subscription::DEFINITION),
-        (here, "Retry", retry::DEFINITION),
-        (here, "Elevator", elevator::DEFINITION),
-        (include_str!("turn.rs"), "Turn", turn::DEFINITION),
-        (include_str!("orchestrator.rs"), "Orchestrator", orchestrator::DEFINITION),
-    ];
-    let (mut declared, mut copies) = (0, Vec::new());
-    for (source, name, definition) in machines {
-        let of_states: Vec<&str> = definition
-            .states
-            .iter()
-            .flat_map(|state| state.fields.iter().map(|field| &*field.name))
-            .collect();
-        let mut seen = BTreeSet::new();
-        for field in written(source, name) {
-            if !seen.insert(field.clone()) {
-                copies.push(format!("{name}::{field}"));
-            }
-        }
-        let names: BTreeSet<String> = of_states.iter().map(|name| (*name).to_owned()).collect();
-        assert_eq!(seen, names, "the source of {name} is read");
-        declared += of_states.len() - seen.len();
-    }
-    assert!(copies.len() <= 5, "{copies:?}");
-    assert_eq!(declared, 42, "what the states have a second time or more, without writing it");
 }
 
 /// Reads data in any state of the group.
