@@ -188,6 +188,9 @@ async fn due_deadlines_are_listed_and_fire_once(place: Place) {
     let forever = place.created(AnyJob::from(Job::new(limits(None)).start().next())).await;
     assert_eq!(due(&forever), (None, None), "`None` is no deadline");
 
+    let uncommitted = AnyJob::from(Job::new(limits(Some(1000))).start());
+    let refused = uncommitted.fire_deadline("expire", Millis::MAX).unwrap_err();
+    assert_eq!(refused.reason.reason(), &Reason::NotDue(1000), "it has not begun");
     clock.set(START + 999);
     assert_eq!(place.lines(&Query::new().due()).await, []);
     let load = async || place.store.load::<AnyJob>(id).await.unwrap();
