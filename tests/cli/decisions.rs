@@ -3,7 +3,7 @@
 
 use machine::{Id, effects::StateError, store::LoadError, view::Label};
 use machine_tests::{
-    actors::{ann, tool_node},
+    actors::tool_node,
     assert_err,
     samples::{contradicted, receipt},
 };
@@ -257,19 +257,6 @@ async fn a_question_resumes_with_checks() {
     let other = place.question().await;
     let warned = place.run(&["respond", &end(other), "9090", "--as", "ann", "--resuming", "1"]);
     assert!(warned.done().contains("warning: the caller resumes 1 of the session"), "{warned:?}");
-}
-
-/// An answer that was stored before resumes the question, and is not replaced.
-#[tokio::test]
-async fn an_answer_that_was_stored_is_used() {
-    let place = Place::new().await;
-    let id = place.question().await;
-    place.run(&["respond", &end(id), "", "--as", "ann"]).failed(2, "the response is empty");
-    let question = place.store.question(id).await.unwrap();
-    drop(place.store.respond(question, "8080", ann()).await.unwrap());
-    place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "ann has answered");
-    place.run(&["respond", &end(id), "--as", "bob"]).done();
-    assert_eq!(place.json(&["show", &end(id)])["execution"]["result"], "8080");
 }
 
 /// The text of an act in the operator log if the person gives no reason.
