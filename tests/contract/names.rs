@@ -39,44 +39,10 @@ fn a_name_is_a_line_of_visible_text() {
     }
     assert!(Human::new(&"é".repeat(100)).is_ok());
     assert_err!(Human::new(&"é".repeat(101)), InvalidName::TooLong);
-    let odd = [
-        '\0',
-        '\t',
-        '\n',
-        '\r',
-        '\u{7}',
-        '\u{8}',
-        '\u{1b}',
-        '\u{7f}',
-        '\u{85}',
-        '\u{9b}',
-        '\u{ad}',
-        '\u{34f}',
-        '\u{61c}',
-        '\u{115f}',
-        '\u{180e}',
-        '\u{200b}',
-        '\u{200d}',
-        '\u{200e}',
-        '\u{200f}',
-        '\u{2028}',
-        '\u{2029}',
-        '\u{202a}',
-        '\u{202e}',
-        '\u{2060}',
-        '\u{2066}',
-        '\u{2069}',
-        '\u{3164}',
-        '\u{fe00}',
-        '\u{feff}',
-        '\u{ffa0}',
-        '\u{fff9}',
-        '\u{1d173}',
-        '\u{e0001}',
-        '\u{e0041}',
-        '\u{e0100}',
-    ];
-    for odd in odd {
+    let odd = "\0\t\n\r\u{7}\u{8}\u{1b}\u{7f}\u{85}\u{9b}\u{ad}\u{34f}\u{61c}\u{115f}\u{180e}\u{200b}\
+               \u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\
+               \u{3164}\u{fe00}\u{feff}\u{ffa0}\u{fff9}\u{1d173}\u{e0001}\u{e0041}\u{e0100}";
+    for odd in odd.chars() {
         let name = format!("ann{odd}");
         assert_err!(Human::new(&name), InvalidName::Invisible(found) if *found == odd);
         assert_err!(Actors::issue(&name), InvalidName::Invisible(found) if *found == odd);
