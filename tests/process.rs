@@ -6,12 +6,15 @@ use std::{
     os::unix::{fs::MetadataExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     time::Duration,
 };
 
 use rustix::process::{Pid, Signal, WaitOptions, geteuid, getpid, kill_process, waitpid};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::STUCK;
 
@@ -225,6 +228,31 @@ pub fn die() {
     kill_process(getpid(), Signal::KILL).unwrap();
     // No thread of this process returns to the test.
     std::thread::park();
+}
+
+/// The act of a child at a fail point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Act {
+    /// It [dies](die).
+    Kill,
+    /// It [freezes](freeze).
+    Freeze,
+}
+
+impl Act {
+    /// Does it in this process when it passes the fail point, once it has passed it `before` times.
+    pub fn at(self, point: &str, before: usize) {
+        let passed = AtomicUsize::new(0);
+        let act = move || {
+            if passed.fetch_add(1, Ordering::SeqCst) == before {
+                match self {
+                    Self::Kill => die(),
+                    Self::Freeze => freeze(),
+                }
+            }
+        };
+        fail::cfg_callback(point, act).unwrap();
+    }
 }
 
 /// A folder for temporary files that every user can reach: the usual one or, where other users

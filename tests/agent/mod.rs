@@ -1,9 +1,11 @@
 //! Agent turns: what their protocol writes and refuses, a model of what can happen, and the queue
-//! in a file.
+//! in a file, also with workers that are killed and frozen.
 
 mod batches;
 mod heads;
 mod model;
+#[cfg(unix)]
+mod processes;
 mod queue;
 mod refusals;
 mod schedules;

@@ -5,7 +5,6 @@ use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
@@ -23,7 +22,7 @@ use machine_tests::{actors::ann, stores::close};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    process::{Process, between_commits, die, freeze, orders},
+    process::{Act, Process, between_commits, orders},
     support::{assert_file_intact, block_on, new_file},
 };
 
@@ -111,20 +110,13 @@ impl Perform<Charge> for Bank {
     }
 }
 
-/// What happens at the place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Act {
-    Kill,
-    Freeze,
-}
-
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Orders {
     file: PathBuf,
     order: Id,
     charges: Vec<u32>,
     finds: bool,
-    /// The point, and how often it is passed before.
+    /// The fail point, and how often it is passed before.
     at: Option<(Act, String, usize)>,
 }
 
@@ -152,17 +144,8 @@ async fn works() {
     let orders: Orders = orders();
     let store = open(&orders.file).await;
     let order: AnyOrder = store.load(orders.order).await.unwrap();
-    if let Some((act, point, before)) = orders.at.clone() {
-        let passed = AtomicUsize::new(0);
-        let callback = move || {
-            if passed.fetch_add(1, Ordering::SeqCst) == before {
-                match act {
-                    Act::Kill => die(),
-                    Act::Freeze => freeze(),
-                }
-            }
-        };
-        fail::cfg_callback(point, callback).unwrap();
+    if let Some((act, point, before)) = &orders.at {
+        act.at(point, *before);
     }
     if matches!(order, AnyOrder::Cart(_)) {
         let place = Message::new(&orders.event(), ann()).unwrap();

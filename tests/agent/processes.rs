@@ -1,0 +1,228 @@
+//! Workers in other processes that are killed, or frozen and thawed later (TN-9). Each turn that
+//! was acknowledged ends once.
+
+use std::{
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+};
+
+use machine::{
+    agent::{
+        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver, TurnId,
+        TurnStatus,
+    },
+    clock::Millis,
+    worker::{Failure, Handled, Handler, Task},
+};
+use machine_tests::{
+    hand::START,
+    stores::{assert_intact, close},
+};
+use serde_json::json;
+
+use super::{
+    queue::{staff, story},
+    support::{agent, id, new_turn, turn},
+};
+use crate::{
+    process::{Act, Process, orders, say},
+    worker::prelude::{
+        Count, Deserialize, Duration, Hand, Next, OpenOptions, STUCK, Serialize, Store, worker,
+    },
+};
+
+/// The turns of the planner, which write to one box.
+const TURNS: [u64; 2] = [1, 2];
+
+/// Longer than a test.
+const LEASE: Duration = Duration::from_hours(1);
+
+/// When the leases have ended.
+const LATER: Millis = START + 2 * 3_600_000;
+
+struct Scribe;
+
+impl Agent for Scribe {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+        fail::fail_point!("turn-step");
+        Ok(Deliverable::Done(json!({})))
+    }
+}
+
+/// Passes a fail point between the decision about a transition and its write. Counts those for
+/// which the worker believed in its lease, and so writes them.
+struct Watched {
+    driver: Driver<Scribe>,
+    tried: Count,
+}
+
+impl Handler for Watched {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        let next = self.driver.handle(head, task).await?;
+        if let Next::Commit(_) = next {
+            fail::fail_point!("turn-decided");
+            if task.is_valid() {
+                self.tried.add();
+            }
+        }
+        Ok(next)
+    }
+}
+
+/// Runs turns until none is left. Returns the number of transitions that were tried.
+async fn run(store: &Store) -> usize {
+    let tried = Count::default();
+    let handler = Watched { driver: Driver(Scribe), tried: tried.clone() };
+    worker(store).lease(LEASE).handler(handler).run_until_idle().await.unwrap();
+    tried.get()
+}
+
+async fn open(file: &Path, now: Millis) -> Store {
+    OpenOptions::new().clock(Hand::at(now)).sqlite(file).await.unwrap()
+}
+
+async fn add(agents: &Agents, number: u64) {
+    agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Orders {
+    file: PathBuf,
+    /// Its clock stands still.
+    now: Millis,
+    /// The turns that it adds.
+    adds: Vec<u64>,
+    /// The fail point, and how often it is passed before.
+    at: Option<(Act, String, usize)>,
+}
+
+/// Adds turns and says the number of each, runs all that are there, and says how many transitions
+/// it has tried.
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn works() {
+    let Orders { file, now, adds, at } = orders();
+    let store = open(&file, now).await;
+    if let Some((act, point, before)) = at {
+        act.at(&point, before);
+    }
+    for number in adds {
+        add(&Agents::of(&store), number).await;
+        say(&number);
+    }
+    say(&run(&store).await);
+    close(store).await;
+}
+
+fn start(file: &Path, now: Millis, adds: &[u64], at: Option<(Act, &str, usize)>) -> Process {
+    let at = at.map(|(act, point, before)| (act, point.to_owned(), before));
+    let orders = Orders { file: file.to_owned(), now, adds: adds.to_vec(), at };
+    Process::start("agent::processes::works", &orders)
+}
+
+/// The turns that have ended, each once: with one event, and one deliverable in its box. No other
+/// turn is there.
+async fn ended(store: &Store) -> Vec<TurnId> {
+    let agents = Agents::of(store);
+    let (_, events) = story(store, "planner").await;
+    let ended: Vec<_> = events.iter().map(|it| (it.turn, it.deliverable)).collect();
+    let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+    let cards: Vec<_> = cards.iter().map(|(card, _)| (card.turn, card.header.id)).collect();
+    assert_eq!(cards, ended);
+    let mut records = Vec::new();
+    for turn in TURNS.map(turn) {
+        match agents.turn(turn).await.unwrap().map(|record| record.status) {
+            Some(TurnStatus::Delivered { deliverable, .. }) => records.push((turn, deliverable)),
+            Some(status) => panic!("{turn} is left: {status:?}"),
+            None => {}
+        }
+    }
+    assert_eq!(records, ended);
+    assert!(agents.queued(&agent("planner"), 100).await.unwrap().is_empty());
+    assert_eq!(agents.head(&agent("planner")).await.unwrap().active, None);
+    assert_intact(store).await;
+    ended.into_iter().map(|(turn, _)| turn).collect()
+}
+
+/// A is frozen when it has decided about a transition, or before. B takes over, and delivers. A
+/// thaws, and believes in its lease: the store refuses what it writes.
+#[tokio::test]
+async fn a_thawed_worker_writes_nothing() {
+    // The claim, the step, the delivery, and the dispatch of the next turn; and the number of
+    // transitions that A tries, of which the last is refused.
+    for (point, before, tried) in [
+        ("turn-decided", 0, 1),
+        ("turn-step", 0, 2),
+        ("turn-decided", 1, 2),
+        ("turn-decided", 2, 3),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent.db");
+        let store = open(&file, START).await;
+        let agents = staff(&store).await;
+        for number in TURNS {
+            add(&agents, number).await;
+        }
+        let mut a = start(&file, START, &[], Some((Act::Freeze, point, before)));
+        a.freeze_between_commits(&file);
+        // Enqueueing has dispatched the first turn, and the last one that A tries is not written.
+        assert_eq!(story(&store, "planner").await.0.len(), tried, "{point} {before}");
+
+        let mut b = start(&file, LATER, &[], None);
+        b.hear::<usize>();
+        b.join();
+        let (moves, events) = story(&store, "planner").await;
+        // A may still be at work on the turn if it has claimed it.
+        let is_reclaimed = tried == 2;
+        let mut expected = ["dispatch", "claim", "deliver"].repeat(TURNS.len());
+        if is_reclaimed {
+            expected.insert(2, "reclaim");
+        }
+        assert_eq!(moves, expected, "{point} {before}");
+        let epochs: Vec<_> = events.iter().map(|it| it.epoch).collect();
+        assert_eq!(epochs, if is_reclaimed { [2, 3] } else { [1, 2] });
+
+        a.thaw();
+        assert_eq!(a.hear::<usize>(), tried, "{point} {before}");
+        a.join();
+        assert_eq!(story(&store, "planner").await, (moves, events));
+        assert_eq!(ended(&store).await, TURNS.map(turn));
+    }
+}
+
+/// Kills a process that adds turns and runs them; a fresh worker runs what it has left. Returns
+/// `false` if the process has never come there.
+async fn killed(point: &str, before: usize) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let store = open(&file, START).await;
+    staff(&store).await;
+    store.close().await.unwrap();
+
+    let mut process = start(&file, START, &TURNS, Some((Act::Kill, point, before)));
+    let added = TURNS.into_iter().map_while(|_| process.hear_until_end().map(turn));
+    let added: Vec<TurnId> = added.collect();
+    let status = process.ended();
+    assert!(status.success() || status.signal().is_some(), "{point} {before}: {status}");
+
+    let store = open(&file, LATER).await;
+    tokio::time::timeout(STUCK, run(&store)).await.expect("the worker rests");
+    let ended = ended(&store).await;
+    assert!(ended.starts_with(&added), "{point} {before}: {added:?} were added, {ended:?} ended");
+    !status.success()
+}
+
+/// Between the decision about a transition and its write, in the step, in a transaction that has
+/// written a card, and after each commit: those of the queue, of the lease, and of the transitions.
+#[tokio::test]
+async fn a_killed_worker_loses_no_turn() {
+    for point in ["turn-decided", "turn-step", "store-line", "store-committed"] {
+        let mut before = 0;
+        while killed(point, before).await {
+            before += 1;
+        }
+        assert!(before >= TURNS.len(), "{point}: {before}");
+    }
+}
