@@ -5,7 +5,6 @@ use std::{
     collections::BTreeMap,
     fmt, fs,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -16,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::{
     machines::Meter,
-    process::{Process, die, freeze, orders, say},
+    process::{Act, Process, orders, say},
     support::{assert_file_intact, assert_intact, block_on, lines, new_file, options},
 };
 
@@ -35,27 +34,14 @@ enum Said {
     Written,
 }
 
-/// The way in which a child ends at a fail point.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-enum Ends {
-    Killed,
-    Frozen,
-}
-
 /// Creates the file, and writes one machine.
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn creates() {
-    let (file, point): (PathBuf, Option<(String, Ends)>) = orders();
-    if let Some((point, ends)) = point {
-        let ended = AtomicBool::new(false);
-        let end = move || match ends {
-            Ends::Killed => die(),
-            // Once: opening tries again.
-            Ends::Frozen if !ended.swap(true, Ordering::SeqCst) => freeze(),
-            Ends::Frozen => {}
-        };
-        fail::cfg_callback(point, end).unwrap();
+    let (file, point): (PathBuf, Option<(String, Act)>) = orders();
+    if let Some((point, act)) = point {
+        // Frozen once: opening tries again.
+        act.at(&point, 0);
     }
     say(&Said::Ready);
     // Its timeout runs while it is frozen, and the others may be slow.
@@ -155,40 +141,40 @@ impl Scene {
     }
 
     /// Runs a child until some moment; then it gets a signal, or has given itself one.
-    fn ends(&mut self, before: Before, file: &Path, ends: Ends) -> (Process, Option<&'static str>) {
+    fn ends(&mut self, before: Before, file: &Path, act: Act) -> (Process, Option<&'static str>) {
         let points = before.points();
         if !points.is_empty() && self.random.percent(25) {
             let point = *self.random.pick(points);
-            let mut child = start(file, Some((point, ends)));
-            match ends {
-                Ends::Killed => {
+            let mut child = start(file, Some((point, act)));
+            match act {
+                Act::Kill => {
                     let said = child.hear_until_end::<Said>();
                     assert!(said.is_none(), "{point} was not reached: {said:?}");
                 }
-                Ends::Frozen => child.freeze(),
+                Act::Freeze => child.freeze(),
             }
             return (child, Some(point));
         }
-        (self.ends_at_random(before, file, ends), None)
+        (self.ends_at_random(before, file, act), None)
     }
 
-    fn ends_at_random(&mut self, before: Before, file: &Path, ends: Ends) -> Process {
+    fn ends_at_random(&mut self, before: Before, file: &Path, act: Act) -> Process {
         let mut child = start(file, None);
         let most = usize::try_from(self.most[&before].as_micros()).unwrap();
         let until = Instant::now() + Duration::from_micros(self.random.below(most.max(1)) as u64);
         while Instant::now() < until {
             std::hint::spin_loop();
         }
-        match ends {
-            Ends::Killed => child.cut_short(),
-            Ends::Frozen => child.stop(),
+        match act {
+            Act::Kill => child.cut_short(),
+            Act::Freeze => child.stop(),
         }
         child
     }
 }
 
 /// A child that is about to create the file.
-fn start(file: &Path, point: Option<(&str, Ends)>) -> Process {
+fn start(file: &Path, point: Option<(&str, Act)>) -> Process {
     let mut child = Process::start("created::creates", &(file, point));
     child.hear::<Said>();
     child
@@ -261,7 +247,7 @@ fn files(file: &Path) -> Vec<(String, u64)> {
 }
 
 /// Everything works, and no trace of the interrupted operation is left.
-fn works(file: &Path, least: usize, ends: Ends, round: &dyn fmt::Debug) {
+fn works(file: &Path, least: usize, act: Act, round: &dyn fmt::Debug) {
     let store = match opened(options().must_exist().sqlite(file), round) {
         Ok(store) => store,
         // There was no store yet.
@@ -283,7 +269,7 @@ fn works(file: &Path, least: usize, ends: Ends, round: &dyn fmt::Debug) {
     assert_file_intact(file);
     let mut left = files(file);
     // Opening that gave up on a frozen process may still read the log, which is then left empty.
-    if ends == Ends::Frozen {
+    if act == Act::Freeze {
         left.retain(|(name, len)| !name.ends_with("-shm") && (!name.ends_with("-wal") || *len > 0));
     }
     assert!(left.len() == 1, "{round:?}: {left:?}");
@@ -296,7 +282,7 @@ fn a_process_is_killed_while_it_creates_a_file() {
     for number in 0..rounds() {
         let before = scene.before();
         let (_folder, file) = scene.file(before);
-        let (mut child, point) = scene.ends(before, &file, Ends::Killed);
+        let (mut child, point) = scene.ends(before, &file, Act::Kill);
         let mut written = 0;
         while let Some(said) = child.hear_until_end::<Said>() {
             written += usize::from(matches!(said, Said::Written));
@@ -304,7 +290,7 @@ fn a_process_is_killed_while_it_creates_a_file() {
         child.ended();
         let round = (number, before, point, files(&file));
         reads(&file, before, &mut figures, false, &round);
-        works(&file, before.machines() + written, Ends::Killed, &round);
+        works(&file, before.machines() + written, Act::Kill, &round);
         figures.written += written;
         figures.rounds += 1;
     }
@@ -318,7 +304,7 @@ fn a_process_is_frozen_while_it_creates_a_file() {
     for number in 0..rounds() {
         let before = scene.before();
         let (_folder, file) = scene.file(before);
-        let (mut child, point) = scene.ends(before, &file, Ends::Frozen);
+        let (mut child, point) = scene.ends(before, &file, Act::Freeze);
         let round = (number, before, point, files(&file));
         reads(&file, before, &mut figures, true, &round);
         match opened(impatient().sqlite(&file), &round) {
@@ -338,7 +324,7 @@ fn a_process_is_frozen_while_it_creates_a_file() {
         // Its next steps succeed.
         while !matches!(child.hear::<Said>(), Said::Written) {}
         child.kill();
-        works(&file, before.machines() + 1, Ends::Frozen, &round);
+        works(&file, before.machines() + 1, Act::Freeze, &round);
         figures.rounds += 1;
     }
     eprintln!("within {:?}: {figures:?}", scene.most);
@@ -352,10 +338,10 @@ fn several_processes_create_one_file() {
     for number in 0..rounds() {
         let before = *scene.random.pick(&[Before::Missing, Before::Empty]);
         let (_folder, file) = scene.file(before);
-        let nowhere = None::<(String, Ends)>;
+        let nowhere = None::<(String, Act)>;
         let start = || Process::start("created::creates", &(&file, &nowhere));
         let mut others = [start(), start()];
-        let mut killed = scene.ends_at_random(before, &file, Ends::Killed);
+        let mut killed = scene.ends_at_random(before, &file, Act::Kill);
         for other in &mut others {
             while !matches!(other.hear::<Said>(), Said::Written) {}
         }
