@@ -15,7 +15,7 @@ use machine_tests::{STUCK, assert_err, samples::mail};
 
 use crate::{
     machines::{Meter, meter::Counting},
-    process::{Process, freeze, orders, say},
+    process::{Act, Process, orders, say},
     support::{
         applied, assert_file_intact, assert_intact, begun, block_on, history, lines, new_file,
         options, status,
@@ -33,13 +33,7 @@ async fn freezes() {
     let store = options().sqlite(file).await.unwrap();
     let mut meter = store.resume::<Counting>(id).await.unwrap().add("frozen".to_owned());
     let mut new = Meter::new().add("frozen".to_owned());
-    let mut first = true;
-    let once = std::sync::Mutex::new(move || {
-        if std::mem::take(&mut first) {
-            freeze();
-        }
-    });
-    fail::cfg_callback(point, move || once.lock().unwrap()()).unwrap();
+    Act::Freeze.at(&point, 0);
     let written = store.batch().create(&mut new).commit(&mut meter).write().await;
     say(&written.map(|()| new.id()).map_err(|error| error.to_string()));
 }
