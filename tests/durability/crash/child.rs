@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicU64, Ordering},
 };
 
 use machine::{
@@ -18,7 +18,7 @@ use super::{
     slot::Slot,
 };
 use crate::{
-    process::{die, orders, say},
+    process::{Act, orders, say},
     support::options,
 };
 
@@ -26,14 +26,8 @@ use crate::{
 #[ignore = "another test runs it as another process"]
 async fn works() {
     let orders: Orders = orders();
-    if let Some((point, times)) = orders.point.clone() {
-        let passed = AtomicUsize::new(0);
-        let kill = move || {
-            if passed.fetch_add(1, Ordering::SeqCst) + 1 == times {
-                die();
-            }
-        };
-        fail::cfg_callback(point, kill).unwrap();
+    if let Some((point, before)) = &orders.point {
+        Act::Kill.at(point, *before);
     }
     let mut random = Random::new(orders.seed);
     let store = options().sqlite(&orders.file).await.unwrap();

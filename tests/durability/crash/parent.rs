@@ -93,13 +93,13 @@ impl Drop for Context {
 
 fn point(random: &mut Random) -> (String, usize) {
     let name = *random.pick(&POINTS);
-    let times = match name {
+    let before = match name {
         // Closing is rare.
-        "store-close" | "store-closed" => 1 + random.below(3),
-        "store-checkpoint" | "store-checkpointed" => 1 + random.below(4),
-        _ => 1 + random.below(60),
+        "store-close" | "store-closed" => random.below(3),
+        "store-checkpoint" | "store-checkpointed" => random.below(4),
+        _ => random.below(60),
     };
-    (name.to_owned(), times)
+    (name.to_owned(), before)
 }
 
 /// Runs a child until it is killed, and returns the signal that killed it.

@@ -14,7 +14,7 @@ pub(super) struct Orders {
     pub(super) operations: usize,
     /// The number of characters added to the text of a transition, so that checkpoints happen.
     pub(super) padding: usize,
-    /// The child kills itself when it comes to this fail point for the n-th time.
+    /// The fail point at which the child kills itself, and how often it is passed before.
     pub(super) point: Option<(String, usize)>,
 }
 
