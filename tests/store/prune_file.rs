@@ -1,16 +1,13 @@
 //! Pruning a file: what an edit cannot make up, other processes, and crashes.
 
-use std::{
-    path::PathBuf,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::path::PathBuf;
 
 use machine::store::{CommitError, OpenOptions, Query, Store};
 use machine_tests::{
     STUCK,
     actors::ann,
     assert_err,
-    process::{Process, die, orders},
+    process::{Act, Process, orders},
     samples::{mail, pending_mail},
 };
 
@@ -152,21 +149,21 @@ async fn a_killed_pruning_leaves_no_half() {
     newest(&place).await;
     let before = place.assert_intact().await;
     let mut killed = 0;
-    for (point, times) in [
-        ("store-pruned-line", 1),
-        ("store-prune", 3),
-        ("store-prune", 200),
-        ("store-commit", 1),
-        ("store-committed", 1),
-        ("store-prune", 30),
-        ("store-committed", 1),
-        ("store-commit", 1),
+    for (point, passed) in [
+        ("store-pruned-line", 0),
+        ("store-prune", 2),
+        ("store-prune", 199),
+        ("store-commit", 0),
+        ("store-committed", 0),
+        ("store-prune", 29),
+        ("store-committed", 0),
+        ("store-commit", 0),
     ] {
-        let orders = (place.file(), point, times);
+        let orders = (place.file(), point, passed);
         let mut other = Process::start("store::prune_file::prunes_and_dies", &orders);
         killed += usize::from(!other.ended().success());
         let report = place.assert_intact().await;
-        assert_eq!(report.entries + report.pruned, before.entries, "{point} {times}");
+        assert_eq!(report.entries + report.pruned, before.entries, "{point} {passed}");
         for line in lines(&place.store, &Query::new()).await {
             assert_eq!(place.entries(line.id).await.len() as u64, line.version);
         }
@@ -180,14 +177,8 @@ async fn a_killed_pruning_leaves_no_half() {
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
 async fn prunes_and_dies() {
-    let (file, point, times): (PathBuf, String, usize) = orders();
-    let passed = AtomicUsize::new(0);
-    fail::cfg_callback(point, move || {
-        if passed.fetch_add(1, Ordering::SeqCst) + 1 == times {
-            die();
-        }
-    })
-    .unwrap();
+    let (file, point, before): (PathBuf, String, usize) = orders();
+    Act::Kill.at(&point, before);
     let store = Store::sqlite(file).await.unwrap();
     store.prune(&everything(), ann()).await.unwrap();
 }
