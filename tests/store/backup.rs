@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
     pin::pin,
     process::ExitStatus,
-    sync::atomic::{AtomicUsize, Ordering},
     task::Poll,
     time::{Duration, Instant},
 };
@@ -19,7 +18,7 @@ use machine_tests::{
     STUCK,
     actors::tool_node,
     assert_err,
-    process::{Process, die, orders, say, wait},
+    process::{Act, Process, orders, say, wait},
     samples::{Ticket, mail, pending_mail, read},
     stores::assert_intact,
 };
@@ -347,16 +346,7 @@ async fn copies() {
             };
             fail::cfg_callback("backup-copied", waits).unwrap();
         }
-        "backup-step" => {
-            let steps = AtomicUsize::new(0);
-            let third = move || {
-                if steps.fetch_add(1, Ordering::SeqCst) == 2 {
-                    die();
-                }
-            };
-            fail::cfg_callback("backup-step", third).unwrap();
-        }
-        point => fail::cfg_callback(point, die).unwrap(),
+        point => Act::Kill.at(point, if point == "backup-step" { 2 } else { 0 }),
     }
     let store = OpenOptions::new().read_only(file).await.unwrap();
     if let Err(error) = store.backup(copy, |_| {}).await {
