@@ -15,6 +15,7 @@ use machine::{
 use tokio::sync::Notify;
 
 pub mod actors;
+pub mod book;
 pub mod cluster;
 pub mod forge;
 pub mod hand;

@@ -1,23 +1,16 @@
-//! A bank that writes down what it receives, and whose client may die.
+//! A bank that writes down what it receives.
 
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use machine::contract::{Attempt, EffectType};
+use machine_tests::book;
 use serde_json::Value;
 
 use super::programs::{Meaning, Pay, Version};
 use crate::worker::prelude::*;
 
-/// When a process dies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Moment {
-    BeforePaying,
-    AfterPaying,
-}
+/// Fail points before and after it has received a call.
+pub(super) const POINTS: [&str; 2] = ["bank-asked", "bank-paid"];
 
 /// A call that the bank has received.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,36 +23,23 @@ pub(super) struct Line {
 pub(super) struct Bank {
     /// The file of the store.
     pub(super) file: PathBuf,
-    pub(super) dies: Option<Moment>,
 }
 
 /// All calls that the bank has received.
 pub(super) fn lines(file: &Path) -> Vec<Line> {
-    let text = fs::read_to_string(file.with_extension("paid")).unwrap_or_default();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-impl Bank {
-    fn dies(&self, moment: Moment) {
-        if self.dies == Some(moment) {
-            std::process::abort();
-        }
-    }
+    book::lines(&file.with_extension("paid"))
 }
 
 impl<V: Version, E: EffectType> Perform<Pay<V, E>> for Bank {
     async fn perform(&self, call: &Call<Pay<V, E>>) -> Answer {
-        self.dies(Moment::BeforePaying);
+        fail::fail_point!("bank-asked");
         let line = Line {
             execution: call.execution_id,
             arguments: serde_json::to_value(&call.arguments)?,
             meaning: call.arguments.0.meaning(),
         };
-        let line = format!("{}\n", serde_json::to_string(&line)?);
-        let paid = self.file.with_extension("paid");
-        let mut paid = fs::OpenOptions::new().create(true).append(true).open(paid)?;
-        paid.write_all(line.as_bytes())?;
-        self.dies(Moment::AfterPaying);
+        book::add(&self.file.with_extension("paid"), &line)?;
+        fail::fail_point!("bank-paid");
         Ok(Applied::new("paid"))
     }
 

@@ -25,13 +25,16 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use self::{
-    bank::{Bank, Line, Moment, lines},
+    bank::{Bank, Line, POINTS, lines},
     programs::{Meaning, Program, programs},
 };
-use crate::worker::{
-    approved::needs_attention,
-    prelude::*,
-    process::{Process, close, orders},
+use crate::{
+    process::Act,
+    worker::{
+        approved::needs_attention,
+        prelude::*,
+        process::{Process, close, orders},
+    },
 };
 
 /// The kills of one pair, which set nothing aside.
@@ -49,7 +52,8 @@ struct Orders {
     now: i64,
     is_irreversible: bool,
     program: String,
-    dies: Moment,
+    /// The fail point at which it dies.
+    point: String,
 }
 
 struct Pair<'a> {
@@ -153,7 +157,7 @@ impl<'a> Pair<'a> {
     }
 
     fn worker(&self, store: &Store, program: &Program) -> Worker {
-        (program.work)(store, Bank { file: self.file(), dies: None })
+        (program.work)(store, Bank { file: self.file() })
     }
 
     /// The beginning of the text of why this program does not run the call.
@@ -208,13 +212,12 @@ impl<'a> Pair<'a> {
     async fn step(&mut self) {
         let program = if self.random.percent(70) { self.new } else { self.old };
         let is_killed = self.kills < KILLS && self.random.percent(25);
-        let moments = [Moment::BeforePaying, Moment::AfterPaying];
-        let dies = is_killed.then(|| *self.random.pick(&moments));
+        let dies = is_killed.then(|| *self.random.pick(&POINTS));
         self.works(&program, dies).await;
     }
 
     /// A worker runs, here or in a process that dies when it pays. Checks what became of the call.
-    async fn works(&mut self, program: &Program, dies: Option<Moment>) {
+    async fn works(&mut self, program: &Program, dies: Option<&str>) {
         let (before, count) = (self.state().await, lines(&self.file()).len());
         let is_asked = self.is_irreversible && before != "pending";
         let refusal = match &*before {
@@ -223,7 +226,7 @@ impl<'a> Pair<'a> {
             _ => None,
         };
         match dies {
-            Some(moment) => self.may_die(program, moment).await,
+            Some(point) => self.may_die(program, point).await,
             None => self.rests(program, refusal.is_none()).await,
         }
         let (after, received) = (self.state().await, lines(&self.file()));
@@ -238,9 +241,7 @@ impl<'a> Pair<'a> {
         }
         let expected = match (&*before, dies) {
             ("completed" | "failed" | "cancelled", _) => (&*before, count),
-            ("pending", Some(moment)) => {
-                ("running", count + usize::from(moment == Moment::AfterPaying))
-            }
+            ("pending", Some(point)) => ("running", count + usize::from(point == POINTS[1])),
             (_, None) if is_asked && count == 0 => ("failed", 0),
             (_, None) if is_asked => ("completed", count),
             (_, None) => ("completed", count + 1),
@@ -266,10 +267,10 @@ impl<'a> Pair<'a> {
         panic!("{} does not end the call: {}", program.name, self.stored);
     }
 
-    async fn may_die(&mut self, program: &Program, dies: Moment) {
+    async fn may_die(&mut self, program: &Program, point: &str) {
         let (program, is_irreversible) = (program.name.to_owned(), self.is_irreversible);
-        let (file, now) = (self.file(), self.hand.now());
-        let orders = Orders { file, now, is_irreversible, program, dies };
+        let (file, now, point) = (self.file(), self.hand.now(), point.to_owned());
+        let orders = Orders { file, now, is_irreversible, program, point };
         let process = Process::start("worker::versions::pays_or_dies", &orders);
         let has_ended = tokio::task::spawn_blocking(|| process.ended_well()).await.unwrap();
         self.kills += usize::from(!has_ended);
@@ -337,12 +338,13 @@ impl<'a> Pair<'a> {
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn pays_or_dies() {
-    let Orders { file, now, is_irreversible, program, dies } = orders();
+    let Orders { file, now, is_irreversible, program, point } = orders();
+    Act::Kill.at(&point, 0);
     let options = OpenOptions::new().clock(Hand::at(now));
     let store = options.sqlite(&file).await.unwrap();
     let mut programs = programs(is_irreversible).into_iter();
     let program = programs.find(|it| it.name == program).unwrap();
-    runs((program.work)(&store, Bank { file, dies: Some(dies) })).await;
+    runs((program.work)(&store, Bank { file })).await;
 }
 
 #[tokio::test]
