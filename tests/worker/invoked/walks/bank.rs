@@ -1,26 +1,12 @@
-//! A bank whose payments are lines of a file, and whose client may die.
+//! A bank whose payments are lines of a file.
 
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use machine::contract::Attempt;
+use machine_tests::book;
 
 use super::table::{AnyTour, Event, Pay};
 use crate::worker::prelude::*;
-
-/// When a process dies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Moment {
-    BeforePaying,
-    AfterPaying,
-    /// So long after its start.
-    After {
-        ms: u64,
-    },
-}
 
 /// A payment.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,24 +22,16 @@ pub(super) struct Bank {
     pub(super) tour: Id,
     /// What Ann says to the tour while the bank pays.
     pub(super) says: Vec<Event>,
-    pub(super) dies: Option<Moment>,
 }
 
 /// All payments.
 pub(super) fn lines(file: &Path) -> Vec<Line> {
-    let text = fs::read_to_string(file.with_extension("paid")).unwrap_or_default();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    book::lines(&file.with_extension("paid"))
 }
 
 impl Bank {
     pub(super) fn worker(self) -> Worker {
         worker(&self.store).machine::<AnyTour>().tool::<Pay>(self)
-    }
-
-    fn dies(&self, moment: Moment) {
-        if self.dies == Some(moment) {
-            std::process::abort();
-        }
     }
 }
 
@@ -66,13 +44,10 @@ impl Perform<Pay> for Bank {
         }
         // The tour may take it before the bank has paid.
         tokio::time::sleep(Duration::from_millis(5)).await;
-        self.dies(Moment::BeforePaying);
+        fail::fail_point!("bank-asked");
         let line = Line { execution: call.execution_id, stage: call.arguments.stage };
-        let line = format!("{}\n", serde_json::to_string(&line).unwrap());
-        let paid = self.file.with_extension("paid");
-        let mut paid = fs::OpenOptions::new().create(true).append(true).open(paid)?;
-        paid.write_all(line.as_bytes())?;
-        self.dies(Moment::AfterPaying);
+        book::add(&self.file.with_extension("paid"), &line)?;
+        fail::fail_point!("bank-paid");
         Ok(Applied::new("paid"))
     }
 

@@ -15,14 +15,13 @@ use machine_tests::random::{Random, setting};
 use tempfile::TempDir;
 
 use self::{
-    bank::{Bank, Line, Moment},
+    bank::{Bank, Line},
     check::Counts,
     table::{AnyTour, Event, Pay, Tour},
 };
-use crate::worker::{
-    leave::committed,
-    prelude::*,
-    process::{Process, orders},
+use crate::{
+    process::{Act, Process, die, orders},
+    worker::{leave::committed, prelude::*},
 };
 
 /// The kills of one walk, which set nothing aside.
@@ -33,6 +32,15 @@ const MANY: usize = 200;
 
 /// The rounds in which a walk comes to its end once nothing disturbs it.
 const ROUNDS: usize = 100;
+
+/// When a process dies.
+#[derive(Debug, Serialize, Deserialize)]
+enum Moment {
+    /// At this fail point.
+    At(String),
+    /// So long after its start.
+    After { ms: u64 },
+}
 
 /// What a worker in another process is to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,8 +126,8 @@ impl<'a> Walk<'a> {
             return;
         }
         let dies = match self.random.below(3) {
-            0 => Moment::BeforePaying,
-            1 => Moment::AfterPaying,
+            0 => Moment::At("bank-asked".to_owned()),
+            1 => Moment::At("bank-paid".to_owned()),
             _ => Moment::After { ms: self.random.number() % 40 },
         };
         let (now, tour) = (self.hand.now(), self.tour);
@@ -131,7 +139,7 @@ impl<'a> Walk<'a> {
 
     fn bank(&self, says: Vec<Event>) -> Bank {
         let (store, tour) = (self.store.clone(), self.tour);
-        Bank { store, file: file(&self.folder), tour, says, dies: None }
+        Bank { store, file: file(&self.folder), tour, says }
     }
 
     /// Nothing disturbs it any more.
@@ -167,15 +175,16 @@ impl<'a> Walk<'a> {
 #[ignore = "another test runs it as another process"]
 async fn drives_or_dies() {
     let Orders { file, now, tour, says, dies } = orders();
-    if let Moment::After { ms } = dies {
-        std::thread::spawn(move || {
+    match dies {
+        Moment::At(point) => Act::Kill.at(&point, 0),
+        Moment::After { ms } => drop(std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(ms));
-            std::process::abort();
-        });
+            die();
+        })),
     }
     let options = OpenOptions::new().clock(Hand::at(now));
     let store = options.sqlite(&file).await.unwrap();
-    let bank = Bank { store, file, tour, says, dies: Some(dies) };
+    let bank = Bank { store, file, tour, says };
     bank.worker().run_until_idle().await.unwrap();
 }
 
