@@ -2,8 +2,6 @@
 //! file.
 
 use std::{
-    fs::OpenOptions,
-    io::Write,
     path::{Path, PathBuf},
     sync::Mutex,
     time::Duration,
@@ -13,7 +11,7 @@ use machine::{
     contract::{Answer, Applied, Attempt, Call, NoReceipt, Outcome, Perform, Tool},
     worker::{Handled, Next, Task},
 };
-use machine_tests::actors::graph_runner;
+use machine_tests::{actors::graph_runner, book};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -34,15 +32,12 @@ impl Lines {
         self.0.join("agent.db")
     }
 
-    /// Adds a line, in one write. It stays if the process is killed after that.
     fn add(&self, file: &str, line: &str) -> std::io::Result<()> {
-        let mut file = OpenOptions::new().append(true).create(true).open(self.0.join(file))?;
-        file.write_all(format!("{line}\n").as_bytes())
+        book::add(&self.0.join(file), &line)
     }
 
     pub(crate) fn of(&self, file: &str) -> Vec<String> {
-        let text = std::fs::read_to_string(self.0.join(file)).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
+        book::lines(&self.0.join(file))
     }
 }
 
