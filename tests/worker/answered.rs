@@ -4,8 +4,6 @@
 use std::{
     collections::BTreeSet,
     fmt,
-    fs::{self, File},
-    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -13,6 +11,7 @@ use machine::{
     contract::{CallError, OrRefused, Outcome},
     worker::{Handled, Task},
 };
+use machine_tests::book;
 use proptest::{prelude::*, test_runner::TestRunner};
 use tokio::runtime::Runtime;
 
@@ -82,9 +81,7 @@ struct Bank {
 impl Perform<Pay> for Bank {
     async fn perform(&self, call: &Call<Pay>) -> Answer<Paid, Declined> {
         let Pay { number, visit } = call.arguments;
-        let mut book = File::options().create(true).append(true).open(&self.book).unwrap();
-        // In one write, because the calls of other sales write at the same time.
-        book.write_all(format!("{number} {visit}\n").as_bytes()).unwrap();
+        book::add(&self.book, &(number, visit)).unwrap();
         self.answers[number][visit].clone().or_refused().map(Applied::new)
     }
 }
@@ -178,13 +175,10 @@ async fn come_back_after_crashes(file: &Path, answers: &[Answers], stops: &[Vec<
         assert_eq!(sale.state().taken, outcomes(&answers[*sale.number()]));
     }
     // No call was made twice.
-    let book = fs::read_to_string(file.with_extension("book")).unwrap();
-    let mut calls: Vec<_> = book.lines().map(str::to_owned).collect();
+    let mut calls: Vec<(usize, usize)> = book::lines(&file.with_extension("book"));
     calls.sort_unstable();
-    let all = (0..answers.len()).flat_map(|sale| (0..VISITS).map(move |it| format!("{sale} {it}")));
-    let mut all: Vec<_> = all.collect();
-    all.sort_unstable();
-    assert_eq!(calls, all);
+    let all = (0..answers.len()).flat_map(|sale| (0..VISITS).map(move |visit| (sale, visit)));
+    assert_eq!(calls, all.collect::<Vec<_>>());
 }
 
 #[test]
