@@ -2,8 +2,6 @@
 //! step. The bank counts the charges.
 
 use std::{
-    fs,
-    io::Write,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -18,7 +16,7 @@ use machine::{
     store::{Delivery, Message, OpenOptions, Query, Store},
     worker::Worker,
 };
-use machine_tests::{actors::ann, stores::close};
+use machine_tests::{actors::ann, book, stores::close};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -77,13 +75,6 @@ struct Bank {
     finds: bool,
 }
 
-impl Bank {
-    fn charges(file: &Path) -> Vec<String> {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-}
-
 impl Perform<Charge> for Bank {
     async fn perform(&self, call: &Call<Charge>) -> Answer {
         fail::fail_point!("bank-asked");
@@ -91,8 +82,7 @@ impl Perform<Charge> for Bank {
         if cents > 1000 {
             return Err(NoReceipt::not_applied("no money"));
         }
-        let mut file = fs::File::options().append(true).create(true).open(&self.file)?;
-        file.write_all(format!("{cents}\n").as_bytes())?;
+        book::add(&self.file, &cents)?;
         fail::fail_point!("bank-charged");
         Ok(Applied::new(format!("receipt {cents}")))
     }
@@ -102,7 +92,7 @@ impl Perform<Charge> for Bank {
         if !self.finds {
             return Err(NoReceipt::unknown("the bank cannot be asked"));
         }
-        if Self::charges(&self.file).contains(&cents.to_string()) {
+        if book::lines(&self.file).contains(&cents) {
             Ok(Applied::new(format!("receipt {cents}")))
         } else {
             Err(NoReceipt::not_applied("there is no such charge"))
@@ -180,9 +170,9 @@ async fn placed(charges: &[u32], finds: bool) -> (tempfile::TempDir, Orders) {
 async fn agree(orders: &Orders, has_ended: bool) {
     let store = open(&orders.file).await;
     let order: AnyOrder = store.load(orders.order).await.unwrap();
-    let charged = Bank::charges(&orders.bank());
+    let charged: Vec<u32> = book::lines(&orders.bank());
     for cents in &orders.charges {
-        let count = charged.iter().filter(|it| **it == cents.to_string()).count();
+        let count = charged.iter().filter(|it| *it == cents).count();
         assert!(count <= 1, "{orders:?}: charged twice: {charged:?}");
         let is_there = count == 1;
         match &order {
