@@ -2,12 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    process::{Child, Command},
+    path::{Path, PathBuf},
     thread,
 };
 
 use machine::{machine, store::OpenOptions};
-use machine_tests::{STUCK, random::Random};
+use machine_tests::{
+    STUCK,
+    process::{Process, orders},
+    random::Random,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -25,11 +29,8 @@ enum Counter {
     Even { count: u64 },
 }
 
-const FILE: &str = "MACHINE_HTTP_FILE";
-const COUNT: &str = "MACHINE_HTTP_COUNT";
-
 /// Makes transitions of a new machine.
-async fn write(file: &str, count: usize) {
+async fn write(file: &Path, count: usize) {
     let store = OpenOptions::new().busy_timeout(STUCK).sqlite(file).await.unwrap();
     let mut counter = Counter::new(0);
     store.create(&mut counter).await.unwrap();
@@ -40,18 +41,11 @@ async fn write(file: &str, count: usize) {
     store.close().await.unwrap();
 }
 
-/// A separate process, started by the test below.
 #[tokio::test]
-async fn writer() {
-    if let (Ok(file), Ok(count)) = (std::env::var(FILE), std::env::var(COUNT)) {
-        write(&file, count.parse().unwrap()).await;
-    }
-}
-
-fn process(file: &str, count: usize) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "http::cuts::writer"]).env(FILE, file).env(COUNT, count.to_string());
-    command.stdout(std::process::Stdio::null()).spawn().unwrap()
+#[ignore = "another test runs it as another process"]
+async fn writes() {
+    let (file, count): (PathBuf, usize) = orders();
+    write(&file, count).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,10 +53,10 @@ async fn a_client_that_is_cut_sees_each_transition_once_in_order() {
     let transitions = setting("MACHINE_HTTP_TRANSITIONS", 2000);
     let cuts = setting("MACHINE_HTTP_CUTS", 30);
     let mut place = Place::served().await;
-    let file = place.file().to_str().unwrap().to_owned();
+    let file = place.file();
     // Two processes and two tasks, each with its own store.
     let each = transitions / 4;
-    let mut processes = [process(&file, each), process(&file, each)];
+    let processes = [(); 2].map(|()| Process::start("http::cuts::writes", &(&file, each)));
     let writers = [(); 2].map(|()| {
         let file = file.clone();
         tokio::spawn(async move { write(&file, each).await })
@@ -74,9 +68,7 @@ async fn a_client_that_is_cut_sees_each_transition_once_in_order() {
     halfway.await.unwrap();
     place.restart().await;
     let events = tokio::task::spawn_blocking(|| client.join().unwrap()).await.unwrap();
-    for process in &mut processes {
-        assert!(process.wait().unwrap().success());
-    }
+    processes.into_iter().for_each(Process::join);
     for writer in writers {
         writer.await.unwrap();
     }
