@@ -15,7 +15,7 @@ use crate::{
     },
     id::Id,
     store::{
-        backend::{Condition, FoundRow, MovedChild, Row},
+        backend::{Condition, FoundRow, Kinship, Row},
         error::LoadError,
         handle::Store,
         operation::Act,
@@ -33,7 +33,7 @@ pub(crate) struct BatchConsequences {
     /// state do not yield: then the batch is decided again.
     pub(crate) yielding: Vec<Id>,
     /// Calls that are no longer a part of an invocation.
-    pub(crate) let_go: Vec<MovedChild>,
+    pub(crate) let_go: Vec<(Id, Kinship)>,
 }
 
 /// The machine that ends with an execution.
@@ -186,8 +186,8 @@ impl Store {
                         continue;
                     }
                 }
-                let (child, position) = (call.id, None);
-                found.let_go.push(MovedChild { child, parent, since: call.since, position });
+                let let_go = Kinship { parent, since: call.since, position: None };
+                found.let_go.push((call.id, let_go));
             }
         }
         if let Some(waits) = left.waits {

@@ -12,7 +12,7 @@ use crate::{
     id::Id,
     journal::{Digest, Fact},
     store::{
-        backend::{Attempts, CallRow, MovedChild, NewChild},
+        backend::{Attempts, CallRow, Kinship, NewChild},
         error::{CommitError, LoadError},
         handle::Store,
         inbox::{message::Message, outcome::OutcomePlace, protocol::Event},
@@ -39,7 +39,7 @@ pub(super) struct Calls {
     /// The executions, and their gates.
     pub(super) new: Vec<(Option<NewChild>, Box<dyn Durable>)>,
     /// Calls of earlier entries.
-    pub(super) joined: Vec<MovedChild>,
+    pub(super) joined: Vec<(Id, Kinship)>,
     /// Outcomes that need no call.
     pub(super) events: Vec<(Id, Event)>,
 }
@@ -157,7 +157,7 @@ impl Calls {
                         Place::Joins(child) => {
                             let (parent, since) = (entry.machine, entry.since());
                             let position = Some(position);
-                            self.joined.push(MovedChild { child, parent, since, position });
+                            self.joined.push((child, Kinship { parent, since, position }));
                             continue;
                         }
                         Place::Answered(error) => json!(error),
@@ -195,7 +195,7 @@ impl Store {
     async fn place(
         &self,
         entry: &Entry,
-        joined: &[MovedChild],
+        joined: &[(Id, Kinship)],
         wanted: Option<Wanted>,
     ) -> Result<Place, EffectError> {
         let Some(Wanted { id, key, action }) = wanted else { return Ok(Place::New) };
@@ -206,7 +206,7 @@ impl Store {
             return Ok(Place::New);
         };
         let own = self.same_calls(entry, &key).await?;
-        let is_joined = |call| joined.iter().any(|it| it.child == call);
+        let is_joined = |call| joined.iter().any(|(child, _)| *child == call);
         let (by, is_applied) = match key_state(&attempts, CONTRACTS, id) {
             KeyState::Free => (None, false),
             KeyState::Held { by } => (Some(by), false),

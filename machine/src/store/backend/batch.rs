@@ -3,7 +3,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 use super::{
     claim::{AttemptChange, KeyClaim},
     crew::CrewChange,
-    inbox::{MovedChild, NewChild},
+    inbox::{Kinship, NewChild},
     record::Record,
     row::Row,
 };
@@ -37,8 +37,10 @@ pub(crate) struct WriteBatch {
     pub(crate) events: Vec<(Id, Event)>,
     /// Machines that become children: the child, and its parent.
     pub(crate) children: Vec<NewChild>,
-    /// Children whose entry or place changes. This happens before anything that the writes cause.
-    pub(crate) moved_children: Vec<MovedChild>,
+    /// Children that another entry of their parent takes over, or that are no longer a part of an
+    /// invocation, with what they are from then on. The parent stays. This happens before anything
+    /// that the writes cause.
+    pub(crate) moved_children: Vec<(Id, Kinship)>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
     /// Records, new or changed.
@@ -153,7 +155,7 @@ impl WriteBatch {
         }
         let mut left = self.clone();
         left.writes.retain(|write| !moved.contains(&write.row.id));
-        left.moved_children.retain(|it| !moved.contains(&it.child));
+        left.moved_children.retain(|(child, _)| !moved.contains(child));
         Ok(Some(left))
     }
 
@@ -221,7 +223,7 @@ impl WriteBatch {
     /// Checks whether it lets go of this call: its parent leaves the state that made it, also with
     /// `detach`.
     pub(crate) fn lets_go(&self, call: Id) -> bool {
-        self.moved_children.iter().any(|moved| moved.child == call && moved.position.is_none())
+        self.moved_children.iter().any(|(child, to)| *child == call && to.position.is_none())
     }
 }
 

@@ -137,19 +137,6 @@ pub(crate) struct NewChild {
     pub(crate) position: Option<u32>,
 }
 
-/// A child that another entry of its parent takes over, or that is no longer a part of an
-/// invocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MovedChild {
-    pub(crate) child: Id,
-    /// Its parent, which stays.
-    pub(crate) parent: Id,
-    /// As [`Child::since`].
-    pub(crate) since: u64,
-    /// As [`Child::position`].
-    pub(crate) position: Option<u32>,
-}
-
 impl Kinship {
     /// Returns whether a call that has ended is over for its parent, which came into its state with
     /// the entry of this number: an earlier entry made it, and the parent has let it go or taken
@@ -164,13 +151,6 @@ impl NewChild {
     pub(crate) fn kinship(&self, version: u64) -> Kinship {
         let Self { parent, since, position, .. } = *self;
         Kinship { parent, since: since.unwrap_or(version), position }
-    }
-}
-
-impl MovedChild {
-    pub(crate) fn kinship(&self) -> Kinship {
-        let Self { parent, since, position, .. } = *self;
-        Kinship { parent, since, position }
     }
 }
 

@@ -20,10 +20,7 @@ pub(crate) use {
     claim::{AttemptChange, Attempts, KeyClaim, SAMPLE, Wants},
     crew::{CrewChange, PinnedLog, WorkerRow},
     filter::Filter,
-    inbox::{
-        CallLine, CallRow, Kinship, Messages, MovedChild, NewChild, ReadyMachine, Schedules,
-        WorkRows,
-    },
+    inbox::{CallLine, CallRow, Kinship, Messages, NewChild, ReadyMachine, Schedules, WorkRows},
     record::{Record, Records},
     row::{Broken, FoundRow, Row, Sequenced},
 };

@@ -165,8 +165,8 @@ impl Defect {
             Self::KeepsPlace => {
                 // Their preconditions are checked.
                 memory.tamper(|data| {
-                    for moved in &mut batch.moved_children {
-                        if let Some(known) = data.works.parents.get(&moved.child) {
+                    for (child, moved) in &mut batch.moved_children {
+                        if let Some(known) = data.works.parents.get(child) {
                             (moved.since, moved.position) = (known.since, known.position);
                         }
                     }
@@ -191,8 +191,8 @@ impl Defect {
             }
             Self::MovesStrangers => {
                 memory.tamper(|data| {
-                    for moved in &mut batch.moved_children {
-                        let known = data.works.parents.get(&moved.child);
+                    for (child, moved) in &mut batch.moved_children {
+                        let known = data.works.parents.get(child);
                         moved.parent = known.map_or(moved.parent, |known| known.parent);
                     }
                 });

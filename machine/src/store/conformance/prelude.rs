@@ -18,7 +18,7 @@ pub(super) use crate::{
     journal::{Digest, Line},
     store::{
         backend::{
-            AppliedBatch, Attempts, Condition, Filter, FoundRow, Messages, MovedChild, NewChild,
+            AppliedBatch, Attempts, Condition, Filter, FoundRow, Kinship, Messages, NewChild,
             ReadyMachine, Record, Records, Rejected, Reply, Row, Schedules, StoreSettings, Wants,
             Write, WriteBatch,
         },

@@ -17,9 +17,7 @@ use crate::{
     definition::Definition,
     id::Id,
     journal::{Digest, DigestKey, EntryKind, Line},
-    store::backend::{
-        AttemptChange, KeyClaim, MovedChild, NewChild, Row, Wants, Write, WriteBatch,
-    },
+    store::backend::{AttemptChange, KeyClaim, Kinship, NewChild, Row, Wants, Write, WriteBatch},
     stored::{Hold, ToolUse},
 };
 
@@ -53,8 +51,8 @@ impl Machine {
         parent: Id,
         since: u64,
         position: Option<u32>,
-    ) -> MovedChild {
-        MovedChild { child: self.id(), parent, since, position }
+    ) -> (Id, Kinship) {
+        (self.id(), Kinship { parent, since, position })
     }
 
     pub(in crate::store) fn execution() -> Self {

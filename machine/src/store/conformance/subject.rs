@@ -66,7 +66,7 @@ impl Subject {
     }
 
     /// Moves children of a machine.
-    pub(super) async fn moves<const N: usize>(&self, moved: [MovedChild; N]) -> Kept {
+    pub(super) async fn moves<const N: usize>(&self, moved: [(Id, Kinship); N]) -> Kept {
         let moved_children = moved.into();
         self.accepts(WriteBatch { moved_children, ..batch([]) }).await.map(drop)
     }

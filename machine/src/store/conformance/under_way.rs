@@ -119,7 +119,7 @@ async fn yields(store: &Subject, parent: &mut Machine) -> Kept {
     store.adds(it.call_of(id, 3), &mut it).await?;
     let call = it.id();
     let withdrawn = |write: Write, parent: &mut Machine| WriteBatch {
-        moved_children: vec![MovedChild { child: call, parent: id, since: SINCE, position: None }],
+        moved_children: vec![(call, Kinship { parent: id, since: SINCE, position: None })],
         yielding: vec![call],
         conditions: no_call(id, None, &[]),
         ..batch([parent.update(1), write])

@@ -83,9 +83,7 @@ impl Tables {
             let version = self.find(new.parent).map_or(0, |parent| parent.row.version);
             self.works.parents.insert(new.child, new.kinship(version));
         }
-        for moved in &batch.moved_children {
-            self.works.parents.insert(moved.child, moved.kinship());
-        }
+        self.works.parents.extend(batch.moved_children.iter().copied());
         let mut outcomes = Vec::with_capacity(decided.len());
         for ((_, effects), (id, event)) in decided.into_iter().zip(&batch.events) {
             outcomes.push(effects.outcome);

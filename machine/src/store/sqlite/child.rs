@@ -36,13 +36,12 @@ pub(super) fn write(db: Keyed<'_>, batch: &WriteBatch) -> rusqlite::Result<()> {
             params![new.child.bytes(), parent.bytes(), integer(since)?, position, seal.bytes()],
         )?;
     }
-    for moved in &batch.moved_children {
-        let kinship = moved.kinship();
-        let seal = seal_of_child(db.key, moved.child, &kinship);
+    for (child, kinship) in &batch.moved_children {
+        let seal = seal_of_child(db.key, *child, kinship);
         db.run(
             "UPDATE child SET since = ?2, position = ?3, seal = ?4
                  WHERE child = (SELECT no FROM instance WHERE id = ?1)",
-            params![moved.child.bytes(), integer(kinship.since)?, kinship.position, seal.bytes()],
+            params![child.bytes(), integer(kinship.since)?, kinship.position, seal.bytes()],
         )?;
     }
     Ok(())

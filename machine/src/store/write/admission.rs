@@ -11,8 +11,8 @@ use crate::{
     journal::Digest,
     store::{
         backend::{
-            Broken, Child, Condition, Kinship, MovedChild, NewChild, OtherAttempts, Record,
-            Rejected, Write, WriteBatch,
+            Broken, Child, Condition, Kinship, NewChild, OtherAttempts, Record, Rejected, Write,
+            WriteBatch,
         },
         inbox::protocol::{Effects, Event, InboxState},
         write::{
@@ -186,7 +186,7 @@ impl WriteBatch {
                 Some(false) | None => {}
             }
         }
-        for MovedChild { child, parent, position, .. } in &self.moved_children {
+        for (child, Kinship { parent, position, .. }) in &self.moved_children {
             if stored.kinship(*child)?.is_none_or(|known| known.parent != *parent) {
                 return Err(Rejected::NotChild { id: *child, parent: *parent }.into());
             }

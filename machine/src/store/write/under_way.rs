@@ -29,7 +29,7 @@ impl WriteBatch {
         let written = self.writes.iter().filter(|it| it.attempt.is_some() || it.row.ended);
         let changed = written.map(|write| write.row.id);
         let new = self.children.iter().map(|new| new.child);
-        let moved = self.moved_children.iter().map(|moved| moved.child);
+        let moved = self.moved_children.iter().map(|(child, _)| *child);
         let changed: Vec<Id> = changed.chain(new).chain(moved).collect();
         for call in stored.open_calls(parent)?.into_iter().chain(changed) {
             if !except.contains(&call) && self.is_under_way(stored, (parent, since), call)? {
@@ -80,8 +80,8 @@ impl WriteBatch {
 
     /// The relation of a machine to its parent after this batch.
     fn kinship_after<L: Lookup>(&self, stored: &L, child: Id) -> Result<Option<Kinship>, L::Error> {
-        if let Some(moved) = self.moved_children.iter().rfind(|it| it.child == child) {
-            return Ok(Some(moved.kinship()));
+        if let Some((_, moved)) = self.moved_children.iter().rfind(|(id, _)| *id == child) {
+            return Ok(Some(*moved));
         }
         match self.children.iter().find(|it| it.child == child) {
             // A call names its entry.

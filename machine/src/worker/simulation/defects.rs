@@ -58,7 +58,7 @@ impl Defect {
         let current = |id: Id| stored(id).map_or(0, |work| work.token);
         let mut before = None;
         let mut asleep = Vec::new();
-        let joins = batch.moved_children.iter().any(|it| it.position.is_some());
+        let joins = batch.moved_children.iter().any(|(_, it)| it.position.is_some());
         for (id, event) in &mut batch.events {
             match (self, event) {
                 (Self::RescueByTime, Event::Claim(Claim { token, .. })) => *token = current(*id),
@@ -142,7 +142,7 @@ fn leave_calls(batch: &mut WriteBatch) {
     if batch.writes.iter().any(|write| write.row.machine == tour::DEFINITION.name) {
         let is_call = |row: &Row| row.machine == "execution";
         batch.writes.retain(|write| !is_call(&write.row) || write.row.status != "cancelled");
-        batch.moved_children.retain(|it| it.position.is_some());
+        batch.moved_children.retain(|(_, it)| it.position.is_some());
     }
 }
 

@@ -133,7 +133,7 @@ impl Ledger {
         };
         let of_states = batch.children.iter().filter(|it| it.position.is_some());
         self.parents.extend(of_states.map(|it| (it.child, it.parent)));
-        if batch.moved_children.iter().any(|it| it.position.is_some()) {
+        if batch.moved_children.iter().any(|(_, it)| it.position.is_some()) {
             self.count("calls that were joined");
         }
         let mut new = Vec::new();
