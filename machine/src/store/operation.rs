@@ -36,21 +36,6 @@ pub struct Operation {
     pub outcome: Option<String>,
 }
 
-/// A new line of the operator log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NewOperation {
-    /// The name of the person.
-    pub(crate) by: String,
-    /// The interface, such as `cli`.
-    pub(crate) via: &'static str,
-    /// Such as `approve`.
-    pub(crate) operation: String,
-    pub(crate) machines: Vec<Id>,
-    /// More about it, without payloads and secrets. It is cut at 1 KiB.
-    pub(crate) detail: String,
-    pub(crate) outcome: String,
-}
-
 /// An operator's action on a machine. The batch that performs it also writes its line of the
 /// operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,11 +69,12 @@ impl Act {
         merged
     }
 
-    /// Its line of the operator log.
-    pub(crate) fn line(self, store: &Store, outcome: &str) -> NewOperation {
+    /// Its line of the operator log, which gets its number and its time when it is written.
+    pub(crate) fn line(self, store: &Store, outcome: &str) -> Operation {
         let Self { by, operation, machines, detail } = self;
-        let (operation, outcome) = (operation.to_owned(), outcome.to_owned());
-        NewOperation { by, via: store.via, operation, machines, detail, outcome }
+        let (via, operation) = (store.via.to_owned(), operation.to_owned());
+        let outcome = Some(outcome.to_owned());
+        Operation { number: 0, at: 0, by, via, operation, machines, detail, outcome }
     }
 }
 
@@ -115,15 +101,13 @@ const MAX_BYTES: usize = 1024;
 /// At the end of a text that was cut.
 const CUT: &str = "…";
 
-impl NewOperation {
-    pub(crate) fn numbered(self, number: u64, at: Millis) -> Operation {
-        let Self { by, via, operation, machines, detail, outcome } = self;
-        let (detail, outcome) = (bounded(&detail), Some(bounded(&outcome)));
-        Operation { number, at, by, via: via.to_owned(), operation, machines, detail, outcome }
-    }
-}
-
 impl Operation {
+    /// As it is written: with a number and a time, and without what is too long.
+    pub(crate) fn numbered(self, number: u64, at: Millis) -> Self {
+        let (detail, outcome) = (bounded(&self.detail), self.outcome.as_deref().map(bounded));
+        Self { number, at, detail, outcome, ..self }
+    }
+
     /// Shows that the operation is as it was written.
     pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
         let machines: Vec<u8> = self.machines.iter().flat_map(|id| *id.bytes()).collect();
@@ -181,7 +165,7 @@ impl Store {
 
     /// Writes a line of the operator log that no other write has with it. After an error the line
     /// may be there.
-    pub(crate) async fn operation(&self, operation: NewOperation) -> Result<(), Unavailable> {
+    pub(crate) async fn operation(&self, operation: Operation) -> Result<(), Unavailable> {
         let batch = WriteBatch { log: vec![operation], ..self.new_batch() };
         // It has no preconditions, so nothing in it can be rejected.
         self.inner.backend.apply(batch).await.map(drop)

@@ -17,7 +17,7 @@ use crate::{
             limits::MAX_QUEUED,
             protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
         },
-        operation::NewOperation,
+        operation::Operation,
         upkeep::pruning::Candidate,
     },
     stored::{Requirement, ToolUse},
@@ -52,7 +52,7 @@ pub(crate) struct WriteBatch {
     /// Machines to prune. A machine that must not be pruned is kept, and the rest is written.
     pub(crate) prune: Vec<Candidate>,
     /// The records for the operator log.
-    pub(crate) log: Vec<NewOperation>,
+    pub(crate) log: Vec<Operation>,
     /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
     /// The machines whose writes are left out if they are in another version by then, after all

@@ -1,7 +1,7 @@
 //! The operator log keeps who did what, in order, each with its outcome, whatever is pruned.
 
 use super::prelude::*;
-use crate::store::operation::{NewOperation, Operation};
+use crate::store::operation::Operation;
 
 pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
@@ -48,14 +48,16 @@ async fn of_events(store: &Subject, model: &mut Vec<Operation>) -> Kept {
     pages(store, model).await
 }
 
-fn operation(number: u64, outcome: &str) -> NewOperation {
-    NewOperation {
+fn operation(number: u64, outcome: &str) -> Operation {
+    Operation {
+        number: 0,
+        at: 0,
         by: "ann@example.com".to_owned(),
-        via: ["cli", "http"][usize::from(number.is_multiple_of(2))],
+        via: ["cli", "http"][usize::from(number.is_multiple_of(2))].to_owned(),
         operation: "approve".to_owned(),
         machines: (0..number % 4).map(|_| Id::fresh()).collect(),
         detail: format!("é {number}'"),
-        outcome: outcome.to_owned(),
+        outcome: Some(outcome.to_owned()),
     }
 }
 

@@ -1,12 +1,9 @@
 use super::Tables;
-use crate::{
-    clock::Millis,
-    store::operation::{NewOperation, Operation},
-};
+use crate::{clock::Millis, store::operation::Operation};
 
 impl Tables {
     /// Writes a line into the operator log.
-    pub(super) fn log(&mut self, operation: &NewOperation, now: Millis) {
+    pub(super) fn log(&mut self, operation: &Operation, now: Millis) {
         let number = self.operations.len() as u64 + 1;
         self.operations.push(operation.clone().numbered(number, now));
     }

@@ -58,14 +58,16 @@ fn options() -> OpenOptions {
     OpenOptions::new().key([3; 32])
 }
 
-fn operation(name: &str) -> NewOperation {
-    NewOperation {
+fn operation(name: &str) -> Operation {
+    Operation {
+        number: 0,
+        at: 0,
         by: "ann@example.com".to_owned(),
-        via: "cli",
+        via: "cli".to_owned(),
         operation: name.to_owned(),
         machines: vec![Id::fresh(), Id::fresh()],
         detail: "reason: wrong address".to_owned(),
-        outcome: "done".to_owned(),
+        outcome: Some("done".to_owned()),
     }
 }
 
@@ -123,8 +125,8 @@ async fn pages_end() {
 async fn long_texts_are_cut() {
     let place = Place::new().await;
     for text in ["é".repeat(5000), "x".repeat(MAX_BYTES + 1), "x".repeat(MAX_BYTES)] {
-        let (detail, outcome) = (text.clone(), text.clone());
-        let long = NewOperation { detail, outcome, ..operation("send") };
+        let (detail, outcome) = (text.clone(), Some(text.clone()));
+        let long = Operation { detail, outcome, ..operation("send") };
         place.store.operation(long).await.unwrap();
         let found = all(&place.store).await.swap_remove(0);
         assert_eq!(found.outcome.as_ref(), Some(&found.detail));

@@ -13,11 +13,11 @@ use crate::{
     journal::DigestKey,
     store::{
         backend::{Broken, Operated},
-        operation::{NewOperation, Operation},
+        operation::Operation,
     },
 };
 
-pub(super) fn log(db: Keyed<'_>, operation: &NewOperation, now: Millis) -> rusqlite::Result<()> {
+pub(super) fn log(db: Keyed<'_>, operation: &Operation, now: Millis) -> rusqlite::Result<()> {
     let newest: i64 = db.get(
         // An edit may have made any number of one: there is always a next one.
         "SELECT coalesce(max(no), 0) FROM operation WHERE no BETWEEN 1 AND ?1",
