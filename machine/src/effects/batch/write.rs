@@ -1,4 +1,4 @@
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use tracing::field::display;
 
@@ -22,7 +22,6 @@ use crate::{
         operation::Act,
         write::{prepare::Prepared, under_way::CALLS},
     },
-    stored::Requirement,
     telemetry,
 };
 
@@ -82,7 +81,7 @@ impl Batch<'_> {
             // The machines that were added come after those of the items.
             let known = positions.get(position).and_then(|item| gates[*item].clone());
             if let Some(requirement) = store.gate_is_open(ready, &prepared, known).await? {
-                required.push(store.required(ready.write.row.id, requirement));
+                required.push(Condition::Required { by: ready.write.row.id, requirement });
             }
             store.repeats_no_child(ready).await?;
             let maker = positions.get(position).and_then(|item| maker_of(items[*item].machine()));
@@ -217,12 +216,6 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), EffectError> {
         }
     }
     Ok(())
-}
-
-impl Store {
-    pub(super) fn required(&self, by: Id, requirement: Requirement) -> Condition {
-        Condition::Required { by, requirement, clock: Arc::clone(&self.inner.clock) }
-    }
 }
 
 /// Warns of the children that the move of a handler asks to cancel, with the messages that its

@@ -63,25 +63,15 @@ pub(crate) struct WriteBatch {
     /// The clock of the store, for what is ordered by the time of the transaction, which may come
     /// later.
     pub(crate) clock: Option<Arc<dyn Clock>>,
-    pub(crate) inbox_limit: InboxLimit,
-}
-
-/// With as many queued messages, an inbox takes no more from programs and people; only tests change
-/// it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct InboxLimit(pub(crate) u32);
-
-impl Default for InboxLimit {
-    fn default() -> Self {
-        Self(MAX_QUEUED)
-    }
+    /// Instead of [`MAX_QUEUED`]; only tests set it.
+    pub(crate) inbox_limit: Option<u32>,
 }
 
 /// A condition on the moment of a write, which may come long after the checks before it.
 #[derive(Debug, Clone)]
 pub(crate) enum Condition {
     /// This machine requires something of another one, as that is after the batch.
-    Required { by: Id, requirement: Requirement, clock: Arc<dyn Clock> },
+    Required { by: Id, requirement: Requirement },
     /// No gate of an action with this key has an entry after this one, so that the newest answer is
     /// the one that was checked.
     NoNewAnswer { id: Id, key: String, after: u64 },
@@ -133,9 +123,9 @@ impl WriteBatch {
         Self { clock: Some(Arc::clone(clock)), ..self }
     }
 
-    /// The time of its transaction; this one if it has no clock.
-    pub(crate) fn time(&self, without: Millis) -> Millis {
-        self.clock.as_ref().map_or(without, |clock| clock.now())
+    /// The time of its transaction; the one at which it was made if it has no clock.
+    pub(crate) fn time(&self) -> Millis {
+        self.clock.as_ref().map_or(self.now, |clock| clock.now())
     }
 
     /// The batch without the writes that yield, of machines in another version; `None` if all are
@@ -172,7 +162,7 @@ impl WriteBatch {
         let queued = state.work.as_ref().map_or(0, |work| work.queued);
         if let (Event::Send { message, .. }, Ok(Effects { outcome: EventOutcome::Done, .. })) =
             (event, &effects)
-            && queued >= self.inbox_limit.0
+            && queued >= self.inbox_limit.unwrap_or(MAX_QUEUED)
             && !message.is_of_library()
         {
             return Err(Rejected::InboxFull { id, queued });

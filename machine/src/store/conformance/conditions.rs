@@ -1,7 +1,7 @@
 //! A batch is written only if its conditions on other machines hold at that moment, after the batch
 //! itself.
 
-use super::{event::Fixed, prelude::*};
+use super::prelude::*;
 use crate::{store::backend::OtherAttempts, stored::Requirement};
 
 fn on(conditions: impl Into<Vec<Condition>>, writes: impl Into<WriteBatch>) -> WriteBatch {
@@ -9,7 +9,7 @@ fn on(conditions: impl Into<Vec<Condition>>, writes: impl Into<WriteBatch>) -> W
 }
 
 fn required(by: Id, requirement: Requirement) -> Condition {
-    Condition::Required { by, requirement, clock: Arc::new(Fixed(NOW)) }
+    Condition::Required { by, requirement }
 }
 
 pub(super) async fn check(open: &Open<'_>) -> Kept {

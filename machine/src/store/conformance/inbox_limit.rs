@@ -78,7 +78,7 @@ async fn is_counted(store: &Subject, machine: &mut Machine) -> Kept {
 
 fn limited<const N: usize>(id: Id, sent: [Event; N]) -> WriteBatch {
     let mut batch = events(id, sent);
-    batch.inbox_limit.0 = LIMIT;
+    batch.inbox_limit = Some(LIMIT);
     batch
 }
 

@@ -103,7 +103,7 @@ impl Tables {
         batch: &WriteBatch,
         leave_children: &[bool],
     ) -> Vec<(Id, EventOutcome)> {
-        let (mut sent, now) = (Vec::new(), batch.time(batch.now));
+        let (mut sent, now) = (Vec::new(), batch.time());
         for (write, leaves_children) in batch.writes.iter().zip(leave_children) {
             let id = write.row.id;
             let child = self.works.parents.get(&id).copied();

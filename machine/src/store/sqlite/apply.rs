@@ -147,7 +147,7 @@ pub(super) fn apply_alone<'a>(
         lines.add(no, definition, line);
     }
     let sent = if consequences {
-        work::after(db, (no, write), &[], (false, false, false), batch.time(batch.now))?
+        work::after(db, (no, write), &[], (false, false, false), batch.time())?
     } else {
         Vec::new()
     };
@@ -227,7 +227,7 @@ pub(super) fn apply<'a>(
         for (no, write, leaves_children) in written {
             let id = write.row.id;
             let how = (batch.is_by_holder(id), leaves_children, batch.lets_go(id));
-            sent.extend(work::after(db, (no, write), &left, how, batch.time(batch.now))?);
+            sent.extend(work::after(db, (no, write), &left, how, batch.time())?);
         }
     }
     let pruned = prune::run(db, &batch.prune)?;

@@ -216,8 +216,8 @@ impl WriteBatch {
         condition: &Condition,
     ) -> Result<(), L::Error> {
         let moved = match condition {
-            Condition::Required { by, requirement, clock } => {
-                let is_late = |at: &i64| clock.now() >= *at;
+            Condition::Required { by, requirement } => {
+                let is_late = |at: &i64| self.time() >= *at;
                 let machine = requirement.machine;
                 if let Some(at) = requirement.not_after.filter(is_late) {
                     return Err(Rejected::Late { by: *by, machine, at }.into());
