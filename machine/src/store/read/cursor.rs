@@ -51,6 +51,13 @@ pub(crate) fn not_a_cursor(text: &str) -> InvalidText {
     ))
 }
 
+/// Two numbers, such as `1.42`. A number has other spellings, such as `+1`; a place has one.
+pub(super) fn pair(text: &str) -> Option<(u64, u64)> {
+    let (first, second) = text.split_once('.')?;
+    let pair: (u64, u64) = (first.parse().ok()?, second.parse().ok()?);
+    (format!("{}.{}", pair.0, pair.1) == text).then_some(pair)
+}
+
 impl FromStr for Cursor {
     type Err = InvalidText;
 

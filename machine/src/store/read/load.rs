@@ -65,7 +65,7 @@ impl Store {
         found: FoundRow,
         definitions: &[Arc<Definition>],
     ) -> Result<M, LoadError> {
-        let id = found.as_row()?.0.id;
+        let Some(id) = found.id() else { return self.restore(found, definitions) };
         catch_unwind(AssertUnwindSafe(|| self.restore(found, definitions))).unwrap_or_else(|_| {
             let reason = "reading it panicked; check its `Deserialize` and its upgrade functions";
             Err(history(id, reason.to_owned()).into())
@@ -186,14 +186,6 @@ impl FoundRow {
             Self::Row(row, head) => Ok((row, head)),
             Self::Missing(id) => Err(LoadError::NotFound { id }),
             Self::Broken(broken) => Err(broken.into()),
-        }
-    }
-
-    pub(crate) fn as_row(&self) -> Result<(&Row, Option<Digest>), LoadError> {
-        match self {
-            Self::Row(row, head) => Ok((row, *head)),
-            Self::Missing(id) => Err(LoadError::NotFound { id: *id }),
-            Self::Broken(broken) => Err(broken.clone().into()),
         }
     }
 }

@@ -50,8 +50,8 @@ impl Store {
         kinds: &[DeclaredKind],
     ) -> Result<(), LoadError> {
         let mut known = self.definition_of(&found).await?;
-        let (row, head) = found.as_row()?;
-        let id = row.id;
+        let (row, head) = found.clone().row()?;
+        let (row, id) = (&row, row.id);
         let written = Arc::clone(&known);
         let written = written.iter().find(|known| known.fingerprint == row.definition);
         let own = kind.map(|kind| kind.definition).or(written.map(|written| &**written));

@@ -8,7 +8,10 @@ use crate::{
     store::{
         error::Unavailable,
         handle::Store,
-        read::{cursor::not_a_cursor, query::Page},
+        read::{
+            cursor::{not_a_cursor, pair},
+            query::Page,
+        },
     },
 };
 
@@ -47,12 +50,8 @@ impl FromStr for SessionCursor {
     type Err = InvalidText;
 
     fn from_str(text: &str) -> Result<Self, InvalidText> {
-        let cursor = text.split_once('.').and_then(|(upto, number)| {
-            Some(Self { upto: upto.parse().ok()?, number: number.parse().ok()? })
-        });
-        // A number has other spellings, such as `+1`; a cursor has one.
-        let cursor = cursor.filter(|cursor| cursor.to_string() == text);
-        cursor.ok_or_else(|| not_a_cursor(text))
+        let (upto, number) = pair(text).ok_or_else(|| not_a_cursor(text))?;
+        Ok(Self { upto, number })
     }
 }
 

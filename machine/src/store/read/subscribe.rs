@@ -6,7 +6,7 @@ use crate::{
     definition::Definition,
     id::{Id, InvalidText, shortened},
     journal::Entry,
-    store::{backend::Sequenced, error::LoadError, handle::Store},
+    store::{backend::Sequenced, error::LoadError, handle::Store, read::cursor::pair},
 };
 
 /// A place in the journal of a store. As text it can be the id of a server-sent event.
@@ -26,17 +26,11 @@ impl FromStr for Position {
     type Err = InvalidText;
 
     fn from_str(text: &str) -> Result<Self, InvalidText> {
-        let parts = text.split_once('.').and_then(|(generation, sequence)| {
-            Some(Self { generation: generation.parse().ok()?, sequence: sequence.parse().ok()? })
-        });
-        // A number has other spellings, such as `+1`; a position has one.
-        let position = parts.filter(|position| position.to_string() == text);
-        position.ok_or_else(|| {
-            InvalidText(format!(
-                "`{}` is not a position; positions look like 1.42",
-                shortened(text)
-            ))
-        })
+        let (generation, sequence) = pair(text).ok_or_else(|| {
+            let text = shortened(text);
+            InvalidText(format!("`{text}` is not a position; positions look like 1.42"))
+        })?;
+        Ok(Self { generation, sequence })
     }
 }
 
