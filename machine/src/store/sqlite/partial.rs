@@ -38,13 +38,11 @@ impl Partial {
         let says = |error: &io::Error| unwritten(to, error);
         if to == Path::new(":memory:") {
             // SQLite, and so every program that would open the copy, takes this for no file at all.
-            let reason = "the name denotes an in-memory store; give another one".to_owned();
-            return Err(BackupError::CannotWrite { path: to.to_owned(), reason });
+            return Err(cannot_write(to, "the name denotes an in-memory store; give another one"));
         }
         let absolute = std::path::absolute(to).map_err(|error| says(&error))?;
         let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
-            let reason = "give the path of a file".to_owned();
-            return Err(BackupError::CannotWrite { path: to.to_owned(), reason });
+            return Err(cannot_write(to, "give the path of a file"));
         };
         let folder = fs::canonicalize(folder).map_err(|error| says(&error))?;
         let target = folder.join(name);
@@ -121,7 +119,9 @@ fn path_of(target: &Path, id: Id, suffix: &str) -> PathBuf {
 fn refuse_reserved(target: &Path) -> Result<(), BackupError> {
     let name = target.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
     if ["-wal", "-journal", "-shm"].iter().any(|suffix| name.ends_with(suffix.as_bytes())) {
-        return Err(BackupError::Reserved { path: target.to_owned() });
+        let reason = "SQLite uses its suffix for its own files; choose a name that does not end in \
+                      -wal, -journal or -shm";
+        return Err(cannot_write(target, reason));
     }
     Ok(())
 }
@@ -134,7 +134,12 @@ fn refuse_taken(target: &Path) -> Result<(), BackupError> {
     for suffix in ["-wal", "-journal"] {
         let other = with_suffix(target, suffix);
         if fs::symlink_metadata(&other).is_ok() {
-            return Err(BackupError::Leftover { path: target.to_owned(), other });
+            let other = other.display();
+            let reason = format!(
+                "SQLite would read {other} as its log: was a database moved without it? Choose another \
+                 name, or move the log away"
+            );
+            return Err(cannot_write(target, reason));
         }
     }
     Ok(())
@@ -177,12 +182,17 @@ fn was_left(lock: &Path) -> bool {
     file.try_lock().is_ok() && file.read_to_string(&mut text).is_ok() && text == LINE
 }
 
+fn cannot_write(path: &Path, reason: impl Into<String>) -> BackupError {
+    BackupError::CannotWrite { path: path.to_owned(), reason: reason.into() }
+}
+
 fn unwritten(path: &Path, error: &io::Error) -> BackupError {
-    let path = path.to_owned();
     let next = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => return BackupError::Full { path },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            return BackupError::Full { path: path.to_owned() };
+        }
         ErrorKind::NotFound => "check that its folder exists",
         _ => "check the disk and the permissions of its folder",
     };
-    BackupError::CannotWrite { path, reason: format!("{error}; {next}") }
+    cannot_write(path, format!("{error}; {next}"))
 }

@@ -36,27 +36,7 @@ pub enum BackupError {
         /// The file.
         path: PathBuf,
     },
-    /// A name that SQLite gives to the files of a database.
-    #[error(
-        "{path} has a suffix that SQLite uses for its own files; choose a name that does not end in \
-         -wal, -journal or -shm"
-    )]
-    Reserved {
-        /// The copy that was to be made.
-        path: PathBuf,
-    },
-    /// A log of another database of that name exists, and SQLite would apply it to the copy.
-    #[error(
-        "SQLite would read {other} as the log of {path}: was a database moved without it? Choose another name, or \
-         move the log away"
-    )]
-    Leftover {
-        /// The copy that was to be made.
-        path: PathBuf,
-        /// The log.
-        other: PathBuf,
-    },
-    /// The copy cannot be written.
+    /// The copy cannot be written, or not under this name.
     #[error("cannot write {path}: {reason}")]
     CannotWrite {
         /// The copy that was to be made.
