@@ -2,6 +2,7 @@
 
 use machine::{
     agent::{Agents, AnyAgentHead, BoxId, Driver, HeadContext},
+    effects::EffectError,
     store::CommitError,
     worker::{Handled, Handler, Task},
 };
@@ -60,11 +61,11 @@ async fn the_name_and_the_context_of_a_head_are_reserved() {
     let place = Place::new().await;
     place.store.create(&mut users::Turn::new()).await.unwrap();
     let namesake = place.store.create(&mut users::AgentHead::new()).await;
-    assert_err!(namesake, CommitError::Refused { breach, .. }
+    assert_err!(namesake, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string().contains("`agent_head` is reserved"));
     let context = HeadContext { agent: agent("planner") };
     let borrower = place.store.create(&mut users::Robot::new(context)).await;
-    assert_err!(borrower, CommitError::Refused { breach, .. }
+    assert_err!(borrower, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string().contains("only for the library's `agent_head`"));
 }
 

@@ -8,6 +8,7 @@ use machine::{
         ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, Deliverable, Driver, MAX_CARD,
         NewTurn, TaskEvent, TurnEnd, TurnId, TurnRefusal, TurnStatus,
     },
+    effects::EffectError,
     journal::Fact,
     store::CommitError,
     worker::{Failure, Task},
@@ -171,7 +172,10 @@ fn unknown_agents_and_unusable_names_are_refused() {
         assert_err!(unknown, AgentError::Refused(TurnRefusal::UnknownAgent { .. }));
         for name in ["", " planner", "plan\u{202e}ner", &"a".repeat(201)] {
             let refused = agents.create(&agent(name)).await;
-            assert_err!(refused, AgentError::Commit(CommitError::Refused { .. }));
+            assert_err!(
+                refused,
+                AgentError::Commit(EffectError::Commit(CommitError::Refused { .. }))
+            );
         }
     });
 }

@@ -191,7 +191,7 @@ async fn an_irreversible_action_is_not_imported() {
     );
     if let Ok(ended) = &mut ended {
         // It says that it was started without a permit.
-        assert_err!(store.create(ended).await, CommitError::Refused { .. });
+        assert_err!(store.create(ended).await, EffectError::Commit(CommitError::Refused { .. }));
     }
     assert_eq!(store.list(&machine::store::Query::new()).await.unwrap().items.len(), 2);
 }

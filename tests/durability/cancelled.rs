@@ -131,7 +131,7 @@ fn after_a_cancelled_commit_the_machine_can_be_loaded() {
                 meter = store.resume::<Counting>(id).await.unwrap().add(round.to_string());
                 match store.commit(&mut meter).await {
                     Ok(()) => break,
-                    Err(CommitError::Conflict { .. }) => {}
+                    Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
                     Err(error) => panic!("{error}"),
                 }
             }

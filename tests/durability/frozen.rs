@@ -9,6 +9,7 @@ use std::{
 use machine::{
     Id,
     contract::{Settled, execution::Status},
+    effects::EffectError,
     store::{CommitError, Query},
 };
 use machine_tests::{STUCK, assert_err, samples::mail};
@@ -65,13 +66,13 @@ async fn frozen_at(point: &str) {
     let writes = async {
         let mut new = Meter::new();
         let refused = other.create(&mut new).await;
-        assert_err!(refused, CommitError::Unavailable(error) if error.is_busy());
+        assert_err!(refused, EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
         assert_eq!(new.journal().version(), 0);
         process.thaw();
         // The process that thaws and the outcome need the lock, too.
         let start = Instant::now();
         while let Err(error) = other.create(&mut new).await {
-            let is_busy = matches!(&error, CommitError::Unavailable(error) if error.is_busy());
+            let is_busy = matches!(&error, EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
             assert!(is_busy && start.elapsed() < STUCK, "{error}");
         }
         new.id()
@@ -86,7 +87,7 @@ async fn frozen_at(point: &str) {
     assert_eq!(history(&store, created).await, ["created", "add frozen"]);
     assert_eq!(history(&store, new).await, ["created"]);
     let mut meter = meter.add("late".to_owned());
-    assert_err!(store.commit(&mut meter).await, CommitError::Conflict { .. });
+    assert_err!(store.commit(&mut meter).await, EffectError::Commit(CommitError::Conflict { .. }));
     assert_intact(&store).await;
     other.close().await.unwrap();
     store.close().await.unwrap();

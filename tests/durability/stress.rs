@@ -228,7 +228,7 @@ async fn work(store: &Store, orders: &Orders, mut random: Random) -> Done {
                 let mut meter = store.resume::<Counting>(id).await.unwrap().add("both".to_owned());
                 let mut new = Meter::new();
                 let batch = store.batch().commit(&mut meter).create(&mut new);
-                batch.write().await.map(|()| vec![(id, 1), (new.id(), 1)]).map_err(Into::into)
+                batch.write().await.map(|()| vec![(id, 1), (new.id(), 1)])
             }
             _ => {
                 // Its history gets long. An error leaves what is uncommitted for the next time.
@@ -252,10 +252,12 @@ async fn work(store: &Store, orders: &Orders, mut random: Random) -> Done {
 }
 
 impl Done {
-    fn failed(&mut self, error: &CommitError) {
+    fn failed(&mut self, error: &EffectError) {
         match error {
-            CommitError::Conflict { .. } => self.conflicts += 1,
-            CommitError::Unavailable(error) if error.is_busy() => self.busy += 1,
+            EffectError::Commit(CommitError::Conflict { .. }) => self.conflicts += 1,
+            EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy() => {
+                self.busy += 1;
+            }
             other => panic!("{other}"),
         }
     }

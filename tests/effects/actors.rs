@@ -98,5 +98,8 @@ mod namesake {
 #[tokio::test]
 async fn a_namesake_is_not_stored() {
     let mut false_gate = namesake::Execution::new().end();
-    assert_err!(Store::memory().create(&mut false_gate).await, CommitError::Refused { .. });
+    assert_err!(
+        Store::memory().create(&mut false_gate).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
 }

@@ -143,7 +143,7 @@ async fn an_interrupted_worker_that_comes_back_changes_nothing(place: Place) {
     let id = old.id();
     let _ = again(&place, running(&place, id).await, lines()).await.unwrap();
     let mut stale = old.succeed("41 lines".to_owned(), tool_node());
-    assert_err!(place.store.commit(&mut stale).await, CommitError::Conflict { id: of } if *of == id);
+    assert_err!(place.store.commit(&mut stale).await, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
     let loaded = place.store.load::<AnyExecution>(id).await.unwrap();
     assert_is!(loaded, AnyExecution::Completed(done) if done.state().result == "42 lines");
 }

@@ -135,12 +135,18 @@ async fn a_gate_that_never_waited_is_not_completed(place: Place) {
     let yes = || "approved".to_owned();
     let mut by_runner = twin().succeed(yes(), graph_runner());
     let mut answered = twin().succeed(yes(), ecs_node());
-    assert_err!(place.store.create(&mut answered).await, CommitError::Refused { .. });
+    assert_err!(
+        place.store.create(&mut answered).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
     let both = place.store.batch().create(&mut answered).create(mail.machine()).write().await;
     assert_err!(both, EffectError::Commit(CommitError::Refused { .. }));
     place.store.ask(&mut gate, &mut mail).await.unwrap();
     for twin in [&mut answered, &mut by_runner] {
-        assert_err!(place.store.create(twin).await, CommitError::Refused { .. });
+        assert_err!(
+            place.store.create(twin).await,
+            EffectError::Commit(CommitError::Refused { .. })
+        );
     }
     assert_is!(place.refuses(mail).await, EffectError::Deferred { .. });
 }

@@ -69,7 +69,10 @@ async fn two_resumes_and_one_wins(place: Place) {
     let mut yes = yes.resume(graph_runner());
     let mut no = no.cancel("no".to_owned(), graph_runner());
     place.store.commit(&mut yes).await.unwrap();
-    assert_err!(place.store.commit(&mut no).await, CommitError::Conflict { .. });
+    assert_err!(
+        place.store.commit(&mut no).await,
+        EffectError::Commit(CommitError::Conflict { .. })
+    );
 }
 
 const HOUR_MS: i64 = 3_600_000;

@@ -4,6 +4,7 @@
 #![allow(clippy::option_option, reason = "one of the values that JSON cannot tell apart")]
 
 use machine::{
+    effects::EffectError,
     machine,
     store::{CommitError, Query},
     stored::{Context, Durable},
@@ -104,7 +105,7 @@ fn as_text<S: Serializer>(number: &u32, to: S) -> Result<S::Ok, S::Error> {
 }
 
 /// Creates a machine, which is refused: nothing is stored, and the machine is as it was.
-async fn refusal<M: Durable + std::fmt::Debug>(place: &Place, mut machine: M) -> CommitError {
+async fn refusal<M: Durable + std::fmt::Debug>(place: &Place, mut machine: M) -> EffectError {
     let before = format!("{machine:?}");
     let Err(error) = place.store.create(&mut machine).await else {
         panic!("{before} was stored");
@@ -131,7 +132,9 @@ async fn a_field_that_changes_is_refused(place: Place) {
     ];
     for (of, name, error) in cases {
         let text = error.to_string();
-        let CommitError::Altered { state, field, .. } = error else { panic!("{name}: {text}") };
+        let EffectError::Commit(CommitError::Altered { state, field, .. }) = error else {
+            panic!("{name}: {text}")
+        };
         assert_eq!((&*state, field.as_deref()), (of, Some(name)), "{text}");
         assert!(text.contains(&format!("the field `{name}` of the state `{of}`")), "{text}");
     }
@@ -151,7 +154,7 @@ async fn a_field_that_cannot_be_read_is_named(place: Place) {
     ];
     for (state, field, error) in cases {
         let text = error.to_string();
-        assert_err!(Err::<(), _>(error), CommitError::Unwritable { .. });
+        assert_err!(Err::<(), _>(error), EffectError::Commit(CommitError::Unwritable { .. }));
         assert!(text.contains(&format!("`{field}` of the state `{state}`: ")), "{text}");
         assert!(text.contains("invalid type"), "{text}");
     }
@@ -162,7 +165,7 @@ async fn a_commit_is_refused_like_a_creation(place: Place) {
     let before = place.dump().await;
     let mut weighed = new.weigh(1.6);
     let refused = place.store.commit(&mut weighed).await;
-    assert_err!(refused, CommitError::Altered { field: Some(_), .. });
+    assert_err!(refused, EffectError::Commit(CommitError::Altered { field: Some(_), .. }));
     assert_eq!(place.dump().await, before);
 }
 
@@ -187,7 +190,10 @@ async fn a_context_that_changes_is_refused(place: Place) {
     let to = |who: fn(String) -> Who| Letter::new(Receiver(who("+49 1".to_owned())));
     let refused = refusal(&place, to(Who::Phone)).await;
     assert!(refused.to_string().starts_with("the context of "), "{refused}");
-    assert_err!(Err::<(), _>(refused), CommitError::Altered { field: None, .. });
+    assert_err!(
+        Err::<(), _>(refused),
+        EffectError::Commit(CommitError::Altered { field: None, .. })
+    );
     let _ = place.created(to(Who::Mail)).await;
 }
 

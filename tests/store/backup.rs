@@ -12,6 +12,7 @@ use std::{
 
 use machine::{
     contract::execution::Status,
+    effects::EffectError,
     store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store, Unavailable},
 };
 use machine_tests::{
@@ -66,7 +67,7 @@ async fn a_copy_has_everything() {
     assert_eq!(lines(&observer, &Query::new()).await, place.lines(&Query::new()).await);
     drop(observer);
     let store = opened(&copy).await;
-    assert_err!(store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == done);
+    assert_err!(store.create(&mut pending_mail("bob")).await, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == done);
     store.create(&mut Ticket::new()).await.unwrap();
     assert_ne!(store.position().await.unwrap(), place.store.position().await.unwrap());
     let others = names(place.folder()).into_iter().filter(|name| name.contains("-backup-")).count();

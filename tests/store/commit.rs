@@ -1,6 +1,8 @@
 //! Single commits: atomic, by compare-and-set, and with everything that happened to the machine.
 
-use machine::{contract::AnyExecution, contract::execution::Status, store::CommitError};
+use machine::{
+    contract::AnyExecution, contract::execution::Status, effects::EffectError, store::CommitError,
+};
 use machine_tests::{
     actors::{graph_runner, tool_node},
     assert_err,
@@ -74,7 +76,7 @@ async fn the_second_of_two_commits_conflicts(place: Place) {
     let before = place.dump().await;
     for _ in 0..2 {
         let refused = second.commit(&mut theirs).await;
-        assert_err!(refused, CommitError::Conflict { id: of } if *of == id);
+        assert_err!(refused, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
         assert_eq!(theirs.journal().uncommitted().len(), 1);
         assert_eq!(theirs.journal().version(), 3);
         assert_eq!(theirs.state().reason, "no");

@@ -207,7 +207,10 @@ async fn due_deadlines_are_listed_and_fire_once(place: Place) {
     assert_eq!(stopped.journal().summary().last_actor.as_deref(), Some("timer"));
     let mut other = load().await.fire_deadline("expire", place.store.now()).unwrap();
     place.store.commit(&mut fired).await.unwrap();
-    assert_err!(place.store.commit(&mut other).await, CommitError::Conflict { .. });
+    assert_err!(
+        place.store.commit(&mut other).await,
+        EffectError::Commit(CommitError::Conflict { .. })
+    );
     assert_eq!(place.lines(&Query::new().due()).await, []);
 }
 

@@ -130,7 +130,7 @@ async fn an_imported_receipt_is_respected(place: Place) {
     assert_err!(begin(&place.store, pending).await,
         EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == done);
     assert_err!(place.store.create(&mut pending_mail("bob")).await,
-        CommitError::AlreadyDone { by, .. } if *by == done);
+        EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == done);
 }
 
 /// Its worker may be doing it, so it holds its key, and that worker is unknown here.

@@ -8,6 +8,7 @@ use std::{
 
 use machine::{
     contract::{AnyExecution, execution::Status},
+    effects::EffectError,
     store::{CommitError, LoadError, OpenOptions, Query, Store, Subscription, Unavailable},
 };
 use machine_tests::{
@@ -83,13 +84,14 @@ async fn writes_are_refused() {
     let store = observer(&place.file()).await;
     let before = (place.dump().await, names(place.folder()));
 
-    let is_read_only =
-        |error: &CommitError| matches!(error, CommitError::Unavailable(Unavailable::ReadOnly));
+    let is_read_only = |error: &EffectError| {
+        matches!(error, EffectError::Commit(CommitError::Unavailable(Unavailable::ReadOnly)))
+    };
     let created = store.create(&mut pending_mail("dave")).await;
     assert!(is_read_only(created.as_ref().unwrap_err()), "{created:?}");
     let text = created.unwrap_err().to_string();
     assert!(text.contains("reading only") && text.contains("nothing was written"), "{text}");
-    let begun = begin(&store, pending(&store, id).await).await.map_err(CommitError::from);
+    let begun = begin(&store, pending(&store, id).await).await;
     assert!(is_read_only(begun.as_ref().unwrap_err()), "{begun:?}");
     let moved = store.load::<AnyTicket>(ticket.id()).await.unwrap();
     let AnyTicket::Open(open) = moved else { panic!("{moved:?}") };

@@ -2,6 +2,7 @@
 
 use machine::{
     contract::Contract,
+    effects::EffectError,
     journal::{Entry, Fact},
     machine,
     store::CommitError,
@@ -87,27 +88,33 @@ async fn a_taken_key_names_its_holder(place: Place) {
     let first = place.created(Booking::new(seat_7a()).book()).await;
     let mut second = Booking::new(seat_7a()).book();
     let taken = place.store.create(&mut second).await;
-    assert_err!(taken, CommitError::KeyHeld { id, by } if *id == second.id() && *by == first.id());
+    assert_err!(taken, EffectError::Commit(CommitError::KeyHeld { id, by }) if *id == second.id() && *by == first.id());
     // It is not an execution: there is nothing to recover or to settle.
     let text = taken.unwrap_err().to_string();
     let wait = format!("wait until {} has ended or has released the key", first.id());
     assert!(text.contains(&wait), "{text}");
     let mut third = place.created(Booking::new(seat_7a())).await.book();
     let taken = place.store.commit(&mut third).await;
-    assert_err!(taken, CommitError::KeyHeld { id, by } if *id == third.id() && *by == first.id());
+    assert_err!(taken, EffectError::Commit(CommitError::KeyHeld { id, by }) if *id == third.id() && *by == first.id());
 
     // The same machine twice is still that.
     let before = place.dump().await;
     let mut again = place.store.load::<AnyBooking>(first.id()).await.unwrap();
-    assert_err!(place.store.create(&mut again).await, CommitError::AlreadyStored { .. });
+    assert_err!(
+        place.store.create(&mut again).await,
+        EffectError::Commit(CommitError::AlreadyStored { .. })
+    );
     assert_eq!(place.dump().await, before);
 
     let mut other = Parking::new(seat_7a()).park();
     let refused = place.store.create(&mut other).await;
-    assert_err!(refused, CommitError::KeyReused { by, .. } if *by == first.id());
+    assert_err!(refused, EffectError::Commit(CommitError::KeyReused { by, .. }) if *by == first.id());
     let _ = place.committed(first.cancel()).await;
     place.store.create(&mut second).await.unwrap();
-    assert_err!(place.store.create(&mut other).await, CommitError::KeyReused { .. });
+    assert_err!(
+        place.store.create(&mut other).await,
+        EffectError::Commit(CommitError::KeyReused { .. })
+    );
 }
 
 /// A machine of the user that names the key of an execution is refused, whether the action runs,
@@ -119,20 +126,26 @@ async fn a_machine_of_the_user_cannot_use_the_key_of_an_execution(place: Place) 
     let mut booked = place.created(Booking::new(claim_of(&mail("bob")))).await.book();
     for _ in 0..2 {
         let refused = place.store.commit(&mut booked).await;
-        assert_err!(refused, CommitError::KeyReused { id, by }
+        assert_err!(refused, EffectError::Commit(CommitError::KeyReused { id, by })
             if *id == booked.id() && *by == running.id());
         assert_eq!(booked.journal().uncommitted().len(), 1);
     }
     let refused = place.store.create(&mut Booking::new(claim_of(&mail("bob"))).book()).await;
-    assert_err!(refused, CommitError::KeyReused { by, .. } if *by == running.id());
+    assert_err!(refused, EffectError::Commit(CommitError::KeyReused { by, .. }) if *by == running.id());
 
     let outcome = not_applied(permit, "connection refused").await;
     let _ = place.settled(running, outcome).await;
-    assert_err!(place.store.commit(&mut booked).await, CommitError::KeyReused { .. });
+    assert_err!(
+        place.store.commit(&mut booked).await,
+        EffectError::Commit(CommitError::KeyReused { .. })
+    );
     let done = place.done(mail("bob")).await.id();
-    assert_err!(place.store.commit(&mut booked).await, CommitError::KeyReused { .. });
+    assert_err!(
+        place.store.commit(&mut booked).await,
+        EffectError::Commit(CommitError::KeyReused { .. })
+    );
     let refused = place.store.create(&mut pending_mail("bob")).await;
-    assert_err!(refused, CommitError::AlreadyDone { by, .. } if *by == done);
+    assert_err!(refused, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == done);
     // The one that was there first may move on.
     let _ = place.committed(first.cancel()).await;
     let squatter = Claim { applies: true, ..claim_of(&mail("carl")) };
@@ -140,6 +153,6 @@ async fn a_machine_of_the_user_cannot_use_the_key_of_an_execution(place: Place) 
     let done = place.done(mail("carl")).await.id();
     let squatter = Claim { applies: true, ..claim_of(&mail("carl")) };
     let refused = place.store.create(&mut Booking::new(squatter).book().cancel()).await;
-    assert_err!(refused, CommitError::KeyReused { by, .. } if *by == done);
+    assert_err!(refused, EffectError::Commit(CommitError::KeyReused { by, .. }) if *by == done);
     place.assert_intact().await;
 }

@@ -80,7 +80,7 @@ async fn ended_machines_are_pruned_and_their_keys_stay(place: Place) {
         assert_err!(place.store.history(id).await, LoadError::NotFound { .. });
     }
     // A mail that was sent is not sent again.
-    assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == sent);
+    assert_err!(place.store.create(&mut pending_mail("bob")).await, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == sent);
     assert!(place.store.recover().await.unwrap().failed.is_empty());
     let record = place.store.operations(1, None).await.unwrap().items.remove(0).unwrap();
     let outcome = format!("done: 2 machines with {} entries", pruned.entries);
@@ -141,7 +141,7 @@ async fn what_is_still_needed_is_kept(place: Place) {
     newest(&place).await;
     assert_eq!(prunes(&everything()).await, 0);
     assert_eq!(prunes(&everything().contradicted()).await, 1);
-    assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == id);
+    assert_err!(place.store.create(&mut pending_mail("bob")).await, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == id);
 
     // The approval still counts.
     let (running, permit) = begin(&place.store, place.pending(planned.id()).await).await.unwrap();

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use machine::store::{CommitError, OpenOptions, Query, Store};
+use machine::{
+    effects::EffectError,
+    store::{CommitError, OpenOptions, Query, Store},
+};
 use machine_tests::{
     STUCK,
     actors::ann,
@@ -171,7 +174,7 @@ async fn a_killed_pruning_leaves_no_half() {
     assert!(killed >= 6, "{killed}");
     prune(&place.store, &everything()).await;
     assert_eq!(ids(&place.store).await.len(), 1);
-    assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == sent);
+    assert_err!(place.store.create(&mut pending_mail("bob")).await, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == sent);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use machine::{
     contract::Execution,
+    effects::EffectError,
     machine,
     observe::Observer,
     store::{CommitError, Query, SessionLine},
@@ -106,7 +107,10 @@ async fn what_cannot_be_an_id_is_refused(place: Place) {
         let error = place.store.create(&mut call).await.unwrap_err();
         assert!(error.to_string().contains("; use a"), "{error}");
         let mut stay = Stay::new(Trip { session: wrong.to_owned() });
-        assert_err!(place.store.create(&mut stay).await, CommitError::Refused { .. });
+        assert_err!(
+            place.store.create(&mut stay).await,
+            EffectError::Commit(CommitError::Refused { .. })
+        );
     }
     assert_eq!(place.dump().await, before);
 }

@@ -3,6 +3,7 @@
 use machine::{
     actor::{Actor, Category},
     contract::Contract,
+    effects::EffectError,
     machine,
     store::CommitError,
 };
@@ -70,22 +71,31 @@ async fn a_namesake_moves_no_execution(place: Place) {
         return;
     };
     let mut done = waiting.succeed("yes".to_owned(), &Stranger);
-    assert_err!(place.store.commit(&mut done).await, CommitError::Refused { .. });
+    assert_err!(
+        place.store.commit(&mut done).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
     let Ok(namesake::AnyExecution::Waiting(waiting)) = place.store.load(gate.id()).await else {
         panic!("it was read before")
     };
     let mut reset = waiting.reset(&Stranger);
-    assert_err!(place.store.commit(&mut reset).await, CommitError::Refused { .. });
+    assert_err!(
+        place.store.commit(&mut reset).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
     assert_eq!(place.dump().await, before);
 
     let mut own = namesake::Execution::new(mail("eve"));
-    assert_err!(place.store.create(&mut own).await, CommitError::Refused { .. });
+    assert_err!(
+        place.store.create(&mut own).await,
+        EffectError::Commit(CommitError::Refused { .. })
+    );
 }
 
 /// Its keys would be those of executions, without their rules.
 async fn a_contract_is_no_context_for_other_machines(place: Place) {
     let mut payment = borrower::Payment::new(mail("bob"));
     let refused = place.store.create(&mut payment).await;
-    assert_err!(refused, CommitError::Refused { breach, .. }
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string().contains("its own context"));
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use machine::{
+    effects::EffectError,
     machine,
     store::{CommitError, Query},
     stored::{Context, Unverified},
@@ -39,7 +40,10 @@ async fn a_state_that_is_not_json_is_refused(place: Place) {
     let open = place.created(Vote::new()).await;
     let before = place.dump().await;
     let mut counted = open.count(HashMap::from([((1, 2), 3)]));
-    assert_err!(place.store.commit(&mut counted).await, CommitError::Unwritable { .. });
+    assert_err!(
+        place.store.commit(&mut counted).await,
+        EffectError::Commit(CommitError::Unwritable { .. })
+    );
     assert_eq!(place.dump().await, before);
 }
 
@@ -47,7 +51,7 @@ async fn a_state_that_is_not_json_is_refused(place: Place) {
 async fn a_state_that_could_not_be_read_again_is_refused(place: Place) {
     let mut closed = Ticket::new().close("unclear".to_owned(), f64::NAN);
     match place.store.create(&mut closed).await {
-        Err(CommitError::Unwritable { .. }) => {
+        Err(EffectError::Commit(CommitError::Unwritable { .. })) => {
             assert_eq!(place.lines(&Query::new()).await, []);
         }
         Err(other) => panic!("expected Unwritable, found {other:?}"),
@@ -107,7 +111,7 @@ async fn a_part_that_json_cannot_have_is_named(place: Place) {
     for (mut machine, part, why) in cases {
         let refused = place.store.create(&mut machine).await;
         let text = refused.as_ref().unwrap_err().to_string();
-        assert_err!(refused, CommitError::Unwritable { .. });
+        assert_err!(refused, EffectError::Commit(CommitError::Unwritable { .. }));
         assert!(text.contains(part) && text.contains(why), "{text}");
         assert_eq!(place.lines(&Query::new()).await, []);
     }
@@ -158,7 +162,7 @@ async fn a_number_beyond_64_bits_is_refused_everywhere(place: Place) {
     for (mut machine, part) in cases {
         let refused = place.store.create(&mut machine).await;
         let text = refused.as_ref().unwrap_err().to_string();
-        assert_err!(refused, CommitError::Unwritable { .. });
+        assert_err!(refused, EffectError::Commit(CommitError::Unwritable { .. }));
         assert!(text.contains(part) && text.contains("write it as a string"), "{text}");
         assert_eq!(place.lines(&Query::new()).await, []);
     }

@@ -4,6 +4,7 @@ mod programs;
 
 use machine::{
     actor::Anyone,
+    effects::EffectError,
     machine,
     store::{CommitError, LoadError, OpenError, OpenOptions, Store},
     stored::VerifyError,
@@ -40,7 +41,10 @@ async fn data_of_a_higher_version_are_refused(place: Place) {
     assert_eq!(again.context().limit, 500, "upgraded once");
     // Also what the old program still had in its hands is not written over it.
     old.apply_mut(whole::account::Event::Tick, &Anyone).unwrap();
-    assert_err!(place.store.commit(&mut old).await, CommitError::Conflict { .. });
+    assert_err!(
+        place.store.commit(&mut old).await,
+        EffectError::Commit(CommitError::Conflict { .. })
+    );
 }
 
 /// The context is fixed at creation: a program that does not know all of it writes it back whole.

@@ -1,6 +1,7 @@
 //! The author of a machine, as its context names it.
 
 use machine::{
+    effects::EffectError,
     machine,
     store::{CommitError, Store},
     stored::{Context, Unverified, VerifyError},
@@ -51,7 +52,9 @@ async fn an_actor_of_the_library_is_no_author() {
     let store = Store::memory();
     for kind in RESERVED {
         let mut request = by(Some(kind));
-        let Err(CommitError::Refused { id, breach }) = store.create(&mut request).await else {
+        let Err(EffectError::Commit(CommitError::Refused { id, breach })) =
+            store.create(&mut request).await
+        else {
             panic!("{kind} was accepted")
         };
         assert_eq!((id, breach.to_string()), (request.id(), text(kind)));

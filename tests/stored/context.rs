@@ -1,6 +1,7 @@
 //! The rules of a context: a fold over the journal, whose result is stored with the machine.
 
 use machine::{
+    effects::EffectError,
     journal::{Entry, Fact},
     machine,
     store::{CommitError, LoadError, Store},
@@ -151,7 +152,7 @@ async fn a_fold_continues_after_a_commit() {
 
     for mut overflowing in [open.pour(2), loaded.pour(2)] {
         let refused = store.commit(&mut overflowing).await;
-        assert_err!(refused, CommitError::Refused { breach, .. }
+        assert_err!(refused, EffectError::Commit(CommitError::Refused { breach, .. })
             if breach.to_string().contains("overflows"));
         assert_eq!(overflowing.journal().uncommitted().len(), 1, "the machine is unchanged");
         let id = overflowing.id();
@@ -166,14 +167,14 @@ async fn a_check_is_for_the_end_of_a_commit() {
     let store = Store::memory();
     let mut full = tank(10).pour(10);
     let refused = store.create(&mut full).await;
-    assert_err!(refused, CommitError::Refused { breach, .. }
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string().contains("left full"));
     assert_err!(store.history(full.id()).await, LoadError::NotFound { .. });
 
     let mut open = tank(10).pour(9);
     store.create(&mut open).await.unwrap();
     let mut full = open.pour(1);
-    assert_err!(store.commit(&mut full).await, CommitError::Refused { .. });
+    assert_err!(store.commit(&mut full).await, EffectError::Commit(CommitError::Refused { .. }));
 }
 
 /// A history from JSON is folded from its first entry on, so it must follow the same rules.
@@ -208,13 +209,13 @@ async fn a_summary_of_another_format_is_folded_again() {
     store.verify::<counted::AnyTank>(id).await.unwrap();
     let counted::AnyTank::Open(open) = store.load(id).await.unwrap() else { panic!() };
     let refused = store.commit(&mut open.pour(1)).await;
-    assert_err!(refused, CommitError::Refused { breach, .. }
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string() == "poured 7 in more than three goes");
 
     // The older program folds again too.
     let first::AnyTank::Open(open) = store.load(id).await.unwrap() else { panic!() };
     let refused = store.commit(&mut open.pour(5)).await;
-    assert_err!(refused, CommitError::Refused { breach, .. }
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string().contains("overflows"));
 }
 
@@ -227,7 +228,7 @@ async fn a_changed_summary_needs_a_new_format() {
     let careless::AnyTank::Open(open) = store.load(open.id()).await.unwrap() else { panic!() };
     let mut open = open.pour(1);
     let refused = store.commit(&mut open).await;
-    assert_err!(refused, CommitError::Refused { breach, .. }
+    assert_err!(refused, EffectError::Commit(CommitError::Refused { breach, .. })
         if breach.to_string().contains("raise `Context::FORMAT`"));
     store.verify::<first::AnyTank>(open.id()).await.unwrap();
 }

@@ -57,7 +57,9 @@ async fn run(store: Store, steps: &[Step]) -> (Id, Vec<String>) {
             Step::Note => {}
             Step::Commit => match store.commit(&mut errand).await {
                 Ok(()) => {}
-                Err(CommitError::Conflict { .. }) => errand = load(&store, id).await,
+                Err(EffectError::Commit(CommitError::Conflict { .. })) => {
+                    errand = load(&store, id).await
+                }
                 Err(error) => panic!("{error}"),
             },
             Step::Elsewhere => {

@@ -1,7 +1,7 @@
 //! Whoever moves a machine out of a state: calls that have not begun do not stay behind, nor do
 //! child machines.
 
-use machine::{store::CommitError, stored::Context};
+use machine::{effects::EffectError, store::CommitError, stored::Context};
 
 use crate::worker::prelude::*;
 
@@ -143,7 +143,7 @@ async fn open(store: &Store, id: Id) -> Matter<matter::Open> {
     matter
 }
 
-async fn by_ann(store: &Store, id: Id, way: Way) -> Result<(), CommitError> {
+async fn by_ann(store: &Store, id: Id, way: Way) -> Result<(), EffectError> {
     let matter = open(store, id).await;
     match way {
         Way::Leaves => store.commit(&mut matter.ann_leaves(ann())).await,
@@ -321,7 +321,7 @@ fn a_begun_call_of_a_visit_continues() {
             bank.called().await;
             let moved = by_ann(&store, id, way).await;
             if way == Way::Leaves {
-                assert_err!(moved, CommitError::UnderWay { call: by, .. } if *by == call);
+                assert_err!(moved, EffectError::Commit(CommitError::UnderWay { call: by, .. }) if *by == call);
             } else {
                 moved.unwrap();
             }

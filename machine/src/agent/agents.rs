@@ -5,7 +5,10 @@ use super::{
     TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest, decide,
     stored::{self, Bodies, StoredRows},
 };
-use crate::store::{CommitError, LoadError, Store, backend::Condition};
+use crate::{
+    effects::EffectError,
+    store::{CommitError, LoadError, Store, backend::Condition},
+};
 
 /// The agents of a store, and the queues of their turns. A [`Driver`](super::Driver) runs the
 /// turns.
@@ -65,7 +68,7 @@ impl Agents {
     pub async fn create(&self, agent: &AgentId) -> Result<(), AgentError> {
         let mut head = AgentHead::new(HeadContext { agent: agent.clone() }, 0);
         match self.0.create(&mut head).await {
-            Ok(()) | Err(CommitError::AlreadyStored { .. }) => Ok(()),
+            Ok(()) | Err(EffectError::Commit(CommitError::AlreadyStored { .. })) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -102,7 +105,7 @@ impl Agents {
             tries += 1;
             match self.try_to_add(new, at_once).await {
                 // The head, or the use of the box, has changed since it was read.
-                Err(AgentError::Commit(CommitError::Conflict { .. })) if tries < MAX_TRIES => {}
+                Err(AgentError::Commit(error)) if error.is_conflict() && tries < MAX_TRIES => {}
                 added => return added,
             }
         }
@@ -129,14 +132,14 @@ impl Agents {
         // If the head moved, it may be idle, and nothing would dispatch the turn.
         let (id, version) = (head.id(), head.journal().version());
         let mut head = head.moved(&batch);
-        let written = store
+        store
             .batch()
             .on_condition(Condition::Version { id, version })
             .commit(&mut head)
             .records(stored.records(&batch, &Bodies::new()))
             .write()
-            .await;
-        Ok(written.map_err(CommitError::from)?)
+            .await?;
+        Ok(())
     }
 
     /// The head of an agent.

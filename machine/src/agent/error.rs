@@ -1,5 +1,5 @@
 use super::{BoxId, TurnRefusal};
-use crate::store::{CommitError, LoadError};
+use crate::{effects::EffectError, store::LoadError};
 
 /// Why an act on the agents of a store failed. Nothing was changed, unless the storage says
 /// [`Indeterminate`](crate::store::Unavailable::Indeterminate): then repeat the act, with the same
@@ -19,5 +19,5 @@ pub enum AgentError {
     Load(#[from] LoadError),
     /// It was not written.
     #[error(transparent)]
-    Commit(#[from] CommitError),
+    Commit(#[from] EffectError),
 }

@@ -64,9 +64,9 @@ pub(crate) type Begun<T> = (Execution<Running>, Permit<T>);
 /// [`Store::begin`].
 ///
 /// ```
-/// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, effects::Begin, store::{CommitError, Store}};
+/// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, effects::{Begin, EffectError}, store::Store};
 /// # use machine::stored::Durable;
-/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), CommitError> {
+/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), EffectError> {
 /// let mut begin = Begin::new(mail.into(), by);
 /// store.batch().commit(order).begin(&mut begin).write().await?;
 /// if let Ok((running, permit)) = begin.finish() {

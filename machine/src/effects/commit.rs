@@ -21,8 +21,8 @@ impl Store {
     /// program makes other keys for the tool than the one that used it before,
     /// [`EffectError::Imported`] if it was read from data and could run here, and those of
     /// [`commit`](Self::commit). The machine is unchanged.
-    pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {
-        Ok(self.batch().create(machine).write().await?)
+    pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), EffectError> {
+        self.batch().create(machine).write().await
     }
 
     /// Writes everything that happened to the machine since it was loaded or last committed. When
@@ -34,8 +34,8 @@ impl Store {
     /// [`CommitError::Refused`] if the rules of the machine's context forbid it.
     /// [`CommitError::Unavailable`] if the storage cannot do it now. The machine is unchanged, so
     /// that the commit can be retried.
-    pub async fn commit<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {
-        Ok(self.batch().commit(machine).write().await?)
+    pub async fn commit<M: Durable>(&self, machine: &mut M) -> Result<(), EffectError> {
+        self.batch().commit(machine).write().await
     }
 
     /// Writes that happen together, or not at all.

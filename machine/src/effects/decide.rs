@@ -24,9 +24,9 @@ use crate::{
 /// answered together or a workflow moves with them. See [`Store::approve`].
 ///
 /// ```
-/// # use machine::{actor::Human, contract::{Gate, WholeQuestion}, effects::Decide, store::{CommitError, Store}};
+/// # use machine::{actor::Human, contract::{Gate, WholeQuestion}, effects::{Decide, EffectError}, store::Store};
 /// # async fn example(store: &Store, first: Gate, second: Gate, shown: WholeQuestion, ann: &Human)
-/// # -> Result<(), CommitError> {
+/// # -> Result<(), EffectError> {
 /// let mut first = Decide::approve(first, shown.digest, ann);
 /// let mut second = Decide::decline(second, "wrong address", ann);
 /// store.batch().decide(&mut first).decide(&mut second).write().await?;

@@ -308,7 +308,7 @@ pub(crate) fn unless_overtaken<T>(
         Ok(written) => Ok(Some(Ok(written))),
         Err(EffectError::Commit(CommitError::Conflict { .. })) => Ok(None),
         Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
-        Err(error) => Ok(Some(Err(StateError::NotParked { id, source: Box::new(error.into()) }))),
+        Err(error) => Ok(Some(Err(StateError::NotParked { id, source: Box::new(error) }))),
     }
 }
 

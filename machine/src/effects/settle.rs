@@ -213,8 +213,8 @@ pub(crate) fn receipt_at_risk(id: Id, evidence: &Evidence, source: EffectError) 
 ///
 /// ```
 /// # use machine::{actor::ToolNode, contract::{Execution, Unsettled, Settled, execution::Running}};
-/// # use machine::{effects::Settle, store::{CommitError, Store}, stored::Durable};
-/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Unsettled, by: &ToolNode) -> Result<(), CommitError> {
+/// # use machine::{effects::{EffectError, Settle}, store::Store, stored::Durable};
+/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Unsettled, by: &ToolNode) -> Result<(), EffectError> {
 /// let mut settle = Settle::new(running, outcome, by);
 /// store.batch().commit(order).settle(&mut settle).write().await?;
 /// if let Ok(Settled::Completed(sent)) = settle.finish() {

@@ -8,6 +8,7 @@ use crate::{
         execution::{self, Pending},
         fork,
     },
+    effects::EffectError,
     id::Id,
     language::Phrase,
     store::{error::CommitError, operation::Acting},
@@ -142,7 +143,7 @@ impl Operator<'_> {
                 // Not `resume`, which refuses what another execution has done: that never runs, and
                 // is only cancelled.
                 let pending = Pending::narrow(store.load(id).await?)
-                    .map_err(|_| CommitError::Conflict { id })?;
+                    .map_err(|_| EffectError::Commit(CommitError::Conflict { id }))?;
                 drop(act.cancel(pending, reason, &actors.tool_node).await?);
                 id
             }

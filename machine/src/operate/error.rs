@@ -141,12 +141,6 @@ impl From<StateError> for Error {
     }
 }
 
-impl From<CommitError> for Error {
-    fn from(error: CommitError) -> Self {
-        EffectError::from(error).into()
-    }
-}
-
 impl From<EffectError> for Error {
     fn from(error: EffectError) -> Self {
         match error {

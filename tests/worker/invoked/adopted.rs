@@ -12,6 +12,7 @@ use machine::{
     Id,
     actor::{Actors, Human},
     contract::AnyExecution,
+    effects::EffectError,
     store::{CommitError, LoadError},
     testing::{Reply, TestEnvironment, TestTool},
     worker::{Worker, WorkerError},
@@ -319,7 +320,7 @@ async fn an_expression_that_panics_fails_the_commit_that_enters() {
     let mut paying = cart.place(0, &Human::new("ann").unwrap());
     let refused = shop.store().commit(&mut paying).await.unwrap_err();
     assert!(
-        matches!(&refused, CommitError::NotInvoked { reason, .. } if reason.contains("nothing to charge")),
+        matches!(&refused, EffectError::Commit(CommitError::NotInvoked { reason, .. }) if reason.contains("nothing to charge")),
         "{refused}"
     );
     assert_eq!(shop.load::<adopting::AnyOrder>(id).await.status().to_string(), "cart");

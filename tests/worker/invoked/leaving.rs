@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use machine::{
     actor::Human,
+    effects::EffectError,
     store::{CommitError, Delivery, Query, Store},
     testing::{Reply, TestTool},
 };
@@ -28,7 +29,10 @@ async fn a_call_in_doubt_keeps_its_machine() {
 
     let AnyOrder::Paying(paying) = shop.load(order).await else { panic!("it is paying") };
     let refused = shop.store().commit(&mut paying.cancel(&shop.person("ann"))).await.unwrap_err();
-    assert!(matches!(refused, CommitError::UnderWay { call: by, .. } if by == call), "{refused}");
+    assert!(
+        matches!(refused, EffectError::Commit(CommitError::UnderWay { call: by, .. }) if by == call),
+        "{refused}"
+    );
 
     shop.advance(Duration::from_mins(2)).await;
     shop.run_until_idle().await;
@@ -99,7 +103,7 @@ async fn no_commit_goes_through_a_state_that_calls() {
     let mut order = Order::new().place(charge, &ann).cancel(&ann);
     let refused = store.create(&mut order).await.unwrap_err();
     assert!(
-        matches!(&refused, CommitError::Skipped { state, .. } if state == "paying"),
+        matches!(&refused, EffectError::Commit(CommitError::Skipped { state, .. }) if state == "paying"),
         "{refused}"
     );
 }

@@ -7,6 +7,7 @@ use machine::{
     Id,
     actor::{Actors, GraphRunner, Human},
     contract::{CallError, Irreversible, Outcome, Tool},
+    effects::EffectError,
     machine,
     store::{CommitError, Delivery},
     testing::{Reply, TestEnvironment, TestTool},
@@ -108,7 +109,9 @@ async fn not_invoked(shop: &TestEnvironment, parts: Vec<u32>) -> String {
     let AnyBill::Open(open) = shop.load(bill).await else { panic!("it is open") };
     let mut splitting = open.split(parts, &shop.person("ann"));
     let refused = shop.store().commit(&mut splitting).await.unwrap_err();
-    let CommitError::NotInvoked { id, state, reason } = refused else { panic!("{refused}") };
+    let EffectError::Commit(CommitError::NotInvoked { id, state, reason }) = refused else {
+        panic!("{refused}")
+    };
     assert_eq!((id, &*state), (bill, "splitting"));
     assert_eq!(status(shop, bill).await, Status::Open);
     assert!(shop.store().children(bill).await.unwrap().is_empty());
@@ -201,7 +204,10 @@ async fn a_key_that_another_action_has_is_an_outcome() {
     assert_eq!(unpaid.state().why, CallError::Differs { by });
     // It ends only when it is known whether the first call took effect.
     let refused = shop.store().commit(&mut unpaid.close(&shop.person("ann"))).await.unwrap_err();
-    assert!(matches!(refused, CommitError::UnderWay { call, .. } if call == by), "{refused}");
+    assert!(
+        matches!(refused, EffectError::Commit(CommitError::UnderWay { call, .. }) if call == by),
+        "{refused}"
+    );
     assert_eq!(bank.calls().len(), 1);
     is_clean(&shop).await;
 }
@@ -224,7 +230,10 @@ async fn a_join_that_comes_after_the_outcome_is_a_conflict() {
     shop.run_until_idle().await;
     assert_eq!(status(&shop, bill).await, Status::Paid);
     let refused = shop.store().commit(&mut again).await.unwrap_err();
-    assert!(matches!(refused, CommitError::Conflict { id } if id == bill), "{refused}");
+    assert!(
+        matches!(refused, EffectError::Commit(CommitError::Conflict { id }) if id == bill),
+        "{refused}"
+    );
     assert_eq!(shop.store().children(bill).await.unwrap(), [call]);
     is_clean(&shop).await;
 }

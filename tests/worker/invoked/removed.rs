@@ -80,7 +80,7 @@ async fn asked(store: &Store) -> (Id, Id, Id) {
 }
 
 /// The commit of a program that does not know the call.
-async fn cancel(store: &Store, order: Id) -> Result<(), CommitError> {
+async fn cancel(store: &Store, order: Id) -> Result<(), EffectError> {
     let order: silent::AnyOrder = store.load(order).await.unwrap();
     let silent::AnyOrder::Paying(paying) = order else { panic!("it is paying") };
     store.commit(&mut paying.cancel(ann())).await
@@ -104,7 +104,7 @@ fn a_newer_program_waits_for_the_call_that_it_does_not_make() {
         let gate = store.gate(gate).await.unwrap();
         drop(machine_tests::approve(&store, gate, ann()).await.unwrap());
         settle(worker(&store).tool::<Charge>(Service::unknown())).await;
-        assert_err!(cancel(&store, order).await, CommitError::UnderWay { call: by, .. } if *by == call);
+        assert_err!(cancel(&store, order).await, EffectError::Commit(CommitError::UnderWay { call: by, .. }) if *by == call);
         is(&store, order, "paying").await;
     });
 }

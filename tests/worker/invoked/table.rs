@@ -12,6 +12,7 @@ use machine::{
     Id,
     actor::{GraphRunner, Human},
     contract::{Answer, AnyExecution, Applied, Call, CallError, NoReceipt, Perform, Tool},
+    effects::EffectError,
     machine,
     store::{CommitError, Message, Store},
     testing::TestEnvironment,
@@ -139,7 +140,7 @@ impl World {
                 let job: AnyJob = store.load(*id).await.unwrap();
                 let mut left = job.apply(event, &ann).unwrap();
                 match store.commit(&mut left).await {
-                    Ok(()) | Err(CommitError::UnderWay { .. }) => {}
+                    Ok(()) | Err(EffectError::Commit(CommitError::UnderWay { .. })) => {}
                     Err(other) => panic!("{other:?}"),
                 }
             }

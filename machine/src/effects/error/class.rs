@@ -13,10 +13,7 @@ pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> Option<&'st
     } else if let Some(error) = error.downcast_ref::<StateError>() {
         Some(error.class())
     } else if let Some(error) = error.downcast_ref::<CommitError>() {
-        match error {
-            CommitError::Effect(source) => class_of(&**source),
-            error => Some(error.class()),
-        }
+        Some(error.class())
     } else if let Some(error) = error.downcast_ref::<LoadError>() {
         Some(error.class())
     } else if let Some(error) = error.downcast_ref::<SendError>() {

@@ -16,7 +16,7 @@ use crate::{
 pub enum EffectError {
     /// The store refuses the commit.
     #[error(transparent)]
-    Commit(CommitError),
+    Commit(#[from] CommitError),
     /// A machine is in the batch twice.
     #[error("{id} is in the batch twice; commit it once, with all of its changes")]
     Twice { id: Id },

@@ -16,27 +16,6 @@ use crate::{
     stored::VerifyError,
 };
 
-impl From<CommitError> for EffectError {
-    fn from(error: CommitError) -> Self {
-        match error {
-            CommitError::Effect(source) => match source.downcast() {
-                Ok(error) => *error,
-                Err(source) => Self::Commit(CommitError::Effect(source)),
-            },
-            error => Self::Commit(error),
-        }
-    }
-}
-
-impl From<EffectError> for CommitError {
-    fn from(error: EffectError) -> Self {
-        match error {
-            EffectError::Commit(error) => error,
-            error => Self::Effect(Box::new(error)),
-        }
-    }
-}
-
 impl From<Unavailable> for EffectError {
     fn from(error: Unavailable) -> Self {
         Self::Commit(error.into())

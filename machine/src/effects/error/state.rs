@@ -1,9 +1,9 @@
 use crate::{
     clock::Millis,
     contract::InvalidContract,
-    effects::Done,
+    effects::{Done, error::EffectError},
     id::Id,
-    store::error::{CommitError, LoadError},
+    store::error::LoadError,
 };
 
 /// Why an execution is not in the state that an operation needs. Nothing was changed.
@@ -90,7 +90,7 @@ pub enum StateError {
     },
     /// An execution in doubt cannot be parked.
     #[error("{id} is in doubt and cannot be parked: {source}")]
-    NotParked { id: Id, source: Box<CommitError> },
+    NotParked { id: Id, source: Box<EffectError> },
     /// The lock file of a worker cannot be read, so that it is unknown whether the worker is alive.
     #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
     Lock(String),

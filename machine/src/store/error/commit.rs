@@ -1,5 +1,3 @@
-use std::error::Error;
-
 use crate::{id::Id, store::error::Unavailable, stored::Breach};
 
 /// Why a machine was not written. Nothing was written, unless the storage is
@@ -141,10 +139,6 @@ pub enum CommitError {
     /// The storage cannot write now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-    /// The rules of calls refuse the batch. The source is an
-    /// [`EffectError`](crate::effects::EffectError).
-    #[error(transparent)]
-    Effect(Box<dyn Error + Send + Sync>),
 }
 
 impl CommitError {
@@ -169,7 +163,6 @@ impl CommitError {
             Self::UnderWay { .. } => "under_way",
             Self::OtherAttempt { .. } => "other_attempt",
             Self::BrokenAttempt { .. } => "broken_attempt",
-            Self::Effect(_) => "effect",
         }
     }
 }

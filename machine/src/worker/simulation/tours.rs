@@ -14,6 +14,7 @@ use super::{
 use crate::{
     actor::{GraphRunner, Human},
     contract::{AnyExecution, Call, CallError, InDoubt},
+    effects::EffectError,
     id::Id,
     store::{CommitError, Store},
 };
@@ -75,8 +76,10 @@ pub(super) async fn travel(shared: Arc<Shared>, number: u64, after: Duration) {
     let (_, store) = shared.process(false);
     let Ok(by) = Human::new("ann") else { return };
     let mut tour = Tour::new(Pay { order: FIRST + 10 * number });
-    while !matches!(store.create(&mut tour).await, Ok(()) | Err(CommitError::AlreadyStored { .. }))
-    {
+    while !matches!(
+        store.create(&mut tour).await,
+        Ok(()) | Err(EffectError::Commit(CommitError::AlreadyStored { .. }))
+    ) {
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
     loop {

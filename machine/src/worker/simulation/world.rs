@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     actor::{Actors, Human},
+    effects::EffectError,
     id::Id,
     store::{CommitError, LoadError, Store, conformance::random::Random},
     worker::Worker,
@@ -195,8 +196,10 @@ async fn create(shared: Arc<Shared>, after: Duration) {
     let mut trip = Trip::new();
     // If the answer was lost and a worker has moved it since, the store cannot recognize the
     // commit.
-    while !matches!(store.create(&mut trip).await, Ok(()) | Err(CommitError::AlreadyStored { .. }))
-    {
+    while !matches!(
+        store.create(&mut trip).await,
+        Ok(()) | Err(EffectError::Commit(CommitError::AlreadyStored { .. }))
+    ) {
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
     let visit = {
