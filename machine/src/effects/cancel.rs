@@ -7,7 +7,7 @@ use crate::{
         fork,
     },
     effects::error::EffectError,
-    store::{handle::Store, operation::Acting},
+    store::handle::Store,
     typed::Refused,
 };
 
@@ -25,17 +25,6 @@ impl Store {
     /// The unchanged execution, with [`CommitError::Conflict`](crate::store::CommitError::Conflict)
     /// if it was begun in the meantime.
     pub async fn cancel(
-        &self,
-        pending: Execution<Pending>,
-        reason: &str,
-        by: &ToolNode,
-    ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, EffectError>> {
-        Acting { store: self, act: None }.cancel(pending, reason, by).await
-    }
-}
-
-impl Acting<'_> {
-    pub(crate) async fn cancel(
         &self,
         pending: Execution<Pending>,
         reason: &str,

@@ -4,11 +4,7 @@ use crate::{
     effects::{error::EffectError, gate_state::GateState, retry::Retry},
     future::BoxFuture,
     id::Id,
-    store::{
-        backend::Condition,
-        handle::Store,
-        operation::{Act, Acting},
-    },
+    store::{backend::Condition, handle::Store, operation::Act},
     stored::Durable,
     typed::Refused,
 };
@@ -97,7 +93,7 @@ impl<B, A> Fork<B, A> {
     }
 }
 
-impl Acting<'_> {
+impl Store {
     /// Commits `next` with the line of the act. Tries an indeterminate commit again, which finds
     /// out whether it was written. Returns `before`, untouched, if it was not.
     pub(crate) async fn advance<B, A: Durable>(
@@ -105,7 +101,7 @@ impl Acting<'_> {
         before: B,
         mut next: A,
     ) -> Result<A, Refused<B, EffectError>> {
-        let batch = self.store.batch().act(self.act.clone());
+        let batch = self.batch().act(self.act.clone());
         let batch = match next.journal().stored().version {
             0 => batch.create(&mut next),
             _ => batch.commit(&mut next),

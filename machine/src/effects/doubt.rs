@@ -19,10 +19,7 @@ use crate::{
     id::Id,
     journal::{Fact, Pass},
     process::Liveness,
-    store::{
-        handle::Store,
-        operation::{Act, Acting},
-    },
+    store::{handle::Store, operation::Act},
     stored::Durable,
     typed::Refused,
 };
@@ -54,7 +51,27 @@ impl Store {
         reason: &str,
         by: &GraphRunner,
     ) -> Result<InDoubt, StateError> {
-        Acting { store: self, act: None }.fence(id, reason, by).await
+        loop {
+            let reason = bounded(reason.to_owned());
+            let mut doubt = match self.load::<AnyExecution>(id).await? {
+                AnyExecution::Running(running) if running.context().is_irreversible() => {
+                    let liveness = self.liveness(&running).await?;
+                    self.park(running, &reason, liveness, by)
+                }
+                AnyExecution::Waiting(waiting) if Progress::read(&waiting).awaits_report() => {
+                    self.unreported(waiting, &reason, by)
+                }
+                other => {
+                    let found = other.status().definition().label.as_ref();
+                    return Err(StateError::NotRunning { id, found: found.to_owned() });
+                }
+            };
+            let batch = self.batch().act(self.act.clone()).commit(doubt.machine_mut());
+            // If its worker answered, or another process parked it, the next round reloads.
+            if let Some(parked) = unless_overtaken(id, batch.write().await)? {
+                return parked.map(|()| doubt);
+            }
+        }
     }
 
     /// Settles an execution in doubt: a person found out that the action took effect. The execution
@@ -283,7 +300,7 @@ impl Store {
     ) -> Result<M, Refused<InDoubt, EffectError>> {
         let mut next = doubt.fork();
         next.append(by, fact);
-        Acting { store: self, act }.advance(doubt, settle(next)).await
+        Self { act, ..self.clone() }.advance(doubt, settle(next)).await
     }
 
     /// Finds out whether the call of an execution in doubt can still take effect. That it has ended
@@ -347,37 +364,6 @@ impl Store {
             let calls = Arc::clone(&store.effects().calls);
             let liveness = store.run(move || calls.liveness(&name, id)).await?;
             liveness.map_err(|error| StateError::Lock(error.to_string()))
-        }
-    }
-}
-
-impl Acting<'_> {
-    pub(crate) async fn fence(
-        &self,
-        id: Id,
-        reason: &str,
-        by: &GraphRunner,
-    ) -> Result<InDoubt, StateError> {
-        loop {
-            let reason = bounded(reason.to_owned());
-            let mut doubt = match self.store.load::<AnyExecution>(id).await? {
-                AnyExecution::Running(running) if running.context().is_irreversible() => {
-                    let liveness = self.store.liveness(&running).await?;
-                    self.store.park(running, &reason, liveness, by)
-                }
-                AnyExecution::Waiting(waiting) if Progress::read(&waiting).awaits_report() => {
-                    self.store.unreported(waiting, &reason, by)
-                }
-                other => {
-                    let found = other.status().definition().label.as_ref();
-                    return Err(StateError::NotRunning { id, found: found.to_owned() });
-                }
-            };
-            let batch = self.store.batch().act(self.act.clone()).commit(doubt.machine_mut());
-            // If its worker answered, or another process parked it, the next round reloads.
-            if let Some(parked) = unless_overtaken(id, batch.write().await)? {
-                return parked.map(|()| doubt);
-            }
         }
     }
 }

@@ -17,7 +17,6 @@ use crate::{
     store::{
         error::{CommitError, LoadError},
         handle::Store,
-        operation::Acting,
         write::attempt::KeyState,
     },
     typed::Refused,
@@ -184,7 +183,7 @@ impl Store {
             return Err(Refused::new(gate, EffectError::NotDue { id }));
         }
         let ended = gate.fork().timeout(by);
-        Acting { store: self, act: None }.end_gate(gate, ended).await
+        self.end_gate(gate, ended).await
     }
 
     /// Ends a gate whose answer is no longer needed: WAITING to CANCELLED, and the execution behind
@@ -194,17 +193,6 @@ impl Store {
     ///
     /// The unchanged gate, with [`EffectError::AlreadyDecided`].
     pub async fn withdraw(
-        &self,
-        gate: Gate,
-        reason: &str,
-        by: &GraphRunner,
-    ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
-        Acting { store: self, act: None }.withdraw(gate, reason, by).await
-    }
-}
-
-impl Acting<'_> {
-    pub(crate) async fn withdraw(
         &self,
         gate: Gate,
         reason: &str,
@@ -225,7 +213,7 @@ impl Acting<'_> {
                 machine: gate,
                 reason: reason @ EffectError::Commit(CommitError::Conflict { .. }),
             }) => {
-                let reason = self.store.decided_by_another(gate.id(), reason).await;
+                let reason = self.decided_by_another(gate.id(), reason).await;
                 Err(Refused::new(gate, reason))
             }
             result => result,

@@ -12,7 +12,7 @@ use crate::{
             check::DeclaredKind,
             verify::{Verifier, VerifyProgress, VerifyReport},
         },
-        operation::{Act, Acting},
+        operation::Act,
     },
     stored::Restore,
 };
@@ -88,20 +88,16 @@ impl Store {
     /// [`Unavailable`] if the storage cannot do it now. What was deleted until then stays deleted;
     /// call it again for the rest.
     pub async fn prune(&self, prune: &Prune, by: &Human) -> Result<Pruned, Unavailable> {
-        Acting { store: self, act: Some(Act::new(by, "prune", &[], "")) }.prune(prune).await
-    }
-}
-
-impl Acting<'_> {
-    pub(crate) async fn prune(&self, prune: &Prune) -> Result<Pruned, Unavailable> {
-        self.log("begun").await?;
-        let pruned = self.store.verifier().prune(prune).await;
+        let act = self.act.clone().unwrap_or_else(|| Act::new(by, "prune", &[], ""));
+        let store = self.acting(act);
+        store.log("begun").await?;
+        let pruned = store.verifier().prune(prune).await;
         let outcome = match &pruned {
             Ok(pruned) => format!("done: {pruned}"),
             Err(error) => format!("failed: {error}"),
         };
         // What was deleted stays deleted; without this line the log shows that it was interrupted.
-        let _ = self.log(&outcome).await;
+        let _ = store.log(&outcome).await;
         pruned
     }
 }

@@ -42,7 +42,7 @@ impl StorePermitCheck {
     }
 
     fn store(&self) -> Option<Store> {
-        self.store.upgrade().map(|inner| Store { inner, via: PROGRAM })
+        self.store.upgrade().map(|inner| Store { inner, via: PROGRAM, act: None })
     }
 }
 

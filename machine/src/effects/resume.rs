@@ -15,7 +15,6 @@ use crate::{
     store::{
         error::LoadError,
         handle::Store,
-        operation::Acting,
         read::query::{MachineLine, Query},
     },
     stored::{Durable, Index, Restore, VerifyError},
@@ -176,7 +175,46 @@ impl Store {
         checks: Resume,
         by: &GraphRunner,
     ) -> Result<Resumed, Refused<Question, EffectError>> {
-        Acting { store: self, act: None }.proceed(question, checks, by).await
+        let id = question.id();
+        let waits = Waits::of(question.execution()).map_err(StateError::from);
+        let is_answered = question.answered_by().is_some();
+        let checked = async {
+            if !is_answered {
+                return Err(EffectError::Unanswered { id });
+            }
+            let not_resumed = |error| match error {
+                StateError::Load(LoadError::Unavailable(error)) => error.into(),
+                source => EffectError::NotResumed { source: Box::new(source) },
+            };
+            let waits = waits.map_err(not_resumed)?;
+            let checked = self.before_resume(&waits, checks).await;
+            let (age_ms, warnings) = checked.map_err(not_resumed)?;
+            let response = self.response(id).await.map_err(|error| not_resumed(error.into()))?;
+            Ok((age_ms, warnings, response.ok_or(EffectError::Unanswered { id })?))
+        };
+        let (age_ms, mut warnings, response) = match checked.await {
+            Ok(checked) => checked,
+            Err(reason) => return Err(Refused::new(question, reason)),
+        };
+        let next = question.fork().proceed(response, by);
+        match self.advance(question, next).await {
+            Ok(execution) => {
+                // An execution that a program suspended continues; then the graph is not done yet.
+                if *execution.context().action().action_type() == ActionType::EcsRequest {
+                    let (ends, found) = (GraphPosition::ResumeEnds, execution.status());
+                    warnings.extend(at_position(id, ends, found));
+                }
+                Ok(Resumed { execution, age_ms, warnings })
+            }
+            Err(refused) => {
+                if refused.reason.is_conflict()
+                    && let Ok(now) = self.load::<AnyExecution>(id).await
+                {
+                    let _ = at_position(id, GraphPosition::ResumeBegins, now.status());
+                }
+                Err(refused)
+            }
+        }
     }
 
     /// Refuses a question that has waited for too long.
@@ -261,56 +299,6 @@ impl Store {
         let (resuming, waiting) = (resuming as u64, waiting as u64);
         telemetry::ResumeMismatch { kind, resuming, waiting }.emit();
         Ok(Some(warning))
-    }
-}
-
-impl Acting<'_> {
-    pub(crate) async fn proceed(
-        &self,
-        question: Question,
-        checks: Resume,
-        by: &GraphRunner,
-    ) -> Result<Resumed, Refused<Question, EffectError>> {
-        let id = question.id();
-        let waits = Waits::of(question.execution()).map_err(StateError::from);
-        let is_answered = question.answered_by().is_some();
-        let checked = async {
-            if !is_answered {
-                return Err(EffectError::Unanswered { id });
-            }
-            let not_resumed = |error| match error {
-                StateError::Load(LoadError::Unavailable(error)) => error.into(),
-                source => EffectError::NotResumed { source: Box::new(source) },
-            };
-            let (store, waits) = (self.store, waits.map_err(not_resumed)?);
-            let checked = store.before_resume(&waits, checks).await;
-            let (age_ms, warnings) = checked.map_err(not_resumed)?;
-            let response = store.response(id).await.map_err(|error| not_resumed(error.into()))?;
-            Ok((age_ms, warnings, response.ok_or(EffectError::Unanswered { id })?))
-        };
-        let (age_ms, mut warnings, response) = match checked.await {
-            Ok(checked) => checked,
-            Err(reason) => return Err(Refused::new(question, reason)),
-        };
-        let next = question.fork().proceed(response, by);
-        match self.advance(question, next).await {
-            Ok(execution) => {
-                // An execution that a program suspended continues; then the graph is not done yet.
-                if *execution.context().action().action_type() == ActionType::EcsRequest {
-                    let (ends, found) = (GraphPosition::ResumeEnds, execution.status());
-                    warnings.extend(at_position(id, ends, found));
-                }
-                Ok(Resumed { execution, age_ms, warnings })
-            }
-            Err(refused) => {
-                if refused.reason.is_conflict()
-                    && let Ok(now) = self.store.load::<AnyExecution>(id).await
-                {
-                    let _ = at_position(id, GraphPosition::ResumeBegins, now.status());
-                }
-                Err(refused)
-            }
-        }
     }
 }
 

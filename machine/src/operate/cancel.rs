@@ -11,7 +11,7 @@ use crate::{
     effects::EffectError,
     id::Id,
     language::Phrase,
-    store::{error::CommitError, operation::Acting},
+    store::{Store, error::CommitError},
     typed::State,
 };
 
@@ -132,7 +132,7 @@ impl Operator<'_> {
     }
 
     /// Carries out a plan, in one batch with the line of the act.
-    async fn apply(&self, plan: Plan, reason: &str, act: &Acting<'_>) -> Result<Cancelled, Error> {
+    async fn apply(&self, plan: Plan, reason: &str, act: &Store) -> Result<Cancelled, Error> {
         let (store, actors) = (&self.store, self.actors);
         let id = match plan {
             Plan::Own(id, draft) => {

@@ -9,7 +9,7 @@ use crate::{
     id::{Id, shortened},
     line::OneLine,
     observe::{misfit, placeholder},
-    store::{Message, Received, SendError, Sent, Store, operation::Acting},
+    store::{Message, Received, SendError, Sent, Store},
 };
 
 /// A message that the stored definition of its machine allows.
@@ -161,11 +161,10 @@ impl Draft {
 
     pub(super) async fn send(
         self,
-        act: &Acting<'_>,
+        store: &Store,
         by: &Human,
         correlation: Option<String>,
     ) -> Result<SentMessage, Error> {
-        let store = act.store;
         let mut message = Message::new(&self.body, by)?;
         if let Some(seen) = self.seen {
             message = message.unless_moved(seen);
@@ -183,7 +182,7 @@ impl Draft {
                 self.id
             )));
         }
-        let sent = match act.send(self.id, &message).await {
+        let sent = match store.send(self.id, &message).await {
             Err(SendError::Ended { id }) => {
                 return Err(Error::refused(format!("{id} has ended; nothing was sent")));
             }

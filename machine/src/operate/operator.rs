@@ -11,11 +11,7 @@ use crate::{
     },
     id::Id,
     line::OneLine,
-    store::{
-        Store,
-        error::CommitError,
-        operation::{Act, Acting},
-    },
+    store::{Store, error::CommitError, operation::Act},
     typed::State,
     view::Label,
 };
@@ -185,9 +181,8 @@ impl<'a> Operator<'a> {
     }
 
     /// The store, for this act.
-    pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Acting<'_> {
-        let act = Some(Act::new(self.by, operation, machines, detail));
-        Acting { store: &self.store, act }
+    pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Store {
+        self.store.acting(Act::new(self.by, operation, machines, detail))
     }
 
     /// Logs an act that was refused.
@@ -198,7 +193,7 @@ impl<'a> Operator<'a> {
         detail: &str,
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
-        self.store.log_refusal(self.act(operation, machines, detail).act, checked).await
+        self.store.log_refusal([Act::new(self.by, operation, machines, detail)], checked).await
     }
 }
 

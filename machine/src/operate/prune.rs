@@ -9,6 +9,6 @@ impl Operator<'_> {
     ///
     /// [`Error`] if the storage cannot do it now. What was deleted before stays deleted.
     pub async fn prune(&self, prune: &Prune, detail: &str) -> Result<Pruned, Error> {
-        Ok(self.act("prune", &[], detail).prune(prune).await?)
+        Ok(self.act("prune", &[], detail).prune(prune, self.by).await?)
     }
 }

@@ -15,6 +15,7 @@ use crate::{
         backend::{Backend, FoundRow, Identity, WriteBatch},
         error::Unavailable,
         integrity::declared::Declared,
+        operation::Act,
         options::OpenOptions,
         process::worker_lock::WorkerLock,
         read::{broken::BrokenScan, definitions::DefinitionCache},
@@ -66,6 +67,8 @@ pub struct Store {
     pub(crate) inner: Arc<Inner>,
     /// The interface that the operator log names for the acts of people.
     pub(crate) via: &'static str,
+    /// The act of a person, for which the handle was made.
+    pub(crate) act: Option<Act>,
 }
 
 /// A method of [`Store`], as the operator log names the interface.

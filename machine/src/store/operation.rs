@@ -78,23 +78,6 @@ impl Act {
     }
 }
 
-/// A store on which a person acts, or a program without one. Its methods do as those of [`Store`],
-/// and write the line of the act; the caller logs a refusal.
-pub(crate) struct Acting<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) act: Option<Act>,
-}
-
-impl Acting<'_> {
-    /// Writes the line of the act in a separate batch.
-    pub(crate) async fn log(&self, outcome: &str) -> Result<(), Unavailable> {
-        match self.act.clone() {
-            Some(act) => self.store.operation(act.line(self.store, outcome)).await,
-            None => Ok(()),
-        }
-    }
-}
-
 /// The longest detail and the longest outcome, in bytes.
 const MAX_BYTES: usize = 1024;
 
@@ -161,6 +144,20 @@ impl Store {
         let next = found.last().filter(|_| more).map(|(number, _)| *number);
         let items = found.into_iter().map(|(_, found)| found.map_err(LoadError::from)).collect();
         Ok(Page { items, next })
+    }
+
+    /// The store for an act of a person: the methods that make one write its line, and the caller
+    /// logs a refusal.
+    pub(crate) fn acting(&self, act: Act) -> Self {
+        Self { act: Some(act), ..self.clone() }
+    }
+
+    /// Writes the line of the act in a separate batch.
+    pub(crate) async fn log(&self, outcome: &str) -> Result<(), Unavailable> {
+        match self.act.clone() {
+            Some(act) => self.operation(act.line(self, outcome)).await,
+            None => Ok(()),
+        }
     }
 
     /// Writes a line of the operator log that no other write has with it. After an error the line

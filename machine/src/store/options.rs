@@ -148,6 +148,7 @@ impl OpenOptions {
                 commits: OnceLock::new(),
             }),
             via: PROGRAM,
+            act: None,
         }
     }
 }

@@ -14,7 +14,6 @@ use crate::{
             message::{Queued, Received},
             protocol::{Event, EventOutcome, Schedule},
         },
-        operation::Acting,
     },
     stored::Restore,
     telemetry,
@@ -93,7 +92,7 @@ impl Store {
         id: Id,
         event: Event,
     ) -> Result<Option<EventOutcome>, Unavailable> {
-        let applied = Acting { store: self, act: None }.apply_event(id, event).await?;
+        let applied = self.apply_event(id, event).await?;
         Ok(match applied {
             Ok(outcome) => Some(outcome),
             Err(Rejected::Refused { .. } | Rejected::NotFound(_)) => None,

@@ -11,7 +11,7 @@ use crate::{
             protocol::{Event, EventOutcome, EventRefusal},
             sent,
         },
-        operation::{Act, Acting},
+        operation::Act,
     },
     telemetry,
 };
@@ -124,14 +124,15 @@ impl Store {
     /// # }).unwrap();
     /// ```
     pub async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
-        let program = Acting { store: self, act: None };
-        let Some(by) = message.person() else { return program.send(to, message).await };
+        let Some(by) = message.person().filter(|_| self.act.is_none()) else {
+            return self.send_once(to, message).await;
+        };
         let detail = message.0.trigger().unwrap_or_default();
         let act = Act { by: by.to_owned(), operation: "send", machines: vec![to], detail };
-        let person = Acting { store: self, act: Some(act) };
-        let sent = match person.send(to, message).await {
+        let person = self.acting(act);
+        let sent = match person.send_once(to, message).await {
             // With a line, nothing is written of it.
-            Err(SendError::Ended { .. }) => program.send(to, message).await,
+            Err(SendError::Ended { .. }) => self.send_once(to, message).await,
             sent => sent,
         };
         if let Err(
@@ -185,7 +186,23 @@ impl Store {
     /// [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::NoMessage`] if one of the
     /// messages is unknown; then nothing is requeued.
     pub async fn requeue(&self, id: Id, messages: &[&str]) -> Result<(), SendError> {
-        Acting { store: self, act: None }.requeue(id, messages).await
+        let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
+        let event = Event::Requeue { now: self.now(), messages: messages.clone() };
+        match self.apply_event(id, event).await? {
+            Ok(_) => {
+                let count = messages.len() as u64;
+                telemetry::Requeued { id: display(id), messages: count }.emit();
+                Ok(())
+            }
+            Err(Rejected::Refused { refusal: EventRefusal::NotQueued, .. }) => {
+                let known = self.inner.backend.messages(Messages::To(id)).await?;
+                let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
+                let missing = messages.into_iter().find(|it| !known.contains(it));
+                Err(SendError::NoMessage { id, correlation: missing.unwrap_or_default() })
+            }
+            Err(Rejected::Refused { .. }) => Err(SendError::Ended { id }),
+            Err(_) => Err(SendError::NotFound { id }),
+        }
     }
 
     /// The children of a machine, in the order in which they were created. See
@@ -208,13 +225,11 @@ impl Store {
     pub async fn parent(&self, child: Id) -> Result<Option<Id>, LoadError> {
         Ok(self.inner.backend.parent(child).await??)
     }
-}
 
-impl Acting<'_> {
-    /// See [`Store::send`]. If the machine of a person's message has it, or has ended, nothing is
-    /// written.
-    pub(crate) async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
-        let now = self.store.now();
+    /// See [`send`](Self::send). If the machine of a person's message has it, or has ended, nothing
+    /// is written.
+    async fn send_once(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
+        let now = self.now();
         let event = Event::Send { message: message.0.clone(), now };
         let span = telemetry::Send { id: display(to) }.span();
         let happened = self.apply_event(to, event).instrument(span.clone()).await;
@@ -240,36 +255,16 @@ impl Acting<'_> {
         sent
     }
 
-    pub(crate) async fn requeue(&self, id: Id, messages: &[&str]) -> Result<(), SendError> {
-        let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
-        let event = Event::Requeue { now: self.store.now(), messages: messages.clone() };
-        match self.apply_event(id, event).await? {
-            Ok(_) => {
-                let count = messages.len() as u64;
-                telemetry::Requeued { id: display(id), messages: count }.emit();
-                Ok(())
-            }
-            Err(Rejected::Refused { refusal: EventRefusal::NotQueued, .. }) => {
-                let known = self.store.inner.backend.messages(Messages::To(id)).await?;
-                let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
-                let missing = messages.into_iter().find(|it| !known.contains(it));
-                Err(SendError::NoMessage { id, correlation: missing.unwrap_or_default() })
-            }
-            Err(Rejected::Refused { .. }) => Err(SendError::Ended { id }),
-            Err(_) => Err(SendError::NotFound { id }),
-        }
-    }
-
     /// Applies one event in a separate batch.
     pub(in crate::store) async fn apply_event(
         &self,
         id: Id,
         event: Event,
     ) -> Result<Result<EventOutcome, Rejected>, Unavailable> {
-        let log = self.act.iter().cloned().map(|act| act.line(self.store, "done")).collect();
-        let batch = WriteBatch { events: vec![(id, event)], log, ..self.store.new_batch() };
+        let log = self.act.iter().cloned().map(|act| act.line(self, "done")).collect();
+        let batch = WriteBatch { events: vec![(id, event)], log, ..self.new_batch() };
         let sent = sent::sent(&batch.events);
-        let applied = self.store.inner.backend.apply(batch).await?;
+        let applied = self.inner.backend.apply(batch).await?;
         if let Ok(applied) = &applied {
             sent::sent_with(&sent, &applied.outcomes);
         }
