@@ -16,7 +16,7 @@ use crate::{
     journal::StoredState,
     store::{
         backend::{self, AppliedBatch, Condition, NewChild, Rejected},
-        error::Unavailable,
+        error::{CommitError, Unavailable},
         handle::Store,
         inbox::{protocol::EventOutcome, sent},
         operation::Act,
@@ -125,7 +125,7 @@ impl Batch<'_> {
                 Ok(outcomes)
             }
             // An earlier try created it, its answer was lost, and it has moved on since.
-            Ok(Err(Rejected::AlreadyStored(id)))
+            Ok(Err(Rejected::Commit(CommitError::AlreadyStored { id })))
                 if store.is_created_by(id, &positions, &stored, &before, items).await? =>
             {
                 for (position, stored) in positions.iter().zip(stored) {

@@ -11,7 +11,7 @@ pub use state::StateError;
 use crate::{
     store::{
         backend::Rejected,
-        error::{CommitError, LoadError, Unavailable},
+        error::{LoadError, Unavailable},
     },
     stored::VerifyError,
 };
@@ -42,33 +42,19 @@ impl From<Unavailable> for StateError {
 
 impl From<Rejected> for EffectError {
     fn from(rejected: Rejected) -> Self {
-        Self::Commit(match rejected {
+        match rejected {
+            Rejected::Commit(error) => Self::Commit(error),
             // Only approvals end.
-            Rejected::Late { by: id, machine: gate, at } => {
-                return Self::ApprovalExpired { id, gate, at };
-            }
-            Rejected::StateLeft { id, parent } => return Self::StateLeft { id, parent },
-            Rejected::Unmet { by: id, machine } => CommitError::Unmet { id, machine },
-            Rejected::EffectLowered { id, what } => return Self::EffectLowered { id, what },
+            Rejected::Late { by: id, machine: gate, at } => Self::ApprovalExpired { id, gate, at },
+            Rejected::StateLeft { id, parent } => Self::StateLeft { id, parent },
+            Rejected::EffectLowered { id, what } => Self::EffectLowered { id, what },
             Rejected::IdentityChanged { id, tool, identity } => {
-                return Self::IdentityChanged { id, tool, identity };
+                Self::IdentityChanged { id, tool, identity }
             }
-            Rejected::Conflict(id) => CommitError::Conflict { id },
-            Rejected::NotFound(id) => CommitError::NotFound { id },
-            Rejected::AlreadyStored(id) => CommitError::AlreadyStored { id },
-            Rejected::AlreadyDone { id, by } => CommitError::AlreadyDone { id, by },
-            Rejected::KeyHeld { id, by } => CommitError::KeyHeld { id, by },
-            Rejected::KeyReused { id, by } => CommitError::KeyReused { id, by },
-            Rejected::UnderWay { id, call } => CommitError::UnderWay { id, call },
-            Rejected::OtherAttempt { id, by } => CommitError::OtherAttempt { id, by },
-            Rejected::BrokenAttempt { id, reason } => CommitError::BrokenAttempt { id, reason },
-            Rejected::Ended(id) => return Self::Ended { id },
-            Rejected::NotChild { id, parent } => CommitError::NotChild { id, parent },
-            Rejected::Refused { id, .. } => return Self::LeaseLost { id },
-            Rejected::OtherMessage { id, correlation } => {
-                return Self::OtherMessage { id, correlation };
-            }
-            Rejected::InboxFull { id, queued } => return Self::InboxFull { id, queued },
-        })
+            Rejected::Ended(id) => Self::Ended { id },
+            Rejected::Refused { id, .. } => Self::LeaseLost { id },
+            Rejected::OtherMessage { id, correlation } => Self::OtherMessage { id, correlation },
+            Rejected::InboxFull { id, queued } => Self::InboxFull { id, queued },
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
+        error::CommitError,
         inbox::{
             limits::MAX_QUEUED,
             protocol::{Effects, Event, EventOutcome, EventRefusal, InboxState, step},
@@ -263,84 +264,28 @@ pub(crate) struct AppliedBatch {
 /// A precondition does not hold. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rejected {
-    Conflict(Id),
-    NotFound(Id),
-    AlreadyStored(Id),
-    AlreadyDone {
-        id: Id,
-        by: Id,
-    },
-    KeyHeld {
-        id: Id,
-        by: Id,
-    },
-    KeyReused {
-        id: Id,
-        by: Id,
-    },
-    /// A call of this machine is under way, or its outcome was not taken.
-    UnderWay {
-        id: Id,
-        call: Id,
-    },
+    /// As the caller gets it.
+    Commit(CommitError),
     /// The parent has left the state that made a call.
-    StateLeft {
-        id: Id,
-        parent: Id,
-    },
-    /// Another attempt is open or newer, or was done.
-    OtherAttempt {
-        id: Id,
-        by: Id,
-    },
-    /// An attempt at the key of this machine cannot be trusted.
-    BrokenAttempt {
-        id: Id,
-        reason: String,
-    },
+    StateLeft { id: Id, parent: Id },
     /// The requirements of this machine on another one held until then.
-    Late {
-        by: Id,
-        machine: Id,
-        at: Millis,
-    },
-    /// A requirement of this machine on another one does not hold.
-    Unmet {
-        by: Id,
-        machine: Id,
-    },
+    Late { by: Id, machine: Id, at: Millis },
     /// The parent of a new child is in a terminal state.
     Ended(Id),
-    /// A machine whose entry or place is to change is not a child of this one, or its row was
-    /// edited.
-    NotChild {
-        id: Id,
-        parent: Id,
-    },
     /// The protocol of inboxes and leases forbids an event.
-    Refused {
-        id: Id,
-        refusal: EventRefusal,
-    },
+    Refused { id: Id, refusal: EventRefusal },
     /// Another message to this machine has the correlation id of one that is sent.
-    OtherMessage {
-        id: Id,
-        correlation: String,
-    },
+    OtherMessage { id: Id, correlation: String },
     /// The inbox of this machine has as many queued messages as it may.
-    InboxFull {
-        id: Id,
-        queued: u32,
-    },
+    InboxFull { id: Id, queued: u32 },
     /// A tool, or an action, that is known to be irreversible.
-    EffectLowered {
-        id: Id,
-        what: String,
-    },
+    EffectLowered { id: Id, what: String },
     /// A tool whose keys are known to be made with an identity, or known to be made without.
-    IdentityChanged {
-        id: Id,
-        tool: String,
-        identity: bool,
-    },
+    IdentityChanged { id: Id, tool: String, identity: bool },
+}
+
+impl From<CommitError> for Rejected {
+    fn from(error: CommitError) -> Self {
+        Self::Commit(error)
+    }
 }

@@ -38,9 +38,12 @@ fn bad_writes(stored: &Machine, holder: Id) -> [(Write, Rejected); 4] {
     let mut claimant = Machine::execution().with_key("held");
     let id = claimant.id();
     [
-        (stored.stale(), Rejected::Conflict(stored.id())),
-        (stored.clone().create(), Rejected::AlreadyStored(stored.id())),
-        (missing.update(1), Rejected::NotFound(missing.id())),
-        (claimant.create().takes("held"), Rejected::KeyHeld { id, by: holder }),
+        (stored.stale(), Rejected::Commit(CommitError::Conflict { id: stored.id() })),
+        (stored.clone().create(), Rejected::Commit(CommitError::AlreadyStored { id: stored.id() })),
+        (missing.update(1), Rejected::Commit(CommitError::NotFound { id: missing.id() })),
+        (
+            claimant.create().takes("held"),
+            Rejected::Commit(CommitError::KeyHeld { id, by: holder }),
+        ),
     ]
 }

@@ -89,8 +89,8 @@ async fn older_ones_count(open: &Open<'_>) -> Kept {
         }
         let (id, by) = (rival.id(), machine.id());
         let reason = match hold {
-            Hold::Applied => Rejected::AlreadyDone { id, by },
-            _ => Rejected::KeyHeld { id, by },
+            Hold::Applied => Rejected::Commit(CommitError::AlreadyDone { id, by }),
+            _ => Rejected::Commit(CommitError::KeyHeld { id, by }),
         };
         store.rejects(rival.create().takes("k"), reason).await?;
     }

@@ -29,7 +29,7 @@ async fn fill(store: &Subject, key: DigestKey) -> Kept<Vec<u64>> {
         let writes: Vec<_> = machines[..=round % 3].iter_mut().map(|it| it.write(2)).collect();
         ends.extend(store.accepts(writes).await?.last.last());
         let again = machines[0].clone().create();
-        store.rejects(again, Rejected::AlreadyStored(machines[0].id())).await?;
+        store.rejects(again, CommitError::AlreadyStored { id: machines[0].id() }).await?;
     }
     Ok(ends)
 }

@@ -9,14 +9,14 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     let created = batch([first.create(), second.create()]);
     twice(&store, &created).await?;
     let other = |batch: &WriteBatch| with_commit_id(batch.commit_id ^ 1, batch.clone());
-    let stored = Rejected::AlreadyStored(first.id());
+    let stored = Rejected::Commit(CommitError::AlreadyStored { id: first.id() });
     store.rejects(other(&created), stored.clone()).await?;
 
     let update = batch([first.update(2).takes("k"), second.update(3)]);
     let applied = twice(&store, &update).await?;
     let attempts = store.attempts_at("k").await?.len();
     ensure!(attempts == 1, "a batch that was sent three times opened {attempts} attempts");
-    let conflict = Rejected::Conflict(first.id());
+    let conflict = Rejected::Commit(CommitError::Conflict { id: first.id() });
     store.rejects(other(&update), conflict.clone()).await?;
     // Part of what was committed is another batch.
     let mut more = update.clone();

@@ -6,7 +6,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     let store = Subject::open(open);
     let mut machine = Machine::execution();
     let id = machine.id();
-    store.rejects(machine.clone().update(1), Rejected::NotFound(id)).await?;
+    store.rejects(machine.clone().update(1), CommitError::NotFound { id }).await?;
 
     let mut others = vec![machine.clone()];
     store.accepts(machine.create()).await?;
@@ -14,21 +14,21 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
         others.push(machine.clone());
         store.accepts(machine.update(lines)).await?;
     }
-    store.rejects(machine.clone().create(), Rejected::AlreadyStored(id)).await?;
+    store.rejects(machine.clone().create(), CommitError::AlreadyStored { id }).await?;
     for version in [machine.row.version + 1, u64::from(u32::MAX)] {
         let mut ahead = machine.clone();
         ahead.row.version = version;
         others.push(ahead);
     }
     for mut other in others {
-        store.rejects(other.update(1), Rejected::Conflict(id)).await?;
+        store.rejects(other.update(1), CommitError::Conflict { id }).await?;
     }
     // The second write of a batch for the same machine does not find the version that it expects.
     let update = || machine.clone().update(1);
-    store.rejects([update(), update()], Rejected::Conflict(id)).await?;
+    store.rejects([update(), update()], CommitError::Conflict { id }).await?;
     let new = Machine::execution();
     let create = || new.clone().create();
-    store.rejects([create(), create()], Rejected::Conflict(new.id())).await?;
+    store.rejects([create(), create()], CommitError::Conflict { id: new.id() }).await?;
     one_of_many_wins(&store, &machine).await
 }
 
@@ -43,7 +43,11 @@ async fn one_of_many_wins(store: &Subject, machine: &Machine) -> Kept {
     for answer in answers {
         match answer.await? {
             Ok(_) => winners += 1,
-            Err(rejected) => same!(rejected, Rejected::Conflict(machine.id()), "a second writer"),
+            Err(rejected) => same!(
+                rejected,
+                Rejected::Commit(CommitError::Conflict { id: machine.id() }),
+                "a second writer"
+            ),
         }
     }
     ensure!(winners == 1, "{winners} of 20 writers succeeded");

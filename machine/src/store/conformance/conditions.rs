@@ -25,7 +25,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
         let (state, not_after) = ("pending".to_owned(), Some(NOW + 1));
         Requirement { machine, state, digest, not_after }
     };
-    let unmet = Rejected::Unmet { by, machine };
+    let unmet = Rejected::Commit(CommitError::Unmet { id: by, machine });
     for (requirement, rejected) in [
         (Requirement { state: "running".to_owned(), ..whole(seen) }, unmet.clone()),
         (whole(other.newest()), unmet.clone()),
@@ -33,12 +33,17 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
             Requirement { not_after: Some(NOW), ..whole(seen) },
             Rejected::Late { by, machine, at: NOW },
         ),
-        (Requirement { machine: unknown, ..whole(seen) }, Rejected::Unmet { by, machine: unknown }),
+        (
+            Requirement { machine: unknown, ..whole(seen) },
+            Rejected::Commit(CommitError::Unmet { id: by, machine: unknown }),
+        ),
     ] {
         store.rejects(on([required(by, requirement)], job.clone().update(1)), rejected).await?;
     }
     let version = |version| Condition::Version { id: machine, version };
-    store.rejects(on([version(2)], job.clone().update(1)), Rejected::Conflict(machine)).await?;
+    store
+        .rejects(on([version(2)], job.clone().update(1)), CommitError::Conflict { id: machine })
+        .await?;
 
     // A condition that is met.
     let met = [
@@ -132,8 +137,8 @@ async fn only_attempt(store: &Subject) -> Kept {
         let id = again.id();
         let batch = on(condition, again.create());
         match excludes {
-            Some(false) => store.rejects(batch, Rejected::OtherAttempt { id, by }).await?,
-            Some(true) => store.rejects(batch, Rejected::AlreadyDone { id, by }).await?,
+            Some(false) => store.rejects(batch, CommitError::OtherAttempt { id, by }).await?,
+            Some(true) => store.rejects(batch, CommitError::AlreadyDone { id, by }).await?,
             None => store.accepts(batch).await.map(drop)?,
         }
     }
@@ -150,11 +155,11 @@ async fn only_attempt(store: &Subject) -> Kept {
     let (mut second, condition) = retry("k", failed.id());
     let id = second.id();
     let alone = on(condition.clone(), second.clone().create());
-    store.rejects(alone, Rejected::OtherAttempt { id, by: first }).await?;
+    store.rejects(alone, CommitError::OtherAttempt { id, by: first }).await?;
     again.row.status = "cancelled".to_owned();
     let (mut third, _) = retry("k", failed.id());
     let both = [again.clone().end(), second.clone().create(), third.create()];
-    let excluded = Rejected::OtherAttempt { id, by: third.id() };
+    let excluded = Rejected::Commit(CommitError::OtherAttempt { id, by: third.id() });
     store.rejects(on(condition.clone(), both), excluded).await?;
     store.accepts(on(condition, [again.end(), second.create()])).await?;
     store.agrees(&second).await

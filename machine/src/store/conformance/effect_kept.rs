@@ -62,7 +62,7 @@ async fn refused_batches_leave_nothing(store: &Subject) -> Kept {
     let (mut machine, mut lowered) = (Machine::execution(), Machine::execution());
     store.accepts(machine.create()).await?;
     for (bad, reason) in [
-        (machine.stale(), Rejected::Conflict(machine.id())),
+        (machine.stale(), Rejected::Commit(CommitError::Conflict { id: machine.id() })),
         (lowered.create().calls("email.send", false), tool(lowered.id(), "email.send")),
     ] {
         let raises = Machine::execution().create().calls("files.delete", true);

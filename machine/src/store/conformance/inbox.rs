@@ -42,7 +42,7 @@ async fn arrive(store: &Subject, id: Id) -> Kept {
     same!(one, expected[1..2], "one message");
     for event in [send("x"), Event::Notify { moved: false, now: NOW }] {
         let unknown = Id::fresh();
-        store.rejects(events(unknown, [event]), Rejected::NotFound(unknown)).await?;
+        store.rejects(events(unknown, [event]), CommitError::NotFound { id: unknown }).await?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ async fn with_the_machine(store: &Subject) -> Kept {
 
     let events = vec![(id, send("b"))];
     let stale = WriteBatch { events, ..batch([machine.stale()]) };
-    store.rejects(stale, Rejected::Conflict(id)).await
+    store.rejects(stale, CommitError::Conflict { id }).await
 }
 
 /// The queue ends with the machine, whether or not anybody ever drove it.

@@ -14,11 +14,11 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     for wants in [Wants::Free, Wants::NotApplied] {
         let mut new = Machine::execution().with_key("k");
         let write = new.create().claims("k", wants);
-        store.rejects(write, Rejected::AlreadyDone { id: new.id(), by }).await?;
+        store.rejects(write, CommitError::AlreadyDone { id: new.id(), by }).await?;
     }
     // Whatever else is written for the machine that did it.
     store.accepts(done.update(2)).await?;
     store.accepts(done.update(1).claims("k", Wants::NotApplied)).await?;
     let id = waiting.id();
-    store.rejects(waiting.update(1).takes("k"), Rejected::AlreadyDone { id, by }).await
+    store.rejects(waiting.update(1).takes("k"), CommitError::AlreadyDone { id, by }).await
 }

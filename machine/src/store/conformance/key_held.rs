@@ -7,7 +7,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     let mut first = Machine::execution().with_key("k");
     let mut second = Machine::execution().with_key("k");
     let (a, b) = (first.id(), second.id());
-    let held_by_first = Rejected::KeyHeld { id: b, by: a };
+    let held_by_first = Rejected::Commit(CommitError::KeyHeld { id: b, by: a });
 
     // A batch cannot give the key to both.
     let both = [first.clone().create().takes("k"), second.clone().create().takes("k")];
@@ -27,7 +27,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
 
     store.accepts(first.update(1).turns("k", Hold::Free)).await?;
     store.accepts(second.update(1).takes("k")).await?;
-    let held_by_second = Rejected::KeyHeld { id: a, by: b };
+    let held_by_second = Rejected::Commit(CommitError::KeyHeld { id: a, by: b });
     // A batch can hand it over, but only in this order.
     let freed = second.update(1).turns("k", Hold::Free);
     let taken = first.update(1).takes("k");

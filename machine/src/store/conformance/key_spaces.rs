@@ -19,14 +19,14 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     // A change of the job's attempt does not free the contract's key.
     store.accepts(job.update(1).turns("k", Hold::Free)).await?;
     let taken = rival.update(1).takes("k");
-    store.rejects(taken.clone(), Rejected::KeyHeld { id, by }).await?;
+    store.rejects(taken.clone(), CommitError::KeyHeld { id, by }).await?;
 
     // A machine of a user does not get a contract's key, held or not.
     for hold in [Hold::Held, Hold::Free] {
         store.accepts(execution.update(1).turns("k", hold)).await?;
         for wants in [Wants::Free, Wants::NotApplied] {
             let mut late = Machine::job().with_key("k");
-            let reason = Rejected::KeyReused { id: late.id(), by };
+            let reason = Rejected::Commit(CommitError::KeyReused { id: late.id(), by });
             store.rejects(late.create().claims("k", wants), reason).await?;
         }
     }
@@ -36,7 +36,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
         if let Some(claim) = &mut write.claim {
             claim.action = other;
         }
-        store.rejects(write, Rejected::KeyReused { id, by }).await?;
+        store.rejects(write, CommitError::KeyReused { id, by }).await?;
     }
     store.accepts(taken).await.map(drop)
 }

@@ -79,7 +79,7 @@ async fn old_tokens(store: &Subject, machine: &Machine) -> Kept {
 async fn writes(store: &Subject, machine: &mut Machine) -> Kept {
     let id = machine.id();
     let with = |write: Write| WriteBatch { events: vec![(id, moved(2, None))], ..batch([write]) };
-    store.rejects(with(machine.stale()), Rejected::Conflict(id)).await?;
+    store.rejects(with(machine.stale()), CommitError::Conflict { id }).await?;
 
     let batch = with(machine.update(2));
     let applied = store.accepts(batch.clone()).await?;

@@ -25,7 +25,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     for (machine, of) in strangers {
         let moved_children = vec![second.moved_to(id, 9, None), machine.moved_to(of, 9, Some(3))];
         let batch = WriteBatch { moved_children, ..batch([parent.clone().update(1)]) };
-        store.rejects(batch, Rejected::NotChild { id: machine.id(), parent: of }).await?;
+        store.rejects(batch, CommitError::NotChild { id: machine.id(), parent: of }).await?;
     }
 
     let moved_children = vec![

@@ -68,7 +68,7 @@ async fn fill(store: &Subject) -> Kept<(Vec<Machine>, Vec<(u64, Option<Id>, Line
         }
         store.accepts(writes).await?;
         let again = machines[0].clone().create();
-        store.rejects(again, Rejected::AlreadyStored(machines[0].id())).await?;
+        store.rejects(again, CommitError::AlreadyStored { id: machines[0].id() }).await?;
     }
     Ok((machines, written))
 }

@@ -22,7 +22,7 @@ pub(super) use crate::{
             ReadyMachine, Record, Records, Rejected, Reply, Row, Schedules, StoreSettings, Wants,
             Write, WriteBatch,
         },
-        error::Unavailable,
+        error::{CommitError, Unavailable},
         inbox::{
             message::{Delivery, Outgoing, Received},
             outcome::outcome_of,

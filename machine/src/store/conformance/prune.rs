@@ -52,7 +52,7 @@ async fn deletes(store: &Subject) -> Kept {
 
     // The key is still taken, and numbers continue.
     let (id, by) = (rival.id(), first.id());
-    store.rejects(rival.create().takes("k"), Rejected::AlreadyDone { id, by }).await?;
+    store.rejects(rival.create().takes("k"), CommitError::AlreadyDone { id, by }).await?;
     same!(store.accepts(last.update(1)).await?.last, [newest + 1], "the next entry");
     Ok(())
 }
@@ -159,7 +159,7 @@ async fn forgets_calls(store: &Subject) -> Kept {
     // The key is still taken.
     same!(store.attempts_at("k").await?, attempts, "the attempts");
     let mut again = Machine::execution().with_key("k");
-    let done = Rejected::AlreadyDone { id: again.id(), by: taken.id() };
+    let done = Rejected::Commit(CommitError::AlreadyDone { id: again.id(), by: taken.id() });
     store.rejects(again.create().takes("k"), done).await
 }
 

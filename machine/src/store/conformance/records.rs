@@ -36,18 +36,18 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
         let good = record("turn", Id::fresh());
         let records = [vec![good], records].concat();
         let writes = WriteBatch { records, ..batch([machine.clone().update(1)]) };
-        store.rejects(writes, Rejected::Conflict(ids[0])).await?;
+        store.rejects(writes, CommitError::Conflict { id: ids[0] }).await?;
     }
     let unknown = Record { version: 2, ..record("turn", Id::fresh()) };
     let id = unknown.id;
     store
-        .rejects(WriteBatch { records: vec![unknown], ..batch([]) }, Rejected::Conflict(id))
+        .rejects(WriteBatch { records: vec![unknown], ..batch([]) }, CommitError::Conflict { id })
         .await?;
 
     // Nor one whose batch is rejected for another reason.
     let records = || vec![next.clone()];
     let stale = WriteBatch { records: records(), ..batch([machine.stale()]) };
-    store.rejects(stale, Rejected::Conflict(machine.id())).await?;
+    store.rejects(stale, CommitError::Conflict { id: machine.id() }).await?;
     store.accepts(WriteBatch { records: records(), ..batch([machine.update(1)]) }).await?;
     model[0] = next;
     agrees(&store, &model).await?;
@@ -67,7 +67,11 @@ async fn one_of_many_wins(store: &Subject, record: &Record) -> Kept {
     for (number, answer) in answers {
         match answer.await? {
             Ok(_) => winners.push(number.to_string()),
-            Err(rejected) => same!(rejected, Rejected::Conflict(record.id), "a second writer"),
+            Err(rejected) => same!(
+                rejected,
+                Rejected::Commit(CommitError::Conflict { id: record.id }),
+                "a second writer"
+            ),
         }
     }
     let found = store.records(Records::Of("turn", vec![record.id])).await?;

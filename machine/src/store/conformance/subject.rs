@@ -34,7 +34,12 @@ impl Subject {
     }
 
     /// The batch must be rejected for this reason, and must change nothing.
-    pub(super) async fn rejects(&self, batch: impl Into<WriteBatch>, expected: Rejected) -> Kept {
+    pub(super) async fn rejects(
+        &self,
+        batch: impl Into<WriteBatch>,
+        expected: impl Into<Rejected>,
+    ) -> Kept {
+        let expected = expected.into();
         let answer = self.unchanged(self.apply(batch.into())).await?;
         same!(answer, Err(expected), "a batch");
         Ok(())

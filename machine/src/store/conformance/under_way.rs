@@ -68,7 +68,7 @@ async fn of_one_entry(store: &Subject) -> Kept {
     let write = parent.update(1);
     let leaves =
         |since| WriteBatch { conditions: no_call(id, Some(since), &[]), ..batch([write.clone()]) };
-    store.rejects(leaves(SINCE), Rejected::UnderWay { id, call: call.id() }).await?;
+    store.rejects(leaves(SINCE), CommitError::UnderWay { id, call: call.id() }).await?;
     store.accepts(leaves(SINCE + 1)).await.map(drop)
 }
 
@@ -78,7 +78,7 @@ async fn within_a_batch(store: &Subject) -> Kept {
     let [mut begun, mut planned, mut new] =
         ["begun", "planned", "new"].map(|key| Machine::execution().with_key(key));
     let id = parent.id();
-    let under_way = |it: &Machine| Rejected::UnderWay { id, call: it.id() };
+    let under_way = |it: &Machine| Rejected::Commit(CommitError::UnderWay { id, call: it.id() });
     store.accepts(parent.create()).await?;
     store.adds(begun.call_of(id, 0), &mut begun).await?;
     store.adds(planned.call_of(id, 1), &mut planned).await?;
@@ -126,7 +126,7 @@ async fn yields(store: &Subject, parent: &mut Machine) -> Kept {
     };
     let late = withdrawn(it.clone().end(), &mut parent.clone());
     store.accepts(it.update(1).takes("yields")).await?;
-    store.rejects(late, Rejected::UnderWay { id, call }).await?;
+    store.rejects(late, CommitError::UnderWay { id, call }).await?;
     store.accepts(withdrawn(it.end().turns("yields", Hold::Released), parent)).await.map(drop)
 }
 
@@ -160,7 +160,7 @@ impl Subject {
             ..batch([write.clone()])
         };
         if keeps {
-            self.rejects(leaves(&[]), Rejected::UnderWay { id, call }).await?;
+            self.rejects(leaves(&[]), CommitError::UnderWay { id, call }).await?;
             self.accepts(leaves(&[call])).await.map(drop)
         } else {
             self.accepts(leaves(&[])).await.map(drop)

@@ -29,7 +29,7 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     store.accepts(parent.update(1)).await?;
     cancelled(&store, &all, &[]).await?;
     let stale = leaves(stranger.update(1), SECOND);
-    store.rejects(stale, Rejected::Conflict(parent.id())).await?;
+    store.rejects(stale, CommitError::Conflict { id: parent.id() }).await?;
 
     // What comes with the move is of the next visit.
     let mut next = Machine::job();

@@ -2,7 +2,7 @@ use crate::{id::Id, store::error::Unavailable, stored::Breach};
 
 /// Why a machine was not written. Nothing was written, unless the storage is
 /// [`Indeterminate`](Unavailable::Indeterminate). The machine is as it was.
-#[derive(thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum CommitError {

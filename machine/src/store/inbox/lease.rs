@@ -8,7 +8,7 @@ use crate::{
     process::Liveness,
     store::{
         backend::{Broken, FoundRow, Messages, ReadyMachine, Rejected},
-        error::{LoadError, Unavailable},
+        error::{CommitError, LoadError, Unavailable},
         handle::Store,
         inbox::{
             message::{Queued, Received},
@@ -95,7 +95,7 @@ impl Store {
         let applied = self.apply_event(id, event).await?;
         Ok(match applied {
             Ok(outcome) => Some(outcome),
-            Err(Rejected::Refused { .. } | Rejected::NotFound(_)) => None,
+            Err(Rejected::Refused { .. } | Rejected::Commit(CommitError::NotFound { .. })) => None,
             Err(_) => {
                 let error = "rejected";
                 telemetry::WorkerPostponed { operation: "lease", error }.emit();

@@ -18,6 +18,7 @@ use crate::{
     journal::Digest,
     store::{
         backend::{Attempts, Broken, Child, Kinship, OtherAttempts, Rejected, WriteBatch},
+        error::CommitError,
         inbox::protocol::{Event, InboxState},
         write::{
             admission::{Admitted, Lookup},
@@ -90,6 +91,12 @@ pub(super) enum CheckFailure {
 impl From<Rejected> for CheckFailure {
     fn from(rejected: Rejected) -> Self {
         Self::Rejected(rejected)
+    }
+}
+
+impl From<CommitError> for CheckFailure {
+    fn from(error: CommitError) -> Self {
+        Self::Rejected(error.into())
     }
 }
 

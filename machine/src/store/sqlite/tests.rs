@@ -34,7 +34,7 @@ use crate::{
             sample::{Machine, batch},
             settings,
         },
-        error::Unavailable,
+        error::{CommitError, Unavailable},
     },
 };
 

@@ -14,6 +14,7 @@ use crate::{
             Broken, Child, Condition, Kinship, NewChild, OtherAttempts, Record, Rejected, Write,
             WriteBatch,
         },
+        error::CommitError,
         inbox::protocol::{Effects, Event, InboxState},
         write::{
             attempt::{AttemptRow, KeyAttempt, refused},
@@ -25,7 +26,7 @@ use crate::{
 
 /// The stored data that a batch is checked against, in the transaction that writes it.
 pub(crate) trait Lookup {
-    type Error: From<Rejected>;
+    type Error: From<Rejected> + From<CommitError>;
 
     /// Where a machine is stored.
     type Place: Copy;
@@ -140,12 +141,12 @@ impl WriteBatch {
         for (write, version) in self.writes.iter().zip(versions) {
             let id = write.row.id;
             match (write.expected, version) {
-                (None, Some(_)) => return Err(Rejected::AlreadyStored(id).into()),
-                (Some(_), None) => return Err(Rejected::NotFound(id).into()),
+                (None, Some(_)) => return Err(CommitError::AlreadyStored { id }.into()),
+                (Some(_), None) => return Err(CommitError::NotFound { id }.into()),
                 // A second write of one machine would follow another version than the one that it
                 // expects.
                 (expected, version) if expected == version && seen.insert(id) => {}
-                _ => return Err(Rejected::Conflict(id).into()),
+                _ => return Err(CommitError::Conflict { id }.into()),
             }
         }
         let mut tools: HashMap<&str, Option<ToolRecord>> = HashMap::new();
@@ -181,18 +182,20 @@ impl WriteBatch {
     fn check_children<L: Lookup>(&self, stored: &L) -> Result<(), L::Error> {
         for NewChild { parent, .. } in &self.children {
             match stored.has_ended(*parent)? {
-                None if !self.creates(*parent) => return Err(Rejected::NotFound(*parent).into()),
+                None if !self.creates(*parent) => {
+                    return Err(CommitError::NotFound { id: *parent }.into());
+                }
                 Some(true) => return Err(Rejected::Ended(*parent).into()),
                 Some(false) | None => {}
             }
         }
         for (child, Kinship { parent, position, .. }) in &self.moved_children {
             if stored.kinship(*child)?.is_none_or(|known| known.parent != *parent) {
-                return Err(Rejected::NotChild { id: *child, parent: *parent }.into());
+                return Err(CommitError::NotChild { id: *child, parent: *parent }.into());
             }
             // Since it was decided that an entry takes the call over, its outcome was taken.
             if position.is_some() && stored.has_taken(*parent, *child)? == Some(true) {
-                return Err(Rejected::Conflict(*child).into());
+                return Err(CommitError::Conflict { id: *child }.into());
             }
         }
         Ok(())
@@ -204,7 +207,7 @@ impl WriteBatch {
         for Record { kind, id, version, .. } in &self.records {
             let known = stored.record(kind, *id)?;
             if known.checked_add(1) != Some(*version) || !seen.insert((kind, id)) {
-                return Err(Rejected::Conflict(*id).into());
+                return Err(CommitError::Conflict { id: *id }.into());
             }
         }
         Ok(())
@@ -225,7 +228,7 @@ impl WriteBatch {
                 if self.meets(stored, requirement)? {
                     return Ok(());
                 }
-                return Err(Rejected::Unmet { by: *by, machine }.into());
+                return Err(CommitError::Unmet { id: *by, machine }.into());
             }
             Condition::NoNewAnswer { id, key, after } => {
                 stored.is_answered_after(key, *after)?.then_some(*id)
@@ -235,7 +238,7 @@ impl WriteBatch {
             }
             Condition::NoCallUnderWay { parent, since, except } => {
                 return match self.call_under_way(stored, *parent, (*since, except))? {
-                    Some(call) => Err(Rejected::UnderWay { id: *parent, call }.into()),
+                    Some(call) => Err(CommitError::UnderWay { id: *parent, call }.into()),
                     None => Ok(()),
                 };
             }
@@ -251,14 +254,14 @@ impl WriteBatch {
             Condition::OnlyAttempt { id, attempts } => {
                 return match self.other_attempt(stored, *id, attempts)? {
                     Some((by, status)) if status == attempts.done => {
-                        Err(Rejected::AlreadyDone { id: *id, by }.into())
+                        Err(CommitError::AlreadyDone { id: *id, by }.into())
                     }
-                    Some((by, _)) => Err(Rejected::OtherAttempt { id: *id, by }.into()),
+                    Some((by, _)) => Err(CommitError::OtherAttempt { id: *id, by }.into()),
                     None => Ok(()),
                 };
             }
         };
-        moved.map_or(Ok(()), |id| Err(Rejected::Conflict(id).into()))
+        moved.map_or(Ok(()), |id| Err(CommitError::Conflict { id }.into()))
     }
 
     /// One of these attempts after this batch, other than this machine.
@@ -299,7 +302,7 @@ impl WriteBatch {
                 Entry::Vacant(new) => new.insert(match stored.inbox(*id)? {
                     Some((place, inbox)) => (Some(place), inbox),
                     None if self.creates(*id) => (None, InboxState::default()),
-                    None => return Err(Rejected::NotFound(*id).into()),
+                    None => return Err(CommitError::NotFound { id: *id }.into()),
                 }),
             };
             if let Some(place) = place {
@@ -325,7 +328,8 @@ impl<L: Lookup> Keys<'_, L> {
     /// it changes.
     fn check(&mut self, write: &Write) -> Result<Option<AttemptRow>, L::Error> {
         let id = write.row.id;
-        let not_trusted = |reason: &str| Rejected::BrokenAttempt { id, reason: reason.to_owned() };
+        let not_trusted =
+            |reason: &str| CommitError::BrokenAttempt { id, reason: reason.to_owned() };
         if let Some(claim) = &write.claim {
             let mut attempts: Vec<KeyAttempt> = Vec::new();
             for found in self.of(&claim.key)? {

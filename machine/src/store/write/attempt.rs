@@ -2,7 +2,10 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::{Digest, DigestKey},
-    store::backend::{AttemptChange, KeyClaim, Rejected, Wants},
+    store::{
+        backend::{AttemptChange, KeyClaim, Rejected, Wants},
+        error::CommitError,
+    },
     stored::Hold,
 };
 
@@ -92,11 +95,13 @@ pub(crate) fn refused(claim: &KeyClaim, attempts: &[KeyAttempt], id: Id) -> Opti
         });
     }
     if let Some(by) = reused_by(attempts, space, *action, id) {
-        return Some(Rejected::KeyReused { id, by });
+        return Some(CommitError::KeyReused { id, by }.into());
     }
     match key_state(attempts, space, id) {
-        KeyState::Applied { by } => Some(Rejected::AlreadyDone { id, by }),
-        KeyState::Held { by } if *wants == Wants::Free => Some(Rejected::KeyHeld { id, by }),
+        KeyState::Applied { by } => Some(CommitError::AlreadyDone { id, by }.into()),
+        KeyState::Held { by } if *wants == Wants::Free => {
+            Some(CommitError::KeyHeld { id, by }.into())
+        }
         KeyState::Held { .. } | KeyState::Free => None,
     }
 }

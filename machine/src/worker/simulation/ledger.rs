@@ -4,6 +4,7 @@ use super::{defects::token_of, process::Process, shared::WENT_BACK};
 use crate::{
     id::Id,
     store::{
+        CommitError,
         backend::{AppliedBatch, Rejected, Write, WriteBatch},
         inbox::protocol::{
             Attempted, Claim, Event, EventOutcome, EventRefusal, Fail, Moved, Switch, Wait,
@@ -202,7 +203,7 @@ impl Ledger {
                 let name = if moves { "transitions refused" } else { "events refused" };
                 (name, format!("{refusal:?}"))
             }
-            Rejected::Conflict(_) => ("conflicts", "conflict".to_owned()),
+            Rejected::Commit(CommitError::Conflict { .. }) => ("conflicts", "conflict".to_owned()),
             _ => ("others refused", "other".to_owned()),
         };
         self.count(name);

@@ -11,9 +11,11 @@ fn an_attempt_that_was_edited_frees_nothing() {
     let mut b = Machine::execution();
     let id = b.row.id;
     let refused = apply(&store, vec![b.write(1).takes("k")]);
-    assert!(matches!(refused, Err(Rejected::BrokenAttempt { id: found, .. }) if found == id));
+    assert!(
+        matches!(refused, Err(Rejected::Commit(CommitError::BrokenAttempt { id: found, .. })) if found == id)
+    );
     let refused = apply(&store, vec![a.write(1).turns("k", Hold::Applied)]);
-    assert!(matches!(refused, Err(Rejected::BrokenAttempt { .. })));
+    assert!(matches!(refused, Err(Rejected::Commit(CommitError::BrokenAttempt { .. }))));
     let broken = wait(store.attempts(Attempts::OfKey("k".to_owned()))).unwrap().remove(0);
     assert_eq!(broken.unwrap_err().id, Some(a.row.id));
 
@@ -25,7 +27,7 @@ fn an_attempt_that_was_edited_frees_nothing() {
     // A change without an attempt is refused too.
     let mut c = Machine::execution();
     let refused = apply(&store, vec![c.write(1).turns("other", Hold::Free)]);
-    assert!(matches!(refused, Err(Rejected::BrokenAttempt { .. })));
+    assert!(matches!(refused, Err(Rejected::Commit(CommitError::BrokenAttempt { .. }))));
 }
 
 /// The effect of a tool is kept in the file, for other processes and later ones.

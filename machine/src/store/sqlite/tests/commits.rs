@@ -14,7 +14,10 @@ fn threads_commit_in_groups() {
                 }
                 let stale = Write { expected: Some(3), ..machine.write(1) };
                 let refused = apply(&store, vec![stale]);
-                assert_eq!(refused, Err(Rejected::Conflict(machine.row.id)));
+                assert_eq!(
+                    refused,
+                    Err(Rejected::Commit(CommitError::Conflict { id: machine.row.id }))
+                );
             });
         }
     });
@@ -38,7 +41,10 @@ fn one_of_several_writers_of_a_machine_wins() {
                 Ok(_) => {
                     wins.fetch_add(1, Ordering::SeqCst);
                 }
-                Err(rejected) => assert_eq!(rejected, Rejected::Conflict(machine.row.id)),
+                Err(rejected) => assert_eq!(
+                    rejected,
+                    Rejected::Commit(CommitError::Conflict { id: machine.row.id })
+                ),
             });
         }
     });
