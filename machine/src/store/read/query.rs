@@ -39,7 +39,6 @@ use crate::{
 pub struct Query {
     pub(crate) filter: Filter,
     due: bool,
-    newest_first: bool,
     unchanged_ms: Option<u64>,
     limit: Option<usize>,
     after: Option<Cursor>,
@@ -150,7 +149,7 @@ impl Query {
     /// that is created between two pages is on neither. [`due`](Self::due) has its own order.
     #[must_use]
     pub fn newest_first(mut self) -> Self {
-        self.newest_first = true;
+        self.filter.newest_first = true;
         self
     }
 
@@ -164,7 +163,7 @@ impl Query {
     /// The first page, oldest first.
     pub(crate) fn without_place(mut self) -> Self {
         self.after = None;
-        self.newest_first = false;
+        self.filter.newest_first = false;
         self
     }
 
@@ -300,8 +299,7 @@ impl Store {
     ) -> Result<(Vec<(u64, FoundRow)>, Option<Cursor>), LoadError> {
         let limit = query.page_limit();
         let mut filter = query.conditions(self.now());
-        filter.newest_first = query.newest_first;
-        let order = |due_at: Option<Millis>| match (query.due, query.newest_first) {
+        let order = |due_at: Option<Millis>| match (query.due, query.filter.newest_first) {
             (true, _) => Order::Due(due_at.unwrap_or(Millis::MIN)),
             (false, true) => Order::Newest,
             (false, false) => Order::Oldest,

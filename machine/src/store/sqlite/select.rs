@@ -177,24 +177,25 @@ fn statement(filter: &Filter, range: &Range) -> (String, Vec<Value>) {
             statuses = &[];
         }
     }
-    if let Some(tail) = filter.tail {
-        and("substr(i.id, 13) = ?", vec![Value::Blob(tail.to_vec())]);
-    }
     if filter.contradicted {
         and("i.contradicted = 1", Vec::new());
+    }
+    let blob = |bytes: &[u8]| Value::Blob(bytes.to_vec());
+    for (condition, value) in [
+        ("substr(i.id, 13) = ?", filter.tail.map(|tail| blob(&tail))),
+        ("i.session = ?", filter.session.as_ref().map(text)),
+        ("i.key = ?", filter.key.as_ref().map(text)),
+        ("i.behind = ?", filter.behind.map(|behind| blob(behind.bytes()))),
+        ("i.updated_at <= ?", filter.unchanged_since.map(Value::Integer)),
+        ("i.due_at <= ?", filter.due_by.map(Value::Integer)),
+    ] {
+        if let Some(value) = value {
+            and(condition, vec![value]);
+        }
     }
     if !statuses.is_empty() {
         let places = vec!["?"; statuses.len()].join(", ");
         and(&format!("i.status IN ({places})"), statuses.iter().map(text).collect());
-    }
-    if let Some(session) = &filter.session {
-        and("i.session = ?", vec![text(session)]);
-    }
-    if let Some(key) = &filter.key {
-        and("i.key = ?", vec![text(key)]);
-    }
-    if let Some(behind) = &filter.behind {
-        and("i.behind = ?", vec![Value::Blob(behind.bytes().to_vec())]);
     }
     if filter.gated {
         // The plus sign keeps SQLite from the index of gates: it is for one of them.
@@ -210,12 +211,6 @@ fn statement(filter: &Filter, range: &Range) -> (String, Vec<Value>) {
     if let Some(wanted) = &filter.calls {
         let (condition, values) = calls(wanted);
         and(&condition, values);
-    }
-    if let Some(at) = filter.unchanged_since {
-        and("i.updated_at <= ?", vec![Value::Integer(at)]);
-    }
-    if let Some(at) = filter.due_by {
-        and("i.due_at <= ?", vec![Value::Integer(at)]);
     }
     let number = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     let order = match (filter.due_by, filter.after) {
