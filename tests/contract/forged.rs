@@ -160,7 +160,7 @@ async fn a_lowered_tool_is_refused_by_the_store() {
     .unwrap();
     assert!(!lowered.context().is_irreversible());
     let refused = store.create(&mut lowered).await;
-    assert_err!(refused.map_err(EffectError::from), EffectError::EffectLowered { what, .. } if what.contains("email.send"));
+    assert_err!(refused, EffectError::EffectLowered { what, .. } if what.contains("email.send"));
 }
 
 /// An irreversible action from data is not stored, in any store: it could be begun in each of them.
@@ -169,15 +169,9 @@ async fn a_lowered_tool_is_refused_by_the_store() {
 async fn an_irreversible_action_is_not_imported() {
     let store = Store::memory();
     let mut imported = edited(&pending_mail("bob"), |_| {}).unwrap();
-    assert_err!(
-        store.create(&mut imported).await.map_err(EffectError::from),
-        EffectError::Imported { .. }
-    );
+    assert_err!(store.create(&mut imported).await, EffectError::Imported { .. });
     let mut raised = edited(&Execution::new(read("a.txt").irreversible()), |_| {}).unwrap();
-    assert_err!(
-        store.create(&mut raised).await.map_err(EffectError::from),
-        EffectError::Imported { .. }
-    );
+    assert_err!(store.create(&mut raised).await, EffectError::Imported { .. });
     // The way around: typed again.
     let pending = Pending::narrow(edited(&pending_mail("bob"), |_| {}).unwrap()).unwrap();
     let refused = store.cancel(pending, "not here", tool_node()).await;

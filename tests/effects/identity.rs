@@ -141,7 +141,7 @@ async fn a_changed_identity_is_refused(place: Place) {
     }
     assert_other_keys(&plan(&other, by_number_renamed::wire(9, 1)).await);
     let mut late = by_number_renamed::wire(7, 1).into_execution();
-    assert_other_keys(&other.create(&mut late).await.map_err(EffectError::from));
+    assert_other_keys(&other.create(&mut late).await);
     assert_other_keys(&other.batch().create(&mut late).write().await);
 }
 

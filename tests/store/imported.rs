@@ -46,7 +46,7 @@ async fn exported(place: &Place, id: Id) -> AnyExecution {
 
 async fn refuse(place: &Place, mut imported: AnyExecution) {
     let before = place.dump().await;
-    let refused = place.store.create(&mut imported).await.map_err(EffectError::from);
+    let refused = place.store.create(&mut imported).await;
     assert_err!(refused, EffectError::Imported { id } if *id == imported.id());
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("plan the action here"), "{text}");

@@ -45,7 +45,7 @@ fn a_model_does_not_choose_the_effect() {
         ];
         let action = Action::new(ActionType::ToolCall, Map::from_iter(detail)).unwrap();
         let chosen = Contract::action_of(action, Effect::Idempotent, reasoning_node()).unwrap();
-        let lowered = store.create(&mut Execution::new(chosen)).await.map_err(EffectError::from);
+        let lowered = store.create(&mut Execution::new(chosen)).await;
         assert_err!(lowered, EffectError::EffectLowered { .. });
         assert_eq!(bank.calls(), 0);
     });

@@ -217,8 +217,8 @@ fn moved(typed: bool, task: AnyTask, event: &Event) -> (AnyTask, Answer) {
 
 async fn write<M: Durable>(store: &Store, machine: &mut M) -> Result<(), EffectError> {
     match machine.journal().version() {
-        0 => store.create(machine).await.map_err(EffectError::from),
-        _ => store.commit(machine).await.map_err(EffectError::from),
+        0 => store.create(machine).await,
+        _ => store.commit(machine).await,
     }
 }
 
