@@ -1,11 +1,14 @@
 //! The heads of agents as machines of a store (TN-2, TN-9).
 
 use machine::{
-    agent::{Agents, AnyAgentHead, BoxId, Driver, HeadContext},
+    agent::{
+        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver, HeadContext,
+    },
     effects::EffectError,
     store::CommitError,
-    worker::{Handled, Handler, Task},
+    worker::{FailedAttempt, Failure, Handled, Handler, Task},
 };
+use rusqlite::Connection;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -16,8 +19,8 @@ use super::{
 use crate::{
     store::support::Place,
     worker::prelude::{
-        Arc, Count, Deserialize, Duration, GraphRunner, Hand, Next, Serialize, Store, assert_err,
-        machine, notified, settle, timed, worker,
+        Arc, Count, Deserialize, Duration, GraphRunner, Hand, Mutex, Next, Serialize, Store,
+        assert_err, machine, notified, settle, timed, worker,
     },
 };
 
@@ -108,6 +111,45 @@ fn a_delivery_that_meets_a_new_turn_is_repeated_without_the_agent() {
         let bodies: Vec<_> = cards.into_iter().map(|(_, body)| body).collect();
         assert_eq!(bodies, [0, 1, 2, 3].map(|call| json!({ "call": call })));
     });
+}
+
+/// Breaks the record of its output box.
+struct Vandal {
+    calls: Count,
+    raw: Arc<Mutex<Connection>>,
+}
+
+impl Agent for Vandal {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+        self.calls.add();
+        edit_box(&self.raw, "body || ' '");
+        Ok(Deliverable::Done(json!("it was me")))
+    }
+}
+
+fn edit_box(raw: &Mutex<Connection>, body: &str) {
+    let edit = format!("UPDATE record SET body = {body} WHERE kind = 'box'");
+    assert_eq!(raw.lock().unwrap().execute(&edit, []).unwrap(), 1);
+}
+
+/// The record is repaired after the first attempt to deliver.
+#[tokio::test]
+async fn a_result_is_delivered_when_its_rows_can_be_read_again() {
+    let place = Place::new().await;
+    staff(&place.store).await.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    let (calls, failures) = (Count::default(), Count::default());
+    let raw = Arc::new(Mutex::new(place.unprotected()));
+    let vandal = Vandal { calls: calls.clone(), raw: Arc::clone(&raw) };
+    let failed = failures.clone();
+    let repair = move |_: &FailedAttempt<'_>| {
+        failed.add();
+        edit_box(&raw, "rtrim(body)");
+    };
+    settle(worker(&place.store).handler(Driver(vandal)).on_error(repair)).await;
+
+    assert_eq!((calls.get(), failures.get()), (1, 1));
+    let (moves, _) = story(&place.store, "planner").await;
+    assert_eq!(moves, ["dispatch", "claim", "deliver"]);
 }
 
 /// Says that it was called for a turn, and never ends.

@@ -3,8 +3,8 @@ use std::future::Future;
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, CardId, NewCard, NewDelivery, TurnEpoch, TurnRefusal,
-    TurnRequest, TurnRows,
+    ActiveTurn, AgentId, AnyAgentHead, CardId, NewCard, NewDelivery, TurnBatch, TurnEpoch,
+    TurnRefusal, TurnRequest, TurnRows,
     agent_head::Status,
     decide,
     stored::{Bodies, StoredRows},
@@ -47,7 +47,7 @@ use crate::{
 pub trait Agent: Send + Sync + 'static {
     /// Works on the active turn of an agent, and returns its deliverable. It runs at least once
     /// for a turn: a worker can end at any moment, and another one begins again. Of all that have
-    /// run, one delivers. A delivery that meets another write is repeated without it.
+    /// run, one delivers. A delivery that fails is repeated without it, by the same worker.
     ///
     /// # Errors
     ///
@@ -84,38 +84,36 @@ impl<A: Agent> Handler for Driver<A> {
         let store = task.store().clone();
         let (status, agent) = (head.status(), head.context().agent.clone());
         let (mut stored, mut bodies) = (StoredRows::of(&head), Bodies::new());
-        let request = match head.turn().cloned() {
-            None => {
-                if stored.queue(&store, &agent, 1).await?.is_empty() {
-                    return Ok(Next::Wait);
+        let batch = if let Some(turn) = head.turn().cloned() {
+            let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
+            match status {
+                Status::Running if task.is_taken_over() => {
+                    decide(&stored.rows, &TurnRequest::Reclaim { by })?
                 }
-                TurnRequest::Dispatch { agent, now: store.now() }
-            }
-            Some(turn) => {
-                let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
-                match status {
-                    Status::Running if task.is_taken_over() => TurnRequest::Reclaim { by },
-                    Status::Running => {
-                        let result = self.result(&by, &turn, task).await?;
-                        stored.turns(&store, &[turn.id]).await?;
-                        stored.boxes(&store, None).await?;
-                        let (new, body) = delivery(&stored.rows, by, result, store.now());
-                        bodies.insert(new.deliverable.id, body);
-                        TurnRequest::Deliver(new)
-                    }
-                    Status::Idle | Status::Dispatched => TurnRequest::Claim { by },
+                Status::Running => {
+                    let result = self.result(&by, &turn, task).await?;
+                    stored.turns(&store, &[turn.id]).await?;
+                    stored.boxes(&store, None).await?;
+                    delivery(&stored.rows, by, result, store.now(), &mut bodies)?
+                }
+                Status::Idle | Status::Dispatched => {
+                    decide(&stored.rows, &TurnRequest::Claim { by })?
                 }
             }
+        } else {
+            if stored.queue(&store, &agent, 1).await?.is_empty() {
+                return Ok(Next::Wait);
+            }
+            decide(&stored.rows, &TurnRequest::Dispatch { agent, now: store.now() })?
         };
-        let batch = decide(&stored.rows, &request)?;
         task.add_records(stored.records(&batch, &bodies));
         Ok(Next::Commit(head.moved(&batch)))
     }
 }
 
 impl<A: Agent> Driver<A> {
-    /// Has the turn run, if it is not stopped. A result is paid for: if its delivery meets another
-    /// write, such as a new turn for the same box, it is delivered again.
+    /// Has the turn run, if it is not stopped. A result is paid for: if its rows cannot be read, or
+    /// its delivery meets another write, such as a new turn for the same box, it is delivered again.
     async fn result(
         &self,
         by: &TurnEpoch,
@@ -133,25 +131,32 @@ impl<A: Agent> Driver<A> {
     }
 }
 
-/// The delivery of a result, and the body of its card. A result that lacks fields, or is too large,
-/// is delivered as a failure: the agent would return it again.
+/// The batch that delivers a result. One that lacks fields, or is too large, is delivered as a
+/// failure: the agent would return it again.
 fn delivery(
     rows: &TurnRows,
     by: TurnEpoch,
     result: Deliverable,
     now: Millis,
-) -> (NewDelivery, Value) {
-    let (new, body) = new_delivery(by, result, now);
-    match decide(rows, &TurnRequest::Deliver(new.clone())) {
+    bodies: &mut Bodies,
+) -> Result<TurnBatch, TurnRefusal> {
+    let delivered = deliver(rows, by.clone(), result, now, bodies);
+    match delivered {
         Err(refusal @ (TurnRefusal::MissingFields { .. } | TurnRefusal::TooLarge { .. })) => {
             let failed = json!({ "refused": bounded(refusal.to_string()) });
-            new_delivery(new.by, Deliverable::Failed(failed), now)
+            deliver(rows, by, Deliverable::Failed(failed), now, bodies)
         }
-        _ => (new, body),
+        delivered => delivered,
     }
 }
 
-fn new_delivery(by: TurnEpoch, result: Deliverable, now: Millis) -> (NewDelivery, Value) {
+fn deliver(
+    rows: &TurnRows,
+    by: TurnEpoch,
+    result: Deliverable,
+    now: Millis,
+    bodies: &mut Bodies,
+) -> Result<TurnBatch, TurnRefusal> {
     let (is_failure, body) = match result {
         Deliverable::Done(body) => (false, body),
         Deliverable::Failed(body) => (true, body),
@@ -160,6 +165,8 @@ fn new_delivery(by: TurnEpoch, result: Deliverable, now: Millis) -> (NewDelivery
     let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
     let deliverable = NewCard { id, digest, size: text.len() as u64 };
     let fields = body.as_object().map(|body| body.keys().cloned().collect()).unwrap_or_default();
+    bodies.insert(id, body);
     let results = Vec::new();
-    (NewDelivery { by, is_failure, deliverable, fields, results, now }, body)
+    let new = NewDelivery { by, is_failure, deliverable, fields, results, now };
+    decide(rows, &TurnRequest::Deliver(new))
 }

@@ -34,7 +34,20 @@
 //! as the protocol decides. The other rows are written in the batch of its transition. A
 //! [`Driver`] runs the turns on workers: it dispatches a turn when the one before is delivered,
 //! raises the epoch of a turn that another worker has not given back, and delivers what your
-//! [`Agent`] returns. In a store, limits, stops and calls come later: a turn has one step.
+//! [`Agent`] returns. A turn of a store has one step, without calls. What a store refuses changes
+//! nothing:
+//!
+//! | refused | error |
+//! |---|---|
+//! | a turn of an agent that was not created | [`TurnRefusal::UnknownAgent`] |
+//! | an action of a person while the agent has another active turn | [`TurnRefusal::Busy`] |
+//! | the id of a known turn with another task | [`TurnRefusal::TurnIdConflict`] |
+//! | a context box that is also the output box | [`TurnRefusal::SameBox`] |
+//! | an output box that live turns of another agent write to | [`TurnRefusal::BoxTaken`] |
+//! | a task that reads more cards than its context box has | [`AgentError::MissingCards`] |
+//! | an agent whose name is not a line of visible text | [`CommitError::Refused`] |
+//!
+//! [`CommitError::Refused`]: crate::store::CommitError::Refused
 //!
 //! ```
 //! use machine::{

@@ -22,7 +22,6 @@ use super::{
     FailedAttempt, Handler,
     lease::HeldLease,
     shared::{Hook, SKIP_FOR, Shared},
-    task::Kept,
 };
 use crate::{
     clock::Millis,
@@ -94,8 +93,6 @@ struct Job<'a, H: Handler> {
     /// Another worker had the lease, did not give it back, and the handler has made no transition
     /// since.
     taken_over: bool,
-    /// What the handler keeps for its next call, after a conflict.
-    kept_by_handler: Option<Kept>,
     /// The lease was given back, or is lost.
     released: bool,
     /// The class of the error that it ended with.
@@ -199,7 +196,6 @@ async fn claim<'a, H: Handler>(
         waits: Vec::new(),
         behind: 0,
         taken_over,
-        kept_by_handler: None,
         released: false,
         failed: None,
     };

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{FailedAttempt, Stopping, lease::Leases, settings::Settings, until::Stop};
+use super::{FailedAttempt, Stopping, lease::Leases, settings::Settings, task::Kept, until::Stop};
 use crate::{
     actor::{Actors, Senders},
     id::Id,
@@ -51,11 +51,22 @@ pub(super) struct Shared {
     pub(super) halt: Stop,
     /// Machines that are left to others: until when, or until the revision changes.
     pub(super) left: Mutex<BTreeMap<Id, (Duration, u64)>>,
+    /// What handlers keep for their next call, by machine.
+    pub(super) kept: Mutex<BTreeMap<Id, Kept>>,
 }
 
 impl Shared {
     pub(super) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Takes what the handler has kept for this machine, and keeps this instead.
+    pub(super) fn kept(&self, id: Id, kept: Option<Kept>) -> Option<Kept> {
+        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match kept {
+            Some(kept) => all.insert(id, kept),
+            None => all.remove(&id),
+        }
     }
 
     pub(super) fn leave(&self, id: Id, revision: u64, time: Duration) {

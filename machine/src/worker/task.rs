@@ -45,7 +45,7 @@ pub struct Task {
     pub(super) kept: Option<Kept>,
 }
 
-/// A value of the handler for its next call under this lease.
+/// A value of the handler for its next call.
 pub(super) type Kept = Box<dyn Any + Send + Sync>;
 
 /// New machines. They cannot be shared between threads, and a task can: nothing ever waits for this
@@ -217,8 +217,8 @@ impl Task {
         self.records.extend(records);
     }
 
-    /// Keeps a value for the next call of the handler, if the batch of its transition meets another
-    /// write, and the handler is called again under the same lease.
+    /// Keeps a value for the next call of the handler for this machine by the same worker, unless
+    /// the transition that it returns is written.
     pub(crate) fn keep(&mut self, value: impl Any + Send + Sync) {
         self.kept = Some(Box::new(value));
     }

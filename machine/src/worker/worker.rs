@@ -381,6 +381,7 @@ impl Worker {
             stopping: AtomicBool::new(false),
             halt: Stop::default(),
             left: Mutex::default(),
+            kept: Mutex::default(),
         });
         let names = kinds.keys().map(|&name| name.to_owned()).collect();
         let definitions = kinds.values().map(|kind| kind.definition()).collect();

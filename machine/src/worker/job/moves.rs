@@ -199,7 +199,7 @@ impl<H: Handler> Job<'_, H> {
         // It sees the ends of all children until now.
         (self.work.unseen_end, self.work.seen_end) = (None, None);
         let mut task = Task::new(shared, &lease, machine.journal(), self.taken_over);
-        (task.outcomes, task.kept) = (outcomes, self.kept_by_handler.take());
+        (task.outcomes, task.kept) = (outcomes, shared.kept(id, None));
         // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);
@@ -239,6 +239,7 @@ impl<H: Handler> Job<'_, H> {
             }
         };
         drop(limited);
+        shared.kept(id, task.kept.take());
         match handled {
             Err(Interruption::Lost) => {
                 self.released = true;

@@ -85,6 +85,9 @@ impl<H: Handler> Job<'_, H> {
                 }
             }
         };
+        if task.is_some() && matches!(result, Ok(_) | Err(EffectError::LeaseLost { .. })) {
+            self.shared.kept(self.id(), None);
+        }
         match result {
             Ok(EventOutcome::Goes) => {
                 self.emit_written(handled.is_some());
@@ -127,7 +130,6 @@ impl<H: Handler> Job<'_, H> {
             Err(EffectError::Commit(CommitError::Conflict { id }))
                 if id == self.id() || task.as_ref().is_some_and(|task| task.has_record(id)) =>
             {
-                self.kept_by_handler = task.and_then(|task| task.kept);
                 (self.on, self.attempt) = failing;
                 self.reload().await
             }
