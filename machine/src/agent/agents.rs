@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::{
     AgentError, AgentHead, AgentId, AnyAgentHead, BoxId, Card, Head, HeadContext, NewTurn,
-    TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest, decide,
+    StopReason, TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest, TurnStop, decide,
     stored::{self, Bodies, StoredRows},
 };
 use crate::{
@@ -125,14 +125,68 @@ impl Agents {
         } else {
             TurnRequest::Enqueue { new, now }
         };
-        let batch = decide(&stored.rows, &request)?;
+        self.write(head, &stored, &request).await
+    }
+
+    /// Stops a turn, in the queue or active, as [requested](StopReason::Requested). It is delivered
+    /// with this reason: without running, if it has not begun; otherwise its [`Agent`] is dropped
+    /// within about a second, or its result is that of the stopped turn. The queued turns that it
+    /// has delegated are stopped, too. To stop a turn that is stopped, or has ended, changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnRefusal::UnknownTurn`], and the other errors if the storage cannot do it now.
+    ///
+    /// [`Agent`]: super::Agent
+    pub async fn stop(&self, turn: TurnId) -> Result<TurnStop, AgentError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.try_to_stop(turn).await {
+                // The head, or the turn, has changed since it was read.
+                Err(AgentError::Commit(error)) if error.is_conflict() && tries < MAX_TRIES => {}
+                Err(AgentError::Refused(TurnRefusal::NotActive { .. })) if tries < MAX_TRIES => {}
+                Err(AgentError::Refused(TurnRefusal::Stopped { why, .. })) => {
+                    return Ok(TurnStop::Stopped(why));
+                }
+                Err(AgentError::Refused(TurnRefusal::Ended { end, deliverable, .. })) => {
+                    return Ok(TurnStop::Ended { end, deliverable });
+                }
+                stopped => return stopped.map(|()| TurnStop::Stopped(StopReason::Requested)),
+            }
+        }
+    }
+
+    async fn try_to_stop(&self, turn: TurnId) -> Result<(), AgentError> {
+        let mut stored = StoredRows::default();
+        stored.turns(&self.0, &[turn]).await?;
+        let record = stored.rows.turns.get(&turn).ok_or(TurnRefusal::UnknownTurn { turn })?;
+        let agent = record.agent.clone();
+        let head = self.load(&agent).await?;
+        stored.rows.heads.insert(agent, head.head());
+        if let Some(active) = head.turn().filter(|active| active.id == turn) {
+            stored.children(&self.0, active).await?;
+        }
+        let request = TurnRequest::Stop { turn, why: StopReason::Requested };
+        self.write(head, &stored, &request).await
+    }
+
+    /// Writes what a request changes, if the head is the one that was read: one that has moved may
+    /// be idle, and nothing would dispatch a turn in its queue.
+    async fn write(
+        &self,
+        head: AnyAgentHead,
+        stored: &StoredRows,
+        request: &TurnRequest,
+    ) -> Result<(), AgentError> {
+        let batch = decide(&stored.rows, request)?;
         if batch == TurnBatch::default() {
             return Ok(());
         }
-        // If the head moved, it may be idle, and nothing would dispatch the turn.
         let (id, version) = (head.id(), head.journal().version());
         let mut head = head.moved(&batch);
-        store
+        self.0
             .batch()
             .on_condition(Condition::Version { id, version })
             .commit(&mut head)

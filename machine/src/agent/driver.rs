@@ -1,5 +1,6 @@
-use std::future::Future;
+use std::{future::Future, pin::pin, time::Duration};
 
+use futures_util::future::{Either, select};
 use serde_json::{Value, json};
 
 use super::{
@@ -14,6 +15,7 @@ use crate::{
     contract::bounded,
     id::Id,
     journal::Digest,
+    store::Store,
     worker::{Failure, Handled, Handler, Next, Task},
 };
 
@@ -47,7 +49,8 @@ use crate::{
 pub trait Agent: Send + Sync + 'static {
     /// Works on the active turn of an agent, and returns its deliverable. It runs at least once
     /// for a turn: a worker can end at any moment, and another one begins again. Of all that have
-    /// run, one delivers. A delivery that fails is repeated without it, by the same worker.
+    /// run, one delivers. A delivery that fails is repeated without it, by the same worker. When the
+    /// turn is [stopped](super::Agents::stop), it is dropped at an `.await`.
     ///
     /// # Errors
     ///
@@ -72,6 +75,9 @@ pub enum Deliverable {
     Failed(Value),
 }
 
+/// The time between two looks whether a turn that runs is stopped.
+const INTERVAL: Duration = Duration::from_secs(1);
+
 /// Drives the heads of all agents of a store: dispatches their turns, claims them, or takes them
 /// over, has them run, and delivers.
 #[derive(Debug)]
@@ -91,7 +97,10 @@ impl<A: Agent> Handler for Driver<A> {
                     decide(&stored.rows, &TurnRequest::Reclaim { by })?
                 }
                 Status::Running => {
-                    let result = self.result(&by, &turn, task).await?;
+                    // A turn that is stopped has moved: the worker calls again.
+                    let Some(result) = self.result(&by, &turn, task).await? else {
+                        return Ok(Next::Wait);
+                    };
                     stored.turns(&store, &[turn.id]).await?;
                     stored.boxes(&store, None).await?;
                     delivery(&stored.rows, by, result, store.now(), &mut bodies)?
@@ -112,22 +121,44 @@ impl<A: Agent> Handler for Driver<A> {
 }
 
 impl<A: Agent> Driver<A> {
-    /// Has the turn run, if it is not stopped. A result is paid for: if its rows cannot be read, or
-    /// its delivery meets another write, such as a new turn for the same box, it is delivered again.
+    /// Has the turn run, unless it is stopped; `None` if it is stopped meanwhile. A result is paid
+    /// for: if its rows cannot be read, or its delivery meets another write, such as a new turn for
+    /// the same box, it is delivered again.
     async fn result(
         &self,
         by: &TurnEpoch,
         turn: &ActiveTurn,
         task: &mut Task,
-    ) -> Result<Deliverable, Failure> {
+    ) -> Result<Option<Deliverable>, Failure> {
         let kept = task.take_kept().filter(|(of, _): &(TurnEpoch, Deliverable)| of == by);
         let result = match (kept, turn.stop) {
             (Some((_, result)), _) => result,
             (None, Some(why)) => Deliverable::Failed(json!({ "stopped": why.to_string() })),
-            (None, None) => self.0.run(&by.agent, turn, task).await?,
+            (None, None) => {
+                let run = pin!(self.0.run(&by.agent, turn, task));
+                let stop = pin!(stopped(task.store(), by));
+                let first = select(run, stop).await;
+                match first {
+                    Either::Left((result, _)) => result?,
+                    Either::Right(_) => return Ok(None),
+                }
+            }
         };
         task.keep((by.clone(), result.clone()));
-        Ok(result)
+        Ok(Some(result))
+    }
+}
+
+/// Completes when the turn is stopped, or another one is active.
+async fn stopped(store: &Store, by: &TurnEpoch) {
+    loop {
+        store.inner.clock.sleep(INTERVAL).await;
+        let head = store.load::<AnyAgentHead>(by.agent.head()).await;
+        let runs = |turn: &ActiveTurn| turn.id == by.turn && turn.stop.is_none();
+        // While the storage cannot be read, the turn runs on.
+        if head.is_ok_and(|head| !head.turn().is_some_and(runs)) {
+            return;
+        }
     }
 }
 

@@ -108,6 +108,23 @@ impl ActiveTurn {
         (0..self.unmade).chain(self.waiting.iter().map(|member| member.id.index)).collect()
     }
 
+    /// Stops the turn: it delivers next. The first reason counts. Calls without a result stay so
+    /// until then.
+    pub(super) fn stop_with(&mut self, why: StopReason) {
+        self.stop.get_or_insert(why);
+        if !matches!(self.phase, Phase::Running { .. }) {
+            self.phase = Phase::Running { answer: None };
+        }
+    }
+
+    /// The calls that were made or closed.
+    pub(super) fn made(&self) -> impl Iterator<Item = MemberId> {
+        let (turn, steps) = (self.id, self.earlier_calls.iter().chain([&self.calls]));
+        (1..).zip(steps).flat_map(move |(step, calls)| {
+            (0..*calls).map(move |index| MemberId { turn, step, index })
+        })
+    }
+
     /// The open call with this identity.
     #[must_use]
     pub fn member(&self, id: MemberId) -> Option<&Member> {

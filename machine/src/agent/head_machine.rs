@@ -76,11 +76,13 @@ pub enum AgentHead {
     /// No worker has claimed the turn.
     #[group(Active)]
     #[on(claim(turn) => Running, by = Runtime)]
+    #[on(stop(turn) => Running, by = Runtime)]
     Dispatched,
 
-    /// A worker runs the current step.
+    /// A worker runs the current step, or delivers the turn because it is stopped.
     #[group(Active)]
     #[on(reclaim(epoch) => Self, by = Runtime)]
+    #[on(stop(turn) => Self, by = Runtime)]
     #[on(deliver(event: TaskEvent) => Idle, by = Runtime)]
     Running,
 }
@@ -95,9 +97,16 @@ impl AnyAgentHead {
     /// stays as it is.
     pub(super) fn moved(self, batch: &TurnBatch) -> Self {
         let Some((_, Head { epoch, active })) = batch.head.clone() else { return self };
+        let stop = self.turn().and_then(|turn| turn.stop);
         match (self, active, batch.event.clone()) {
             (Self::Idle(idle), Some(turn), None) => idle.dispatch(epoch, turn, &Runtime).into(),
+            (Self::Dispatched(head), Some(turn), None) if turn.stop != stop => {
+                head.stop(turn, &Runtime).into()
+            }
             (Self::Dispatched(head), Some(turn), None) => head.claim(turn, &Runtime).into(),
+            (Self::Running(head), Some(turn), None) if turn.stop != stop => {
+                head.stop(turn, &Runtime).into()
+            }
             (Self::Running(head), Some(_), None) => head.reclaim(epoch, &Runtime).into(),
             (Self::Running(head), None, Some(event)) => head.deliver(event, &Runtime).into(),
             (other, ..) => other,

@@ -61,7 +61,7 @@ impl Draft<'_> {
         let calls = held.turn.usage.calls.saturating_add(made.unwrap_or(u32::MAX));
         let usage = Usage { calls, ..held.turn.usage };
         if let Some(why) = held.limit(&usage, now) {
-            held.stop(why);
+            held.turn.stop_with(why);
             self.set(held);
             return Ok(());
         }
@@ -168,14 +168,6 @@ impl Held {
         TurnRefusal::WrongPhase { turn: self.turn.id, phase: self.turn.phase }
     }
 
-    /// The turn delivers next. Calls without a result stay so until then.
-    pub(super) fn stop(&mut self, why: StopReason) {
-        self.turn.stop = Some(why);
-        if !matches!(self.turn.phase, Phase::Running { .. }) {
-            self.turn.phase = Phase::Running { answer: None };
-        }
-    }
-
     fn limit(&self, usage: &Usage, now: Millis) -> Option<StopReason> {
         let turn = &self.turn;
         let elapsed = now.saturating_sub(turn.dispatched_at);
@@ -186,7 +178,7 @@ impl Held {
     fn stop_at_limits(&mut self, now: Millis) {
         let limit = self.limit(&self.turn.usage, now);
         if let Some(why) = limit.filter(|_| !self.turn.must_deliver()) {
-            self.stop(why);
+            self.turn.stop_with(why);
         }
     }
 
@@ -269,8 +261,7 @@ impl Held {
 
     /// The reason why a call is not open.
     pub(super) fn not_open(&self, member: MemberId) -> TurnRefusal {
-        let mut steps = (1..).zip(self.turn.earlier_calls.iter().chain([&self.turn.calls]));
-        if steps.any(|(step, calls)| step == member.step && member.index < *calls) {
+        if self.turn.made().any(|made| made == member) {
             TurnRefusal::FinishedCall { member }
         } else {
             TurnRefusal::UnknownCall { member }

@@ -34,12 +34,13 @@
 //! as the protocol decides. The other rows are written in the batch of its transition. A
 //! [`Driver`] runs the turns on workers: it dispatches a turn when the one before is delivered,
 //! raises the epoch of a turn that another worker has not given back, and delivers what your
-//! [`Agent`] returns. A turn of a store has one step, without calls. What a store refuses changes
-//! nothing:
+//! [`Agent`] returns. A turn of a store has one step, without calls, and
+//! [can be stopped](Agents::stop). What a store refuses changes nothing:
 //!
 //! | refused | error |
 //! |---|---|
 //! | a turn of an agent that was not created | [`TurnRefusal::UnknownAgent`] |
+//! | the stop of a turn that was not enqueued | [`TurnRefusal::UnknownTurn`] |
 //! | an action of a person while the agent has another active turn | [`TurnRefusal::Busy`] |
 //! | the id of a known turn with another task | [`TurnRefusal::TurnIdConflict`] |
 //! | a context box that is also the output box | [`TurnRefusal::SameBox`] |
@@ -126,4 +127,4 @@ pub use request::{
     SUBMIT_RESULT, TurnRequest, WaitOutcome,
 };
 pub use rows::{TurnBatch, TurnRows};
-pub use why::{AfterExecution, StopReason, TurnEnd};
+pub use why::{AfterExecution, StopReason, TurnEnd, TurnStop};

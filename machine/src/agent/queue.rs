@@ -60,7 +60,7 @@ impl Draft<'_> {
         if let Some(why) = held.turn.stop {
             return Err(TurnRefusal::Stopped { turn: held.turn.id, why });
         }
-        held.stop(why);
+        held.turn.stop_with(why);
         self.set(held);
         Ok(())
     }

@@ -6,8 +6,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
-    AgentId, AnyAgentHead, BoxId, BoxUse, Card, CardId, StopReason, Terms, TurnBatch, TurnId,
-    TurnRecord, TurnRows, TurnStatus,
+    ActiveTurn, AgentId, AnyAgentHead, BoxId, BoxUse, Card, CardId, StopReason, Terms, TurnBatch,
+    TurnId, TurnRecord, TurnRows, TurnStatus,
 };
 use crate::{
     id::Id,
@@ -52,6 +52,16 @@ impl StoredRows {
         let read = self.read(store, TURN, Records::Of(TURN, ids), turn_of).await?;
         self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
         Ok(())
+    }
+
+    /// Reads the records of the turns that this one has delegated.
+    pub(super) async fn children(
+        &mut self,
+        store: &Store,
+        turn: &ActiveTurn,
+    ) -> Result<(), LoadError> {
+        let children: Vec<TurnId> = turn.made().map(|call| call.delegated()).collect();
+        self.turns(store, &children).await
     }
 
     /// Reads the records of the queued turns of an agent, oldest first; at most this many.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Resource;
+use super::{CardId, Resource};
 
 /// The reason why a turn was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,6 +30,20 @@ impl fmt::Display for StopReason {
             Self::Unreadable => f.pad("its record cannot be read"),
         }
     }
+}
+
+/// The answer to the stop of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TurnStop {
+    /// The turn is delivered with this reason, the first one for which it was stopped.
+    Stopped(StopReason),
+    /// The turn had ended before.
+    Ended {
+        /// Its end.
+        end: TurnEnd,
+        /// The card with its result.
+        deliverable: CardId,
+    },
 }
 
 /// The end of a turn, as its event reports it.

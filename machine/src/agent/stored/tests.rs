@@ -1,5 +1,15 @@
 use super::*;
-use crate::agent::{Agents, Head, NewTurn, Task, TurnRequest, decide};
+use crate::agent::{Agents, Head, MemberId, NewTurn, Task, TurnRequest, TurnStop, decide};
+
+fn task() -> Task {
+    Task {
+        context_box: BoxId(Id::fresh()),
+        context_cards: 0,
+        output_box: BoxId(Id::fresh()),
+        trace: Id::fresh(),
+        terms: Terms::default(),
+    }
+}
 
 /// The rest of its task is enough to deliver it.
 #[test]
@@ -8,13 +18,7 @@ fn a_turn_whose_terms_cannot_be_read_is_stopped() {
         let (store, agent) = (Store::memory(), AgentId("planner".to_owned()));
         let agents = Agents::of(&store);
         agents.create(&agent).await.unwrap();
-        let task = Task {
-            context_box: BoxId(Id::fresh()),
-            context_cards: 0,
-            output_box: BoxId(Id::fresh()),
-            trace: Id::fresh(),
-            terms: Terms::default(),
-        };
+        let task = task();
         let ids = [(); 2].map(|()| TurnId(Id::fresh()));
         for id in ids {
             let new = NewTurn { id, agent: agent.clone(), task: task.clone() };
@@ -44,6 +48,39 @@ fn a_turn_whose_terms_cannot_be_read_is_stopped() {
             rewrite(&body).await;
             let refused = agents.turn(ids[1]).await.unwrap_err().to_string();
             assert!(refused.contains("is of another form"), "{refused}");
+        }
+    });
+}
+
+/// Their ids are those of the calls that the turn has made, of all steps.
+#[test]
+fn queued_turns_are_stopped_with_the_turn_that_has_delegated_them() {
+    pollster::block_on(async {
+        let (store, agent) = (Store::memory(), AgentId("planner".to_owned()));
+        let (agents, turn) = (Agents::of(&store), TurnId(Id::fresh()));
+        agents.create(&agent).await.unwrap();
+        let head: AnyAgentHead = store.load(agent.head()).await.unwrap();
+        let stored = StoredRows::of(&head);
+        let new = NewTurn { id: turn, agent: agent.clone(), task: task() };
+        let mut batch = decide(&stored.rows, &TurnRequest::UiAction { new, now: 0 }).unwrap();
+        let active = batch.head.as_mut().and_then(|(_, head)| head.active.as_mut()).unwrap();
+        (active.earlier_calls, active.calls) = (vec![1, 0], 2);
+        let calls = [(1, 0), (3, 1)].map(|(step, index)| MemberId { turn, step, index });
+        for call in calls {
+            let agent = AgentId("helper".to_owned());
+            let (task, parent, status) = (task(), Some(call), TurnStatus::Queued);
+            let child = TurnRecord { agent, task, parent, enqueued_at: 0, stop: None, status };
+            batch.turns.insert(call.delegated(), child);
+        }
+        let records = stored.records(&batch, &Bodies::new());
+        let mut head = head.moved(&batch);
+        store.batch().commit(&mut head).records(records).write().await.unwrap();
+
+        let answer = agents.stop(turn).await.unwrap();
+        assert_eq!(answer, TurnStop::Stopped(StopReason::Requested));
+        for call in calls {
+            let child = agents.turn(call.delegated()).await.unwrap().unwrap();
+            assert_eq!(child.stop, Some(StopReason::Parent), "{call}");
         }
     });
 }

@@ -1,0 +1,171 @@
+//! Turns in a file that end without the result of their agent. Each has its event, its deliverable
+//! and its reason, and the next turn runs.
+
+use machine::{
+    agent::{
+        AgentError, Agents, AnyAgentHead, BoxId, Driver, StopReason, TaskEvent, TurnEnd,
+        TurnRefusal, TurnStatus, TurnStop,
+    },
+    worker::{Handled, Handler, Task},
+};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use super::{
+    queue::{Clerk, staff, story},
+    support::{agent, id, new_turn, turn},
+};
+use crate::worker::prelude::{
+    Arc, Hand, Store, assert_err, notified, on_threads, settle, timed, until, worker,
+};
+
+const REQUESTED: TurnStop = TurnStop::Stopped(StopReason::Requested);
+
+async fn events(store: &Store) -> Vec<TaskEvent> {
+    story(store, "planner").await.1
+}
+
+/// The results of the turns that write to box 1.
+async fn results(agents: &Agents) -> Vec<Value> {
+    let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+    cards.into_iter().map(|(_, body)| body).collect()
+}
+
+fn stopped(why: StopReason) -> Value {
+    json!({ "stopped": why.to_string() })
+}
+
+/// Turn 1 is dispatched, and turn 2 is queued. No worker has claimed them.
+#[test]
+fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
+    for (number, place, moves) in [
+        (1, 0, ["dispatch", "stop", "deliver", "dispatch", "claim", "deliver"]),
+        (2, 1, ["dispatch", "claim", "deliver", "dispatch", "claim", "deliver"]),
+    ] {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            for number in [1, 2] {
+                agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+            }
+            for _ in 0..2 {
+                assert_eq!(agents.stop(turn(number)).await.unwrap(), REQUESTED, "it is repeated");
+            }
+            let clerk = Clerk::default();
+            let count = clerk.calls.clone();
+            settle(worker(&store).handler(Driver(clerk))).await;
+
+            assert_eq!(count.get(), 1, "of the other turn");
+            assert_eq!(story(&store, "planner").await.0, moves);
+            let mut ends: Vec<_> = events(&store).await.into_iter().map(|it| it.end).collect();
+            assert_eq!(ends.remove(1 - place), TurnEnd::Done);
+            assert_eq!(ends, [TurnEnd::Stopped(StopReason::Requested)]);
+            assert_eq!(results(&agents).await[place], stopped(StopReason::Requested));
+        });
+    }
+}
+
+#[test]
+fn the_stop_of_an_ended_turn_answers_with_its_end() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        let unknown = agents.stop(turn(1)).await;
+        assert_err!(unknown, AgentError::Refused(TurnRefusal::UnknownTurn { .. }));
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        settle(worker(&store).handler(Driver(Clerk::default()))).await;
+        let before = agents.turn(turn(1)).await.unwrap();
+        let deliverable = events(&store).await[0].deliverable;
+        for _ in 0..2 {
+            let answer = agents.stop(turn(1)).await.unwrap();
+            assert_eq!(answer, TurnStop::Ended { end: TurnEnd::Done, deliverable });
+        }
+        assert_eq!(agents.turn(turn(1)).await.unwrap(), before);
+    });
+}
+
+/// It is at work, and would never end.
+#[test]
+fn an_agent_is_dropped_when_its_turn_is_stopped() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let hold = Arc::new((Notify::new(), Notify::new()));
+        let endless = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let calls = endless.calls.clone();
+        let running = worker(&store).handler(Driver(endless)).start();
+        notified(&hold.0).await;
+        assert_eq!(agents.stop(turn(1)).await.unwrap(), REQUESTED);
+        until("the turn is delivered", async || !events(&store).await.is_empty()).await;
+        running.stop().await.unwrap();
+
+        assert_eq!(calls.get(), 1);
+        assert_eq!(story(&store, "planner").await.0, ["dispatch", "claim", "stop", "deliver"]);
+        assert_eq!(results(&agents).await, [stopped(StopReason::Requested)]);
+    });
+}
+
+/// Stops the turn between the reads of its delivery and the write.
+struct Late {
+    driver: Driver<Clerk>,
+    agents: Agents,
+}
+
+impl Handler for Late {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        let delivers = matches!(head, AnyAgentHead::Running(_));
+        let next = self.driver.handle(head, task).await?;
+        if delivers {
+            self.agents.stop(turn(1)).await?;
+        }
+        Ok(next)
+    }
+}
+
+/// What the agent has returned is not lost.
+#[test]
+fn a_stop_that_meets_a_delivery_is_its_end() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let late = Late { driver: Driver(Clerk::default()), agents: agents.clone() };
+        settle(worker(&store).handler(late)).await;
+        assert_eq!(story(&store, "planner").await.0, ["dispatch", "claim", "stop", "deliver"]);
+        assert_eq!(events(&store).await[0].end, TurnEnd::Stopped(StopReason::Requested));
+        assert_eq!(results(&agents).await, [json!({ "call": 0 })]);
+    });
+}
+
+/// The answer of a stop is what becomes of the turn.
+#[test]
+fn turns_that_are_stopped_at_any_time_end_as_the_stop_said() {
+    on_threads(async |store: Store| {
+        let agents = staff(&store).await;
+        let running = worker(&store).handler(Driver(Clerk::default())).start();
+        let stops: Vec<_> = (1..=30)
+            .map(|number| {
+                let agents = agents.clone();
+                tokio::spawn(async move {
+                    agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+                    (number, agents.stop(turn(number)).await.unwrap())
+                })
+            })
+            .collect();
+        let mut answers = Vec::new();
+        for stop in stops {
+            answers.push(stop.await.unwrap());
+        }
+        until("30 turns are delivered", async || events(&store).await.len() == 30).await;
+        running.stop().await.unwrap();
+        assert_eq!(agents.head(&agent("planner")).await.unwrap().active, None);
+        for (number, answer) in answers {
+            let record = agents.turn(turn(number)).await.unwrap().unwrap();
+            let TurnStatus::Delivered { end, .. } = record.status else { panic!("{record:?}") };
+            let expected = match answer {
+                TurnStop::Stopped(why) => TurnEnd::Stopped(why),
+                TurnStop::Ended { end, .. } => end,
+            };
+            assert_eq!(end, expected);
+        }
+    });
+}
