@@ -147,6 +147,18 @@ fn queued_turns_are_stopped_with_their_parent() {
     assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Parent), "before the delivery");
 }
 
+/// A deadline of the head cannot write their records.
+#[test]
+fn queued_turns_are_stopped_with_the_delivery_of_a_turn_that_was_stopped_alone() {
+    let mut desk = Desk::waiting(vec![delegation()]);
+    let active = desk.rows.heads.get_mut(&agent("planner")).unwrap().active.as_mut().unwrap();
+    active.stop = Some(StopReason::Limit(Resource::Time));
+    active.phase = Phase::Running { answer: None };
+    let results = vec![(0, card(310))];
+    desk.write(&TurnRequest::Deliver(NewDelivery { results, ..desk.delivery() }));
+    assert_eq!(desk.rows.turns[&child()].stop, Some(StopReason::Parent));
+}
+
 /// The field of the result wins over the option of the call. A timeout says nothing.
 #[test]
 fn a_result_can_end_the_turn() {

@@ -3,10 +3,12 @@
 
 use machine::{
     agent::{
-        AgentError, Agents, AnyAgentHead, BoxId, Driver, StopReason, TaskEvent, TurnEnd,
-        TurnRefusal, TurnStatus, TurnStop,
+        self, ActiveTurn, Agent, AgentError, AgentId, Agents, AnyAgentHead, BoxId, Deliverable,
+        Driver, Limits, Resource, StopReason, TaskEvent, Terms, TurnEnd, TurnRefusal, TurnStatus,
+        TurnStop,
     },
-    worker::{Handled, Handler, Task},
+    clock::Millis,
+    worker::{Failure, Handled, Handler, Task},
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -16,7 +18,8 @@ use super::{
     support::{agent, id, new_turn, turn},
 };
 use crate::worker::prelude::{
-    Arc, Hand, Store, assert_err, notified, on_threads, settle, timed, until, worker,
+    Arc, Count, Duration, Hand, Store, assert_err, notified, on_threads, settle, timed, until,
+    worker,
 };
 
 const REQUESTED: TurnStop = TurnStop::Stopped(StopReason::Requested);
@@ -167,5 +170,159 @@ fn turns_that_are_stopped_at_any_time_end_as_the_stop_said() {
             };
             assert_eq!(end, expected);
         }
+    });
+}
+
+const TIME: StopReason = StopReason::Limit(Resource::Time);
+
+/// The clock moves after the turn was dispatched, and before a worker claims it.
+#[test]
+fn a_limit_ends_a_turn_before_it_runs() {
+    let (none, time) = (Limits::default(), |ms| Limits { time_ms: Some(ms), ..Limits::default() });
+    let steps = Limits { steps: Some(0), ..none };
+    let calls = Limits { calls: Some(0), ..none };
+    let claimed = ["dispatch", "claim", "deliver"];
+    let overdue = (["dispatch", "limit", "deliver"], TurnEnd::Stopped(TIME));
+    let exceeded = StopReason::Limit(Resource::Steps);
+    let rows: [(Limits, Millis, _); 6] = [
+        (steps, 0, (["dispatch", "stop", "deliver"], TurnEnd::Stopped(exceeded))),
+        (calls, 0, (claimed, TurnEnd::Done)),
+        (time(5), 4, (claimed, TurnEnd::Done)),
+        (time(5), 5, overdue),
+        (time(0), 0, overdue),
+        (time(Millis::MAX), 5, (claimed, TurnEnd::Done)),
+    ];
+    for (limits, passes, (moves, end)) in rows {
+        timed(async |store: Store, hand: Hand| {
+            let agents = staff(&store).await;
+            let mut new = new_turn("planner", 1, 1);
+            new.task.terms.limits = limits;
+            agents.enqueue(new).await.unwrap();
+            hand.advance(passes);
+            let clerk = Clerk::default();
+            let calls = clerk.calls.clone();
+            settle(worker(&store).handler(Driver(clerk))).await;
+            assert_eq!(story(&store, "planner").await.0, moves, "{limits:?}");
+            assert_eq!(events(&store).await[0].end, end);
+            assert_eq!(calls.get(), usize::from(end == TurnEnd::Done));
+        });
+    }
+}
+
+/// It is at work, and would never end.
+#[test]
+fn an_agent_is_dropped_when_its_time_is_up() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        let mut new = new_turn("planner", 1, 1);
+        new.task.terms.limits.time_ms = Some(500);
+        agents.enqueue(new).await.unwrap();
+        agents.enqueue(new_turn("planner", 2, 1)).await.unwrap();
+        let hold = Arc::new((Notify::new(), Notify::new()));
+        let endless = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let running = worker(&store).handler(Driver(endless)).start();
+        notified(&hold.0).await;
+        hand.advance(500);
+        notified(&hold.0).await;
+        hold.1.notify_one();
+        until("both are delivered", async || events(&store).await.len() == 2).await;
+        running.stop().await.unwrap();
+
+        let moves = ["dispatch", "claim", "limit", "deliver", "dispatch", "claim", "deliver"];
+        assert_eq!(story(&store, "planner").await.0, moves);
+        let ends: Vec<_> = events(&store).await.into_iter().map(|it| it.end).collect();
+        assert_eq!(ends, [TurnEnd::Stopped(TIME), TurnEnd::Done]);
+        assert_eq!(results(&agents).await, [stopped(TIME), json!({ "call": 1 })]);
+    });
+}
+
+/// Fails, or panics, and counts its calls.
+struct Broken {
+    panics: bool,
+    calls: Count,
+}
+
+impl Agent for Broken {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+        self.calls.add();
+        assert!(!self.panics, "the agent is confused");
+        Err("the agent is confused".into())
+    }
+}
+
+/// The last attempt is the library's. No person has to help.
+#[test]
+fn used_up_attempts_end_a_turn() {
+    for panics in [false, true] {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            for number in [1, 2] {
+                agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+            }
+            let calls = Count::default();
+            let broken = Broken { panics, calls: calls.clone() };
+            settle(worker(&store).attempts(3).handler(Driver(broken))).await;
+
+            let moves = ["dispatch", "claim", "stop", "deliver"].repeat(2);
+            assert_eq!(story(&store, "planner").await.0, moves);
+            assert_eq!(calls.get(), 4, "two for each turn");
+            let ends: Vec<_> = events(&store).await.into_iter().map(|it| it.end).collect();
+            assert_eq!(ends, [TurnEnd::Stopped(StopReason::Attempts); 2]);
+            assert!(store.set_aside().await.unwrap().machines.is_empty());
+        });
+    }
+}
+
+/// A takeover is a move, and begins the attempts anew. An agent that ends its process is not tried
+/// for ever.
+#[test]
+fn a_worker_that_was_lost_has_used_an_attempt() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let hold = Arc::new((Notify::new(), Notify::new()));
+        let frozen = Clerk { hold: Some(Arc::clone(&hold)), ..Clerk::default() };
+        let lease = Duration::from_mins(30);
+        let first = worker(&store).lease(lease).handler(Driver(frozen)).start();
+        notified(&hold.0).await;
+        hand.pass(lease * 2);
+        let clerk = Clerk::default();
+        let calls = clerk.calls.clone();
+        settle(worker(&store).attempts(2).handler(Driver(clerk))).await;
+        hold.1.notify_one();
+        first.stop().await.unwrap();
+
+        let moves = ["dispatch", "claim", "reclaim", "stop", "deliver"];
+        assert_eq!(story(&store, "planner").await.0, moves);
+        assert_eq!(events(&store).await[0].end, TurnEnd::Stopped(StopReason::Attempts));
+        assert_eq!(calls.get(), 0);
+    });
+}
+
+/// Another version of the program has written them.
+#[test]
+fn terms_that_cannot_be_read_end_an_active_turn() {
+    let task = new_turn("planner", 1, 1).task;
+    let unreadable = Terms { unreadable: true, ..Terms::default() };
+    for terms in [Some(json!(7)), Some(json!({ "limits": 7 })), None] {
+        let mut body = serde_json::to_value(&task).unwrap();
+        let members = body.as_object_mut().unwrap();
+        members.remove("terms");
+        members.extend(terms.map(|terms| ("terms".to_owned(), terms)));
+        let read: agent::Task = serde_json::from_value(body).unwrap();
+        assert_eq!(read.terms, unreadable);
+        let written = serde_json::to_value(&read).unwrap();
+        assert_eq!(serde_json::from_value::<agent::Task>(written).unwrap(), read);
+    }
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        for number in [1, 2] {
+            let mut new = new_turn("planner", number, 1);
+            new.task.terms = unreadable.clone();
+            agents.enqueue(new).await.unwrap();
+        }
+        settle(worker(&store).handler(Driver(Clerk::default()))).await;
+        assert_eq!(story(&store, "planner").await.0, ["dispatch", "stop", "deliver"].repeat(2));
+        assert_eq!(results(&agents).await, [0, 1].map(|_| stopped(StopReason::Unreadable)));
     });
 }

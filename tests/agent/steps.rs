@@ -288,7 +288,7 @@ fn a_takeover_shows_in_the_cards() {
     let mut desk = Desk::running(new_turn("planner", 1, 1));
     desk.write(&TurnRequest::Reclaim { by: desk.by() });
     let batch = desk.write(&desk.answer(100, 0));
-    assert_eq!(batch.cards[0].epoch, 2);
+    assert_eq!((batch.cards[0].epoch, desk.active().takeovers), (2, 1));
 }
 
 /// A delegated turn is a call's, and not one that a program enqueued.

@@ -27,6 +27,10 @@ impl Draft<'_> {
                 return Err(TurnRefusal::MissingFields { fields });
             }
         }
+        // The deadline of a head stops the turn alone.
+        if held.turn.stop.is_some() {
+            self.stop_children(held.turn.id);
+        }
         self.end(held, new, end)
     }
 

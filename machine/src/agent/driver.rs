@@ -4,8 +4,8 @@ use futures_util::future::{Either, select};
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, CardId, NewCard, NewDelivery, TurnBatch, TurnEpoch,
-    TurnRefusal, TurnRequest, TurnRows,
+    ActiveTurn, AgentId, AnyAgentHead, CardId, NewCard, NewDelivery, StopReason, TurnBatch,
+    TurnEpoch, TurnRefusal, TurnRequest, TurnRows,
     agent_head::Status,
     decide,
     stored::{Bodies, StoredRows},
@@ -50,11 +50,15 @@ pub trait Agent: Send + Sync + 'static {
     /// Works on the active turn of an agent, and returns its deliverable. It runs at least once
     /// for a turn: a worker can end at any moment, and another one begins again. Of all that have
     /// run, one delivers. A delivery that fails is repeated without it, by the same worker. When the
-    /// turn is [stopped](super::Agents::stop), it is dropped at an `.await`.
+    /// turn is [stopped](super::Agents::stop), or its time is up, it is dropped at an `.await`.
     ///
     /// # Errors
     ///
-    /// The worker tries again later, and after a number of attempts it sets the head aside.
+    /// The worker tries again later. The last of its [attempts] is the library's: it stops the turn,
+    /// which is delivered with [this reason](super::StopReason::Attempts). Only a worker with one
+    /// attempt sets the head aside.
+    ///
+    /// [attempts]: crate::worker::Worker::attempts
     fn run(
         &self,
         agent: &AgentId,
@@ -88,26 +92,27 @@ impl<A: Agent> Handler for Driver<A> {
 
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let store = task.store().clone();
-        let (status, agent) = (head.status(), head.context().agent.clone());
+        let agent = head.context().agent.clone();
         let (mut stored, mut bodies) = (StoredRows::of(&head), Bodies::new());
         let batch = if let Some(turn) = head.turn().cloned() {
             let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
-            match status {
-                Status::Running if task.is_taken_over() => {
-                    decide(&stored.rows, &TurnRequest::Reclaim { by })?
+            match self.step(head.status(), &by, &turn, task).await? {
+                Step::Claim => decide(&stored.rows, &TurnRequest::Claim { by })?,
+                Step::Reclaim => decide(&stored.rows, &TurnRequest::Reclaim { by })?,
+                Step::Stop(why) => {
+                    stored.turns(&store, &[turn.id]).await?;
+                    stored.children(&store, &turn).await?;
+                    decide(&stored.rows, &TurnRequest::Stop { turn: turn.id, why })?
                 }
-                Status::Running => {
-                    // A turn that is stopped has moved: the worker calls again.
-                    let Some(result) = self.result(&by, &turn, task).await? else {
-                        return Ok(Next::Wait);
-                    };
+                Step::Deliver(result) => {
                     stored.turns(&store, &[turn.id]).await?;
                     stored.boxes(&store, None).await?;
+                    if turn.stop.is_some() {
+                        stored.children(&store, &turn).await?;
+                    }
                     delivery(&stored.rows, by, result, store.now(), &mut bodies)?
                 }
-                Status::Idle | Status::Dispatched => {
-                    decide(&stored.rows, &TurnRequest::Claim { by })?
-                }
+                Step::Wait => return Ok(Next::Wait),
             }
         } else {
             if stored.queue(&store, &agent, 1).await?.is_empty() {
@@ -120,39 +125,66 @@ impl<A: Agent> Handler for Driver<A> {
     }
 }
 
+/// The next step of an active turn.
+enum Step {
+    Claim,
+    Reclaim,
+    Stop(StopReason),
+    Deliver(Deliverable),
+    /// The turn was stopped, or is about to be by a deadline: the worker calls again.
+    Wait,
+}
+
 impl<A: Agent> Driver<A> {
-    /// Has the turn run, unless it is stopped; `None` if it is stopped meanwhile. A result is paid
-    /// for: if its rows cannot be read, or its delivery meets another write, such as a new turn for
-    /// the same box, it is delivered again.
-    async fn result(
+    /// Has the turn run, unless it is to be delivered or stopped. A result is paid for: if its rows
+    /// cannot be read, or its delivery meets another write, such as a new turn for the same box, it
+    /// is delivered again.
+    async fn step(
         &self,
+        status: Status,
         by: &TurnEpoch,
         turn: &ActiveTurn,
         task: &mut Task,
-    ) -> Result<Option<Deliverable>, Failure> {
+    ) -> Result<Step, Failure> {
         let kept = task.take_kept().filter(|(of, _): &(TurnEpoch, Deliverable)| of == by);
+        let is_running = status == Status::Running;
+        if is_running && task.is_taken_over() {
+            return Ok(Step::Reclaim);
+        }
         let result = match (kept, turn.stop) {
             (Some((_, result)), _) => result,
+            (None, None) if turn.task.terms.unreadable => {
+                return Ok(Step::Stop(StopReason::Unreadable));
+            }
+            (None, _) if !is_running => return Ok(Step::Claim),
             (None, Some(why)) => Deliverable::Failed(json!({ "stopped": why.to_string() })),
+            (None, None) if task.is_last_attempt(turn.takeovers) => {
+                return Ok(Step::Stop(StopReason::Attempts));
+            }
             (None, None) => {
                 let run = pin!(self.0.run(&by.agent, turn, task));
-                let stop = pin!(stopped(task.store(), by));
+                let stop = pin!(stopped(task.store(), by, turn.ends_at()));
                 let first = select(run, stop).await;
                 match first {
                     Either::Left((result, _)) => result?,
-                    Either::Right(_) => return Ok(None),
+                    Either::Right(_) => return Ok(Step::Wait),
                 }
             }
         };
         task.keep((by.clone(), result.clone()));
-        Ok(Some(result))
+        Ok(Step::Deliver(result))
     }
 }
 
-/// Completes when the turn is stopped, or another one is active.
-async fn stopped(store: &Store, by: &TurnEpoch) {
+/// Completes when the turn is stopped, or its time is up.
+async fn stopped(store: &Store, by: &TurnEpoch, ends_at: Option<Millis>) {
     loop {
-        store.inner.clock.sleep(INTERVAL).await;
+        let left = ends_at.map(|at| at.saturating_sub(store.now()).max(0).unsigned_abs());
+        let left = left.map_or(INTERVAL, |left| INTERVAL.min(Duration::from_millis(left)));
+        store.inner.clock.sleep(left).await;
+        if ends_at.is_some_and(|at| at <= store.now()) {
+            return;
+        }
         let head = store.load::<AnyAgentHead>(by.agent.head()).await;
         let runs = |turn: &ActiveTurn| turn.id == by.turn && turn.stop.is_none();
         // While the storage cannot be read, the turn runs on.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterExecution, CardId, MemberId, StopReason, Task, TurnId, Usage};
+use super::{AfterExecution, CardId, MemberId, Resource, StopReason, Task, TurnId, Usage};
 use crate::{Id, clock::Millis};
 
 /// The head of an agent: its epoch, and its active turn. There is one for each agent, so that an
@@ -22,6 +22,8 @@ pub struct ActiveTurn {
     pub id: TurnId,
     pub task: Task,
     pub dispatched_at: Millis,
+    /// The number of times that a worker took it over from one that had not given it back.
+    pub takeovers: u32,
     /// The reason of its stop. A stopped turn can only deliver.
     pub stop: Option<StopReason>,
     /// The current step, from 1.
@@ -115,6 +117,18 @@ impl ActiveTurn {
         if !matches!(self.phase, Phase::Running { .. }) {
             self.phase = Phase::Running { answer: None };
         }
+    }
+
+    /// When its time limit stops it.
+    pub(super) fn ends_at(&self) -> Option<Millis> {
+        let limit = self.task.terms.limits.time_ms?;
+        Some(self.dispatched_at.saturating_add(limit))
+    }
+
+    /// The turn, whose time is up.
+    pub(super) fn timed_out(mut self) -> Self {
+        self.stop_with(StopReason::Limit(Resource::Time));
+        self
     }
 
     /// The calls that were made or closed.

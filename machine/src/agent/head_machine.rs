@@ -55,6 +55,13 @@ impl Actor for Runtime {
     durable,
     context = HeadContext,
     crate = crate::own,
+    on(
+        /// The time limit of the turn has passed.
+        limit(turn = turn.timed_out()) => Running,
+        from = Active,
+        by = Runtime,
+        at = turn.ends_at(),
+    ),
     fields(
         /// It rises with each dispatch and each reclaim.
         epoch: u64,
@@ -81,7 +88,7 @@ pub enum AgentHead {
 
     /// A worker runs the current step, or delivers the turn because it is stopped.
     #[group(Active)]
-    #[on(reclaim(epoch) => Self, by = Runtime)]
+    #[on(reclaim(epoch, turn) => Self, by = Runtime)]
     #[on(stop(turn) => Self, by = Runtime)]
     #[on(deliver(event: TaskEvent) => Idle, by = Runtime)]
     Running,
@@ -107,7 +114,7 @@ impl AnyAgentHead {
             (Self::Running(head), Some(turn), None) if turn.stop != stop => {
                 head.stop(turn, &Runtime).into()
             }
-            (Self::Running(head), Some(_), None) => head.reclaim(epoch, &Runtime).into(),
+            (Self::Running(head), Some(turn), None) => head.reclaim(epoch, turn, &Runtime).into(),
             (Self::Running(head), None, Some(event)) => head.deliver(event, &Runtime).into(),
             (other, ..) => other,
         }

@@ -26,6 +26,7 @@ impl Draft<'_> {
     pub(super) fn reclaim(&mut self, by: &TurnEpoch) -> Result<(), TurnRefusal> {
         let mut held = self.held(by)?;
         held.epoch = next_epoch(held.epoch)?;
+        held.turn.takeovers = held.turn.takeovers.saturating_add(1);
         self.set(held);
         Ok(())
     }

@@ -34,8 +34,16 @@
 //! as the protocol decides. The other rows are written in the batch of its transition. A
 //! [`Driver`] runs the turns on workers: it dispatches a turn when the one before is delivered,
 //! raises the epoch of a turn that another worker has not given back, and delivers what your
-//! [`Agent`] returns. A turn of a store has one step, without calls, and
-//! [can be stopped](Agents::stop). What a store refuses changes nothing:
+//! [`Agent`] returns. A turn of a store has one step, without calls.
+//!
+//! A turn always ends. It is delivered with its [reason](StopReason), and the next one begins, when
+//!
+//! - a person or a program [stops it](Agents::stop),
+//! - it exceeds a limit; its time limit is a deadline of the head,
+//! - the [attempts](crate::worker::Worker::attempts) of its agent are used up, or
+//! - its terms cannot be read.
+//!
+//! What a store refuses changes nothing:
 //!
 //! | refused | error |
 //! |---|---|

@@ -125,6 +125,7 @@ impl Draft<'_> {
             id: turn,
             task: record.task.clone(),
             dispatched_at: now,
+            takeovers: 0,
             stop: record.stop,
             step: 1,
             calls: 0,

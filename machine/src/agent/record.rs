@@ -1,4 +1,5 @@
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::{AgentId, BoxId, CardId, Limits, MemberId, StopReason, TurnEnd, TurnId};
 use crate::{Id, clock::Millis};
@@ -16,17 +17,30 @@ pub struct Task {
     pub output_box: BoxId,
     /// The trace that the turn belongs to. A delegated turn has that of its parent.
     pub trace: Id,
+    #[serde(default = "unreadable", deserialize_with = "readable")]
     pub terms: Terms,
 }
 
-/// The terms of a task. If a store cannot read them, it takes the default terms with the rest of
-/// the task, and stops the turn as [unreadable](StopReason::Unreadable), so that it is delivered.
+fn readable<'de, D: Deserializer<'de>>(reader: D) -> Result<Terms, D::Error> {
+    let terms = Value::deserialize(reader)?;
+    Ok(serde_json::from_value(terms).unwrap_or_else(|_| unreadable()))
+}
+
+fn unreadable() -> Terms {
+    Terms { unreadable: true, ..Terms::default() }
+}
+
+/// The terms of a task. The rest of the task is enough to deliver the turn, if they cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Terms {
     /// The fields that the result must have (`task.result_fields`).
     pub result_fields: Vec<String>,
     /// The limits of the turn.
     pub limits: Limits,
+    /// They could not be read, and are the default ones. A worker stops the turn as
+    /// [unreadable](StopReason::Unreadable).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreadable: bool,
 }
 
 /// The record of a turn, from its enqueueing on.

@@ -49,7 +49,7 @@ impl StoredRows {
     /// Reads the records of these turns.
     pub(super) async fn turns(&mut self, store: &Store, turns: &[TurnId]) -> Result<(), LoadError> {
         let ids = turns.iter().map(|turn| turn.0).collect();
-        let read = self.read(store, TURN, Records::Of(TURN, ids), turn_of).await?;
+        let read = self.read(store, TURN, Records::Of(TURN, ids), body_of::<TurnRecord>).await?;
         self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
         Ok(())
     }
@@ -72,7 +72,7 @@ impl StoredRows {
         limit: usize,
     ) -> Result<Vec<TurnId>, LoadError> {
         let which = Records::Listed { kind: TURN, list: queue_of(agent), skip: 0, limit };
-        let read = self.read(store, TURN, which, turn_of).await?;
+        let read = self.read(store, TURN, which, body_of::<TurnRecord>).await?;
         let queued = read.iter().map(|(id, _)| TurnId(*id)).collect();
         self.rows.turns.extend(read.into_iter().map(|(id, record)| (TurnId(id), record)));
         Ok(queued)
@@ -159,25 +159,6 @@ pub(super) async fn has_cards(store: &Store, box_id: BoxId, count: u64) -> Resul
     let (list, skip) = (box_id.to_string(), usize::try_from(before).unwrap_or(usize::MAX));
     let last = Records::Listed { kind: CARD, list, skip, limit: 1 };
     Ok(!store.inner.backend.records(last).await?.is_empty())
-}
-
-/// The record of a turn. One whose terms cannot be read has the default terms, and is stopped if it
-/// is queued.
-fn turn_of(record: &Record) -> Result<TurnRecord, LoadError> {
-    let error = match body_of(record) {
-        Ok(turn) => return Ok(turn),
-        Err(error) => error,
-    };
-    let mut body: Value = body_of(record)?;
-    let Some(task) = body.get_mut("task").and_then(Value::as_object_mut) else {
-        return Err(error);
-    };
-    task.insert("terms".to_owned(), json!(Terms::default()));
-    let mut turn: TurnRecord = serde_json::from_value(body).map_err(|_| error)?;
-    if turn.status == TurnStatus::Queued {
-        turn.stop.get_or_insert(StopReason::Unreadable);
-    }
-    Ok(turn)
 }
 
 fn body_of<T: DeserializeOwned>(record: &Record) -> Result<T, LoadError> {

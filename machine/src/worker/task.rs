@@ -40,6 +40,8 @@ pub struct Task {
     records: Vec<Record>,
     /// Another worker had the lease, and has not given it back.
     taken_over: bool,
+    /// The number of this attempt, and of the last one.
+    pub(super) attempt: (u32, u32),
     /// The outcomes of the calls of the state, once all have one.
     pub(super) outcomes: Option<Vec<TaskOutcome>>,
     pub(super) kept: Option<Kept>,
@@ -100,6 +102,7 @@ impl Task {
             messages: Vec::new(),
             records: Vec::new(),
             taken_over,
+            attempt: (1, shared.settings.attempts),
             outcomes: None,
             kept: None,
         }
@@ -232,6 +235,14 @@ impl Task {
     /// still be at work. After the first transition it is over.
     pub(crate) fn is_taken_over(&self) -> bool {
         self.taken_over
+    }
+
+    /// Returns whether this is the last attempt, and not the first, if so many were interrupted
+    /// before the newest transition.
+    pub(crate) fn is_last_attempt(&self, interrupted: u32) -> bool {
+        let (attempt, last) = self.attempt;
+        let attempt = attempt.saturating_add(interrupted);
+        attempt > 1 && attempt >= last
     }
 
     /// Adds everything to a batch, which is about the machine that the handler has seen and no

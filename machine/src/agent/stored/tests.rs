@@ -1,5 +1,7 @@
 use super::*;
-use crate::agent::{Agents, Head, MemberId, NewTurn, Task, TurnRequest, TurnStop, decide};
+use crate::agent::{
+    Agents, MemberId, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop, decide,
+};
 
 fn task() -> Task {
     Task {
@@ -11,9 +13,9 @@ fn task() -> Task {
     }
 }
 
-/// The rest of its task is enough to deliver it.
+/// The rest of the task is enough to deliver the turn.
 #[test]
-fn a_turn_whose_terms_cannot_be_read_is_stopped() {
+fn the_terms_of_a_task_may_be_of_another_form() {
     pollster::block_on(async {
         let (store, agent) = (Store::memory(), AgentId("planner".to_owned()));
         let agents = Agents::of(&store);
@@ -37,11 +39,8 @@ fn a_turn_whose_terms_cannot_be_read_is_stopped() {
         rewrite(&body).await;
         let mut stored = StoredRows::default();
         assert_eq!(stored.queue(&store, &agent, 10).await.unwrap(), [ids[1]]);
-        stored.rows.heads.insert(agent.clone(), Head::default());
-        let request = TurnRequest::Dispatch { agent: agent.clone(), now: 0 };
-        let batch = decide(&stored.rows, &request).unwrap();
-        let active = batch.head.unwrap().1.active.unwrap();
-        assert_eq!((active.task, active.stop), (task, Some(StopReason::Unreadable)));
+        let unreadable = Terms { unreadable: true, ..Terms::default() };
+        assert_eq!(stored.rows.turns[&ids[1]].task, Task { terms: unreadable, ..task });
 
         for task in [json!({ "terms": 7 }), json!(7)] {
             body["task"] = task;

@@ -200,6 +200,7 @@ impl<H: Handler> Job<'_, H> {
         (self.work.unseen_end, self.work.seen_end) = (None, None);
         let mut task = Task::new(shared, &lease, machine.journal(), self.taken_over);
         (task.outcomes, task.kept) = (outcomes, shared.kept(id, None));
+        task.attempt.0 = self.attempt;
         // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);

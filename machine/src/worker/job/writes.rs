@@ -203,6 +203,10 @@ impl<H: Handler> Job<'_, H> {
         }
         self.revision = work.revision;
         self.work = work;
+        if self.on == Attempted::State {
+            // The attempt under way is counted already.
+            self.work.handler.attempts = self.work.handler.attempts.saturating_sub(1);
+        }
         self.passed.clear();
         self.refused.clear();
         self.receive(read.messages);
