@@ -5,8 +5,8 @@ use machine_diagram::{Arrow, Diagram, Node};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    LitBool, LitInt, LitStr, Token, bracketed,
-    parse::{Parse, ParseStream, Parser},
+    LitBool, LitInt, LitStr, bracketed,
+    parse::{ParseStream, Parser},
 };
 
 use crate::{
@@ -47,34 +47,28 @@ pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
 
 /// `svg!(0 ["OPEN" "" false "SHUT" "" true] [0 1 "close"])`, as [`attribute`] writes it.
 pub(crate) fn svg(input: TokenStream) -> syn::Result<TokenStream> {
-    let Drawn(diagram) = Drawn::parse.parse2(input)?;
-    let text = format!("\n\n<div>{}</div>\n\n", diagram.svg());
+    let text = format!("\n\n<div>{}</div>\n\n", diagram.parse2(input)?.svg());
     Ok(quote!(#text))
 }
 
-struct Drawn(Diagram);
-
-impl Parse for Drawn {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let number = |input: ParseStream<'_>| input.parse::<LitInt>()?.base10_parse::<usize>();
-        let initial = number(input)?;
-        let mut diagram = Diagram::default();
-        let states;
-        bracketed!(states in input);
-        while !states.is_empty() {
-            let label = states.parse::<LitStr>()?.value();
-            let note = Some(states.parse::<LitStr>()?.value()).filter(|note| !note.is_empty());
-            let terminal = states.parse::<LitBool>()?.value;
-            let initial = diagram.nodes.len() == initial;
-            diagram.nodes.push(Node { label, note, initial, terminal });
-        }
-        let moves;
-        bracketed!(moves in input);
-        while !moves.is_empty() {
-            let (from, to) = (number(&moves)?, number(&moves)?);
-            diagram.arrows.push(Arrow { from, to, label: moves.parse::<LitStr>()?.value() });
-        }
-        input.parse::<Option<Token![,]>>()?;
-        Ok(Self(diagram))
+fn diagram(input: ParseStream<'_>) -> syn::Result<Diagram> {
+    let number = |input: ParseStream<'_>| input.parse::<LitInt>()?.base10_parse::<usize>();
+    let initial = number(input)?;
+    let mut diagram = Diagram::default();
+    let states;
+    bracketed!(states in input);
+    while !states.is_empty() {
+        let label = states.parse::<LitStr>()?.value();
+        let note = Some(states.parse::<LitStr>()?.value()).filter(|note| !note.is_empty());
+        let terminal = states.parse::<LitBool>()?.value;
+        let initial = diagram.nodes.len() == initial;
+        diagram.nodes.push(Node { label, note, initial, terminal });
     }
+    let moves;
+    bracketed!(moves in input);
+    while !moves.is_empty() {
+        let (from, to) = (number(&moves)?, number(&moves)?);
+        diagram.arrows.push(Arrow { from, to, label: moves.parse::<LitStr>()?.value() });
+    }
+    Ok(diagram)
 }

@@ -7,7 +7,7 @@ const LINE: f64 = 20.0;
 const CHARACTER: f64 = 8.4;
 
 /// A rectangle, by its centre and its size in pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rect {
     /// The centre, from the left.
     pub x: f64,
@@ -66,8 +66,7 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
         if let Some(known) = known {
             known.moves.push(index);
         } else {
-            let rect = Rect { x: 0.0, y: 0.0, width: 0.0, height: 0.0 };
-            let line = [(0.0, 0.0); 3];
+            let (rect, line) = (Rect::default(), [(0.0, 0.0); 3]);
             arrows.push(Placed { from: arrow.from, to: arrow.to, moves: vec![index], rect, line });
         }
     }
@@ -186,10 +185,9 @@ fn size(lines: &[&str], padding: f64) -> Rect {
     let number = |count: usize| count as f64;
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     Rect {
-        x: 0.0,
-        y: 0.0,
         width: number(longest) * CHARACTER + 2.0 * padding,
         height: number(lines.len()) * LINE + 2.0 * padding.min(6.0),
+        ..Rect::default()
     }
 }
 

@@ -1,5 +1,3 @@
-use std::fmt::Write;
-
 use crate::{
     Diagram,
     layout::{Layout, Rect, baseline},
@@ -18,23 +16,11 @@ pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
         w = layout.width,
         h = layout.height,
     );
+    svg.extend(layout.arrows.iter().map(|arrow| line(arrow.line)));
+    let behind = format!(" stroke=\"{BACKGROUND}\" stroke-width=\"4\" paint-order=\"stroke\"");
     for arrow in &layout.arrows {
-        svg.push_str(&line(arrow.line));
-    }
-    for arrow in &layout.arrows {
-        let count = arrow.moves.len();
-        for (index, step) in arrow.moves.iter().enumerate() {
-            let y = baseline(&arrow.rect, index, count);
-            push(
-                &mut svg,
-                format_args!(
-                    "<text x=\"{:.0}\" y=\"{y:.0}\" stroke=\"{BACKGROUND}\" stroke-width=\"4\" \
-                 paint-order=\"stroke\">{}</text>",
-                    arrow.rect.x,
-                    escaped(&diagram.arrows[*step].label),
-                ),
-            );
-        }
+        let labels = arrow.moves.iter().map(|step| (&*diagram.arrows[*step].label, &*behind));
+        svg.push_str(&texts(&arrow.rect, &labels.collect::<Vec<_>>()));
     }
     for (node, rect) in diagram.nodes.iter().zip(&layout.nodes) {
         if node.initial {
@@ -44,22 +30,20 @@ pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
         if node.terminal {
             svg.push_str(&outline(rect, 3.0));
         }
-        let count = node.lines().count();
-        for (index, line) in node.lines().enumerate() {
-            let y = baseline(rect, index, count);
-            let size = if index == 0 { "" } else { " font-size=\"12\"" };
-            push(
-                &mut svg,
-                format_args!(
-                    "<text x=\"{:.0}\" y=\"{y:.0}\"{size}>{}</text>",
-                    rect.x,
-                    escaped(line),
-                ),
-            );
-        }
+        let lines = node.lines().zip(["", " font-size=\"12\""]);
+        svg.push_str(&texts(rect, &lines.collect::<Vec<_>>()));
     }
     svg.push_str("</svg>");
     svg
+}
+
+/// Lines of text, each with its further attributes.
+fn texts(rect: &Rect, lines: &[(&str, &str)]) -> String {
+    let texts = lines.iter().enumerate().map(|(index, (text, attributes))| {
+        let (x, y) = (rect.x, baseline(rect, index, lines.len()));
+        format!("<text x=\"{x:.0}\" y=\"{y:.0}\"{attributes}>{}</text>", escaped(text))
+    });
+    texts.collect()
 }
 
 /// The box of a state; a terminal state has a second outline inside.
@@ -103,9 +87,4 @@ fn escaped(text: &str) -> String {
     };
     let text: String = text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-fn push(svg: &mut String, part: std::fmt::Arguments<'_>) {
-    // Writing into a string cannot fail.
-    let _ = svg.write_fmt(part);
 }
