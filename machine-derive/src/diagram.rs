@@ -17,30 +17,25 @@ use crate::{
 /// The attribute on the typed machine.
 pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
     let initial = graph.initial;
-    let labels = graph.states.iter().map(|state| &state.label);
-    let notes = graph
-        .states
-        .iter()
-        .map(|state| state.invocation.as_ref().map(Invocation::label).unwrap_or_default());
-    let terminal = graph.states.iter().map(|state| state.written.terminal);
+    let states = graph.states.iter().map(|state| {
+        let (label, terminal) = (&state.label, state.written.terminal);
+        let note = state.invocation.as_ref().map(Invocation::label).unwrap_or_default();
+        quote!(#label #note #terminal)
+    });
     let arrows = graph.moves.iter().flat_map(|step| {
         let trigger = bare(graph.triggers[step.trigger].name);
-        let conditions = step.conditions();
-        let arrows = step.targets.iter().enumerate().map(move |(position, to)| {
-            let when = conditions.get(position).map(|when| format!(" [{when}]"));
-            let when = when.unwrap_or_default();
-            let stays = step.stays(*to).map(|stays| format!(" / {}", stays.words()));
+        step.edges().map(move |edge| {
+            let when = edge.when.map(|when| format!(" [{when}]")).unwrap_or_default();
+            let stays = edge.stays.map(|stays| format!(" / {}", stays.words()));
             let stays = stays.unwrap_or_default();
             let detach = if step.written.detach.is_some() { " / detach" } else { "" };
-            (step.from, *to, format!("{trigger}{when}{stays}{detach}"))
-        });
-        arrows.collect::<Vec<_>>()
+            let (from, to, label) = (step.from, edge.to, format!("{trigger}{when}{stays}{detach}"));
+            quote!(#from #to #label)
+        })
     });
-    let (from, (to, triggers)): (Vec<_>, (Vec<_>, Vec<_>)) =
-        arrows.map(|(from, to, label)| (from, (to, label))).unzip();
     quote! {
         #[cfg_attr(doc, doc = __machine::__private::svg!(
-            #initial [#(#labels #notes #terminal)*] [#(#from #to #triggers)*]
+            #initial [#(#states)*] [#(#arrows)*]
         ))]
     }
 }

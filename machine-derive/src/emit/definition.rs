@@ -159,26 +159,23 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let at = step.written.is_at.then(|| quote!(at: true,));
     let detach = step.written.detach.is_some().then(|| quote!(detach: true,));
     let was = rows("was", step.written.was.iter().map(text_of));
-    let conditions = step.conditions();
-    let targets = step.targets.iter().enumerate();
-    targets
-        .map(|(position, to)| {
-            let computed = rows("computed", computed_fields(graph, step, *to).iter().map(text_of));
-            let when = conditions.get(position).map(|when| some("when", when));
-            let stays = step.stays(*to).map(|stays| match stays {
-                Stays::Always => quote!(stays: __row::Stays::Always,),
-                Stays::ByBranch => quote!(stays: __row::Stays::ByBranch,),
-            });
-            let to = index(*to);
-            let extra =
-                quote!(#docs #payload #actors #guard #when #deadline #at #computed #stays #detach #was);
-            if extra.is_empty() {
-                quote!(__row::edge(#from, #name, #to))
-            } else {
-                quote!(__row::edge_with(#from, #name, #to, __row::EdgeRow { #extra ..__row::EDGE }))
-            }
-        })
-        .collect()
+    let edges = step.edges().map(|edge| {
+        let computed = rows("computed", computed_fields(graph, step, edge.to).iter().map(text_of));
+        let when = edge.when.map(|when| some("when", when));
+        let stays = edge.stays.map(|stays| match stays {
+            Stays::Always => quote!(stays: __row::Stays::Always,),
+            Stays::ByBranch => quote!(stays: __row::Stays::ByBranch,),
+        });
+        let to = index(edge.to);
+        let extra =
+            quote!(#docs #payload #actors #guard #when #deadline #at #computed #stays #detach #was);
+        if extra.is_empty() {
+            quote!(__row::edge(#from, #name, #to))
+        } else {
+            quote!(__row::edge_with(#from, #name, #to, __row::EdgeRow { #extra ..__row::EDGE }))
+        }
+    });
+    edges.collect()
 }
 
 /// `key: const { &[..] },` if there are rows.

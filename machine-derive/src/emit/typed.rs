@@ -211,21 +211,18 @@ fn transition_table(graph: &Graph<'_>) -> String {
             by => by.join(", "),
         };
         let detach = if step.written.detach.is_some() { ", detaches" } else { "" };
-        let conditions = step.conditions();
-        let targets = step.targets.iter().enumerate();
-        let rows = targets.map(move |(position, to)| {
-            let stays = step.stays(*to).map(|stays| format!(", {}", stays.words()));
+        step.edges().map(move |edge| {
+            let stays = edge.stays.map(|stays| format!(", {}", stays.words()));
             let stays = stays.unwrap_or_default();
-            let to = &graph.states[*to].label;
+            let to = &graph.states[edge.to].label;
             // A bar would end the cell, a backtick the code span in it.
-            let when = conditions.get(position).map(|when| {
-                let when = when.replace('|', "\\|").replace('`', "'");
-                if when == "else" { " otherwise".to_owned() } else { format!(" if `{when}`") }
+            let when = edge.when.map(|when| match when.replace('|', "\\|").replace('`', "'") {
+                when if when == "else" => " otherwise".to_owned(),
+                when => format!(" if `{when}`"),
             });
             let when = when.unwrap_or_default();
             format!("| {from} | `{trigger}`{when} | {to} | {by}{stays}{detach} |\n")
-        });
-        rows.collect::<Vec<String>>()
+        })
     });
     let rows: String = rows.collect();
     let calls = call_table(graph);

@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
 use syn::{Ident, Type};
 
-use super::{Brought, Graph, Source, Target, conditions, same, scope};
+use super::{Brought, Graph, Source, Target, edges, same, scope};
 use crate::{
     errors::Errors,
     message::{self, Message},
@@ -40,10 +40,10 @@ impl<'a> Branches<'_, 'a> {
                 None => self.is_whole = false,
             },
             Branch::If { token, condition, then, otherwise } => {
-                self.resolve_where(scope::bound_by(condition), conditions::of_if(condition), then);
+                self.resolve_where(scope::bound_by(condition), edges::of_if(condition), then);
                 match otherwise {
                     Some(otherwise) => {
-                        self.resolve_where(Vec::new(), conditions::ELSE.to_owned(), otherwise);
+                        self.resolve_where(Vec::new(), edges::ELSE.to_owned(), otherwise);
                     }
                     None => self.errors.at(token.span, message::choice_without_else()),
                 }
@@ -54,7 +54,7 @@ impl<'a> Branches<'_, 'a> {
                 }
                 for arm in arms {
                     let names = scope::names(arm.pattern.to_token_stream());
-                    self.resolve_where(names, conditions::of_arm(on, arm), &arm.branch);
+                    self.resolve_where(names, edges::of_arm(on, arm), &arm.branch);
                 }
             }
         }
@@ -115,7 +115,7 @@ impl<'a> Branches<'_, 'a> {
         for field in target.fields.iter().map(Rc::as_ref) {
             fields.extend(self.source(written, target, field).map(|source| (field, source)));
         }
-        let when = conditions::join(&self.path);
+        let when = edges::join(&self.path);
         let whole = fields.len() == target.fields.len();
         whole.then_some(Target { to, stays: written.stays(), when, fields })
     }

@@ -3,8 +3,8 @@
 mod attendance;
 mod branches;
 mod clarity;
-mod conditions;
 mod data;
+mod edges;
 mod graph;
 mod guess;
 mod hidden;
@@ -14,12 +14,11 @@ mod payload;
 mod resolve;
 mod same;
 mod scope;
-mod stays;
 
+pub(crate) use edges::Stays;
 pub(crate) use graph::{Brought, Graph, Guard, Move, Same, Source, State, Target, Trigger, Way};
 pub(crate) use guess::Guess;
 pub(crate) use invocation::Invocation;
 pub(crate) use leaving::LeftBehind;
 pub(crate) use resolve::{is_reserved_state, resolve};
 pub(crate) use scope::names as names_in;
-pub(crate) use stays::Stays;
