@@ -1,8 +1,8 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Type;
+use syn::{Ident, Type};
 
-use crate::message::Message;
+use crate::message::{self, Message};
 
 /// The errors of one declaration, each with its own span.
 #[derive(Default)]
@@ -16,6 +16,22 @@ impl Errors {
     /// Reports an error that spans all of `tokens`, not only the first one.
     pub(crate) fn on(&mut self, tokens: impl ToTokens, message: Message) {
         self.0.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// What was read; a problem with it is reported.
+    pub(crate) fn read<T>(
+        &mut self,
+        read: syn::Result<T>,
+        message: impl FnOnce(&syn::Error) -> Message,
+    ) -> Option<T> {
+        read.map_err(|problem| self.at(problem.span(), message(&problem))).ok()
+    }
+
+    /// Reports each option that is given again.
+    pub(crate) fn repeated(&mut self, options: &[Ident]) {
+        for option in options {
+            self.on(option, message::repeated_option(option));
+        }
     }
 
     /// Reports an error, and returns a type that has it inside: rustc reports nothing else of its

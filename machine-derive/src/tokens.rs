@@ -8,6 +8,29 @@ pub(crate) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
+/// The rest of an item of a list.
+pub(crate) fn until_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !at_end(input) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(tokens)
+}
+
+/// Reads items with a comma between each two of them.
+pub(crate) fn read_list(
+    input: ParseStream<'_>,
+    mut item: impl FnMut(ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    while !input.is_empty() {
+        item(input)?;
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(())
+}
+
 /// A token among those of its group.
 #[derive(Clone, Copy)]
 pub(crate) struct Spot<'t> {
@@ -24,6 +47,13 @@ pub(crate) fn walk(tokens: TokenStream, visit: &mut dyn FnMut(Spot<'_>)) {
             _ => visit(Spot { tokens: &tokens, place }),
         }
     }
+}
+
+/// True if some token fits.
+pub(crate) fn any(tokens: TokenStream, fits: impl Fn(Spot<'_>) -> bool) -> bool {
+    let mut any = false;
+    walk(tokens, &mut |spot| any |= fits(spot));
+    any
 }
 
 impl<'t> Spot<'t> {

@@ -8,7 +8,7 @@ use syn::{
     token::Bracket,
 };
 
-use crate::{errors::Errors, message};
+use crate::{errors::Errors, message, tokens::read_list};
 
 const OPTIONS: [&str; 12] = [
     "irreversible",
@@ -79,7 +79,8 @@ fn options(input: &DeriveInput, errors: &mut Errors) -> Options {
         errors.on(&input.ident, message::tool_without_options(&input.ident));
         return options;
     };
-    if let Err(error) = attribute.parse_args_with(|input: ParseStream<'_>| options.read(input)) {
+    let read = |input: ParseStream<'_>| read_list(input, |input| options.read_option(input));
+    if let Err(error) = attribute.parse_args_with(read) {
         errors.at(error.span(), message::malformed_tool(&error));
     } else if options.name.is_none() {
         errors.on(attribute, message::tool_without_a_name());
@@ -93,16 +94,6 @@ fn options(input: &DeriveInput, errors: &mut Errors) -> Options {
 }
 
 impl Options {
-    fn read(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
-        while !input.is_empty() {
-            self.read_option(input)?;
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        Ok(())
-    }
-
     /// An identity with a mistake is reported and dropped.
     fn check_identity(&mut self, tool: &Ident, known: Option<&FieldsNamed>, errors: &mut Errors) {
         let (Some(identity), Some(known)) = (&self.identity, known) else {

@@ -2,13 +2,15 @@
 //! disabled fields of these.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 use syn::{
     Field, Token, Variant,
     parse::{ParseStream, Parser},
     parse_quote,
     punctuated::Punctuated,
 };
+
+use crate::tokens::{read_list, until_comma};
 
 const NAME: &str = "__Fields";
 
@@ -76,19 +78,13 @@ fn in_each(
 /// The fields, and what else stands between the commas: `in = A | B`.
 fn read(input: ParseStream<'_>) -> syn::Result<(Punctuated<Field, Token![,]>, Vec<TokenStream>)> {
     let (mut fields, mut rest) = (Punctuated::new(), Vec::new());
-    while !input.is_empty() {
+    read_list(input, |input| {
         if input.peek(Token![in]) {
-            let mut option = TokenStream::new();
-            while !input.is_empty() && !input.peek(Token![,]) {
-                input.parse::<TokenTree>()?.to_tokens(&mut option);
-            }
-            rest.push(option);
+            rest.push(until_comma(input)?);
         } else {
             fields.push(Field::parse_named(input)?);
         }
-        if !input.is_empty() {
-            input.parse::<Token![,]>()?;
-        }
-    }
+        Ok(())
+    })?;
     if fields.is_empty() { Err(input.error("no field")) } else { Ok((fields, rest)) }
 }

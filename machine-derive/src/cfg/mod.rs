@@ -15,16 +15,14 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use crate::{emit, errors::Errors, parse::Options, pipeline, tokens::walk};
+use crate::{emit, errors::Errors, parse::Options, pipeline, tokens::any};
 
 /// Looks for `#[cfg(..)]` and `#[cfg_attr(..)]` in the declaration.
 pub(crate) fn is_in(tokens: TokenStream) -> bool {
-    let mut is_in = false;
-    walk(tokens, &mut |spot| {
+    any(tokens, |spot| {
         let is_cfg = spot.ident().is_some_and(|name| name == "cfg" || name == "cfg_attr");
-        is_in |= is_cfg && spot.is_called() && spot.at(-1).is_none();
-    });
-    is_in
+        is_cfg && spot.is_called() && spot.at(-1).is_none()
+    })
 }
 
 /// Sends the declaration through the compiler. One attribute carries what the derive macro needs

@@ -8,7 +8,7 @@ use crate::{
     model::{Graph, Move, State, Trigger, Way},
     parse::serde,
     text::{self, bare},
-    tokens::walk,
+    tokens::any,
 };
 
 /// The names of the generated items.
@@ -265,9 +265,7 @@ pub(super) fn free_in(tokens: &TokenStream) -> Ident {
 }
 
 fn says(tokens: &TokenStream, name: &str) -> bool {
-    let mut said = false;
-    walk(tokens.clone(), &mut |spot| said |= spot.ident().is_some_and(|ident| ident == name));
-    said
+    any(tokens.clone(), |spot| spot.ident().is_some_and(|ident| ident == name))
 }
 
 /// `Succeed`, the variant of `Event`.

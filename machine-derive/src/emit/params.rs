@@ -7,7 +7,7 @@ use syn::{
     WherePredicate,
 };
 
-use crate::tokens::walk;
+use crate::tokens::{any, walk};
 
 /// The machine's generic parameters, as each generated item needs them.
 ///
@@ -306,9 +306,7 @@ impl Bound {
 
 /// True if there is a path of more than one name.
 fn has_path(tokens: TokenStream) -> bool {
-    let mut has_path = false;
-    walk(tokens, &mut |spot| has_path |= spot.is(0, ':') && spot.is(1, ':'));
-    has_path
+    any(tokens, |spot| spot.is(0, ':') && spot.is(1, ':'))
 }
 
 /// The default of a parameter.

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Expr;
 
-use crate::tokens::walk;
+use crate::tokens::{any, walk};
 
 /// The names that an expression uses by themselves: not as a field, a method or part of a path.
 pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
@@ -103,14 +103,12 @@ pub(crate) fn meant(
 
 /// True if a closure or a `let` binds the name, or it is a function.
 fn gives_meaning(name: &Ident, expression: TokenStream) -> bool {
-    let mut gives = false;
-    walk(expression, &mut |spot| {
+    any(expression, |spot| {
         let binds =
             matches!(spot.at(-1), Some(TokenTree::Ident(word)) if word == "let" || word == "mut");
-        gives |= spot.ident() == Some(name)
-            && (binds || spot.is_called() || spot.is(-1, '|') || spot.is(1, '|'));
-    });
-    gives
+        spot.ident() == Some(name)
+            && (binds || spot.is_called() || spot.is(-1, '|') || spot.is(1, '|'))
+    })
 }
 
 /// The names that a condition binds for its branch: `if let Some(next) = queue`.

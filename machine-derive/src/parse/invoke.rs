@@ -4,7 +4,8 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-use crate::{errors::Errors, message, role::Role};
+use super::keys;
+use crate::{message, role::Role};
 
 /// `#[invoke(name: Tool = expr, done = trigger, failed = trigger)]`: the call that a state makes.
 pub(crate) struct Invoke {
@@ -33,7 +34,7 @@ pub(crate) struct Invoke {
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
     /// Options that are given a second time.
-    repeated: Vec<Ident>,
+    pub(super) repeated: Vec<Ident>,
 }
 
 /// Whether a person is asked.
@@ -90,42 +91,24 @@ impl Invoke {
         }
     }
 
-    /// Reports what could be read and is wrong all the same.
-    pub(super) fn report(&self, errors: &mut Errors) {
-        for option in &self.repeated {
-            errors.on(option, message::repeated_option(option));
-        }
-    }
-
     fn read_option(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
-        let name = key.to_string();
-        if name == "unattended" {
-            self.unattended = Some(key.span());
-            return Ok(());
-        }
-        if name == "adopt" {
-            self.adopt = true;
-            return Ok(());
-        }
-        if name == "approve" && !input.peek(Token![=]) {
-            self.approve = Some(Approve::Always);
-            return Ok(());
-        }
-        let role = Role::of(&name);
-        if !OPTIONS.contains(&&*name) {
-            return Err(message::unknown_key(key, &OPTIONS));
-        }
-        input.parse::<Token![=]>()?;
-        match (&*name, role) {
-            (_, Some(role)) => self.outcomes.push(Outcome { role, trigger: input.parse()? }),
-            ("approve", _) => self.approve = Some(Approve::If(input.parse()?)),
-            ("expires", _) => self.expires = Some(input.parse()?),
-            ("within", _) => self.within = Some(input.parse()?),
-            ("occurrence", _) => self.occurrence = Some(input.parse()?),
-            ("session", _) => self.session = Some(input.parse()?),
-            _ => self.was.push(input.parse().map_err(|problem: syn::Error| {
-                syn::Error::new(problem.span(), "`was` takes the old name as a string")
-            })?),
+        match key.to_string().as_str() {
+            "unattended" => self.unattended = Some(key.span()),
+            "adopt" => self.adopt = true,
+            "approve" if !input.peek(Token![=]) => self.approve = Some(Approve::Always),
+            "approve" => self.approve = Some(Approve::If(keys::value(input)?)),
+            "expires" => self.expires = Some(keys::value(input)?),
+            "within" => self.within = Some(keys::value(input)?),
+            "occurrence" => self.occurrence = Some(keys::value(input)?),
+            "session" => self.session = Some(keys::value(input)?),
+            "was" => {
+                input.parse::<Token![=]>()?;
+                self.was.push(keys::old_name(input)?);
+            }
+            name => {
+                let role = Role::of(name).ok_or_else(|| message::unknown_key(key, &OPTIONS))?;
+                self.outcomes.push(Outcome { role, trigger: keys::value(input)? });
+            }
         }
         Ok(())
     }
@@ -162,21 +145,7 @@ impl Parse for Invoke {
             was: Vec::new(),
             repeated: Vec::new(),
         };
-        let mut seen: Vec<String> = Vec::new();
-        while !input.is_empty() {
-            input.parse::<Token![,]>()?;
-            if input.is_empty() {
-                break;
-            }
-            let key: Ident = input.parse()?;
-            invoke.read_option(&key, input)?;
-            let name = key.to_string();
-            // It may have had several names.
-            if name != "was" && seen.contains(&name) {
-                invoke.repeated.push(key);
-            }
-            seen.push(name);
-        }
+        invoke.repeated = keys::read(input, |key| invoke.read_option(key, input))?;
         Ok(invoke)
     }
 }

@@ -3,6 +3,7 @@
 mod branch;
 mod declaration;
 mod invoke;
+mod keys;
 mod marks;
 mod options;
 pub(crate) mod serde;

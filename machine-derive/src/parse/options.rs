@@ -1,5 +1,4 @@
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
 use syn::{
     Attribute, Ident, LitInt, Path, Token, Type,
     ext::IdentExt,
@@ -10,7 +9,11 @@ use syn::{
 };
 
 use super::{Transition, Upgrade, shared::Fields, transition};
-use crate::{errors::Errors, message, tokens::at_end};
+use crate::{
+    errors::Errors,
+    message,
+    tokens::{at_end, read_list, until_comma},
+};
 
 const OPTIONS: [&str; 9] =
     ["durable", "context", "version", "upgrade", "crate", "fields", "status", "state_mut", "on"];
@@ -42,18 +45,9 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
-        let read = |input: ParseStream<'_>| {
-            while !input.is_empty() {
-                options.read(input, errors)?;
-                if !input.is_empty() {
-                    input.parse::<Token![,]>()?;
-                }
-            }
-            Ok(())
-        };
-        if let Err(problem) = read.parse2(tokens) {
-            errors.at(problem.span(), message::malformed_options(&problem));
-        }
+        let all = |input: ParseStream<'_>| read_list(input, |input| options.read(input, errors));
+        let read = all.parse2(tokens);
+        errors.read(read, message::malformed_options);
         if let Some(span) = options.state_mut.filter(|_| options.durable.is_some()) {
             errors.at(span, message::state_mut_of_durable());
         }
@@ -73,38 +67,13 @@ impl Options {
                 input.parse::<Token![=]>()?;
                 self.read_value(&name, span, input, errors)?;
             }
-            "upgrade" if ahead.peek(Paren) => {
+            "upgrade" | "fields" | "status" | "on" if ahead.peek(Paren) => {
                 input.parse::<Ident>()?;
-                let upgrades;
-                parenthesized!(upgrades in input);
-                match Punctuated::<Upgrade, Token![,]>::parse_terminated(&upgrades) {
-                    Ok(upgrades) => self.upgrades.extend(upgrades),
-                    Err(problem) => {
-                        upgrades.parse::<TokenStream>()?;
-                        errors.at(problem.span(), message::malformed_upgrade(&problem));
-                    }
-                }
-            }
-            "fields" if ahead.peek(Paren) => {
-                input.parse::<Ident>()?;
-                let fields;
-                parenthesized!(fields in input);
-                self.fields.push(Fields::read(&fields, errors));
-            }
-            "status" if ahead.peek(Paren) => {
-                input.parse::<Ident>()?;
-                let status;
-                parenthesized!(status in input);
-                match read_status.parse2(status.parse()?) {
-                    Ok(derives) => self.status.extend(derives),
-                    Err(problem) => errors.at(problem.span(), message::malformed_status(&problem)),
-                }
-            }
-            "on" if ahead.peek(Paren) => {
-                input.parse::<Ident>()?;
-                let transition;
-                parenthesized!(transition in input);
-                self.read_on(&transition, errors)?;
+                let inside;
+                parenthesized!(inside in input);
+                self.read_group(&name, &inside, errors)?;
+                // The rest of what is malformed, which was reported.
+                inside.parse::<TokenStream>()?;
             }
             _ => {
                 let option = until_comma(input)?;
@@ -154,29 +123,45 @@ impl Options {
         Ok(())
     }
 
+    /// Reads what is inside of `upgrade(..)`, `fields(..)`, `status(..)` or `on(..)`.
+    fn read_group(
+        &mut self,
+        name: &str,
+        input: ParseStream<'_>,
+        errors: &mut Errors,
+    ) -> syn::Result<()> {
+        match name {
+            "upgrade" => {
+                let read = Punctuated::<Upgrade, Token![,]>::parse_terminated(input);
+                let upgrades = errors.read(read, message::malformed_upgrade);
+                self.upgrades.extend(upgrades.into_iter().flatten());
+            }
+            "fields" => self.fields.push(Fields::read(input, errors)),
+            "status" => {
+                let read = read_status.parse2(input.parse()?);
+                let derives = errors.read(read, message::malformed_status);
+                self.status.extend(derives.into_iter().flatten());
+            }
+            _ => self.read_on(input, errors),
+        }
+        Ok(())
+    }
+
     /// Reads a transition of several states.
-    fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+    fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) {
         let ahead = input.fork();
         let _: syn::Result<Vec<Attribute>> = ahead.call(Attribute::parse_outer);
         let guess = transition::guess(&ahead, None).ok();
-        match documented(input) {
-            Ok(mut transition) => {
-                transition.report(errors);
-                let name = &transition.trigger;
-                if transition.from.is_empty() {
-                    errors.on(name, message::from_missing(name));
-                    self.unreadable.push(transition);
-                } else {
-                    self.from_several.push((std::mem::take(&mut transition.from), transition));
-                }
-            }
-            Err(problem) => {
-                input.parse::<TokenStream>()?;
-                errors.at(problem.span(), message::malformed_on_of_several(&problem));
-                self.unreadable.extend(guess);
-            }
+        let read = errors.read(documented(input), message::malformed_on_of_several);
+        let Some(mut transition) = read else { return self.unreadable.extend(guess) };
+        transition.report(errors);
+        let name = &transition.trigger;
+        if transition.from.is_empty() {
+            errors.on(name, message::from_missing(name));
+            self.unreadable.push(transition);
+        } else {
+            self.from_several.push((std::mem::take(&mut transition.from), transition));
         }
-        Ok(())
     }
 }
 
@@ -201,14 +186,6 @@ fn read_status(input: ParseStream<'_>) -> syn::Result<Punctuated<Path, Token![,]
     let derives;
     parenthesized!(derives in input);
     Punctuated::parse_terminated(&derives)
-}
-
-fn until_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let mut tokens = TokenStream::new();
-    while !at_end(input) {
-        input.parse::<TokenTree>()?.to_tokens(&mut tokens);
-    }
-    Ok(tokens)
 }
 
 /// Keeps the first of two, and reports the second.

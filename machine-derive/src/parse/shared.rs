@@ -62,7 +62,7 @@ impl Fields {
     fn read_one(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         if let Some(key) = input.parse::<Option<Token![in]>>()? {
             input.parse::<Token![=]>()?;
-            let names = transition::names(input)?;
+            let names = transition::names::<Ident>(input)?;
             if self.within.is_some() {
                 errors.on(key, message::repeated_option(&"in"));
             }
@@ -85,7 +85,7 @@ impl Fields {
             let within = self.within.get_or_insert_default();
             input.call(Ident::parse_any)?;
             input.parse::<Token![=]>()?;
-            within.extend(transition::names(input)?);
+            within.extend(transition::names::<Ident>(input)?);
         } else {
             self.declared.push(Rc::new(Field::unread(input.parse()?, ty)));
         }

@@ -188,17 +188,14 @@ impl State {
         attribute: &Attribute,
         errors: &mut Errors,
     ) {
-        match transition::read(attribute) {
-            Ok(mut transition) => {
-                transition.report(errors);
-                transition.docs = docs;
-                self.transitions.push(transition);
-            }
-            Err(problem) => {
-                errors.at(problem.span(), message::malformed_on(&problem));
-                let guess = |input: ParseStream<'_>| transition::guess(input, Some(&self.name));
-                self.unreadable.extend(attribute.parse_args_with(guess));
-            }
+        let read = transition::read(attribute);
+        if let Some(mut transition) = errors.read(read, message::malformed_on) {
+            transition.report(errors);
+            transition.docs = docs;
+            self.transitions.push(transition);
+        } else {
+            let guess = |input: ParseStream<'_>| transition::guess(input, Some(&self.name));
+            self.unreadable.extend(attribute.parse_args_with(guess));
         }
     }
 
@@ -213,22 +210,20 @@ impl State {
                     errors.on(attribute, message::repeated_option(&name));
                 }
                 Ok(invoke) => {
-                    invoke.report(errors);
+                    errors.repeated(&invoke.repeated);
                     self.invoke = Some(invoke);
                 }
                 Err(problem) => errors.at(problem.span(), message::malformed_invoke(&problem)),
             },
             "upgrade" => {
-                match attribute.parse_args_with(Punctuated::<Upgrade, Token![,]>::parse_terminated)
-                {
-                    Ok(upgrades) => self.upgrades.extend(upgrades),
-                    Err(problem) => errors.at(problem.span(), message::malformed_upgrade(&problem)),
-                }
+                let list = Punctuated::<Upgrade, Token![,]>::parse_terminated;
+                let read = errors.read(attribute.parse_args_with(list), message::malformed_upgrade);
+                self.upgrades.extend(read.into_iter().flatten());
             }
             // `was` was taken; a misspelt one is only reported.
             "was" => {}
             // `#[group(A)]`, `#[only_after(A | B)]`, `#[never_after(A | B)]`.
-            mark => match attribute.parse_args_with(transition::names) {
+            mark => match attribute.parse_args_with(transition::names::<Ident>) {
                 Ok(names) if mark == "group" => self.groups.extend(names),
                 Ok(names) if mark == "never_after" => self.never_after.extend(names),
                 Ok(names) => self.only_after.push(names),

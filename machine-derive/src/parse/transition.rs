@@ -5,7 +5,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::{Audience, Branch, Target, marks};
+use super::{Audience, Branch, Target, keys, marks};
 use crate::{errors::Errors, message, text::bare};
 
 const OPTIONS: [&str; 7] = ["by", "guard", "after", "at", "detach", "was", "from"];
@@ -104,11 +104,34 @@ impl Transition {
         self.leads.targets().first().map(|target| &target.state)
     }
 
+    fn read_option(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        if key == "detach" {
+            self.detach = Some(key.clone());
+            return Ok(());
+        }
+        input.parse::<Token![=]>()?;
+        match key.to_string().as_str() {
+            "by" => self.by = names(input)?,
+            "guard" => self.guard = Some(read_guard(input)?),
+            name @ ("after" | "at") => {
+                let is_at = name == "at";
+                if self.after.is_some() && self.is_at != is_at {
+                    let problem = "a deadline is either `after = duration` or `at = time`";
+                    return Err(syn::Error::new(key.span(), problem));
+                }
+                self.is_at = is_at;
+                self.after = Some(input.parse()?);
+            }
+            "was" => self.was.push(keys::old_name(input)?),
+            "from" => self.from = names(input)?,
+            _ => return Err(message::unknown_key(key, &OPTIONS)),
+        }
+        Ok(())
+    }
+
     /// Reports what could be read and is wrong all the same.
     pub(super) fn report(&self, errors: &mut Errors) {
-        for option in &self.repeated {
-            errors.on(option, message::repeated_option(option));
-        }
+        errors.repeated(&self.repeated);
         for actor in self.actors_that_are_values() {
             errors.on(actor, message::actor_is_a_value(actor));
         }
@@ -200,9 +223,9 @@ fn guess_guard(part: TokenStream) -> Guard {
     read.parse2(part).unwrap_or_else(unknown)
 }
 
-/// `A | B`: states, groups or both.
-pub(super) fn names(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
-    let names = Punctuated::<Ident, Token![|]>::parse_separated_nonempty(input)?;
+/// `A | B`: states, groups or both; or actors.
+pub(super) fn names<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
+    let names = Punctuated::<T, Token![|]>::parse_separated_nonempty(input)?;
     Ok(names.into_iter().collect())
 }
 
@@ -227,45 +250,7 @@ impl Parse for Transition {
         }
         input.parse::<Token![=>]>()?;
         let mut transition = Self::new(trigger, payload, input.parse()?);
-        let mut seen: Vec<String> = Vec::new();
-        while !input.is_empty() {
-            input.parse::<Token![,]>()?;
-            if input.is_empty() {
-                break;
-            }
-            let key: Ident = input.parse()?;
-            let name = key.to_string();
-            if name != "detach" {
-                input.parse::<Token![=]>()?;
-            }
-            match name.as_str() {
-                "detach" => transition.detach = Some(key.clone()),
-                "by" => {
-                    let actors = Punctuated::<Path, Token![|]>::parse_separated_nonempty(input)?;
-                    transition.by = actors.into_iter().collect();
-                }
-                "guard" => transition.guard = Some(read_guard(input)?),
-                "after" | "at" => {
-                    let is_at = name == "at";
-                    if transition.after.is_some() && transition.is_at != is_at {
-                        let problem = "a deadline is either `after = duration` or `at = time`";
-                        return Err(syn::Error::new(key.span(), problem));
-                    }
-                    transition.is_at = is_at;
-                    transition.after = Some(input.parse()?);
-                }
-                "was" => transition.was.push(input.parse().map_err(|problem: syn::Error| {
-                    syn::Error::new(problem.span(), "`was` takes the old name as a string")
-                })?),
-                "from" => transition.from = names(input)?,
-                _ => return Err(message::unknown_key(&key, &OPTIONS)),
-            }
-            // A trigger may have had several names.
-            if name != "was" && seen.contains(&name) {
-                transition.repeated.push(key);
-            }
-            seen.push(name);
-        }
+        transition.repeated = keys::read(input, |key| transition.read_option(key, input))?;
         Ok(transition)
     }
 }
