@@ -47,6 +47,9 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     }
 }
 
+/// The effects for which a person has to be there.
+const NEEDING: [&str; 2] = ["Irreversible", "AnswersLater"];
+
 #[derive(Default)]
 struct Proofs {
     /// The traits, each with the message if it does not hold.
@@ -123,7 +126,7 @@ impl Proofs {
             // The table has the name of the type only.
             let people = names.graph.people();
             self.person = true;
-            for effect in ["Irreversible", "AnswersLater"] {
+            for effect in NEEDING {
                 let effect = Ident::new(effect, Span::call_site());
                 self.impls.extend(quote! {
                     impl invoked::#name for __machine::contract::#effect
@@ -134,26 +137,16 @@ impl Proofs {
                 });
             }
         }
-        self.effect(
-            invocation,
-            Rule { name, bound: "attended", message, effects: &["Idempotent"], at: &written.name },
-        );
+        self.effect(invocation, (name, "attended"), &message, &written.name, &["Idempotent"]);
     }
 
     /// Requires the tool to be one for which `unattended` means something.
     fn need(&mut self, state: &State<'_>, invocation: &Invocation<'_>) {
         let written = invocation.written;
         if written.unattended.is_some() {
-            self.effect(
-                invocation,
-                Rule {
-                    name: format_ident!("{}NeedsNoPerson", state.name()),
-                    bound: "unattended",
-                    message: message::unattended_without_need(&written.name),
-                    effects: &["Irreversible", "AnswersLater"],
-                    at: &written.name,
-                },
-            );
+            let rule = (format_ident!("{}NeedsNoPerson", state.name()), "unattended");
+            let message = message::unattended_without_need(&written.name);
+            self.effect(invocation, rule, &message, &written.name, &NEEDING);
         }
     }
 
@@ -170,38 +163,30 @@ impl Proofs {
                     message::overdue_leaves(trigger, state.name(), invoked)
                 }
             };
-            self.effect(
-                invocation,
-                Rule {
-                    name: format_ident!("{}MayLeave{}", pascal(trigger), state.name()),
-                    bound: "leaves",
-                    message,
-                    effects: &["Idempotent"],
-                    at: trigger,
-                },
-            );
+            let rule = format_ident!("{}MayLeave{}", pascal(trigger), state.name());
+            self.effect(invocation, (rule, "leaves"), &message, trigger, &["Idempotent"]);
         }
         for LeftBehind { detached, end } in graph.left_behind(index) {
             let (trigger, from) = (&end.written.trigger, graph.states[end.from].name());
             let left = &detached.written.trigger;
-            self.effect(
-                invocation,
-                Rule {
-                    name: format_ident!("{}Of{from}MayEndAfter{}", pascal(trigger), state.name()),
-                    bound: "ends",
-                    message: message::left_behind(trigger, from, left, state.name(), invoked),
-                    effects: &["Idempotent"],
-                    at: trigger,
-                },
-            );
+            let rule = format_ident!("{}Of{from}MayEndAfter{}", pascal(trigger), state.name());
+            let message = message::left_behind(trigger, from, left, state.name(), invoked);
+            self.effect(invocation, (rule, "ends"), &message, trigger, &["Idempotent"]);
         }
     }
 
-    /// Requires the tool of an invocation to keep a rule.
-    fn effect(&mut self, invocation: &Invocation<'_>, rule: Rule<'_>) {
-        let Rule { name, bound, message, effects, at } = rule;
+    /// Requires the tool of an invocation to have one of these effects. Rustc names the trait and
+    /// the function of the rule, at the mistake or where it can be repaired.
+    fn effect(
+        &mut self,
+        invocation: &Invocation<'_>,
+        (name, bound): (Ident, &str),
+        message: &Message,
+        at: &Ident,
+        effects: &[&str],
+    ) {
         let label = format!("the effect of `{}` is `{{Self}}`", invocation.written.name);
-        let declared = declared(&name, &message, &label, &TokenStream::new());
+        let declared = declared(&name, message, &label, &TokenStream::new());
         let effects = effects.iter().map(|effect| Ident::new(effect, Span::call_site()));
         self.traits.extend(quote! {
             #declared
@@ -221,18 +206,6 @@ impl Proofs {
     }
 }
 
-/// What the effect of a tool has to be. Rustc names the trait and the function.
-struct Rule<'a> {
-    name: Ident,
-    bound: &'static str,
-    /// The message if the rule is broken.
-    message: Message,
-    /// The effects that keep it.
-    effects: &'static [&'static str],
-    /// The mistake, or where it can be repaired.
-    at: &'a Ident,
-}
-
 /// A trait with this message if it does not hold, in which `{Self}` and `{T}` stand for types.
 fn declared(name: &Ident, message: &Message, label: &str, params: &TokenStream) -> TokenStream {
     let (message, note) = message.of_a_bound();
@@ -243,13 +216,9 @@ fn declared(name: &Ident, message: &Message, label: &str, params: &TokenStream) 
 }
 
 fn person_of_the_library() -> TokenStream {
-    let name = Ident::new("IsAPerson", Span::call_site());
-    let declared = declared(
-        &name,
-        &message::not_a_person(),
-        "a transition relies on this type for a person",
-        &TokenStream::new(),
-    );
+    let (name, label) =
+        (format_ident!("IsAPerson"), "a transition relies on this type for a person");
+    let declared = declared(&name, &message::not_a_person(), label, &TokenStream::new());
     quote! {
         #declared
 
