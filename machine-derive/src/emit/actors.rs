@@ -70,11 +70,7 @@ fn permission(names: &Names<'_>, index: usize, trigger: &Trigger<'_>) -> TokenSt
     });
     quote! {
         #[doc = #about]
-        #[diagnostic::on_unimplemented(
-            message = #message,
-            label = "this actor may not",
-            note = #note
-        )]
+        #[diagnostic::on_unimplemented(message = #message, label = "this actor may not", note = #note)]
         pub trait #may<From> {
             #[doc(hidden)]
             const __ROW: __sealed::Row;
@@ -95,10 +91,7 @@ fn implementation(
         let from = names::free_in(&quote!(#group #actor));
         (quote!(<#from: #group>), quote!(#from), quote!())
     } else {
-        let state = names.source(step);
-        let used = names.used_by(state);
-        let generics = names.params.declare(&[], &used);
-        (generics, names.state_type(state), names.params.where_clause(&used))
+        names.for_state(names.source(step))
     };
     let place = names.graph.actors().iter().position(|known| *known == actor).map(names::index);
     let kind =

@@ -254,8 +254,8 @@ fn wrap(
 ) -> TokenStream {
     let trigger = &graph.triggers[step.trigger];
     let after = names::after(trigger);
-    let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
-    let way = if same && target.stays { Way::Same } else { Way::To(target.to) };
+    let stays = trigger.may_stay() && target.stays;
+    let way = if stays { Way::Same } else { Way::To(target.to) };
     let variant = graph.variant(way);
     hygienic!(#after::#variant(#machine))
 }

@@ -25,9 +25,9 @@ fn one(names: &Names<'_>, (index, trigger): (usize, &Trigger<'_>), ways: &[Way])
     let must_use = format!("`{text}` is a choice: the outcome holds the machine in its next state");
     let debug = names.debug().then(|| quote!(#[derive(Debug)]));
     let every = names.params.every();
-    let same = ways.contains(&Way::Same);
-    let extra = if same { vec![quote!(#state)] } else { Vec::new() };
-    let declared = names.params.define(&extra, &every);
+    let same = trigger.may_stay();
+    let extra = same.then(|| quote!(#state));
+    let declared = names.params.define(extra.as_slice(), &every);
     let predicates = names.params.where_clause(&every);
     let variants = ways.iter().map(|way| match way {
         Way::To(to) => {
@@ -36,7 +36,7 @@ fn one(names: &Names<'_>, (index, trigger): (usize, &Trigger<'_>), ways: &[Way])
             quote!(#(#docs)* #name(#typed))
         }
         Way::Same => {
-            let typed = names.typed_with(quote!(#state));
+            let typed = names.typed_with(state);
             quote! {
                 /// The machine stayed in its state.
                 Same(#typed)
@@ -57,7 +57,7 @@ fn one(names: &Names<'_>, (index, trigger): (usize, &Trigger<'_>), ways: &[Way])
         } else {
             (names.for_all().0, names.state_type(from))
         };
-        let after = names.after_type(trigger, here);
+        let after = names.after_type(trigger, &here);
         let arms = ways.iter().map(|way| {
             let to = match way {
                 Way::To(to) => names.graph.states[*to].name(),

@@ -1,5 +1,5 @@
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::spanned::Spanned;
 
 use super::{
@@ -200,7 +200,7 @@ fn conversions(names: &Names<'_>) -> TokenStream {
     };
     if names.params.is_empty() || names.stub {
         // `AnyState` has the conversions, so one implementation serves all states.
-        let (typed, state) = (names.typed_with(names.state.to_token_stream()), &names.state);
+        let (typed, state) = (names.typed_with(&names.state), &names.state);
         // After a mistake, some states may have no types.
         let bound = if names.stub { quote!() } else { quote!(: AnyState) };
         let generics = names.for_all_and_state(&bound);

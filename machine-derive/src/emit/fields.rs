@@ -32,7 +32,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let members = fields.iter().filter(|_| !names.stub).map(|field| field.members(names));
     let of_typed = fields.iter().map(|field| field.of_typed(names));
     let of_any = fields.iter().map(|field| field.of_any(names));
-    let (typed, any) = (names.typed_with(names.state.to_token_stream()), names.any_type());
+    let (typed, any) = (names.typed_with(&names.state), names.any_type());
     let (generics_and_state, predicates) = names.for_all_and_state(&quote!());
     let (generics, _) = names.for_all();
     quote! {
@@ -88,10 +88,8 @@ impl<'a> Field<'a> {
         let labels =
             self.shared.states.iter().map(|state| names.graph.states[*state].label.as_str());
         let about = format!("The states that have the field `{}`.", bare(field));
-        let (message, note) = (
-            format!("`{{Self}}` has no field `{}`", bare(field)),
-            format!("the states that have it: {}", labels.collect::<Vec<_>>().join(", ")),
-        );
+        let message = format!("`{{Self}}` has no field `{}`", bare(field));
+        let note = format!("the states that have it: {}", labels.collect::<Vec<_>>().join(", "));
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = "no such field", note = #note)]
             #[doc = #about]
@@ -105,11 +103,7 @@ impl<'a> Field<'a> {
     fn members(&self, names: &Names<'_>) -> TokenStream {
         let (bound, field, ty) = (self.bound(), &self.shared.field.name, &self.shared.field.ty);
         let members = self.shared.states.iter().map(|state| {
-            let state = &names.graph.states[*state];
-            let used = names.used_by(state);
-            let generics = names.params.declare(&[], &used);
-            let predicates = names.params.where_clause(&used);
-            let here = names.state_type(state);
+            let (generics, here, predicates) = names.for_state(&names.graph.states[*state]);
             quote! {
                 impl #generics #bound for #here #predicates {
                     fn __get(&self, _: __fields::Seal) -> &#ty {

@@ -77,10 +77,7 @@ impl Group<'_> {
         let about = format!("The states of the group: {}.", self.labels());
         let fields = fields::of_all(names, &self.members);
         let members = self.states.iter().map(|state| {
-            let used = names.used_by(state);
-            let generics = names.params.declare(&[], &used);
-            let predicates = names.params.where_clause(&used);
-            let ty = names.state_type(state);
+            let (generics, ty, predicates) = names.for_state(state);
             let moves = self.moves_of(names.graph, state);
             let methods = moves.map(|step| member(names, step));
             quote! {
@@ -170,11 +167,7 @@ impl Group<'_> {
         let message = format!("`{{Self}}` is not a state of the group `{}`", bare(self.name));
         let note = format!("the states of the group: {}", self.labels());
         quote! {
-            #[diagnostic::on_unimplemented(
-                message = #message,
-                label = "not in the group",
-                note = #note
-            )]
+            #[diagnostic::on_unimplemented(message = #message, label = "not in the group", note = #note)]
         }
     }
 }

@@ -78,10 +78,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
 
 fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
     quote! {
-        #[diagnostic::on_unimplemented(
-            message = #message,
-            label = #label
-        )]
+        #[diagnostic::on_unimplemented(message = #message, label = #label)]
         pub trait #name {}
 
         // Without this, rustc would suggest implementing the trait.

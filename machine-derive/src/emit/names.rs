@@ -5,7 +5,7 @@ use syn::{Attribute, Type};
 
 use super::params::{Params, Used};
 use crate::{
-    model::{Graph, Move, State, Trigger, Way},
+    model::{Graph, Move, State, Trigger},
     parse::serde,
     text::{self, bare},
     tokens::any,
@@ -210,18 +210,17 @@ impl<'a> Names<'a> {
     }
 
     /// `Door<S, T>`, for a state that is given as tokens.
-    pub(super) fn typed_with(&self, state: TokenStream) -> TokenStream {
+    pub(super) fn typed_with(&self, state: impl ToTokens) -> TokenStream {
         let typed = &self.typed;
-        let args = self.params.apply(&[state], &self.params.every());
+        let args = self.params.apply(&[state.into_token_stream()], &self.params.every());
         quote!(#typed #args)
     }
 
     /// `AfterConfirm<T>`, the return type of a choice, given the source state.
-    pub(super) fn after_type(&self, trigger: &Trigger<'_>, from: TokenStream) -> TokenStream {
+    pub(super) fn after_type(&self, trigger: &Trigger<'_>, from: &TokenStream) -> TokenStream {
         let name = after(trigger);
-        let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
-        let from: Vec<TokenStream> = if same { vec![from] } else { Vec::new() };
-        let args = self.params.apply(&from, &self.params.every());
+        let from = if trigger.may_stay() { std::slice::from_ref(from) } else { &[] };
+        let args = self.params.apply(from, &self.params.every());
         quote!(#name #args)
     }
 
@@ -248,6 +247,12 @@ impl<'a> Names<'a> {
     pub(super) fn for_all(&self) -> (TokenStream, TokenStream) {
         let every = self.params.every();
         (self.params.declare(&[], &every), self.params.where_clause(&every))
+    }
+
+    /// `<T: Bound>`, `Open<T>` and `where ..`, for an implementation of a trait by one state.
+    pub(super) fn for_state(&self, state: &State<'_>) -> (TokenStream, TokenStream, TokenStream) {
+        let used = self.used_by(state);
+        (self.params.declare(&[], &used), self.state_type(state), self.params.where_clause(&used))
     }
 
     /// `<S: Bound, T>` and `where ..`, for an implementation that also has the state's parameter.

@@ -49,10 +49,7 @@ fn any_state(names: &Names<'_>) -> TokenStream {
         (quote!(__machine::typed::State<Any = #any, Machine = #typed<Self>>), of_all)
     } else {
         let members = names.graph.states.iter().map(|state| {
-            let used = names.used_by(state);
-            let generics = names.params.declare(&[], &used);
-            let predicates = names.params.where_clause(&used);
-            let ty = names.state_type(state);
+            let (generics, ty, predicates) = names.for_state(state);
             quote! {
                 impl #generics __sealed::State for #ty #predicates {}
                 impl #generics AnyState for #ty #predicates {}

@@ -145,7 +145,7 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
             if unknown { quote!(impl ::core::marker::Sized) } else { brought.ty.to_token_stream() }
         });
         let next = match transition.first_target() {
-            _ if trigger.choice.is_some() => names.after_type(trigger, state.clone()),
+            _ if trigger.choice.is_some() => names.after_type(trigger, &state),
             Some(target) if target == "Self" => quote!(Self),
             target => {
                 let known = target.and_then(|target| graph.state(target));
@@ -159,7 +159,7 @@ fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    let ty = names.typed_with(state.clone());
+    let ty = names.typed_with(&state);
     let (generics, predicates) = names.for_all_and_state(&quote!());
     quote!(impl #generics #ty #predicates { #(#methods)* })
 }

@@ -128,9 +128,9 @@ pub(super) fn fallible(
 /// The type that the method of an unguarded move returns.
 fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
     match step.leads.as_slice() {
-        _ if step.is_choice() => names.after_type(names.trigger(step), state.clone()),
+        _ if step.is_choice() => names.after_type(names.trigger(step), state),
         [target] if !target.stays => names.typed_in(&names.graph.states[target.to]),
-        _ => names.typed_with(state.clone()),
+        _ => names.typed_with(state),
     }
 }
 

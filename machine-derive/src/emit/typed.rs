@@ -139,7 +139,7 @@ fn getters(names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    let typed = names.typed_with(quote!(#state));
+    let typed = names.typed_with(state);
     let (generics, predicates) = names.for_all_and_state(&quote!());
     quote! {
         impl #generics #typed #predicates {
@@ -162,7 +162,7 @@ fn never_cloned(names: &Names<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let state = &names.state;
-    let (typed, any) = (names.typed_with(quote!(#state)), names.any_type());
+    let (typed, any) = (names.typed_with(state), names.any_type());
     let (generics, predicates) = names.for_all();
     let (generics_and_state, _) = names.for_all_and_state(&quote!());
     let method = quote! {
@@ -187,7 +187,7 @@ fn debug(names: &Names<'_>) -> TokenStream {
     let bound = if names.stub { quote!() } else { quote!(: ::core::fmt::Debug) };
     let name = names.typed.to_string();
     let state = &names.state;
-    let typed = names.typed_with(quote!(#state));
+    let typed = names.typed_with(state);
     let (generics, predicates) = names.for_all_and_state(&bound);
     quote! {
         impl #generics ::core::fmt::Debug for #typed #predicates {

@@ -128,6 +128,11 @@ impl<'a> Trigger<'a> {
     pub(crate) fn items(&self) -> Vec<&'a Ident> {
         self.brought.iter().map(|brought| brought.name).collect()
     }
+
+    /// True if a way of its choice leads to the state that was left, which may be one of several.
+    pub(crate) fn may_stay(&self) -> bool {
+        self.choice.iter().flatten().any(|way| *way == Way::Same)
+    }
 }
 
 impl Move<'_> {

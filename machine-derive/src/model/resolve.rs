@@ -146,8 +146,7 @@ fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let choices = choices.map(|trigger| format!("After{}", bare(trigger.name).to_pascal_case()));
     let fields = graph.declaration.shared.iter().map(Shared::trait_name);
     let traits: BTreeSet<String> = may.chain(seals).chain(choices).chain(fields).collect();
-    let ways = graph.triggers.iter().filter_map(|trigger| trigger.choice.as_ref()).flatten();
-    let same = ways.clone().any(|way| *way == Way::Same);
+    let same = graph.triggers.iter().any(Trigger::may_stay);
     let taken = |state: &&State<'_>| {
         let name = bare(state.name());
         traits.contains(&name) || same && name == "Same"
