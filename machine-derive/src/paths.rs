@@ -1,5 +1,5 @@
 //! Paths in tokens. User code moves into the machine's module, so `self::` and `super::` are
-//! rewritten for it, and converted back for texts.
+//! rewritten for it; `text` converts them back.
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::quote_spanned;
@@ -29,37 +29,6 @@ fn is_derive(group: &Group) -> bool {
     let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket
         && matches!(first, Some(TokenTree::Ident(ident)) if ident == "derive")
-}
-
-/// The tokens as the user wrote them, for messages and for the table.
-pub(crate) fn as_written(tokens: TokenStream) -> TokenStream {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let is = |place: usize, name: &str| matches!(tokens.get(place), Some(TokenTree::Ident(ident)) if ident == name);
-    let colon = |place: usize| matches!(tokens.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
-    let mut out = TokenStream::new();
-    let mut place = 0;
-    while let Some(token) = tokens.get(place) {
-        let in_path = place >= 2 && colon(place - 1) && colon(place - 2);
-        place += 1;
-        match token {
-            TokenTree::Ident(ident) if ident == "super" && !in_path => {
-                if colon(place) && colon(place + 1) && is(place + 2, "super") {
-                    // `super::super::A` was `super::A`.
-                    out.extend(tokens[place + 2..].iter().take(1).cloned());
-                    place += 3;
-                } else {
-                    out.extend(quote_spanned!(ident.span()=> self));
-                }
-            }
-            TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), as_written(group.stream()));
-                inner.set_span(group.span());
-                out.extend([TokenTree::Group(inner)]);
-            }
-            other => out.extend([other.clone()]),
-        }
-    }
-    out
 }
 
 /// Rewrites paths that start with `self` or `super`, so that they resolve from inside the machine's

@@ -5,8 +5,6 @@
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
-use crate::paths::as_written;
-
 /// The name without `r#`.
 pub(crate) fn bare(name: &Ident) -> String {
     let name = name.to_string();
@@ -15,9 +13,7 @@ pub(crate) fn bare(name: &Ident) -> String {
 
 /// The text of a type or a path: `Vec<String>`, `&'a str`, `fn(u8) -> u8`.
 pub(crate) fn of_type(tokens: TokenStream) -> String {
-    let mut atoms = Vec::new();
-    flatten(as_written(tokens), &mut atoms);
-    let mut out = String::new();
+    let (atoms, mut out) = (atoms(tokens), String::new());
     for (place, atom) in atoms.iter().enumerate() {
         let last = place.checked_sub(1).map(|last| &atoms[last]);
         if last.is_some_and(|last| needs_space_in_type(&atoms, place, last, atom)) {
@@ -30,9 +26,7 @@ pub(crate) fn of_type(tokens: TokenStream) -> String {
 
 /// The text of a condition or a pattern: `failures < 3`, `Answer::Yes(scope)`.
 pub(crate) fn of_expression(tokens: TokenStream) -> String {
-    let mut atoms = Vec::new();
-    flatten(as_written(tokens), &mut atoms);
-    let atoms = join_operators(atoms);
+    let atoms = join_operators(atoms(tokens));
     let atoms = without_outer_parentheses(&atoms);
     let mut out = String::new();
     // The number of open `::<`, inside of which `<` and `>` are brackets.
@@ -102,6 +96,26 @@ fn is_operator(text: &str) -> bool {
     operators.contains(&text)
 }
 
+/// The atoms as the user wrote them: paths with `self` or `super` were moved one level down.
+fn atoms(tokens: TokenStream) -> Vec<Atom> {
+    let mut atoms = Vec::new();
+    flatten(tokens, &mut atoms);
+    for place in 0..atoms.len() {
+        let is = |place: usize, text: &str| atoms.get(place).is_some_and(|atom| atom.text == text);
+        let in_path = place >= 2 && is(place - 1, ":") && is(place - 2, ":");
+        if in_path || !is(place, "super") {
+            continue;
+        }
+        if is(place + 1, ":") && is(place + 2, ":") && is(place + 3, "super") {
+            // `super::super::A` was `super::A`.
+            atoms.drain(place..place + 3);
+        } else {
+            atoms[place].text = "self".to_owned();
+        }
+    }
+    atoms
+}
+
 fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
     let sign = |text: &str| Atom { text: text.to_owned(), kind: Kind::Sign };
     for token in tokens {
@@ -167,8 +181,7 @@ fn needs_space_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -
     let arrow_ended = last.text == ">" && is(place.checked_sub(2), "-");
     let colon_alone = last.text == ":" && atom.text != ":" && !is(place.checked_sub(2), ":");
     last.is_word() && atom.is_word()
-        || matches!(last.text.as_str(), "," | ";")
-        || matches!(last.text.as_str(), "+" | "=")
+        || matches!(last.text.as_str(), "," | ";" | "+" | "=")
         || matches!(atom.text.as_str(), "+" | "=")
         || arrow_starts
         || arrow_ended
