@@ -43,14 +43,14 @@ mod invoked;
 mod key;
 mod limits;
 mod origin;
-mod outcome;
+pub(crate) mod outcome;
 mod permit;
 mod permit_check;
 mod planned;
 mod position;
 mod progress;
 mod question;
-mod refusal;
+pub(crate) mod refusal;
 #[cfg(feature = "tools")]
 mod registry;
 mod release;
@@ -118,8 +118,6 @@ pub use key::IdempotencyKey;
 pub(crate) use limits::{MAX_RECEIPT, bounded, bounded_receipt};
 pub use machine_derive::Tool;
 pub use origin::Origin;
-#[doc(hidden)]
-pub use outcome::reader;
 pub use outcome::{CallError, FoundBy, Outcome, outcome, refusal};
 pub use permit::Permit;
 #[cfg(feature = "store")]
@@ -128,8 +126,6 @@ pub use planned::Planned;
 pub use position::{GraphPosition, Mismatch};
 pub(crate) use progress::Progress;
 pub use question::Question;
-#[doc(hidden)]
-pub use refusal::IsRefusal;
 pub use refusal::{ActionRefusal, Refusal};
 #[cfg(feature = "tools")]
 pub use registry::Registry;

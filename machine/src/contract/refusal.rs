@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::limits::{MAX_RECEIPT, bounded, bounded_receipt, was_cut};
 
 /// Tells whether an error is a refusal of one type.
-#[doc(hidden)]
 pub type IsRefusal = fn(&(dyn Error + 'static)) -> bool;
 
 /// Why a call was not applied: a text for people, which is the `Display` of the refusal, and the

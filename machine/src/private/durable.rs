@@ -3,7 +3,7 @@
 use std::{error::Error, marker::PhantomData, sync::Arc};
 
 use crate::{
-    contract::{CallError, Idempotent, Invoke, Outcome, invoked, reader},
+    contract::{CallError, Idempotent, Invoke, Outcome, invoked, outcome::reader},
     stored::{
         Data,
         data::{encode, read},
@@ -11,12 +11,16 @@ use crate::{
 };
 
 pub use crate::{
-    contract::{Invoked, IsRefusal, row_of},
+    contract::{Invoked, refusal::IsRefusal, row_of},
     journal::{Journal, log::Pass, payload::Payload},
     stored::{
-        Context, Core, Durable, Entered, OutcomeReader, Restore, Unread, Unverified, Unwritten,
+        Context, Core, Durable, Restore, Unverified,
         compare::{Incomparable, Pair},
+        entered::Entered,
+        outcomes::OutcomeReader,
         rules::Rules,
+        unread::Unread,
+        unwritten::Unwritten,
         verify::{Parts, Verified},
     },
 };

@@ -9,15 +9,15 @@ mod context;
 mod core;
 pub(crate) mod data;
 mod durable;
-mod entered;
+pub(crate) mod entered;
 mod history;
 mod index;
-mod outcomes;
+pub(crate) mod outcomes;
 pub(crate) mod rules;
 mod session;
-mod unread;
+pub(crate) mod unread;
 mod unverified;
-mod unwritten;
+pub(crate) mod unwritten;
 mod upgrade;
 pub(crate) mod verify;
 mod verify_error;
@@ -33,18 +33,14 @@ pub(crate) use data::read;
 #[doc(hidden)]
 pub use data::{Data, ReadFromData, Stored};
 pub use durable::{Durable, Restore};
-#[doc(hidden)]
-pub use entered::Entered;
 #[cfg(feature = "store")]
 pub(crate) use entered::Requirement;
-pub(crate) use entered::{EnteredCall, NewCall};
+pub(crate) use entered::{Entered, EnteredCall, NewCall};
 pub use history::History;
 pub(crate) use history::Newest;
 pub(crate) use index::{Approves, Permitted, ToolUse};
 pub use index::{Hold, Index};
-pub(crate) use outcomes::OutcomeData;
-#[doc(hidden)]
-pub use outcomes::OutcomeReader;
+pub(crate) use outcomes::{OutcomeData, OutcomeReader};
 pub(crate) use rules::Rules;
 #[cfg(feature = "store")]
 pub(crate) use rules::fold;
@@ -54,11 +50,9 @@ pub(crate) use rules::fold_some;
 pub(crate) use session::check_session;
 pub use session::normal_session;
 pub use unread::StoredPart;
-#[doc(hidden)]
-pub use unread::Unread;
+pub(crate) use unread::Unread;
 pub use unverified::{Record, Unverified};
-#[doc(hidden)]
-pub use unwritten::Unwritten;
+pub(crate) use unwritten::Unwritten;
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
 pub(crate) use verify::Verified;

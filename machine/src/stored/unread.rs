@@ -26,7 +26,6 @@ impl fmt::Display for StoredPart {
 }
 
 /// Why generated code could not make a machine.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Unread {
     part: StoredPart,

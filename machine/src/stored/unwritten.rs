@@ -7,7 +7,6 @@ use super::StoredPart;
 use crate::journal::TextError;
 
 /// Why generated code could not write the data of a machine.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct Unwritten {
     pub(crate) part: StoredPart,

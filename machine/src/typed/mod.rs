@@ -1,6 +1,6 @@
 //! Typed machines: the type encodes the state.
 
-mod deadline;
+pub(crate) mod deadline;
 mod erased;
 mod refused;
 mod single;
@@ -10,8 +10,6 @@ mod verdict;
 mod words;
 
 pub use deadline::{Deadline, IntoDeadline, IntoMoment};
-#[doc(hidden)]
-pub use deadline::{after, at};
 pub use erased::Erased;
 pub use refused::{Illegal, Reason, Refused};
 #[doc(hidden)]
