@@ -110,13 +110,11 @@ pub trait Unstorable: Sized {
     }
 
     fn encode<F>(self, _compare: F) -> Result<String, Unwritten> {
-        let error: serde_json::Error = serde::ser::Error::custom("not storable");
-        Err(error.into())
+        Err(<serde_json::Error as serde::ser::Error>::custom("not storable").into())
     }
 
     fn context<F>(self, _differs: F) -> Result<Arc<str>, Unwritten> {
-        let error: serde_json::Error = serde::ser::Error::custom("not storable");
-        Err(error.into())
+        Err(<serde_json::Error as serde::ser::Error>::custom("not storable").into())
     }
 }
 
@@ -146,31 +144,30 @@ impl<T> OfTool<T> {
     }
 }
 
+/// Functions that give types: these or, for a type that is not a tool, any.
+macro_rules! types {
+    ($($name:ident: $ty:ty),*) => {$(
+        #[must_use]
+        pub fn $name(self) -> PhantomData<$ty> {
+            PhantomData
+        }
+    )*};
+    ($($name:ident),*) => {$(
+        #[must_use]
+        fn $name<Any>(self) -> PhantomData<Any> {
+            PhantomData
+        }
+    )*};
+}
+
 impl<T: Invoke> OfTool<T> {
-    #[must_use]
-    pub fn receipt(self) -> PhantomData<T::Receipt> {
-        PhantomData
-    }
-
-    #[must_use]
-    pub fn error(self) -> PhantomData<CallError<T::Refusal>> {
-        PhantomData
-    }
-
-    #[must_use]
-    pub fn outcome(self) -> PhantomData<Outcome<T>> {
-        PhantomData
-    }
-
-    #[must_use]
-    pub fn outcomes(self) -> PhantomData<Vec<Outcome<T>>> {
-        PhantomData
-    }
-
-    #[must_use]
-    pub fn effect(self) -> PhantomData<T::Effect> {
-        PhantomData
-    }
+    types!(
+        receipt: T::Receipt,
+        error: CallError<T::Refusal>,
+        outcome: Outcome<T>,
+        outcomes: Vec<Outcome<T>>,
+        effect: T::Effect
+    );
 
     #[must_use]
     pub fn outcomes_of_calls(self) -> Option<OutcomeReader> {
@@ -194,25 +191,7 @@ pub fn paired<T, Of>(_: PhantomData<Of>) -> PhantomData<(T, Of)> {
 
 /// For types that are not tools. A program that invokes one does not compile.
 pub trait NotCallable<T>: Sized {
-    #[must_use]
-    fn receipt<Any>(self) -> PhantomData<Any> {
-        PhantomData
-    }
-
-    #[must_use]
-    fn error<Any>(self) -> PhantomData<Any> {
-        PhantomData
-    }
-
-    #[must_use]
-    fn outcome<Any>(self) -> PhantomData<Any> {
-        PhantomData
-    }
-
-    #[must_use]
-    fn outcomes<Any>(self) -> PhantomData<Any> {
-        PhantomData
-    }
+    types!(receipt, error, outcome, outcomes);
 
     #[must_use]
     fn effect(self) -> PhantomData<Idempotent> {
