@@ -1,14 +1,15 @@
 //! The rules of `#[invoke(..)]`: one function per rule.
 
-use std::ptr;
+use std::{collections::BTreeSet, ptr};
 
 use syn::Ident;
 
+use super::once_each;
 use crate::{
     errors::Errors,
     message,
     model::{Graph, Move, State},
-    parse::{Approve, Invoke, Transition},
+    parse::{Approve, Invoke},
     role::Role,
     text::bare,
 };
@@ -121,7 +122,7 @@ fn outcomes_bring_what_is_taken(graph: &Graph<'_>, invoke: &Invoke, errors: &mut
 
 /// A trigger that takes outcomes takes nothing else.
 fn outcomes_are_taken_where_they_arise(graph: &Graph<'_>, errors: &mut Errors) {
-    let mut reported: Vec<*const Transition> = Vec::new();
+    let mut reported = BTreeSet::new();
     for state in &graph.states {
         let Some(invoke) = &state.written.invoke else { continue };
         for outcome in &invoke.outcomes {
@@ -129,15 +130,12 @@ fn outcomes_are_taken_where_they_arise(graph: &Graph<'_>, errors: &mut Errors) {
             for step in graph.moves_of(*trigger) {
                 let (name, source) = (&step.written.trigger, &graph.states[step.from]);
                 let mut own = source.written.invoke.iter();
-                let written = ptr::from_ref(step.written);
-                if own.any(|own| own.roles_of(name).next().is_some()) || reported.contains(&written)
-                {
-                    continue;
+                let takes_it = own.any(|own| own.roles_of(name).next().is_some());
+                if !takes_it && reported.insert(ptr::from_ref(step.written)) {
+                    let text =
+                        message::outcome_elsewhere(name, source.name(), &invoke.name, state.name());
+                    errors.on(name, text);
                 }
-                let invoking = state.name();
-                let text = message::outcome_elsewhere(name, source.name(), &invoke.name, invoking);
-                errors.on(name, text);
-                reported.push(written);
             }
         }
     }
@@ -160,13 +158,11 @@ fn detached_moves_leave(graph: &Graph<'_>, errors: &mut Errors) {
     let is_plain = graph.declaration.options.durable.is_none();
     let stays =
         |step: &Move<'_>| !step.leads.is_empty() && step.leads.iter().all(|target| target.stays);
-    let mut reported: Vec<*const Transition> = Vec::new();
-    for written in graph.moves.iter().map(|step| step.written) {
+    for written in once_each(graph.moves.iter()).map(|step| step.written) {
         let Some(detach) = &written.detach else { continue };
         let mut own = graph.moves.iter().filter(|step| ptr::eq(step.written, written));
-        if (is_plain || own.all(stays)) && !reported.contains(&ptr::from_ref(written)) {
+        if is_plain || own.all(stays) {
             errors.on(detach, message::detach_without_leaving(&written.trigger));
-            reported.push(written);
         }
     }
 }

@@ -4,15 +4,15 @@ mod invocations;
 mod marks;
 mod names;
 
-use std::ptr;
+use std::{collections::BTreeSet, ptr};
 
 use syn::Ident;
 
 use crate::{
     errors::Errors,
     message,
-    model::Graph,
-    parse::{Transition, Upgrade},
+    model::{Graph, Move},
+    parse::Upgrade,
 };
 
 /// Reports every broken rule.
@@ -97,18 +97,22 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
 /// A deadline that fired is over until its state or group is entered, which `Self` does not do. A
 /// group has other ways to be entered; for a state's own deadline it is a mistake.
 fn own_deadlines_start_again(graph: &Graph<'_>, errors: &mut Errors) {
-    let mut reported: Vec<*const Transition> = Vec::new();
-    let own = graph.moves.iter().filter(|step| step.group.is_none());
-    for step in own.filter(|step| step.written.after.is_some()) {
-        let (written, state) = (step.written, graph.states[step.from].name());
-        if reported.contains(&ptr::from_ref(written)) {
-            continue;
-        }
+    let own =
+        graph.moves.iter().filter(|step| step.group.is_none() && step.written.after.is_some());
+    for Move { written, from, .. } in once_each(own) {
+        let state = graph.states[*from].name();
         for target in written.leads.targets().into_iter().filter(|target| target.stays()) {
             errors.on(&target.state, message::deadline_stays(&written.trigger, state));
         }
-        reported.push(written);
     }
+}
+
+/// The first move of each transition, which may be one of several states.
+fn once_each<'g, 'a: 'g>(
+    moves: impl Iterator<Item = &'g Move<'a>>,
+) -> impl Iterator<Item = &'g Move<'a>> {
+    let mut seen = BTreeSet::new();
+    moves.filter(move |step| seen.insert(ptr::from_ref(step.written)))
 }
 
 fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
