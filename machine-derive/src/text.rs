@@ -3,12 +3,18 @@
 //! The text of a type goes into the table and its fingerprint, so it must not depend on how the
 //! source is laid out, nor on how the compiler prints tokens: every space in it is put there here.
 
+use heck::ToPascalCase;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 /// The name without `r#`.
 pub(crate) fn bare(name: &Ident) -> String {
     let name = name.to_string();
     name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+}
+
+/// The name as one of a type or a variant.
+pub(crate) fn pascal(name: &Ident) -> String {
+    bare(name).to_pascal_case()
 }
 
 /// The text of a type or a path: `Vec<String>`, `&'a str`, `fn(u8) -> u8`.

@@ -1,4 +1,3 @@
-use heck::ToPascalCase;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Type};
@@ -7,7 +6,7 @@ use super::params::{Params, Used};
 use crate::{
     model::{Graph, Move, State, Trigger},
     parse::serde,
-    text::{self, bare},
+    text::{self, pascal},
     tokens::any,
 };
 
@@ -280,7 +279,7 @@ pub(super) fn event(trigger: &Trigger<'_>) -> Ident {
 
 /// `succeed` as a variant.
 pub(super) fn variant(trigger: &Ident) -> Ident {
-    format_ident!("{}", bare(trigger).to_pascal_case())
+    format_ident!("{}", pascal(trigger))
 }
 
 /// `AfterConfirm`, the enum of the targets of a choice.

@@ -2,7 +2,6 @@
 //! outcomes have the types of the tool, and whether an irreversible call needs a person on the way
 //! to it.
 
-use heck::ToPascalCase;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Ident;
@@ -13,7 +12,7 @@ use crate::{
     model::{Brought, Graph, Invocation, LeftBehind, State},
     parse::Approve,
     role::Role,
-    text::bare,
+    text::{bare, pascal},
 };
 
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
@@ -78,12 +77,8 @@ impl Proofs {
             Role::Each => &["outcome", "index"],
         };
         for (place, (item, expected)) in brought.iter().zip(expected).enumerate() {
-            let name = format_ident!(
-                "{}Of{}Takes{}",
-                bare(trigger).to_pascal_case(),
-                state.name(),
-                bare(item.name).to_pascal_case()
-            );
+            let name =
+                format_ident!("{}Of{}Takes{}", pascal(trigger), state.name(), pascal(item.name));
             let message = if place == 0 {
                 message::outcome_differs(trigger, item.name, role, &invocation.written.name)
             } else {
@@ -153,7 +148,6 @@ impl Proofs {
     /// Requires the tool to be idempotent where transitions would leave calls that are under way.
     fn leaving(&mut self, graph: &Graph<'_>, index: usize, invocation: &Invocation<'_>) {
         let (state, invoked) = (&graph.states[index], &invocation.written.name);
-        let pascal = |trigger: &Ident| bare(trigger).to_pascal_case();
         for outcome in &invocation.written.outcomes {
             let Some(step) = graph.leaves_too_early(index, outcome.role) else { continue };
             let trigger = &step.written.trigger;

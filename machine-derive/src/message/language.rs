@@ -2,11 +2,10 @@
 
 use std::fmt::Display;
 
-use heck::ToPascalCase;
 use syn::Ident;
 
 use super::did_you_mean;
-use crate::text::bare;
+use crate::text::pascal;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
                        function)`, `crate = path`, `fields(name: Type, in = State | Group)`, \
@@ -147,7 +146,7 @@ messages! {
         => "remove it: `Default` then gives the data of each state, and `#[initial]` marks the state of a new machine"
 
     M0022 actor_is_a_value(actor: &Ident)
-        let meant = bare(actor).to_pascal_case();
+        let meant = pascal(actor);
         "`{actor}` is not a type: `by` names the types of the actors"
         => "write `by = {meant}`, and pass `&{actor}` to the transition"
 

@@ -11,6 +11,7 @@ use crate::{
     errors::Errors,
     message::{self, Message},
     parse::{self, Branch, Field, ItemKind, Transition},
+    text::pascal,
 };
 
 /// The branches of one transition out of one state, while they are resolved.
@@ -146,7 +147,7 @@ impl<'a> Branches<'_, 'a> {
                 let message = |found: &str, expected: &str| {
                     message::brought_type_differs(name, found, (&target.name, expected))
                 };
-                let question = format_ident!("Bring{}To{}", same::pascal(name), target.name);
+                let question = format_ident!("Bring{}To{}", pascal(name), target.name);
                 Some(Source::Brought(self.same(question, found, &field.ty, name.span(), message)))
             }
             Some(ItemKind::Computed(value)) => Some(Source::Computed(value)),
@@ -168,12 +169,8 @@ impl<'a> Branches<'_, 'a> {
                         (&target.name, expected),
                     )
                 };
-                let question = format_ident!(
-                    "Carry{}From{}To{}",
-                    same::pascal(name),
-                    source.name,
-                    target.name
-                );
+                let question =
+                    format_ident!("Carry{}From{}To{}", pascal(name), source.name, target.name);
                 let span = self.transition.trigger.span();
                 Some(Source::Carried(self.same(question, &carried.ty, &field.ty, span, message)))
             }

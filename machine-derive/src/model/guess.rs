@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use heck::ToPascalCase;
 use quote::format_ident;
 
 use super::{
@@ -13,7 +12,7 @@ use super::{
 use crate::{
     message,
     parse::{Branch, Declaration, ItemKind, Transition},
-    text::bare,
+    text::{bare, pascal},
 };
 
 /// A graph without moves, whose states and triggers are known as far as they could be parsed.
@@ -32,13 +31,13 @@ impl<'a> Guess<'a> {
         let (mut triggers, mut events) = (BTreeSet::new(), BTreeSet::new());
         for transition in declaration.all_transitions() {
             let name = bare(&transition.trigger);
-            if is_reserved(&transition.trigger) || !triggers.insert(name.clone()) {
+            if is_reserved(&transition.trigger) || !triggers.insert(name) {
                 continue;
             }
             let mut trigger = guess.trigger(transition);
             guess.methods.push((trigger.clone(), transition));
             // Events of one name, and items of one name, were reported.
-            if events.insert(name.to_pascal_case()) {
+            if events.insert(pascal(&transition.trigger)) {
                 let mut seen = BTreeSet::new();
                 trigger.brought.retain(|item| seen.insert(item.name));
                 guess.graph.triggers.push(trigger);
@@ -87,7 +86,7 @@ impl<'a> Guess<'a> {
     /// The targets of a choice that are states, if the name of its enum is free.
     fn ways(&self, transition: &Transition) -> Option<Vec<Way>> {
         let declaration = self.graph.declaration;
-        let name = format_ident!("After{}", bare(&transition.trigger).to_pascal_case());
+        let name = format_ident!("After{}", pascal(&transition.trigger));
         let is_taken = |name| declaration.states.iter().any(|state| state.is_called(name));
         if matches!(transition.leads, Branch::To(_)) || is_taken(&name) {
             return None;

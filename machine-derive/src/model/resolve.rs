@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
@@ -12,7 +11,7 @@ use crate::{
     errors::Errors,
     message,
     parse::{self, Declaration, Shared, Transition},
-    text::{self, bare},
+    text::{self, bare, pascal},
 };
 
 /// The methods that every machine has.
@@ -129,7 +128,7 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
     }
     let mut variants: BTreeMap<String, &Ident> = BTreeMap::new();
     for Trigger { name, .. } in &graph.triggers {
-        let variant = bare(name).to_pascal_case();
+        let variant = pascal(name);
         if let Some(one) = variants.insert(variant.clone(), name) {
             errors.on(name, message::same_derived_name(one, name, &variant));
         }
@@ -140,10 +139,10 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
 fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let groups = graph.groups();
     let may = graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
-    let may = may.map(|(_, trigger)| format!("May{}", bare(trigger.name).to_pascal_case()));
+    let may = may.map(|(_, trigger)| format!("May{}", pascal(trigger.name)));
     let seals = groups.iter().map(|(group, _)| format!("{}Seal", bare(group)));
     let choices = graph.triggers.iter().filter(|trigger| trigger.choice.is_some());
-    let choices = choices.map(|trigger| format!("After{}", bare(trigger.name).to_pascal_case()));
+    let choices = choices.map(|trigger| format!("After{}", pascal(trigger.name)));
     let fields = graph.declaration.shared.iter().map(Shared::trait_name);
     let traits: BTreeSet<String> = may.chain(seals).chain(choices).chain(fields).collect();
     let same = graph.triggers.iter().any(Trigger::may_stay);
@@ -324,7 +323,7 @@ impl<'a> Resolver<'_, 'a> {
         let written = self.transition.guard.as_ref()?;
         let (name, there) = (&self.transition.trigger, self.first_source(trigger));
         let expected = *self.graph.triggers[trigger].refusal.get_or_insert(&written.error);
-        let question = format_ident!("Refuse{}", same::pascal(name));
+        let question = format_ident!("Refuse{}", pascal(name));
         let types = (&written.error, expected);
         let span = written.error.span();
         let same =
@@ -371,7 +370,7 @@ impl<'a> Resolver<'_, 'a> {
             return None;
         }
         for (here, canonical) in brought.iter().zip(canonical) {
-            let question = format_ident!("{}Brings{}", same::pascal(name), same::pascal(here.name));
+            let question = format_ident!("{}Brings{}", pascal(name), pascal(here.name));
             let types = (here.ty, canonical.ty);
             same::require(
                 &mut graph.same,

@@ -1,15 +1,11 @@
 //! Types that must be the same.
 
-use heck::ToPascalCase;
 use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
 use syn::{Ident, Type};
 
 use super::Same;
-use crate::{
-    message::Message,
-    text::{self, bare},
-};
+use crate::{message::Message, text};
 
 /// Has the compiler decide whether two types are the same, where their texts differ.
 pub(super) fn require<'a>(
@@ -31,8 +27,4 @@ pub(super) fn require<'a>(
     let message = message(&here, &there);
     same.push(Same { name, found, expected, message, span, alone });
     Some(same.len() - 1)
-}
-
-pub(super) fn pascal(name: &Ident) -> String {
-    bare(name).to_pascal_case()
 }

@@ -1,11 +1,10 @@
 use std::rc::Rc;
 
-use heck::ToPascalCase;
 use proc_macro2::TokenTree;
 use syn::{Attribute, Ident, Token, Type, ext::IdentExt, parse::ParseStream};
 
 use super::{Field, State, transition};
-use crate::{errors::Errors, message, text::bare, tokens::at_end};
+use crate::{errors::Errors, message, text::pascal, tokens::at_end};
 
 /// `fields(name: Type, .., in = A | B)`: fields that several states have. A way of writing: each
 /// state gets them in front of its own.
@@ -28,7 +27,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// `HasGoal`, the trait of the states that have it.
     pub(crate) fn trait_name(&self) -> String {
-        format!("Has{}", bare(&self.field.name).to_pascal_case())
+        format!("Has{}", pascal(&self.field.name))
     }
 }
 
