@@ -38,7 +38,7 @@ pub(super) fn all(graph: &Graph<'_>, errors: &mut Errors) {
 
 fn tool_is_known(state: &State<'_>, invoke: &Invoke, errors: &mut Errors) {
     if state.invocation.is_none() && !state.written.unnamed {
-        let fields: Vec<&Ident> = state.written.fields.iter().map(|field| &field.name).collect();
+        let fields = state.written.field_names();
         let text = message::invoked_is_no_field(&invoke.name, state.name(), &fields);
         errors.on(&invoke.name, text);
     }

@@ -205,22 +205,16 @@ fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
 
 /// The states of these names, where a group stands for all of its states; reports unknown names.
 fn states_named(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
-    let groups = graph.groups();
-    let mut found = Some(Vec::new());
+    let (before, mut found) = (errors.len(), Vec::new());
     for name in wanted {
-        let group = groups.iter().find(|(group, _)| *group == name);
-        let states = graph.state(name).map(|state| vec![state]);
-        if let Some(states) = states.or_else(|| group.map(|(_, members)| members.clone())) {
-            if let Some(found) = &mut found {
-                found.extend(states);
-            }
-        } else {
-            let all = state_names(graph, 0..graph.states.len());
-            errors.on(name, message::unknown_state(name, &all));
-            found = None;
+        let known = found.len();
+        let states = 0..graph.states.len();
+        found.extend(states.filter(|state| graph.states[*state].written.is_called(name)));
+        if found.len() == known {
+            errors.on(name, message::unknown_state(name, &graph.names()));
         }
     }
-    found
+    (errors.len() == before).then_some(found)
 }
 
 fn state_names<'a>(graph: &Graph<'a>, states: impl IntoIterator<Item = usize>) -> Vec<&'a Ident> {

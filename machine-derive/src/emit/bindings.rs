@@ -10,7 +10,7 @@ use crate::model::State;
 /// Fields are bound by value, as in a computed item; cloned, because the state keeps them.
 pub(super) fn of_state(names: &Names<'_>, state: &State<'_>, used: &[Ident]) -> TokenStream {
     let use_of = |name: &str| used.iter().find(|used| *used == name);
-    let fields = state.written.fields.iter().map(|field| &field.name);
+    let fields = state.written.field_names().into_iter();
     let fields = fields.filter(|field| *field != "source" && used.contains(field)).map(|field| {
         // A field that cannot be cloned is reported where it is used; `source.field` borrows it.
         let used = used.iter().find(|used| *used == field).unwrap_or(field);
@@ -20,11 +20,10 @@ pub(super) fn of_state(names: &Names<'_>, state: &State<'_>, used: &[Ident]) -> 
     let source = use_of("source").map(|source| hygienic!(let #source = state;));
     let given = use_of("context").filter(|_| names.has_context());
     let given = given.map(|given| hygienic!(let #given = context;));
-    let status = use_of("status").map(|status| {
+    let status = use_of("status").filter(|status| state.written.field(status).is_none());
+    let status = status.map(|status| {
         let name = state.name();
         hygienic!(let #status = Status::#name;)
     });
-    let status =
-        status.filter(|_| !state.written.fields.iter().any(|field| field.name == "status"));
     hygienic!(#given #source #status #(#fields)*)
 }

@@ -62,7 +62,7 @@ pub(super) fn uses_source(step: &Move<'_>) -> bool {
 
 /// The variable for a payload item. A field of the source with the same name would shadow it.
 pub(super) fn local(from: &State<'_>, name: &Ident) -> Ident {
-    if from.written.fields.iter().any(|field| field.name == *name) {
+    if from.written.field(name).is_some() {
         let span = Span::mixed_site().located_at(name.span());
         format_ident!("brought_{}", bare(name), span = span)
     } else {
@@ -92,7 +92,7 @@ impl<'a> Scope<'a> {
         let expressions = step.written.expressions();
         let tokens = expressions.iter().map(ToTokens::to_token_stream);
         let used: Vec<Ident> = tokens.flat_map(names_in).collect();
-        let fields = from.written.fields.iter().map(|field| &field.name);
+        let fields = from.written.field_names().into_iter();
         let taken = fields.filter(|field| *field != "source" && used.contains(field)).collect();
         Self { step, from, used, taken }
     }
@@ -103,7 +103,7 @@ impl<'a> Scope<'a> {
 
     fn bindings(&self, names: &Names<'_>) -> TokenStream {
         let name = self.from.name();
-        let fields = self.from.written.fields.iter().map(|field| &field.name);
+        let fields = self.from.written.field_names();
         let source = match self.use_of("source") {
             Some(source) => {
                 let taken = self.taken.iter();
@@ -111,7 +111,7 @@ impl<'a> Scope<'a> {
                 hygienic!(let #source = machine.state; #(#taken)*)
             }
             // Fields are bound only where something uses them.
-            None if uses_source(self.step) && !self.from.written.fields.is_empty() => {
+            None if uses_source(self.step) && !fields.is_empty() => {
                 hygienic!(let #name { #(#fields),* } = machine.state;)
             }
             None => TokenStream::new(),
@@ -123,16 +123,14 @@ impl<'a> Scope<'a> {
                 hygienic!(let #context = &machine.context;)
             }
         });
-        let status = self.use_of("status").filter(|_| !self.is_shadowed(names.graph, "status"));
+        let status = self.use_of("status").filter(|status| !self.is_shadowed(names, status));
         let status = status.map(|status| hygienic!(let #status = Status::#name;));
         hygienic!(#context #source #status)
     }
 
     /// True if a field or a payload item has this name; using it is then an error.
-    fn is_shadowed(&self, graph: &Graph<'_>, name: &str) -> bool {
-        let brought = &graph.triggers[self.step.trigger].brought;
-        self.from.written.fields.iter().any(|field| field.name == name)
-            || brought.iter().any(|brought| brought.name == name)
+    fn is_shadowed(&self, names: &Names<'_>, name: &Ident) -> bool {
+        self.from.written.field(name).is_some() || names.trigger(self.step).items().contains(&name)
     }
 
     /// A field of the source that is carried over.

@@ -91,7 +91,7 @@ fn of_state(
 fn erased_machine(names: &Names<'_>) -> TokenStream {
     let any_type = names.any_type();
     let (generics, predicates) = names.for_all();
-    let all = names.graph.states.iter().map(State::name);
+    let all = names.graph.names();
     let fired = (0..names.graph.states.len()).flat_map(|state| names.graph.deadlines(state));
     let fired = fired.map(|step| arm(names, step));
     let now = names.durable.then(|| hygienic!(now: __machine::clock::Millis,));
@@ -152,7 +152,7 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let made = erased::widen(names, step, &made);
     let made = hygienic!(return ::core::result::Result::Ok(#made));
     let asked = if step.guard.is_some() {
-        let guard = transitions::call_guard(step, &hygienic!(&machine), &[]);
+        let guard = transitions::call_guard(names.graph, step, &hygienic!(&machine), &hygienic!());
         hygienic! {
             match #guard {
                 ::core::result::Result::Ok(()) => #made,

@@ -7,7 +7,7 @@ use super::{
     names::{self, Names},
     serde, storable,
 };
-use crate::{model::State, parse::Upgrade, text::bare};
+use crate::{parse::Upgrade, text::bare};
 
 /// The implementations that let a store write the machine, and restore it after replaying its
 /// journal.
@@ -88,7 +88,7 @@ fn states(names: &Names<'_>) -> TokenStream {
 /// in the erased one.
 fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
     let Names { context, state, .. } = names;
-    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let all = names.graph.names();
     let mut methods = vec![
         (
             quote!(fn definition(&self) -> &'static __machine::definition::Definition),
@@ -159,7 +159,7 @@ fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
 /// `Durable` for the typed and the erased machine.
 fn durable(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, state, .. } = names;
-    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let all = names.graph.names();
     let methods = methods(names);
     let of_typed = methods.iter().map(|(signature, body, _)| quote!(#signature { #body }));
     let of_any = methods.iter().map(|(signature, _, body)| quote!(#signature { #body }));

@@ -25,7 +25,7 @@ fn item(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let about = format!("A [`{typed}`] whose state is known only at run time.");
     let debug = names.debug().then(|| quote!(#[derive(Debug)]));
-    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let all = names.graph.names();
     let variants = names.graph.states.iter().map(|state| {
         let (name, docs, typed) = (state.name(), &state.written.docs, names.typed_in(state));
         quote!(#(#docs)* #name(#typed))
@@ -305,27 +305,20 @@ pub(super) fn widen(names: &Names<'_>, step: &Move<'_>, made: &TokenStream) -> T
 }
 
 fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let any = &names.any;
-    let from_name = names.source(step).name();
-    let trigger = names.trigger(step);
-    let by = step.by;
+    let (any, from, by) = (&names.any, names.source(step).name(), step.by);
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
     let (pattern, made) = (pattern(names, step), make_move(names, step));
     let made = if step.guard.is_none() {
         made
     } else {
-        let borrowed: Vec<_> = trigger.items().iter().map(|item| hygienic!(&#item)).collect();
-        let guard = transitions::call_guard(step, &hygienic!(&machine), &borrowed);
-        let (text, state) = (bare(trigger.name), names::index(step.from));
-        let reason = reason(step);
+        let refusal = refusal(names, step);
+        let guard = transitions::call_guard(names.graph, step, &hygienic!(&machine), &hygienic!(&));
         hygienic! {
             match #guard {
                 ::core::result::Result::Ok(()) => #made,
                 ::core::result::Result::Err(reason) => {
-                    let reason = __machine::typed::Illegal::__guard(
-                        DEFINITION, #state, #text, #reason,
-                    );
-                    let machine = #any::#from_name(machine);
+                    let reason = #refusal;
+                    let machine = #any::#from(machine);
                     return ::core::result::Result::Err(
                         __machine::typed::Refused { machine, reason },
                     );
@@ -339,25 +332,23 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
 /// The refusal of a guard, for a move that is otherwise legal.
 fn guard_arm(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     step.guard?;
-    let trigger = names.trigger(step);
-    let items: Vec<_> = trigger.items().iter().map(|item| hygienic!(#item)).collect();
-    let guard = transitions::call_guard(step, &hygienic!(machine), &items);
-    let (text, state, reason) = (bare(trigger.name), names::index(step.from), reason(step));
-    let pattern = pattern(names, step);
+    let guard = transitions::call_guard(names.graph, step, &hygienic!(machine), &hygienic!());
+    let (pattern, refusal) = (pattern(names, step), refusal(names, step));
     Some(hygienic! {
         #pattern => {
             let reason = #guard.err()?;
-            ::core::option::Option::Some(
-                __machine::typed::Illegal::__guard(DEFINITION, #state, #text, #reason),
-            )
+            ::core::option::Option::Some(#refusal)
         }
     })
 }
 
-/// The guard's error, spanned at its declared type: that type must implement `Display`.
-fn reason(step: &Move<'_>) -> TokenStream {
+/// The refusal with the guard's error, spanned at its declared type, which must implement
+/// `Display`.
+fn refusal(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let place = step.guard.map_or(step.written.trigger.span(), |guard| guard.written.error.span());
-    hygienic_at!(place => &reason)
+    let (state, text) = (names::index(step.from), bare(names.trigger(step).name));
+    let reason = hygienic_at!(place => &reason);
+    hygienic!(__machine::typed::Illegal::__guard(DEFINITION, #state, #text, #reason))
 }
 
 /// A plain machine serializes as its state. It has no `Deserialize`: without a journal, nothing

@@ -2,7 +2,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{names::Names, serde};
-use crate::model::State;
 
 /// The fieldless enum of the states.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
@@ -12,7 +11,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         let (docs, name) = (&state.written.docs, state.name());
         quote!(#(#docs)* #name)
     });
-    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let all = names.graph.names();
     let further = &names.graph.declaration.options.status;
     let non_exhaustive = &names.graph.declaration.non_exhaustive;
     let ty = quote!(Status);

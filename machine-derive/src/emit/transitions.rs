@@ -158,17 +158,14 @@ pub(super) fn step_of(
     machine: &TokenStream,
     actor: Option<&TokenStream>,
 ) -> TokenStream {
-    let function = names::step(step);
-    let brought = &graph.triggers[step.trigger].brought;
-    let items: Vec<_> = brought.iter().map(|brought| brought.name).collect();
+    let (function, items) = (names::step(step), graph.triggers[step.trigger].items());
     let made = hygienic!(#function(#machine, #(#items,)* #actor));
     if step.guard.is_none() {
         return made;
     }
-    let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
-    let refused = call_guard(step, &hygienic!(&#machine), &borrowed);
+    let verdict = call_guard(graph, step, &hygienic!(&#machine), &hygienic!(&));
     hygienic! {
-        match #refused {
+        match #verdict {
             ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#made),
             ::core::result::Result::Err(reason) => ::core::result::Result::Err(
                 __machine::typed::Refused { machine: #machine, reason },
@@ -177,14 +174,15 @@ pub(super) fn step_of(
     }
 }
 
-/// The call of the guard for a machine and a payload, both of which are borrowed.
+/// The call of the guard for a machine that is borrowed, with `borrow` before each item.
 pub(super) fn call_guard(
+    graph: &Graph<'_>,
     step: &Move<'_>,
     machine: &TokenStream,
-    items: &[TokenStream],
+    borrow: &TokenStream,
 ) -> TokenStream {
-    let function = names::guard(step);
-    hygienic!(#function(#machine, #(#items),*))
+    let (function, items) = (names::guard(step), graph.triggers[step.trigger].items());
+    hygienic!(#function(#machine, #(#borrow #items),*))
 }
 
 /// The function that calls the user's guard; type errors are reported at its path.

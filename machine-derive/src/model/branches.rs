@@ -104,7 +104,7 @@ impl<'a> Branches<'_, 'a> {
                 self.errors.on(name, message::duplicate_payload(name));
             }
             if target.field(name).is_none() {
-                let names: Vec<&Ident> = target.fields.iter().map(|field| &field.name).collect();
+                let names = target.field_names();
                 self.errors.on(name, message::no_such_field_here(name, &target.name, &names));
                 misnamed = true;
             }

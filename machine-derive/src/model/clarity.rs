@@ -54,7 +54,7 @@ pub(super) fn check_invocation(graph: &Graph<'_>, state: &parse::State, errors: 
             if !is_known
                 && let Some(other) = states.iter().find(|other| other.field(name).is_some())
             {
-                let fields: Vec<&Ident> = state.fields.iter().map(|field| &field.name).collect();
+                let fields = state.field_names();
                 let text = message::field_of_another(name, &state.name, &other.name, &fields);
                 errors.on(name, text);
             }

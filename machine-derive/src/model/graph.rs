@@ -192,6 +192,11 @@ impl<'a> Graph<'a> {
         deduplicated(self.moves.iter().flat_map(|step| step.by))
     }
 
+    /// The names of the states.
+    pub(crate) fn names(&self) -> Vec<&'a Ident> {
+        self.states.iter().map(State::name).collect()
+    }
+
     /// The name of the machine in stored data and of the generated module.
     pub(crate) fn stored(&self) -> String {
         bare(&self.declaration.name).to_snake_case()

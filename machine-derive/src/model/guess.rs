@@ -106,8 +106,8 @@ impl<'a> Guess<'a> {
             let way = if target.stays() {
                 only.map_or(Some(Way::Same), |only| self.graph.state(&only.name).map(Way::To))
             } else {
-                let names: Vec<_> = self.graph.states.iter().map(State::name).collect();
-                let meant = || self.graph.state(message::nearest(&target.state, names)?);
+                let meant =
+                    || self.graph.state(message::nearest(&target.state, self.graph.names())?);
                 self.graph.state(&target.state).or_else(meant).map(Way::To)
             };
             ways.extend(way.filter(|way| !ways.contains(way)));

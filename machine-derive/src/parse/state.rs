@@ -103,6 +103,11 @@ pub(crate) fn is_option(ty: &Type) -> bool {
 }
 
 impl State {
+    /// The names of its fields.
+    pub(crate) fn field_names(&self) -> Vec<&Ident> {
+        self.fields.iter().map(|field| &field.name).collect()
+    }
+
     /// Its field of this name.
     pub(crate) fn field(&self, name: &Ident) -> Option<&Field> {
         self.fields.iter().map(Rc::as_ref).find(|field| field.name == *name)
