@@ -129,9 +129,8 @@ fn outcomes_are_taken_where_they_arise(graph: &Graph<'_>, errors: &mut Errors) {
             let Some(trigger) = graph.trigger_index.get(&bare(&outcome.trigger)) else { continue };
             for step in graph.moves_of(*trigger) {
                 let (name, source) = (&step.written.trigger, &graph.states[step.from]);
-                let mut own = source.written.invoke.iter();
-                let takes_it = own.any(|own| own.roles_of(name).next().is_some());
-                if !takes_it && reported.insert(ptr::from_ref(step.written)) {
+                let taken = source.written.invoke.as_ref().is_some_and(|own| own.takes(name));
+                if !taken && reported.insert(ptr::from_ref(step.written)) {
                     let text =
                         message::outcome_elsewhere(name, source.name(), &invoke.name, state.name());
                     errors.on(name, text);

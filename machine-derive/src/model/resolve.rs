@@ -263,7 +263,7 @@ impl<'a> Resolver<'_, 'a> {
         let declaration = self.graph.declaration;
         let invoke = declaration.states[self.from].invoke.as_ref();
         let name = &self.transition.trigger;
-        let Some(invoke) = invoke.filter(|invoke| invoke.roles_of(name).next().is_some()) else {
+        let Some(invoke) = invoke.filter(|invoke| invoke.takes(name)) else {
             return Some(&self.transition.by);
         };
         let Transition { by, guard, after, .. } = self.transition;

@@ -65,10 +65,9 @@ const OPTIONS: [&str; 11] = [
 ];
 
 impl Invoke {
-    /// The roles of a trigger.
-    pub(crate) fn roles_of<'s>(&'s self, trigger: &'s Ident) -> impl Iterator<Item = Role> + 's {
-        let outcomes = self.outcomes.iter().filter(move |outcome| outcome.trigger == *trigger);
-        outcomes.map(|outcome| outcome.role)
+    /// True if the trigger takes one of its outcomes.
+    pub(crate) fn takes(&self, trigger: &Ident) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.trigger == *trigger)
     }
 
     /// The trigger of a role.

@@ -10,14 +10,12 @@ pub(crate) mod serde;
 mod shared;
 mod state;
 mod transition;
-mod upgrade;
 
 pub(crate) use branch::{Arm, Branch, Part, Target};
 pub(crate) use declaration::{Declaration, declaration};
 pub(crate) use invoke::{Approve, Invoke};
-pub(crate) use marks::Audience;
+pub(crate) use marks::{Audience, Upgrade};
 pub(crate) use options::Options;
 pub(crate) use shared::{Shared, are_known};
 pub(crate) use state::{Field, State, is_option};
 pub(crate) use transition::{Guard, ItemKind, Transition};
-pub(crate) use upgrade::Upgrade;

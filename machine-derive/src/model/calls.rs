@@ -1,8 +1,11 @@
-//! The transitions that leave calls behind that may be under way.
+//! The states that make calls: whether a person is there, and which transitions leave calls behind
+//! that may be under way.
 
 use std::{collections::BTreeSet, ptr};
 
-use super::{Graph, Move, graph::closure};
+use syn::{Ident, Path};
+
+use super::{Graph, Invocation, Move, graph::closure};
 use crate::{role::Role, text::bare};
 
 /// A transition that ends the machine, and would wait for a call that another one left behind.
@@ -13,6 +16,49 @@ pub(crate) struct LeftBehind<'g, 'a> {
 }
 
 impl<'a> Graph<'a> {
+    /// The states that make a call.
+    pub(crate) fn invocations(&self) -> impl Iterator<Item = (usize, &Invocation<'a>)> {
+        let states = self.states.iter().enumerate();
+        states.filter_map(|(index, state)| Some((index, state.invocation.as_ref()?)))
+    }
+
+    /// True if the trigger takes the outcome of a call in some state.
+    pub(crate) fn takes_an_outcome(&self, trigger: &Ident) -> bool {
+        let mut invokes = self.declaration.states.iter().filter_map(|state| state.invoke.as_ref());
+        invokes.any(|invoke| invoke.takes(trigger))
+    }
+
+    /// A way to enter a state without a transition that only a person may take: from the start, or
+    /// again from the state itself. A person who was there once proves nothing of the next entry.
+    pub(crate) fn unattended_path(&self, state: usize) -> Option<String> {
+        if state == self.initial {
+            return Some(format!("the machine begins in {}", self.states[state].label));
+        }
+        let enters = |step: &Move<'a>, to: usize| {
+            let mut leads = step.leads.iter().filter(|target| target.to == to);
+            !step.needs_a_person() && leads.any(|target| !target.stays)
+        };
+        let path = |start| self.path_along(start, state, &[], enters);
+        path(self.initial).or_else(|| path(state))
+    }
+
+    /// True if code of the program has to make a transition of this state: neither a person does,
+    /// nor a deadline, nor the outcome of a call.
+    pub(crate) fn asks_for_code(&self, state: usize) -> bool {
+        let invoke = self.states[state].written.invoke.as_ref();
+        let is_outcome = |trigger: &Ident| invoke.is_some_and(|invoke| invoke.takes(trigger));
+        self.moves.iter().filter(|step| step.from == state).any(|step| {
+            !step.needs_a_person()
+                && step.written.after.is_none()
+                && !is_outcome(self.triggers[step.trigger].name)
+        })
+    }
+
+    /// The types that stand for a person in the table.
+    pub(crate) fn people(&self) -> Vec<&'a Path> {
+        self.actors().into_iter().filter(|actor| is_a_person(actor)).collect()
+    }
+
     /// The transition that takes outcomes of this role in a state, if it leaves the state without
     /// `detach` while a call may be under way.
     ///
@@ -72,11 +118,22 @@ impl<'a> Graph<'a> {
     /// `origin`.
     fn ends_on_outcome(&self, from: usize, origin: usize) -> Vec<&Move<'a>> {
         let Some(invoke) = &self.states[from].written.invoke else { return Vec::new() };
-        let is_outcome =
-            |step: &&Move<'a>| invoke.roles_of(self.triggers[step.trigger].name).next().is_some();
+        let is_outcome = |step: &&Move<'a>| invoke.takes(self.triggers[step.trigger].name);
         let back = self.leads_to([origin].into());
         let (outcomes, others): (Vec<_>, Vec<_>) = self.leaving(from).partition(is_outcome);
         let leads_back = |step: &&Move<'a>| step.targets.iter().any(|to| back.contains(to));
         if others.iter().any(leads_back) { Vec::new() } else { outcomes }
     }
+}
+
+impl Move<'_> {
+    /// True if only a person may make it. A deadline makes its move without one.
+    fn needs_a_person(&self) -> bool {
+        !self.by.is_empty() && self.by.iter().all(is_a_person) && self.written.after.is_none()
+    }
+}
+
+/// `Human`, by whatever path. That it is the library's is for the compiler.
+fn is_a_person(actor: &Path) -> bool {
+    actor.segments.last().is_some_and(|last| last.ident == "Human")
 }
