@@ -44,10 +44,8 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
         hygienic_at!(after.span() => __machine::__private::after(#text, #after))
     };
     Some(hygienic! {
-        fn #function #generics (
-            state: &#here,
-            #param
-        ) -> ::core::option::Option<__machine::typed::Deadline> #predicates {
+        fn #function #generics (state: &#here, #param)
+        -> ::core::option::Option<__machine::typed::Deadline> #predicates {
             #bindings
             #value
         }
@@ -72,15 +70,12 @@ fn of_state(
         impl #generics #typed #predicates {
             /// The transitions that are due when some time has passed, counted from
             /// entering this state or, for a group's deadline, the group.
-            pub fn deadlines(
-                &self,
-            ) -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
+            pub fn deadlines(&self)
+            -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
                 self.__deadlines().into_iter().flatten()
             }
 
-            fn __deadlines(
-                &self,
-            ) -> [::core::option::Option<__machine::typed::Deadline>; #size] {
+            fn __deadlines(&self) -> [::core::option::Option<__machine::typed::Deadline>; #size] {
                 [#(#calls,)* #(#none),*]
             }
         }
@@ -105,9 +100,8 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
         impl #generics #any_type #predicates {
             /// The transitions that are due when some time has passed, counted from
             /// entering the state or, for a group's deadline, the group.
-            pub fn deadlines(
-                &self,
-            ) -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
+            pub fn deadlines(&self)
+            -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
                 let all = match self { #(Self::#all(machine) => machine.__deadlines()),* };
                 all.into_iter().flatten()
             }
@@ -118,11 +112,8 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
             ///
             /// The unchanged machine, and the reason: the state has no such deadline, it is not due
             /// yet, or the guard refuses, which leaves it due.
-            pub fn fire_deadline(
-                self,
-                trigger: &str,
-                #now
-            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+            pub fn fire_deadline(self, trigger: &str, #now)
+            -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
                 let (machine, reason) = match (self, trigger) {
                     #(#fired)*
                     (machine, _) => (machine, __machine::typed::Reason::NoDeadline),

@@ -20,10 +20,8 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let actors = graph.actors();
     let actors = list(actors.iter().map(|actor| {
         quote_spanned!(actor.span()=> __row::actor(
-            <#actor as __row::Actor>::KIND,
-            <#actor as __row::Actor>::CATEGORY,
-            <#actor as __row::Actor>::WAS,
-            <#actor as __row::Actor>::__LIBRARY.is_some(),
+            <#actor as __row::Actor>::KIND, <#actor as __row::Actor>::CATEGORY,
+            <#actor as __row::Actor>::WAS, <#actor as __row::Actor>::__LIBRARY.is_some(),
         ))
     }));
     let groups = list(graph.groups().into_iter().map(|(group, members)| {
@@ -45,17 +43,8 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         pub const DEFINITION: &__machine::definition::Definition = {
             use __machine::__private::rows as __row;
             &__row::definition(
-                #name,
-                #docs,
-                #version,
-                #context,
-                #marks,
-                &[#(#upgrades),*],
-                #states,
-                #edges,
-                #initial,
-                #actors,
-                #groups,
+                #name, #docs, #version, #context, #marks, &[#(#upgrades),*], #states, #edges,
+                #initial, #actors, #groups,
             )
         };
     }

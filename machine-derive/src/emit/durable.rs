@@ -28,7 +28,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
 
 /// The data of each state as text, and the calls that it makes.
 fn states(names: &Names<'_>) -> TokenStream {
-    let typed = &names.typed;
+    let (typed, text) = (&names.typed, written(&quote!(::std::string::String)));
     let calls = names.graph.invocations().next().map(|_| {
         quote! {
             fn __entered(_: &super::#typed<Self>) -> super::__machine::__private::Entered
@@ -57,10 +57,7 @@ fn states(names: &Names<'_>) -> TokenStream {
         });
         quote! {
             impl __stored::State for #name {
-                fn __text(&self) -> ::core::result::Result<
-                    ::std::string::String,
-                    __machine::__private::Unwritten,
-                > {
+                fn __text(&self) -> #text {
                     use __machine::__private::{Incomparable as _, Unstorable as _};
                     __machine::__private::Value(self).encode(
                         |read: &Self| -> [(&'static str, bool); #count] { [#(#compared),*] },
@@ -74,8 +71,7 @@ fn states(names: &Names<'_>) -> TokenStream {
         mod __stored {
             pub trait State {
                 fn __text(&self) -> ::core::result::Result<
-                    ::std::string::String,
-                    super::__machine::__private::Unwritten,
+                    ::std::string::String, super::__machine::__private::Unwritten,
                 >;
                 #calls
             }
@@ -84,11 +80,16 @@ fn states(names: &Names<'_>) -> TokenStream {
     }
 }
 
+/// The result of writing data as text.
+fn written(text: &TokenStream) -> TokenStream {
+    quote!(::core::result::Result<#text, __machine::__private::Unwritten>)
+}
+
 /// The methods of `Durable`, each with its signature, its body in the typed machine, and its body
 /// in the erased one.
 fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
     let Names { context, state, .. } = names;
-    let all = names.graph.names();
+    let (all, text) = (names.graph.names(), written(&quote!(::std::string::String)));
     let mut methods = vec![
         (
             quote!(fn definition(&self) -> &'static __machine::definition::Definition),
@@ -112,30 +113,21 @@ fn methods(names: &Names<'_>) -> Vec<(TokenStream, TokenStream, TokenStream)> {
         ),
         (
             quote! {
-                fn __journal_mut(
-                    &mut self,
-                    pass: __machine::__private::Pass,
-                ) -> &mut __machine::__private::Journal
+                fn __journal_mut(&mut self, pass: __machine::__private::Pass)
+                -> &mut __machine::__private::Journal
             },
             quote!(self.core.__journal_mut(pass)),
             quote!(match self { #(Self::#all(machine) => machine.core.__journal_mut(pass)),* }),
         ),
         (
-            quote! {
-                fn __state_text(&self) -> ::core::result::Result<
-                    ::std::string::String,
-                    __machine::__private::Unwritten,
-                >
-            },
+            quote!(fn __state_text(&self) -> #text),
             quote!(self.state.__text()),
             quote!(self.durable().__state_text()),
         ),
         (
-            quote! {
-                fn __context_text(&self) -> ::core::result::Result<
-                    ::std::sync::Arc<str>,
-                    __machine::__private::Unwritten,
-                >
+            {
+                let text = written(&quote!(::std::sync::Arc<str>));
+                quote!(fn __context_text(&self) -> #text)
             },
             quote! {
                 use __machine::__private::{Incomparable as _, Unstorable as _};
@@ -224,11 +216,8 @@ fn restore(names: &Names<'_>) -> TokenStream {
     };
     let fires = names.graph.moves.iter().any(|step| step.written.after.is_some()).then(|| {
         quote! {
-            fn __fire_deadline(
-                self,
-                trigger: &str,
-                now: __machine::clock::Millis,
-            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+            fn __fire_deadline(self, trigger: &str, now: __machine::clock::Millis)
+            -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
                 self.fire_deadline(trigger, now)
             }
         }
@@ -243,9 +232,8 @@ fn restore(names: &Names<'_>) -> TokenStream {
         .collect();
     let outcome = (!outcomes.is_empty()).then(|| {
         quote! {
-            fn __outcomes(
-                state: usize,
-            ) -> ::core::option::Option<__machine::__private::OutcomeReader> {
+            fn __outcomes(state: usize)
+            -> ::core::option::Option<__machine::__private::OutcomeReader> {
                 #[allow(unused_imports)]
                 use __machine::__private::NotCallable as _;
                 match state {
@@ -264,9 +252,8 @@ fn restore(names: &Names<'_>) -> TokenStream {
             #fires
             #outcome
 
-            fn __restore(
-                verified: __machine::__private::Verified,
-            ) -> ::core::result::Result<Self, __machine::__private::Unread> {
+            fn __restore(verified: __machine::__private::Verified)
+            -> ::core::result::Result<Self, __machine::__private::Unread> {
                 use __machine::__private::Unreadable as _;
                 let __machine::__private::Parts { state, version, text, core } =
                     verified.__into_parts(DEFINITION, |version, text| -> #result { #context })?;

@@ -90,19 +90,14 @@ fn moves(names: &Names<'_>) -> TokenStream {
             ///
             /// The unchanged machine, and why: the state has no such move, the actor may not make
             /// it, or the guard refuses.
-            pub fn apply(
-                self,
-                event: #event,
-                #given
-            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+            pub fn apply(self, event: #event, #given)
+            -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
                 #anyone
                 ::core::result::Result::Ok(match (self, event) {
                     #(#arms)*
                     (machine, event) => {
                         let reason = __machine::typed::Illegal::__new(
-                            DEFINITION,
-                            machine.status() as usize,
-                            event.trigger(),
+                            DEFINITION, machine.status() as usize, event.trigger(),
                             __machine::__private::kind(by),
                         );
                         return ::core::result::Result::Err(
@@ -117,11 +112,8 @@ fn moves(names: &Names<'_>) -> TokenStream {
             /// # Errors
             ///
             /// Why the move was refused.
-            pub fn apply_mut(
-                &mut self,
-                event: #event,
-                #given
-            ) -> ::core::result::Result<(), __machine::typed::Illegal> {
+            pub fn apply_mut(&mut self, event: #event, #given)
+            -> ::core::result::Result<(), __machine::typed::Illegal> {
                 // Guards are user code and may panic, so they run before the machine is moved out.
                 if let ::core::option::Option::Some(reason) = self.why_not(&event, #passed) {
                     return ::core::result::Result::Err(reason);
@@ -137,21 +129,16 @@ fn moves(names: &Names<'_>) -> TokenStream {
             }
 
             /// The moves that are legal now for this actor. A guard may still refuse one.
-            pub fn available(
-                &self,
-                #given
-            ) -> impl ::core::iter::Iterator<Item = __machine::definition::Move<'static>> {
+            pub fn available(&self, #given)
+            -> impl ::core::iter::Iterator<Item = __machine::definition::Move<'static>> {
                 #anyone
                 __machine::__private::available(DEFINITION, self.status() as usize, by)
             }
 
             /// Why `event` would be refused; `None` if it would not.
             #[must_use]
-            pub fn why_not(
-                &self,
-                event: &#event,
-                #given
-            ) -> ::core::option::Option<__machine::typed::Illegal> {
+            pub fn why_not(&self, event: &#event, #given)
+            -> ::core::option::Option<__machine::typed::Illegal> {
                 #anyone
                 let state = self.status() as usize;
                 __machine::__private::check(DEFINITION, state, event.trigger(), by)
@@ -167,11 +154,8 @@ fn moves(names: &Names<'_>) -> TokenStream {
                 self.status() as usize
             }
 
-            fn apply(
-                self,
-                event: #event,
-                by: &impl __machine::actor::Actor,
-            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+            fn apply(self, event: #event, by: &impl __machine::actor::Actor)
+            -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
                 self.apply(event, #passed)
             }
         }
@@ -250,11 +234,8 @@ fn make_admitted(names: &Names<'_>) -> TokenStream {
     });
     hygienic! {
         #[allow(unreachable_patterns)]
-        fn __admitted(
-            self,
-            event: #event,
-            #given
-        ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+        fn __admitted(self, event: #event, #given)
+        -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
             match (self, event) {
                 #(#arms)*
                 (machine, event) => machine.apply(event, #passed),

@@ -80,9 +80,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             /// The name of the trigger.
             #[must_use]
             pub fn trigger(&self) -> &'static str {
-                match *self {
-                    #(#texts,)*
-                }
+                match *self { #(#texts,)* }
             }
         }
     }

@@ -167,7 +167,9 @@ impl Group<'_> {
         let message = format!("`{{Self}}` is not a state of the group `{}`", bare(self.name));
         let note = format!("the states of the group: {}", self.labels());
         quote! {
-            #[diagnostic::on_unimplemented(message = #message, label = "not in the group", note = #note)]
+            #[diagnostic::on_unimplemented(
+                message = #message, label = "not in the group", note = #note
+            )]
         }
     }
 }

@@ -96,21 +96,10 @@ impl<'a> Names<'a> {
             #[doc = #about]
             #(#others)*
             #[allow(
-                dead_code,
-                unused_imports,
-                unused_parens,
-                unused_variables,
-                unreachable_pub,
-                #missing_docs
-                #deprecated
-                #lifetimes
-                private_bounds,
-                clippy::boxed_local,
-                clippy::pedantic,
-                clippy::should_implement_trait,
-                clippy::empty_loop,
-                clippy::ptr_arg,
-                clippy::too_many_arguments
+                dead_code, unused_imports, unused_parens, unused_variables, unreachable_pub,
+                #missing_docs #deprecated #lifetimes private_bounds, clippy::boxed_local,
+                clippy::pedantic, clippy::should_implement_trait, clippy::empty_loop,
+                clippy::ptr_arg, clippy::too_many_arguments
             )]
             #vis mod #module {
                 use super::*;

@@ -13,7 +13,9 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         let name = &same.name;
         let (message, note) = same.message.of_a_bound();
         quote! {
-            #[diagnostic::on_unimplemented(message = #message, label = "not the same type", note = #note)]
+            #[diagnostic::on_unimplemented(
+                message = #message, label = "not the same type", note = #note
+            )]
             pub trait #name<T> {
                 fn same(self) -> T;
             }
