@@ -46,7 +46,7 @@ pub(crate) fn of_expression(tokens: TokenStream) -> String {
         };
         let binary = !bracket && is_operator(&atom.text) && before.is_some_and(Atom::ends_operand);
         let after_space = out.ends_with(' ');
-        let words = before.is_some_and(|before| before.is_word() && atom.is_word());
+        let words = before.is_some_and(|before| before.is_word && atom.is_word);
         let keyword = before.is_some_and(Atom::is_keyword) && atom.text != "(";
         let brace = matches!(atom.text.as_str(), "{" | "}") && before.is_some();
         if !after_space && (binary || words || keyword || brace) {
@@ -65,32 +65,21 @@ pub(crate) fn of_expression(tokens: TokenStream) -> String {
     out.trim_end().to_owned()
 }
 
-/// A word, a literal, or one character of punctuation.
+/// A word or a literal, or one operator.
 struct Atom {
     text: String,
-    kind: Kind,
-}
-
-#[derive(PartialEq, Eq)]
-enum Kind {
-    Word,
-    Literal,
-    Sign,
+    is_word: bool,
 }
 
 impl Atom {
-    fn is_word(&self) -> bool {
-        self.kind != Kind::Sign
-    }
-
     fn is_keyword(&self) -> bool {
         let keywords = ["if", "in", "let", "match", "move", "mut", "ref", "return", "as", "dyn"];
-        self.kind == Kind::Word && keywords.contains(&self.text.as_str())
+        self.is_word && keywords.contains(&self.text.as_str())
     }
 
     /// True if an operator after this atom is binary.
     fn ends_operand(&self) -> bool {
-        self.is_word() && !self.is_keyword() || matches!(self.text.as_str(), ")" | "]" | "?" | "}")
+        self.is_word && !self.is_keyword() || matches!(self.text.as_str(), ")" | "]" | "?" | "}")
     }
 }
 
@@ -123,7 +112,7 @@ fn atoms(tokens: TokenStream) -> Vec<Atom> {
 }
 
 fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
-    let sign = |text: &str| Atom { text: text.to_owned(), kind: Kind::Sign };
+    let sign = |text: &str| Atom { text: text.to_owned(), is_word: false };
     for token in tokens {
         match token {
             TokenTree::Group(group) => {
@@ -152,13 +141,13 @@ fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
                     // A lifetime is one word.
                     Some(last) if last.text == "'" => {
                         last.text.push_str(&text);
-                        last.kind = Kind::Word;
+                        last.is_word = true;
                     }
-                    _ => atoms.push(Atom { text, kind: Kind::Word }),
+                    _ => atoms.push(Atom { text, is_word: true }),
                 }
             }
             TokenTree::Literal(literal) => {
-                atoms.push(Atom { text: literal.to_string(), kind: Kind::Literal });
+                atoms.push(Atom { text: literal.to_string(), is_word: true });
             }
             TokenTree::Punct(punct) => {
                 if punct.as_char() == '>' && atoms.last().is_some_and(|last| last.text == ",") {
@@ -186,13 +175,13 @@ fn needs_space_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -
     let arrow_starts = atom.text == "-" && is(Some(place + 1), ">");
     let arrow_ended = last.text == ">" && is(place.checked_sub(2), "-");
     let colon_alone = last.text == ":" && atom.text != ":" && !is(place.checked_sub(2), ":");
-    last.is_word() && atom.is_word()
+    last.is_word && atom.is_word
         || matches!(last.text.as_str(), "," | ";" | "+" | "=")
         || matches!(atom.text.as_str(), "+" | "=")
         || arrow_starts
         || arrow_ended
         || colon_alone
-        || last.text == ">" && atom.is_word() && !arrow_ended
+        || last.text == ">" && atom.is_word && !arrow_ended
         || last.is_keyword() && matches!(atom.text.as_str(), "(" | "[" | "<")
 }
 
@@ -219,8 +208,8 @@ fn join_operators(atoms: Vec<Atom>) -> Vec<Atom> {
     let mut joined: Vec<Atom> = Vec::new();
     for atom in atoms {
         if let Some(last) = joined.last_mut()
-            && last.kind == Kind::Sign
-            && atom.kind == Kind::Sign
+            && !last.is_word
+            && !atom.is_word
         {
             let both = format!("{}{}", last.text, atom.text);
             if long.contains(&both.as_str()) {

@@ -1,7 +1,7 @@
 //! Options of serde that contradict our attributes. Views find a field by its name in the stored
 //! data: where serde gives it another one, a mark could apply to the data of another field.
 
-use std::rc::Rc;
+use std::{collections::BTreeSet, rc::Rc};
 
 use crate::{
     errors::Errors,
@@ -25,12 +25,9 @@ pub(super) fn fields_are_stored(graph: &Graph<'_>, errors: &mut Errors) {
         return;
     }
     // A mistake in a shared field is reported once.
-    let mut seen = Vec::new();
-    for field in graph.states.iter().flat_map(|state| &state.written.fields) {
-        if field.lossy || seen.contains(&Rc::as_ptr(field)) {
-            continue;
-        }
-        seen.push(Rc::as_ptr(field));
+    let mut seen = BTreeSet::new();
+    let fields = graph.states.iter().flat_map(|state| &state.written.fields);
+    for field in fields.filter(|field| !field.lossy && seen.insert(Rc::as_ptr(field))) {
         if let Some(option) = serde::options(&field.attrs, &SKIPS).first() {
             errors.on(option, message::field_is_skipped(option, &field.name));
         }
@@ -40,18 +37,14 @@ pub(super) fn fields_are_stored(graph: &Graph<'_>, errors: &mut Errors) {
 /// Data of a state with marks must have the names of its fields.
 pub(super) fn go_by_names(graph: &Graph<'_>, errors: &mut Errors) {
     // A mistake in a shared field is reported once.
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for state in &graph.states {
         let written = state.written;
         if written.fields.iter().all(|field| field.audience == Audience::Internal) {
             continue;
         }
         let on_state = serde::options(&written.others, &ON_STATES);
-        let fields = written.fields.iter().filter(|field| {
-            let is_new = !seen.contains(&Rc::as_ptr(field));
-            seen.push(Rc::as_ptr(field));
-            is_new
-        });
+        let fields = written.fields.iter().filter(|field| seen.insert(Rc::as_ptr(field)));
         let on_fields = serde::options(fields.flat_map(|field| &field.attrs), &ON_FIELDS);
         for option in on_state.into_iter().chain(on_fields) {
             errors.on(&option, message::marks_go_by_names(&option, state.name()));

@@ -1,16 +1,15 @@
 //! Old names: each maps to one current name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToSnakeCase;
 use syn::LitStr;
 
-use crate::text::bare;
-use crate::{errors::Errors, message, model::Graph};
+use crate::{errors::Errors, message, model::Graph, text::bare};
 
 /// No old name is also a current one, nor the old name of two.
 pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
-    let mut names = Names { errors, seen: Vec::new() };
+    let mut names = Names { errors, seen: BTreeSet::new() };
     let states = graph.states.iter().map(|state| (bare(state.name()), &*state.written.was));
     names.unique("state", &states.collect::<Vec<_>>(), str::to_snake_case);
     for state in &graph.states {
@@ -32,7 +31,7 @@ pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
 struct Names<'a> {
     errors: &'a mut Errors,
     /// An item of a payload has the old names of its field, which were checked with the field.
-    seen: Vec<*const LitStr>,
+    seen: BTreeSet<*const LitStr>,
 }
 
 impl Names<'_> {
@@ -42,8 +41,7 @@ impl Names<'_> {
         for (name, was) in names {
             for old in *was {
                 let (written, value) = (old.value(), stored(&old.value()));
-                let is_new = !self.seen.contains(&std::ptr::from_ref(old));
-                self.seen.push(old);
+                let is_new = self.seen.insert(old);
                 if is_new
                     && let Some((current, _)) = names.iter().find(|(name, _)| stored(name) == value)
                 {

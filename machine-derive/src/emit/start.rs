@@ -9,10 +9,8 @@ use crate::model::Move;
 /// that it comes from is in the group already, those of groups. Each is an edge with a duration.
 pub(super) fn on_entry(names: &Names<'_>, from: Option<usize>, to: usize) -> Vec<TokenStream> {
     let groups = from.map_or(&[][..], |from| &names.graph.states[from].written.groups);
-    let starts = names.graph.deadlines(to).filter(|step| match step.group {
-        Some(group) => !groups.contains(group),
-        None => true,
-    });
+    let starts = names.graph.deadlines(to);
+    let starts = starts.filter(|step| step.group.is_none_or(|group| !groups.contains(group)));
     let started = starts.map(|step| {
         let edge = names::index(step.first_edge);
         let after = call(names, step, &hygienic!(&state), &hygienic!(core.__context()));

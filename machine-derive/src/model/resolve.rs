@@ -267,21 +267,14 @@ impl<'a> Resolver<'_, 'a> {
             return Some(&self.transition.by);
         };
         let Transition { by, guard, after, .. } = self.transition;
-        let mut restricted = |option, given: &dyn ToTokens| {
-            let text = message::restricted_outcome(name, option, &invoke.name);
-            self.errors.on(given.to_token_stream(), text);
-        };
-        if let Some(actor) = by.first() {
-            restricted("by", actor);
+        let by = by.first().map(|actor| ("by", actor.to_token_stream()));
+        let guard = guard.as_ref().map(|guard| ("guard", guard.path.to_token_stream()));
+        let after = after.as_ref().map(|after| ("after", after.to_token_stream()));
+        let before = self.errors.len();
+        for (option, given) in [by, guard, after].into_iter().flatten() {
+            self.errors.on(given, message::restricted_outcome(name, option, &invoke.name));
         }
-        if let Some(guard) = guard {
-            restricted("guard", &guard.path);
-        }
-        if let Some(after) = after {
-            restricted("after", after);
-        }
-        let is_free = by.is_empty() && guard.is_none() && after.is_none();
-        is_free.then_some(&declaration.call)
+        (self.errors.len() == before).then_some(&declaration.call)
     }
 
     /// The state of the first move of this trigger; this one if there is none.

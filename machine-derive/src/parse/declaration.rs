@@ -42,12 +42,10 @@ impl Declaration {
 
     /// Every transition, with guesses for those that could not be read.
     pub(crate) fn all_transitions(&self) -> impl Iterator<Item = &Transition> {
-        let options = &self.options;
+        let of_several = self.options.from_several.iter().map(|(_, transition)| transition);
         let of_states = self.states.iter();
-        let of_states =
-            of_states.flat_map(|state| state.transitions.iter().chain(&state.unreadable));
-        let of_several = options.from_several.iter().map(|(_, transition)| transition);
-        of_states.chain(of_several).chain(&options.unreadable)
+        let all = of_states.flat_map(|state| state.transitions.iter().chain(&state.unreadable));
+        all.chain(of_several).chain(&self.options.unreadable)
     }
 
     /// True if the enum, a state or a field is deprecated.
