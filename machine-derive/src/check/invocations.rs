@@ -53,10 +53,7 @@ fn outcomes_leave_the_state(
 ) {
     let written = state.written.transitions.iter().chain(&state.written.unreadable);
     let options = &graph.declaration.options;
-    let several = options.from_several.iter().filter(|(names, _)| {
-        let mut names = names.iter();
-        names.any(|name| state.written.is_called(name))
-    });
+    let several = options.from_several.iter().filter(|(names, _)| state.written.is_among(names));
     let several = several.map(|(_, transition)| transition).chain(&options.unreadable);
     let triggers: Vec<&Ident> = written.chain(several).map(|leaving| &leaving.trigger).collect();
     for outcome in &invoke.outcomes {

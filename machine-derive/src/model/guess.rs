@@ -96,9 +96,7 @@ impl<'a> Guess<'a> {
         let mut sources = states.filter(|state| {
             let mut of_several = declaration.options.from_several.iter();
             state.transitions.iter().any(leaves)
-                || of_several.any(|(names, other)| {
-                    leaves(other) && names.iter().any(|name| state.is_called(name))
-                })
+                || of_several.any(|(names, other)| leaves(other) && state.is_among(names))
         });
         let only = sources.next().filter(|_| sources.next().is_none());
         let mut ways = Vec::new();

@@ -80,8 +80,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
             // A state's own declaration overrides that of several.
             let own =
                 state.transitions.iter().any(|own| bare(&own.trigger) == bare(&transition.trigger));
-            let is_left = names.iter().any(|name| state.is_called(name));
-            if is_left && !reported.contains(&index) && !own {
+            if state.is_among(names) && !reported.contains(&index) && !own {
                 let before = errors.len();
                 let group = names.iter().find(|name| state.groups.contains(name));
                 Resolver { graph: &mut graph, errors, from, transition }.resolve(group);

@@ -19,17 +19,6 @@ pub(crate) enum Audience {
     Human,
 }
 
-impl Audience {
-    fn of(name: &Ident) -> Option<Self> {
-        match name.to_string().as_str() {
-            "internal" => Some(Self::Internal),
-            "diagnostic" => Some(Self::Diagnostic),
-            "human" => Some(Self::Human),
-            _ => None,
-        }
-    }
-}
-
 /// The attributes of a state.
 const OF_STATES: [&str; 10] = [
     "initial",
@@ -124,7 +113,12 @@ pub(super) fn take_audience(attributes: &mut Vec<Attribute>, errors: &mut Errors
 }
 
 fn parse_audience(attribute: &Attribute) -> Option<Audience> {
-    Audience::of(&attribute.parse_args().ok()?)
+    match attribute.parse_args::<Ident>().ok()?.to_string().as_str() {
+        "internal" => Some(Audience::Internal),
+        "diagnostic" => Some(Audience::Diagnostic),
+        "human" => Some(Audience::Human),
+        _ => None,
+    }
 }
 
 /// The marks of a payload item, whose attributes are inside another attribute.

@@ -104,9 +104,7 @@ pub(super) fn give(
     let mut are_whole = true;
     for Fields { declared, within, is_whole } in written {
         are_whole &= is_whole & within.iter().all(|names| are_known(names, states, errors));
-        let is_meant = |state: &State| {
-            within.as_ref().is_none_or(|names| names.iter().any(|name| state.is_called(name)))
-        };
+        let is_meant = |state: &State| within.as_ref().is_none_or(|names| state.is_among(names));
         let members = (0..states.len()).filter(|index| is_meant(&states[*index]));
         let members: Vec<usize> = members.collect();
         for field in declared {

@@ -118,6 +118,11 @@ impl State {
         self.name == *name || self.groups.contains(name)
     }
 
+    /// True if the state or one of its groups has one of these names.
+    pub(crate) fn is_among(&self, names: &[Ident]) -> bool {
+        names.iter().any(|name| self.is_called(name))
+    }
+
     /// True if an attribute may change how its data are written.
     pub(crate) fn converts(&self) -> bool {
         serde::converts(&self.others)
