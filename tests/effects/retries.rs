@@ -15,7 +15,7 @@ on_file! {
     between_two_calls_it_is_not_interrupted,
 }
 
-/// The delays of `ReadBackoff`, but short.
+/// Short ones.
 fn delays() -> IntoIter<Duration, 3> {
     [1, 2, 3].map(Duration::from_millis).into_iter()
 }

@@ -1,18 +1,13 @@
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{iter, sync::Arc, time::Duration};
 
-use backon::{BackoffBuilder, Retryable};
 use tracing::field::display;
 
 use crate::{
     actor::ToolNode,
     actor::who::who,
-    clock::Clock,
     contract::{
-        Attempt, CallHandle, Callable, Evidence, Execution, Perform, Permit, Planned, Progress,
-        Repeatable, Settled, Unsettled, append, execution::Running,
+        Attempt, Callable, Evidence, Execution, Perform, Permit, Planned, Progress, Repeatable,
+        Settled, Unsettled, append, execution::Running,
     },
     effects::{begin::Begun, error::EffectError, spans},
     future::BoxFuture,
@@ -87,16 +82,7 @@ impl Store {
         service: impl Perform<T> + 'static,
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
-        let planned = planned.into();
-        Box::pin(async move {
-            let (span, service) = spans::call(planned.execution(), false, service);
-            let performed = async {
-                let (running, permit) = self.begun(planned, &service, by).await?;
-                let outcome = permit.call(service).await;
-                self.end(running, outcome, by).await
-            };
-            spans::record_call(span, performed).await
-        })
+        self.performed(planned.into(), service, iter::empty(), by)
     }
 
     async fn begun<T: Callable>(
@@ -118,7 +104,7 @@ impl Store {
 
     /// Like [`perform`](Self::perform), with retries, for a tool that needs no permit: if the
     /// service gives no receipt, it is called again after each of these delays. See
-    /// [`ReadBackoff`].
+    /// [`READ_DELAYS`].
     ///
     /// # Errors
     ///
@@ -127,16 +113,25 @@ impl Store {
         &'a self,
         planned: impl Into<Planned<T>>,
         service: impl Perform<T> + 'static,
-        delays: impl BackoffBuilder + 'a,
+        delays: impl IntoIterator<Item = Duration, IntoIter: Send + 'a>,
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
-        let planned = planned.into();
+        self.performed(planned.into(), service, delays.into_iter(), by)
+    }
+
+    /// Calls again after each of these delays, if the contract says that this does no harm.
+    pub(crate) fn performed<'a, T: Callable>(
+        &'a self,
+        planned: Planned<T>,
+        service: impl Perform<T> + 'static,
+        delays: impl Iterator<Item = Duration> + Send + 'a,
+        by: &'a ToolNode,
+    ) -> Performing<'a, T> {
         Box::pin(async move {
             let (span, service) = spans::call(planned.execution(), false, service);
             let performed = async {
                 let (running, permit) = self.begun(planned, &service, by).await?;
                 let outcome = if running.context().is_irreversible() {
-                    // A hint raised the risk of this call.
                     permit.call(service).await
                 } else {
                     self.repeatedly(&running, permit, Arc::new(service), delays).await
@@ -151,58 +146,32 @@ impl Store {
     async fn repeatedly<T: Callable>(
         &self,
         running: &Execution<Running>,
-        permit: Permit<T>,
+        mut permit: Permit<T>,
         service: Arc<impl Perform<T> + 'static>,
-        delays: impl BackoffBuilder,
+        mut delays: impl Iterator<Item = Duration> + Send,
     ) -> Unsettled {
+        let (id, contract) = (running.id(), running.context());
         // Between two calls it is alive, too.
         let handle = permit.handle();
-        let mut first = Some(permit);
-        let call = || {
-            let another = || Self::another::<T>(running, handle.clone());
-            let permit = first.take().map_or_else(another, Ok);
-            let service = Arc::clone(&service);
-            async move {
-                let outcome = match permit {
-                    Ok(permit) => permit.call(service).await,
-                    Err(outcome) => *outcome,
-                };
-                match outcome.evidence() {
-                    Evidence::Applied(_) => Ok(outcome),
-                    Evidence::NotApplied(_) | Evidence::Unknown(_) => Err(outcome),
-                }
+        let mut attempt = 0;
+        loop {
+            let outcome = permit.call(Arc::clone(&service)).await;
+            if let Evidence::Applied(_) = outcome.evidence() {
+                return outcome;
             }
-        };
-        let (id, mut attempt) = (display(running.id()), 0);
-        let notify = |outcome: &Unsettled, delay: Duration| {
+            let (Some(delay), Ok(arguments)) = (delays.next(), contract.arguments_to_run::<T>())
+            else {
+                return outcome;
+            };
             attempt += 1;
             let evidence = spans::class_of(outcome.evidence());
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            telemetry::CallRetried { id: id.clone(), attempt, evidence, delay_ms }.emit();
-        };
-        let sleeper = Sleeper(Arc::clone(&self.inner.clock));
-        match call.retry(delays).sleep(sleeper).notify(notify).await {
-            Ok(outcome) | Err(outcome) => outcome,
+            telemetry::CallRetried { id: display(id), attempt, evidence, delay_ms }.emit();
+            drop(outcome);
+            self.inner.clock.sleep(delay).await;
+            let again = Attempt::new(arguments, id, contract);
+            permit = Permit::new(again, None, contract.timeout(), None, handle.clone());
         }
-    }
-
-    /// Another permit for the same idempotent execution.
-    fn another<T: Callable>(
-        running: &Execution<Running>,
-        handle: CallHandle,
-    ) -> Result<Permit<T>, Box<Unsettled>> {
-        let contract = running.context();
-        let arguments = match contract.arguments_to_run() {
-            Ok(arguments) => arguments,
-            Err(error) => {
-                let evidence = Evidence::NotApplied(error.to_string().into());
-                let (accepted, late) = (None, Mutex::default());
-                let refused = Unsettled { evidence, accepted, late, handle, _open: None };
-                return Err(Box::new(refused));
-            }
-        };
-        let attempt = Attempt::new(arguments, running.id(), contract);
-        Ok(Permit::new(attempt, None, contract.timeout(), None, handle))
     }
 
     /// Runs an idempotent call again whose worker ended, or whose timeout has passed. The old
@@ -218,13 +187,21 @@ impl Store {
         service: impl Perform<T> + 'static,
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
-        Box::pin(async move {
-            let (span, service) = spans::call(&running, true, service);
-            spans::record_call(span, self.performed_again(running, service, by)).await
-        })
+        Box::pin(self.performed_again(running, service, by))
     }
 
-    async fn performed_again<T: Repeatable>(
+    /// The contract says whether that does no harm.
+    pub(crate) async fn performed_again<T: Callable>(
+        &self,
+        running: Execution<Running>,
+        service: impl Perform<T> + 'static,
+        by: &ToolNode,
+    ) -> Result<Settled, PerformError<T>> {
+        let (span, service) = spans::call(&running, true, service);
+        spans::record_call(span, self.again(running, service, by)).await
+    }
+
+    async fn again<T: Callable>(
         &self,
         mut running: Execution<Running>,
         service: impl Perform<T> + 'static,
@@ -328,32 +305,6 @@ impl<T: Callable> PerformError<T> {
     }
 }
 
-/// The delays between the calls of a read: 200 ms, 500 ms and 1 s.
-///
-/// ```
-/// use backon::BackoffBuilder;
-/// use machine::effects::ReadBackoff;
-///
-/// assert_eq!(ReadBackoff.build().count(), 3);
-/// ```
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ReadBackoff;
-
-impl BackoffBuilder for ReadBackoff {
-    type Backoff = std::array::IntoIter<Duration, 3>;
-
-    fn build(self) -> Self::Backoff {
-        [200, 500, 1000].map(Duration::from_millis).into_iter()
-    }
-}
-
-/// Delays by the clock of a store.
-struct Sleeper(Arc<dyn Clock>);
-
-impl backon::Sleeper for Sleeper {
-    type Sleep = BoxFuture<'static, ()>;
-
-    fn sleep(&self, time: Duration) -> Self::Sleep {
-        self.0.sleep(time)
-    }
-}
+/// The delays between the calls of a read.
+pub const READ_DELAYS: [Duration; 3] =
+    [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];

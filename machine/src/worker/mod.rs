@@ -44,6 +44,5 @@ pub use handler::{Driven, Failure, Handled, Handler, Next, SelfDriven};
 pub use own_calls::{OwnCall, OwnCalls, OwnCallsError};
 pub use stopping::Stopping;
 pub use task::Task;
-pub use tools::Runs;
 pub use until::Running;
 pub use worker::Worker;

@@ -8,11 +8,10 @@ use super::{Failure, handler::UnsupportedHere};
 use crate::{
     actor::ToolNode,
     contract::{
-        Action, AnswersLater, Callable, Execution, Idempotent, InDoubt, InvalidContract,
-        Irreversible, Perform, Planned, Sealed, Settled, Tool, TypedTool,
+        Callable, Execution, InDoubt, InvalidContract, Perform, Planned, Settled, TypedTool,
         execution::{Pending, Running},
     },
-    effects::{PerformError, ReadBackoff, error::EffectError},
+    effects::{PerformError, READ_DELAYS, error::EffectError},
     future::BoxFuture,
     store::{CommitError, Store, Unavailable},
     telemetry,
@@ -77,74 +76,12 @@ pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<
     Ok(())
 }
 
-/// The way in which a worker calls tools that have this effect.
-pub trait Runs<T: Callable>: Sealed {
-    #[doc(hidden)]
-    fn __perform<'a, S: Perform<T> + 'static>(
-        store: &'a Store,
-        planned: Planned<T>,
-        service: Arc<S>,
-        by: &'a ToolNode,
-    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
-        store.perform(planned, service, by)
-    }
-
-    /// `None` if it is not called again.
-    #[doc(hidden)]
-    #[must_use]
-    fn __again<'a, S: Perform<T> + 'static>(
-        _: &'a Store,
-        _: Execution<Running>,
-        _: Arc<S>,
-        _: &'a ToolNode,
-    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
-        Box::pin(async { None })
-    }
-}
-
-impl Sealed for AtRunTime {}
-
-impl<T: Tool<Effect = Irreversible>> Runs<T> for Irreversible {}
-
-impl<T: Tool<Effect = AnswersLater>> Runs<T> for AnswersLater {}
-
-macro_rules! repeatable {
-    ($effect:ty, [$($bound:tt)*], $tool:ty) => {
-        impl<$($bound)*> Runs<$tool> for $effect {
-            fn __perform<'a, S: Perform<$tool> + 'static>(
-                store: &'a Store,
-                planned: Planned<$tool>,
-                service: Arc<S>,
-                by: &'a ToolNode,
-            ) -> BoxFuture<'a, Result<Settled, PerformError<$tool>>> {
-                store.perform_with_retries(planned, service, ReadBackoff, by)
-            }
-
-            fn __again<'a, S: Perform<$tool> + 'static>(
-                store: &'a Store,
-                running: Execution<Running>,
-                service: Arc<S>,
-                by: &'a ToolNode,
-            ) -> BoxFuture<'a, Option<Result<Settled, PerformError<$tool>>>> {
-                Box::pin(async move { Some(store.perform_again(running, service, by).await) })
-            }
-        }
-    };
-}
-
-repeatable!(Idempotent, [T: Tool<Effect = Idempotent>], T);
-repeatable!(AtRunTime, [], Action);
-
-/// The effect of tools that are known at run time only: their contracts say it.
-#[derive(Debug)]
-pub(super) enum AtRunTime {}
-
-pub(super) struct Tooled<T, E, S> {
+pub(super) struct Tooled<T, S> {
     service: Arc<S>,
-    tool: PhantomData<fn() -> (T, E)>,
+    tool: PhantomData<fn() -> T>,
 }
 
-impl<T, E, S> Tooled<T, E, S> {
+impl<T, S> Tooled<T, S> {
     pub(super) fn new(service: S) -> Self {
         Self { service: Arc::new(service), tool: PhantomData }
     }
@@ -189,7 +126,7 @@ fn not_run(reason: InvalidContract) -> Failure {
     }
 }
 
-impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tooled<T, E, S> {
+impl<T: Callable, S: Perform<T> + 'static> Runner for Tooled<T, S> {
     fn irreversible(&self) -> Option<String> {
         T::__tool().and_then(TypedTool::irreversible)
     }
@@ -206,7 +143,8 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
     ) -> BoxFuture<'a, Result<Began, Failure>> {
         Box::pin(async move {
             let planned = Planned::<T>::of(pending).map_err(|refused| not_run(refused.reason))?;
-            let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
+            let service = Arc::clone(&self.service);
+            let performed = store.performed(planned, service, READ_DELAYS.into_iter(), by).await;
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Began::Settled(settled)),
                 Err(PerformError::NotSettled { source: EffectError::Fenced { .. }, .. }) => {
@@ -227,10 +165,8 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Option<Settled>, Failure>> {
         Box::pin(async move {
-            let performed = E::__again(store, running, Arc::clone(&self.service), by).await;
-            let Some(performed) = performed else {
-                return Err("its contract is idempotent, but its tool is not".into());
-            };
+            let service = Arc::clone(&self.service);
+            let performed = store.performed_again::<T>(running, service, by).await;
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Some(settled)),
                 Err(PerformError::NotResumed {

@@ -19,7 +19,7 @@ use super::{
     serve::{AnyHandler, Loop},
     settings::Settings,
     shared::{Hook, OnError, OnStop, Shared},
-    tools::{AtRunTime, Runs, Tooled},
+    tools::Tooled,
     until::{Over, Running, Stop, Until},
 };
 use crate::{
@@ -191,12 +191,9 @@ impl Worker {
     /// tool becomes one in the store, and its keys are compared with those of earlier attempts; see
     /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the
     /// tool; see [`check`](Self::check).
-    pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self
-    where
-        T::Effect: Runs<T>,
-    {
+    pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self {
         let name = format!("{}.{}", T::SERVICE, T::METHOD);
-        self.executions.tools.insert(name, Arc::new(Tooled::<T, T::Effect, _>::new(service)));
+        self.executions.tools.insert(name, Arc::new(Tooled::<T, _>::new(service)));
         self.declared.tool(named_tool::<T>());
         self
     }
@@ -209,7 +206,7 @@ impl Worker {
         let checking = Arc::clone(&service);
         let check = move |contract: &Contract| Perform::<Action>::check_call(&*checking, contract);
         self.declared.others = Some(run_time_tools(check));
-        self.executions.others = Some(Arc::new(Tooled::<Action, AtRunTime, _>::new(service)));
+        self.executions.others = Some(Arc::new(Tooled::<Action, _>::new(service)));
         self
     }
 

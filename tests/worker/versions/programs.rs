@@ -5,10 +5,7 @@ use std::{
     marker::PhantomData,
 };
 
-use machine::{
-    contract::{Action, EffectType, Gate},
-    worker::Runs,
-};
+use machine::contract::{Action, EffectType, Gate};
 use serde::{Deserializer, Serializer, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -346,6 +343,6 @@ fn ask<V: Version, E: EffectType>(arguments: &Value) -> Option<(Gate, Planned<Ac
     Some((gate, call.into_execution().into()))
 }
 
-fn work<V: Version, E: EffectType + Runs<Pay<V, E>>>(store: &Store, bank: Bank) -> Worker {
+fn work<V: Version, E: EffectType>(store: &Store, bank: Bank) -> Worker {
     worker(store).tool::<Pay<V, E>>(bank)
 }

@@ -5,7 +5,7 @@ use machine::contract::execution::{Completed, Failed, Running};
 use machine::contract::{
     Contract, Execution, Gate, Irreversible, Perform, Planned, Tool,
 };
-use machine::effects::ReadBackoff;
+use machine::effects::READ_DELAYS;
 use machine::journal::Digest;
 use machine::store::Store;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ async fn retries_of_an_irreversible<P: Perform<SendMail> + 'static>(
     smtp: P,
     by: &ToolNode,
 ) {
-    let _settled = store.perform_with_retries(mail, smtp, ReadBackoff, by).await;
+    let _settled = store.perform_with_retries(mail, smtp, READ_DELAYS, by).await;
 }
 
 // Only an idempotent call runs again after its worker ended.
