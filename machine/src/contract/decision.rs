@@ -11,5 +11,5 @@ pub(crate) struct AnsweredGate {
 /// The answer of a gate, if it has one.
 #[must_use]
 pub fn decision(gate: &AnyExecution) -> Option<Decision> {
-    Progress::of(gate).decision().cloned()
+    Progress::of(gate).decision
 }

@@ -210,7 +210,7 @@ fn in_doubt(waiting: &Execution<Waiting>, extent: Extent, language: Language) ->
         };
         language.say(phrase, &[("question", &asked), ("process", process)])
     };
-    let question = match (progress.receipt(), progress.worker(), &process) {
+    let question = match (&progress.receipt, progress.worker(), &process) {
         (Some(receipt), ..) => {
             language.say(Phrase::InDoubtReceipt, &[("receipt", &receipt), ("question", &asked)])
         }

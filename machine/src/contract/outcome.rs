@@ -201,7 +201,7 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
             let data = failed.state().refusal.as_ref();
             let refusal = data.map(|data| T::__refusal(data, &failed.state().error)).transpose()?;
             let progress = Progress::read(failed);
-            let not_found = progress.is_not_found();
+            let not_found = progress.not_found;
             match (refusal, progress.denied_by) {
                 (Some(answer), _) if not_found => CallError::NotApplied(FoundBy::Service(answer)),
                 (Some(refusal), _) => CallError::Refused(refusal),

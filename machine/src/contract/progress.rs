@@ -26,50 +26,52 @@ pub struct Progress {
     /// The current verdict on the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<SettledAs>,
-    /// A receipt or a person says that the call took effect.
+    /// A receipt or a person says that the call took effect, even if the state says otherwise.
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) applied: bool,
+    pub(crate) applied: bool,
     /// The beginning of a receipt that arrived late.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) receipt: Option<String>,
+    pub(crate) receipt: Option<String>,
     /// The worker itself or the service said, late, that the call did not take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) refused: Option<String>,
+    pub(crate) refused: Option<String>,
     /// When the worker was found to have ended, by the clock of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ended_at: Option<Millis>,
+    pub(crate) ended_at: Option<Millis>,
     /// The known liveness of the worker when the execution was put in doubt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parked: Option<Liveness>,
     /// When the call was found to be cut off, by the clock of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cut_off_at: Option<Millis>,
-    /// The person who said that it did not take effect before that could be known.
+    /// The person who declared that it did not take effect, without proof.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) overridden_by: Option<String>,
+    pub(crate) overridden_by: Option<String>,
     /// The answer of a gate.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_decision")]
-    pub(super) decision: Option<Decision>,
+    pub(crate) decision: Option<Decision>,
     /// The person who answered its question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) answered_by: Option<String>,
-    /// The person who acknowledged that a receipt contradicts its end.
+    pub(crate) answered_by: Option<String>,
+    /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later
+    /// needs another acknowledgement.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) acknowledged_by: Option<String>,
-    /// The person who approved it.
+    pub(crate) acknowledged_by: Option<String>,
+    /// The person who approved it: at its gate, or as a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) approved_by: Option<String>,
+    pub(crate) approved_by: Option<String>,
     /// The person who found that it did not take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) denied_by: Option<String>,
     /// Its service was asked, and said that it did not take effect.
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) not_found: bool,
+    pub(crate) not_found: bool,
     /// It ended without a call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) closed: Option<Closing>,
+    pub(crate) closed: Option<Closing>,
+    /// It has been WAITING.
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) waited: bool,
+    pub(crate) waited: bool,
 }
 
 /// The last permit.
@@ -107,16 +109,6 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Progress {
-    /// What ended it without a call.
-    pub(crate) fn closed(&self) -> Option<&Closing> {
-        self.closed.as_ref()
-    }
-
-    /// A person declined it.
-    pub(crate) fn is_declined(&self) -> bool {
-        matches!(self.closed, Some(Closing::Declined { .. }))
-    }
-
     /// The progress of an execution, including unstored entries.
     pub(crate) fn of(execution: &AnyExecution) -> Self {
         Self::read(execution)
@@ -139,26 +131,6 @@ impl Progress {
     #[cfg(feature = "store")]
     pub(crate) fn part(stored: &serde_json::Value) -> Self {
         Self::deserialize(stored).unwrap_or_default()
-    }
-
-    /// Returns `true` if the execution has waited.
-    pub(crate) fn has_waited(&self) -> bool {
-        self.waited
-    }
-
-    /// The person who approved it: at its gate, or as a retry.
-    pub(crate) fn approved_by(&self) -> Option<&str> {
-        self.approved_by.as_deref()
-    }
-
-    /// The answer of a gate.
-    pub(crate) fn decision(&self) -> Option<&Decision> {
-        self.decision.as_ref()
-    }
-
-    /// The person who answered its question.
-    pub(crate) fn answered_by(&self) -> Option<&str> {
-        self.answered_by.as_deref()
     }
 
     /// It is unknown whether the call took effect, or a receipt waits to be recorded.
@@ -192,37 +164,6 @@ impl Progress {
         self.applied && self.has_ended() && self.status != Status::Completed
     }
 
-    /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later
-    /// needs another acknowledgement.
-    pub(crate) fn acknowledged_by(&self) -> Option<&str> {
-        self.acknowledged_by.as_deref()
-    }
-
-    /// The call took effect, even if the state says otherwise.
-    pub(crate) fn is_applied(&self) -> bool {
-        self.applied
-    }
-
-    /// The beginning of the receipt that arrived late.
-    pub(crate) fn receipt(&self) -> Option<&str> {
-        self.receipt.as_deref()
-    }
-
-    /// The person who declared that it did not take effect, without proof.
-    pub(crate) fn overridden_by(&self) -> Option<&str> {
-        self.overridden_by.as_deref()
-    }
-
-    /// Why the worker or the service said, late, that the call did not take effect.
-    pub(crate) fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
-    }
-
-    /// Its service was asked, and said that it did not take effect.
-    pub(crate) fn is_not_found(&self) -> bool {
-        self.not_found
-    }
-
     /// Returns `true` if the late refusal counts. A service can report it while the call is still
     /// running; then it counts when the call has ended.
     pub(crate) fn is_refused(&self) -> bool {
@@ -247,11 +188,6 @@ impl Progress {
     /// The process that has, or had, the last permit.
     pub(crate) fn process(&self) -> Option<&Process> {
         self.permit.as_ref().map(|permit| &permit.process)
-    }
-
-    /// When the worker was found to have ended.
-    pub(crate) fn ended_at(&self) -> Option<Millis> {
-        self.ended_at
     }
 
     /// The worker and the epoch of the last permit.

@@ -47,7 +47,7 @@ impl Question {
     /// The person who has answered it.
     #[must_use]
     pub fn answered_by(&self) -> Option<String> {
-        Progress::read(&self.0).answered_by().map(str::to_owned)
+        Progress::read(&self.0).answered_by
     }
 
     /// The execution.

@@ -146,13 +146,13 @@ impl Context for Contract {
             closed: progress.closed.is_some(),
             contract: true,
             contradicted: progress.is_contradicted(),
-            acknowledged: progress.acknowledged_by().is_some(),
+            acknowledged: progress.acknowledged_by.is_some(),
             // The worker, which may be alive, or the service, until its limit, can still say what
             // happened.
-            answer_until: (progress.overridden_by().is_some()
-                && !progress.is_applied()
-                && progress.refused().is_none())
-            .then(|| progress.ended_at().unwrap_or(Millis::MAX)),
+            answer_until: (progress.overridden_by.is_some()
+                && !progress.applied
+                && progress.refused.is_none())
+            .then(|| progress.ended_at.unwrap_or(Millis::MAX)),
         }
     }
 }

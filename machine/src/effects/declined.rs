@@ -1,7 +1,7 @@
 //! Actions that a person declined.
 
 use crate::{
-    contract::{AnyExecution, ApprovalRequest, Contract, Decision, Progress},
+    contract::{AnyExecution, ApprovalRequest, Closing, Contract, Decision, Progress},
     effects::error::EffectError,
     id::Id,
     journal::Digest,
@@ -21,7 +21,7 @@ impl Store {
         let declined = call.filter(|call| {
             let contract = call.context();
             let has_key = contract.is_irreversible() && contract.idempotency_key().is_some();
-            has_key && Progress::of(call).is_declined()
+            has_key && matches!(Progress::of(call).closed, Some(Closing::Declined { .. }))
         });
         Ok(declined.map(|call| call.context().action().digest()))
     }
@@ -66,7 +66,7 @@ impl Store {
             let loaded = self.executions(gates.clone()).await.map_err(unread)?;
             for (gate, loaded) in gates.iter().zip(loaded) {
                 let Some(loaded) = LoadError::readable(loaded)? else { continue };
-                let Some(decision) = Progress::of(&loaded).decision().cloned() else { continue };
+                let Some(decision) = Progress::of(&loaded).decision else { continue };
                 // A yes is for this action only, and until it ends; a no is for everything under
                 // the key.
                 let about = loaded.context().approves().map(ApprovalRequest::action);

@@ -109,7 +109,7 @@ impl Store {
         Ok(Done {
             at: Some(at),
             actor: past.last_actor.as_deref().map(category),
-            approved_by: Progress::of(&execution).approved_by().map(str::to_owned),
+            approved_by: Progress::of(&execution).approved_by,
             // If the clock went back, it was just now.
             ago_ms: u64::try_from(self.now().saturating_sub(at)).unwrap_or(0),
             ..unknown

@@ -248,7 +248,7 @@ impl Store {
 
     /// The refusal that came late. The summary has the beginning of its text only.
     pub(super) async fn late_refusal(&self, id: Id, progress: &Progress) -> Option<Refusal> {
-        let known = progress.refused()?;
+        let known = progress.refused.as_deref()?;
         let evidence = self.evidence_of(id).await.unwrap_or_default();
         let refusal = evidence.into_iter().find_map(|(_, evidence)| match evidence {
             Evidence::NotApplied(refusal) => Some(refusal),
@@ -268,15 +268,14 @@ impl Store {
         let fact = |evidence| {
             (who(&GraphRunner::STORE), CallFact::Evidence { epoch, evidence, late: false })
         };
-        if progress.is_applied() {
+        if progress.applied {
             let evidence = self.evidence_of(id).await.unwrap_or_default();
             let receipt = evidence.into_iter().find_map(|(_, evidence)| match evidence {
                 Evidence::Applied(receipt) => Some(receipt),
                 _ => None,
             });
             // The summary has the beginning only.
-            let receipt =
-                receipt.unwrap_or_else(|| progress.receipt().unwrap_or_default().to_owned());
+            let receipt = receipt.or_else(|| progress.receipt.clone()).unwrap_or_default();
             let fact = fact(Evidence::Applied(receipt.clone()));
             let done = self.settle_doubt(doubt, fact, None, |doubt| doubt.applied(receipt)).await?;
             return Ok(Ok(done.into()));
@@ -310,7 +309,7 @@ impl Store {
         &self,
         mut doubt: InDoubt,
     ) -> Result<(InDoubt, Liveness), Refused<InDoubt, EffectError>> {
-        if doubt.progress().ended_at().is_some() {
+        if doubt.progress().ended_at.is_some() {
             return Ok((doubt, Liveness::Ended));
         }
         let id = doubt.execution().id();

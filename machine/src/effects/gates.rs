@@ -24,7 +24,7 @@ use crate::{
 
 /// Why an execution is not a gate that waits for its answer.
 fn answered(id: Id, other: &AnyExecution) -> StateError {
-    if let Some(Decision { approved, by, at, .. }) = Progress::of(other).decision().cloned() {
+    if let Some(Decision { approved, by, at, .. }) = Progress::of(other).decision {
         return StateError::AlreadyDecided { id, approved, by, at };
     }
     let label = &other.status().definition().label;

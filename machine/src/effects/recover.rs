@@ -87,7 +87,7 @@ impl Store {
             };
             match self.take_over(candidate.by).await? {
                 Ok(UnansweredCall::InDoubt(doubt)) => {
-                    if doubt.progress().ended_at().is_none() {
+                    if doubt.progress().ended_at.is_none() {
                         unobserved.extend(candidate.worker.clone());
                     }
                     recovered.in_doubt.push(doubt);
@@ -150,7 +150,7 @@ impl Store {
                 Err(error) => return Ok(Err(error)),
             };
             // Evidence that came although the future of the call was gone.
-            let is_answered = progress.is_applied() || progress.is_refused();
+            let is_answered = progress.applied || progress.is_refused();
             if liveness == Liveness::Alive && !overdue && !is_answered {
                 return Ok(Ok(UnansweredCall::Running));
             }

@@ -149,8 +149,8 @@ impl Store {
                 return Ok(Reported::Known(current));
             }
             let is_first = match &evidence {
-                Evidence::Applied(_) => !progress.is_applied(),
-                _ => progress.refused().is_none(),
+                Evidence::Applied(_) => !progress.applied,
+                _ => progress.refused.is_none(),
             };
             if known.len() >= MAX_EVIDENCE && !is_first {
                 return Err(ReportError::TooMany { id });

@@ -99,7 +99,7 @@ impl Store {
                     status if !status.definition().terminal => {
                         return Ok(Some(NotRetried::Open(other.id())));
                     }
-                    status if status == Status::Completed || Progress::of(other).is_applied() => {
+                    status if status == Status::Completed || Progress::of(other).applied => {
                         found = Some(NotRetried::Applied(other.id()));
                     }
                     Status::Failed if other.id() > id => {

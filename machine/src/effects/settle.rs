@@ -115,7 +115,7 @@ impl Store {
             let (at, progress) = (self.now(), Progress::of(&current));
             let liveness = call.liveness_after_answer();
             match liveness {
-                Liveness::Ended if progress.ended_at().is_none() => {
+                Liveness::Ended if progress.ended_at.is_none() => {
                     append(&mut current, by, CallFact::WorkerEnded { at });
                 }
                 Liveness::CutOff if progress.worker() != Liveness::CutOff => {

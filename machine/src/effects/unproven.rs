@@ -39,13 +39,13 @@ impl Store {
         known_at: Millis,
     ) -> Result<InDoubt, Refused<InDoubt, EffectError>> {
         let id = doubt.execution().id();
-        if doubt.progress().is_applied() || doubt.progress().is_refused() {
+        if doubt.progress().applied || doubt.progress().is_refused() {
             return Ok(doubt);
         }
         if let Err(error) = self.write_answers(id).await {
             return Err(Refused::new(doubt, error));
         }
-        let ended_at = doubt.progress().ended_at().unwrap_or(known_at);
+        let ended_at = doubt.progress().ended_at.unwrap_or(known_at);
         let (doubt, liveness) = self.observe(doubt).await?;
         // If the end was observed just now, the call had not settled before.
         let settling_time = doubt.execution().context().settling_time();
@@ -78,11 +78,11 @@ impl Store {
         doubt: &Execution<Waiting>,
     ) -> Result<Option<Unproven>, StateError> {
         let progress = Progress::read(doubt);
-        if progress.is_applied() || progress.is_refused() {
+        if progress.applied || progress.is_refused() {
             return Ok(None);
         }
         let now = self.now();
-        let Some(ended_at) = progress.ended_at() else {
+        let Some(ended_at) = progress.ended_at else {
             let liveness = self.liveness(doubt).await?;
             return Ok(Unproven::of(liveness, now, now));
         };

@@ -78,7 +78,7 @@ impl Observer {
                         continue;
                     }
                 };
-                let is_seen = || Progress::of(&execution).acknowledged_by().is_some();
+                let is_seen = || Progress::of(&execution).acknowledged_by.is_some();
                 let (reason, ends_at) = match (Label::of(&execution), suspects[id]) {
                     (Label::Contradicted, _) if !is_seen() => (ConcernReason::Contradicted, None),
                     (Label::InDoubt, _) => (ConcernReason::InDoubt, None),

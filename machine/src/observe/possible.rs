@@ -78,7 +78,7 @@ impl Observer {
                 }
                 next
             }
-            Label::Contradicted if Progress::of(execution).acknowledged_by().is_none() => {
+            Label::Contradicted if Progress::of(execution).acknowledged_by.is_none() => {
                 vec![NextStep::Acknowledge { id }]
             }
             Label::Waiting if contract.approves().is_some() => {

@@ -126,10 +126,10 @@ impl<'a> Operator<'a> {
         let checked = self.is_execution("acknowledge", id).await;
         self.checked("acknowledge", &[id], "", checked).await?;
         let contradicted = self.store.load::<AnyExecution>(id).await?;
-        if let Some(by) = Progress::of(&contradicted).acknowledged_by() {
+        if let Some(by) = Progress::of(&contradicted).acknowledged_by {
             let error = Error::refused(format!(
                 "{} has already acknowledged that {id} is contradicted; see `show {id}`",
-                OneLine(by)
+                OneLine(&by)
             ));
             return self.checked("acknowledge", &[id], "", Err(error)).await;
         }

@@ -107,9 +107,9 @@ impl ConsequenceView {
             waits_for: progress
                 .awaits_report()
                 .then(|| language.text(Phrase::AwaitsReport).to_owned()),
-            has_side_effects: contract.is_irreversible() && progress.is_applied(),
-            was_suspended: progress.has_waited(),
-            human_confirmed: progress.approved_by().is_some(),
+            has_side_effects: contract.is_irreversible() && progress.applied,
+            was_suspended: progress.waited,
+            human_confirmed: progress.approved_by.is_some(),
             is_still_pending: !has_ended,
             total_duration_ms: has_ended
                 .then(|| millis_between(summary.created_at, summary.entered_at)),
@@ -139,16 +139,16 @@ pub(super) fn outcome(
         AnyExecution::Rejected(done) => (None, Some(done.state().reason.clone())),
         AnyExecution::Cancelled(done) => {
             let reason = &done.state().reason;
-            let ended = progress.closed().map(|cause| never_called(cause, reason, language));
+            let ended = progress.closed.as_ref().map(|cause| never_called(cause, reason, language));
             (None, Some(ended.unwrap_or_else(|| said(reason))))
         }
     };
     let say = |phrase, name, value: &str| Some(language.say(phrase, &[(name, &value)]));
     let arrived = language.text(Phrase::ReceiptArrived);
-    let receipt = progress.receipt().unwrap_or(arrived);
+    let receipt = progress.receipt.as_deref().unwrap_or(arrived);
     let ended = error.as_deref().unwrap_or_default();
     if progress.is_in_doubt() {
-        if progress.is_applied() {
+        if progress.applied {
             return (say(Phrase::TookPlace, "receipt", receipt), None);
         }
         return (None, Some(language.text(Phrase::Unknown).to_owned()));
@@ -163,15 +163,15 @@ pub(super) fn outcome(
         let ended = result.or(error).unwrap_or_default();
         return (None, say(Phrase::Unconfirmed, "text", &ended));
     }
-    match (execution, progress.refused()) {
+    match (execution, &progress.refused) {
         (AnyExecution::Completed(_), Some(refused)) => {
             let refused = say(Phrase::WorkerDenies, "reason", refused);
             (result, refused)
         }
-        (_, None) if progress.overridden_by().is_some() => {
+        (_, None) if progress.overridden_by.is_some() => {
             (None, say(Phrase::Overridden, "reason", ended))
         }
-        (_, None) if progress.is_not_found() => (None, say(Phrase::NotFound, "reason", ended)),
+        (_, None) if progress.not_found => (None, say(Phrase::NotFound, "reason", ended)),
         _ => (result, error),
     }
 }

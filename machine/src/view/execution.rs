@@ -152,8 +152,8 @@ impl<A: Audience> ExecutionSnapshot<A> {
             }
             _ => None,
         };
-        let answered_by = progress.decision().map(|decision| &*decision.by);
-        let answered_by = answered_by.or(progress.answered_by());
+        let answered_by = progress.decision.as_ref().map(|decision| &decision.by);
+        let answered_by = answered_by.or(progress.answered_by.as_ref());
         let actor = summary.last_actor.as_deref();
         let category = |kind| execution.definition().category(kind);
         Self {
@@ -170,11 +170,11 @@ impl<A: Audience> ExecutionSnapshot<A> {
             is_stable: state.stable || state.terminal,
             is_resumable: label == Label::Waiting && !progress.awaits_report(),
             has_side_effects: contract.is_irreversible(),
-            took_effect: contract.is_irreversible() && progress.is_applied(),
+            took_effect: contract.is_irreversible() && progress.applied,
             irreversible: contract.is_irreversible(),
             release: Release::of(execution),
-            human_confirmed: progress.approved_by().is_some(),
-            acknowledged: progress.acknowledged_by().is_some(),
+            human_confirmed: progress.approved_by.is_some(),
+            acknowledged: progress.acknowledged_by.is_some(),
             question,
             waits_for_service: progress.awaits_report(),
             answer_by: summary
@@ -188,8 +188,8 @@ impl<A: Audience> ExecutionSnapshot<A> {
             last_trigger: summary.last_trigger.as_deref().map(str::to_owned),
             last_actor_category: actor.map(category),
             last_actor: A::__diagnostic(|| actor.map(str::to_owned)),
-            approved_by: progress.approved_by().map(str::to_owned),
-            answered_by: answered_by.map(str::to_owned),
+            approved_by: progress.approved_by.clone(),
+            answered_by: answered_by.cloned(),
             idempotency_key: A::__diagnostic(|| {
                 contract.idempotency_key().map(|key| key.as_str().to_owned())
             }),

@@ -198,7 +198,7 @@ impl Executions {
             }
         };
         let progress = doubt.progress();
-        let Some(ended_at) = progress.ended_at() else {
+        let Some(ended_at) = progress.ended_at else {
             // "Applied" counts at any time.
             if let (Ok(runner), true) = (self.runner(doubt.execution()), self.may_ask(id, store)) {
                 let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
@@ -270,5 +270,5 @@ fn ended_by(gate: &AnyExecution) -> Closing {
     let past = gate.journal().past();
     let trigger = past.last_trigger.as_deref();
     let progress = Progress::of(gate);
-    Closing::of_gate(progress.decision(), reason, trigger)
+    Closing::of_gate(progress.decision.as_ref(), reason, trigger)
 }
