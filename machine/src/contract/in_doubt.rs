@@ -31,7 +31,7 @@ impl InDoubt {
     /// unchanged.
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
-            AnyExecution::Waiting(waiting) if Progress::read(&waiting).is_in_doubt() => {
+            AnyExecution::Waiting(waiting) if Progress::of(&waiting).is_in_doubt() => {
                 Ok(Self(waiting))
             }
             other => Err(other),
@@ -65,7 +65,7 @@ impl InDoubt {
         append(&mut waiting, who(by), CallFact::Evidence { epoch, evidence, late: false });
         // The call itself had ended when it was accepted. The service may carry it out until its
         // limit, also if the doubt begins earlier.
-        let limit = Progress::read(&waiting).report_by().unwrap_or(at);
+        let limit = Progress::of(&waiting).report_by().unwrap_or(at);
         append(
             &mut waiting,
             who(by),
@@ -104,7 +104,7 @@ impl InDoubt {
 
     /// The known progress of the call.
     pub(crate) fn progress(&self) -> Progress {
-        Progress::read(&self.0)
+        Progress::of(&self.0)
     }
 
     /// A copy to move and commit.
@@ -161,7 +161,7 @@ pub(crate) fn record<A: Actor>(
 
 /// The reason that an execution waits, as a question to a person. Invisible characters are escaped.
 pub(crate) fn waits_for(waiting: &Execution<Waiting>, language: Language) -> String {
-    if Progress::read(waiting).is_in_doubt() {
+    if Progress::of(waiting).is_in_doubt() {
         return in_doubt(waiting, Extent::Short, language);
     }
     if waiting.context().approves().is_some() {
@@ -180,7 +180,7 @@ fn did_it(summary: &str, reason: &str, language: Language) -> String {
 
 /// The stored question in a language: the library's text around the reason is translated.
 fn question_text(waiting: &Execution<Waiting>, language: Language) -> String {
-    if Progress::read(waiting).report_by().is_some() {
+    if Progress::of(waiting).report_by().is_some() {
         let summary = waiting.context().summary_in(language);
         return did_it(&summary, language.text(Phrase::NotReported), language);
     }
@@ -201,7 +201,7 @@ fn question_text(waiting: &Execution<Waiting>, language: Language) -> String {
 }
 
 fn in_doubt(waiting: &Execution<Waiting>, extent: Extent, language: Language) -> String {
-    let (asked, progress) = (question_text(waiting, language), Progress::read(waiting));
+    let (asked, progress) = (question_text(waiting, language), Progress::of(waiting));
     let process = progress.process().map(|process| process.say(language));
     let say = |phrase: Phrase| {
         let process: &dyn std::fmt::Display = match &process {

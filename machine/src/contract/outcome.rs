@@ -200,7 +200,7 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
             let reason = || failed.state().error.clone();
             let data = failed.state().refusal.as_ref();
             let refusal = data.map(|data| T::__refusal(data, &failed.state().error)).transpose()?;
-            let progress = Progress::read(failed);
+            let progress = Progress::of(failed);
             let not_found = progress.not_found;
             match (refusal, progress.denied_by) {
                 (Some(answer), _) if not_found => CallError::NotApplied(FoundBy::Service(answer)),
@@ -215,7 +215,7 @@ pub fn outcome<T: Callable>(call: &AnyExecution) -> serde_json::Result<Option<Ou
         AnyExecution::Rejected(rejected) => CallError::Invalid(rejected.state().reason.clone()),
         AnyExecution::Cancelled(cancelled) => {
             let reason = || cancelled.state().reason.clone();
-            match Progress::read(cancelled).closed {
+            match Progress::of(cancelled).closed {
                 Some(Closing::Declined { by, reason }) => CallError::Declined { by, reason },
                 Some(Closing::Expired) => CallError::Expired,
                 Some(Closing::AlreadyDone { by }) => CallError::AlreadyDone { by },

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{AnyExecution, Closing, Decision, Liveness, Process, execution::Status};
+use super::{Closing, Decision, Liveness, Process, execution::Status};
 use crate::{
     clock::Millis,
     journal::Digest,
@@ -16,7 +16,7 @@ pub struct Progress {
     /// The current state.
     pub(super) status: Status,
     /// It took its key.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) held: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) permit: Option<PermitRecord>,
@@ -27,7 +27,7 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<SettledAs>,
     /// A receipt or a person says that the call took effect, even if the state says otherwise.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) applied: bool,
     /// The beginning of a receipt that arrived late.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,13 +64,13 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) denied_by: Option<String>,
     /// Its service was asked, and said that it did not take effect.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) not_found: bool,
     /// It ended without a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) closed: Option<Closing>,
     /// It has been WAITING.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) waited: bool,
 }
 
@@ -103,19 +103,9 @@ pub(super) enum SettledAs {
 /// The longest part of a text that the summary keeps, in characters.
 pub(super) const LONGEST: usize = 200;
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
 impl Progress {
     /// The progress of an execution, including unstored entries.
-    pub(crate) fn of(execution: &AnyExecution) -> Self {
-        Self::read(execution)
-    }
-
-    /// The progress of an execution in a known state.
-    pub(crate) fn read(execution: &dyn Durable) -> Self {
+    pub(crate) fn of(execution: &dyn Durable) -> Self {
         let journal = execution.journal();
         let committed = &journal.stored().summary.context;
         if journal.uncommitted().is_empty() {

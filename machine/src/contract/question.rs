@@ -47,7 +47,7 @@ impl Question {
     /// The person who has answered it.
     #[must_use]
     pub fn answered_by(&self) -> Option<String> {
-        Progress::read(&self.0).answered_by
+        Progress::of(&self.0).answered_by
     }
 
     /// The execution.
@@ -77,6 +77,6 @@ impl Question {
 }
 
 fn is_question(waiting: &Execution<Waiting>) -> bool {
-    let progress = Progress::read(waiting);
+    let progress = Progress::of(waiting);
     !progress.is_in_doubt() && !progress.awaits_report()
 }

@@ -58,7 +58,7 @@ impl Store {
                     let liveness = self.liveness(&running).await?;
                     self.park(running, &reason, liveness, by)
                 }
-                AnyExecution::Waiting(waiting) if Progress::read(&waiting).awaits_report() => {
+                AnyExecution::Waiting(waiting) if Progress::of(&waiting).awaits_report() => {
                     self.unreported(waiting, &reason, by)
                 }
                 other => {
@@ -355,7 +355,7 @@ impl Store {
         &self,
         execution: &dyn Durable,
     ) -> impl Future<Output = Result<Liveness, StateError>> + Send + use<> {
-        let progress = crate::contract::Progress::read(execution);
+        let progress = crate::contract::Progress::of(execution);
         let name = progress.permit().map(|(name, _)| name.to_owned());
         let (store, id) = (self.clone(), execution.journal().id());
         async move {

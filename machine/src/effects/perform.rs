@@ -209,11 +209,11 @@ impl Store {
     ) -> Result<Settled, PerformError<T>> {
         let id = running.id();
         let not_resumed = |source: EffectError| PerformError::NotResumed { source };
-        if running.context().is_irreversible() || Progress::read(&running).permit().is_none() {
+        if running.context().is_irreversible() || Progress::of(&running).permit().is_none() {
             return Err(not_resumed(EffectError::NotInterrupted { id }));
         }
         match self.liveness(&running).await {
-            Ok(Liveness::Alive) if !self.is_overdue(&Progress::read(&running)) => {
+            Ok(Liveness::Alive) if !self.is_overdue(&Progress::of(&running)) => {
                 return Err(not_resumed(EffectError::NotInterrupted { id }));
             }
             Ok(_) => {}

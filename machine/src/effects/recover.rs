@@ -119,8 +119,8 @@ impl Store {
             let running = match self.load::<AnyExecution>(id).await {
                 Ok(AnyExecution::Running(running)) => running,
                 // Parked before, or settled in the meantime.
-                Ok(AnyExecution::Waiting(waiting)) if Progress::read(&waiting).awaits_report() => {
-                    if !self.is_overdue(&Progress::read(&waiting)) {
+                Ok(AnyExecution::Waiting(waiting)) if Progress::of(&waiting).awaits_report() => {
+                    if !self.is_overdue(&Progress::of(&waiting)) {
                         return Ok(Ok(UnansweredCall::Other));
                     }
                     let reason = "its service accepted it but did not report in time";
@@ -142,7 +142,7 @@ impl Store {
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => return Ok(Err(error.into())),
             };
-            let progress = Progress::read(&running);
+            let progress = Progress::of(&running);
             let overdue = self.is_overdue(&progress);
             let liveness = match self.liveness(&running).await {
                 Ok(liveness) => liveness,
@@ -247,7 +247,7 @@ impl Store {
             for found in page.items {
                 // One that cannot be read was reported above, if it is irreversible.
                 let Ok(AnyExecution::Running(running)) = found else { continue };
-                let progress = Progress::read(&running);
+                let progress = Progress::of(&running);
                 let Some((worker, _)) = progress.permit() else { continue };
                 if running.context().is_irreversible() {
                     continue;

@@ -190,7 +190,7 @@ impl Store {
         reason: &str,
         by: &GraphRunner,
     ) -> InDoubt {
-        let epoch = Progress::read(&waiting).permit().map_or(0, |(_, epoch)| epoch);
+        let epoch = Progress::of(&waiting).permit().map_or(0, |(_, epoch)| epoch);
         InDoubt::unreported(waiting, epoch, reason, self.now(), by)
     }
 }
@@ -210,7 +210,7 @@ fn reported(
             (running.succeed(receipt.clone(), library).into(), true)
         }
         (AnyExecution::Waiting(mut waiting), evidence)
-            if Progress::read(&waiting).awaits_report() =>
+            if Progress::of(&waiting).awaits_report() =>
         {
             append(&mut waiting, by, fact(false));
             let running = waiting.resume(library);

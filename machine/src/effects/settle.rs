@@ -266,7 +266,7 @@ impl ForkChange for Settle<'_> {
             }
             if self.fork.next.is_none() {
                 let refused = match outcome.accepted {
-                    Some(_) => store.late_refusal(id, &Progress::read(running)).await,
+                    Some(_) => store.late_refusal(id, &Progress::of(running)).await,
                     None => None,
                 };
                 self.fork.next = Some(settled(store, fork(running), outcome, refused, self.by));

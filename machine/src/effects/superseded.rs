@@ -98,16 +98,14 @@ impl Store {
             AnyExecution::Failed(failed) if settled => {
                 Ok(Superseded::Settled(Settled::Failed(failed)))
             }
-            AnyExecution::Waiting(waiting)
-                if settled && Progress::read(&waiting).awaits_report() =>
-            {
+            AnyExecution::Waiting(waiting) if settled && Progress::of(&waiting).awaits_report() => {
                 Ok(Superseded::Settled(Settled::Accepted(waiting)))
             }
             other if settled => match InDoubt::narrow(other) {
                 Ok(doubt) => Ok(Superseded::Settled(Settled::InDoubt(doubt))),
                 Err(_) => Err(EffectError::Commit(CommitError::Conflict { id })),
             },
-            AnyExecution::Running(running) if Progress::read(&running).is_running_under(epoch) => {
+            AnyExecution::Running(running) if Progress::of(&running).is_running_under(epoch) => {
                 Ok(Superseded::Reported(running))
             }
             AnyExecution::Completed(done) => Ok(Superseded::Ended(done)),

@@ -77,7 +77,7 @@ impl Store {
         &self,
         doubt: &Execution<Waiting>,
     ) -> Result<Option<Unproven>, StateError> {
-        let progress = Progress::read(doubt);
+        let progress = Progress::of(doubt);
         if progress.applied || progress.is_refused() {
             return Ok(None);
         }

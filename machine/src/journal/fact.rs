@@ -70,7 +70,7 @@ pub enum Fact {
         trigger: Cow<'static, str>,
         /// It stayed in its state (`=> Self`): it began no visit, and no deadline started again.
         /// Without this mark it began one.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stays: bool,
         /// The payload from the caller, by name.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -95,9 +95,4 @@ pub enum Fact {
         /// The fact, as the module writes it.
         data: Value,
     },
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_false(given: &bool) -> bool {
-    !given
 }

@@ -137,7 +137,7 @@ impl Executions {
         running: Execution<Running>,
         store: &Store,
     ) -> Handled<AnyExecution> {
-        let progress = Progress::read(&running);
+        let progress = Progress::of(&running);
         if progress.permit().is_none() {
             // It was started without a store: its program moves it on.
             return Ok(Next::Wait);
