@@ -1,6 +1,7 @@
 //! The work of a worker on one machine while it holds the lease.
 
 mod adopt;
+mod answers;
 mod choice;
 mod moves;
 mod outcomes;

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Handler, Job, outcomes::OutcomeFit};
+use super::{Handler, Job};
 use crate::{
     actor::{Actor, Call},
     definition::Fit,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The handling of a message in the current state.
-enum MessageFit {
+pub(super) enum MessageFit {
     Takes,
     Later(String),
     /// Another worker may take it.
@@ -128,11 +128,7 @@ impl<H: Handler> Job<'_, H> {
             return MessageFit::Later(format!("it waits for the call {call}"));
         }
         if message.actor == Call::KIND {
-            return match self.judge_outcome(message) {
-                OutcomeFit::Takes => MessageFit::Takes,
-                OutcomeFit::Later(why) => MessageFit::Later(why),
-                OutcomeFit::Stale => MessageFit::Stale,
-            };
+            return self.judge_outcome(message);
         }
         let Some(machine) = &self.machine else {
             return MessageFit::Later("the machine cannot be read".to_owned());

@@ -1,19 +1,23 @@
 //! The outcomes of the calls of a state.
 
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Flow, Handler, Job};
+use super::{
+    Flow, Handler, Job,
+    answers::{Answers, Unread},
+    choice::MessageFit,
+};
 use crate::{
     actor::{Actor, Call},
     clock::Millis,
     contract::{AnyExecution, CallError},
-    definition::{Definition, Invocation},
+    definition::Invocation,
     id::Id,
     store::{
-        Delivery, LoadError, Received, Store, Unavailable,
-        backend::{Attempts, Messages},
+        LoadError, Received, Unavailable,
+        backend::Attempts,
         inbox::{
             message::{Message, Queued},
             outcome::OutcomePlace,
@@ -21,105 +25,9 @@ use crate::{
         },
         write::attempt::KeyAttempt,
     },
-    stored::{Durable, Hold, OutcomeReader, Restore},
+    stored::{Durable, Hold, Restore},
     typed::Erased,
-    worker::task::TaskOutcome,
 };
-
-/// What to do with an outcome in the current state.
-pub(super) enum OutcomeFit {
-    Takes,
-    Later(String),
-    /// It is for an entry that is over, and nothing depends on it.
-    Stale,
-}
-
-/// A call of the current entry that has an outcome.
-struct Answer {
-    position: u32,
-    /// The correlation id of its message.
-    correlation: String,
-    of: Of,
-    is_taken: bool,
-}
-
-/// Where an outcome is. A set has many, and they come one by one, so an execution is read when its
-/// outcome is taken.
-enum Of {
-    Execution(Id),
-    Error(Value),
-}
-
-impl Answer {
-    /// The one that a message brings.
-    fn of(position: u32, message: &Received) -> Self {
-        let body: Value = serde_json::from_str(&message.body).unwrap_or_default();
-        let of = Of::Error(body["error"].clone());
-        let is_taken = message.status == Delivery::Handled;
-        Self { position, correlation: message.correlation.clone(), of, is_taken }
-    }
-
-    async fn read(&self, store: &Store) -> Result<TaskOutcome, LoadError> {
-        Ok(match &self.of {
-            Of::Execution(id) => TaskOutcome::Execution(Box::new(store.load(*id).await?)),
-            Of::Error(error) => TaskOutcome::Error(error.clone()),
-        })
-    }
-
-    /// The receipt, or the error.
-    async fn outcome(
-        &self,
-        store: &Store,
-        reader: Option<OutcomeReader>,
-    ) -> Result<Result<Value, Value>, Unread> {
-        let execution = match self.read(store).await? {
-            TaskOutcome::Error(error) => return Ok(Err(error)),
-            TaskOutcome::Execution(execution) => execution,
-        };
-        let call: &dyn Any = &*execution;
-        let outcome = reader.map_or(Ok(None), |reader| (reader.read)(call))?;
-        let missing = || serde::de::Error::custom("the call has no outcome");
-        Ok(outcome.ok_or_else::<serde_json::Error, _>(missing)?)
-    }
-}
-
-/// Why an outcome cannot be read.
-enum Unread {
-    /// Its execution cannot.
-    Execution(LoadError),
-    /// It is of another type.
-    Data(serde_json::Error),
-}
-
-impl From<LoadError> for Unread {
-    fn from(error: LoadError) -> Self {
-        Self::Execution(error)
-    }
-}
-
-impl From<serde_json::Error> for Unread {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Data(error)
-    }
-}
-
-/// The message of this place, if there is one.
-async fn message(
-    store: &Store,
-    to: Id,
-    place: OutcomePlace,
-) -> Result<Result<Option<Received>, LoadError>, Unavailable> {
-    let which = Messages::One(to, place.to_string());
-    let found = store.inner.backend.messages(which).await?.pop();
-    Ok(found.transpose().map_err(LoadError::from))
-}
-
-/// The calls of the current entry.
-struct Answers {
-    all: Vec<Answer>,
-    /// The number that have no outcome yet.
-    open: usize,
-}
 
 impl<H: Handler> Job<'_, H> {
     /// Reads the calls that the outcomes in the inbox are of.
@@ -194,13 +102,13 @@ impl<H: Handler> Job<'_, H> {
         Ok(())
     }
 
-    pub(super) fn judge_outcome(&self, message: &Queued) -> OutcomeFit {
+    pub(super) fn judge_outcome(&self, message: &Queued) -> MessageFit {
         if self.machine.is_none() {
-            return OutcomeFit::Later("the machine cannot be read".to_owned());
+            return MessageFit::Later("the machine cannot be read".to_owned());
         }
         let is_current = match OutcomePlace::of(&message.correlation) {
             Some(OutcomePlace::Execution(id)) if self.untaken.contains(&id) => {
-                return OutcomeFit::Later(format!(
+                return MessageFit::Later(format!(
                     "the call {id} ended after its state was left; its outcome waits until the state is entered again"
                 ));
             }
@@ -211,9 +119,9 @@ impl<H: Handler> Job<'_, H> {
             None => false,
         };
         if is_current && self.invocation().is_some() {
-            OutcomeFit::Takes
+            MessageFit::Takes
         } else {
-            OutcomeFit::Stale
+            MessageFit::Stale
         }
     }
 
@@ -241,11 +149,11 @@ impl<H: Handler> Job<'_, H> {
     pub(super) async fn take_outcome(&mut self, message: Received) -> Result<Flow, Unavailable> {
         let Some(invocation) = self.invocation() else { return self.again().await };
         let entered = self.entered().unwrap_or_default();
-        let answers = match Answers::read(&self.shared.store, self.lease.id, entered).await? {
-            Ok(answers) => answers,
-            Err(error) => return self.refuse(&message.correlation, error.to_string()).await,
-        };
         let correlation = message.correlation.clone();
+        let answers = match Answers::read(&self.shared.store, self.lease.id, entered).await {
+            Ok(answers) => answers,
+            Err(error) => return self.refuse_unread(&correlation, error.into()).await,
+        };
         let own = answers.all.iter().position(|answer| answer.correlation == correlation);
         let makes_none = matches!(
             OutcomePlace::of(&correlation),
@@ -274,8 +182,7 @@ impl<H: Handler> Job<'_, H> {
             for answer in &answers.all {
                 match answer.read(&self.shared.store).await {
                     Ok(outcome) => outcomes.push(outcome),
-                    Err(LoadError::Unavailable(error)) => return Err(error),
-                    Err(error) => return self.refuse(&correlation, error.to_string()).await,
+                    Err(error) => return self.refuse_unread(&correlation, error.into()).await,
                 }
             }
             let messages = std::iter::once(correlation).chain(others).collect();
@@ -287,115 +194,16 @@ impl<H: Handler> Job<'_, H> {
         let of_state = (definition, invocation, reader);
         let events = match answers.events(&self.shared.store, of_state, own).await {
             Ok(events) => events,
-            Err(Unread::Execution(LoadError::Unavailable(error))) => return Err(error),
-            Err(Unread::Execution(error)) => {
-                return self.refuse(&correlation, error.to_string()).await;
-            }
-            Err(Unread::Data(error)) => {
-                let why = format!(
-                    "the outcome cannot be read: {error}; run a program that can read it, and requeue the message"
-                );
-                return self.refuse(&correlation, why).await;
-            }
+            Err(error) => return self.refuse_unread(&correlation, error).await,
         };
         self.take_events(message, events, others).await
     }
-}
 
-impl Answers {
-    /// The events of the triggers, as JSON.
-    async fn events(
-        &self,
-        store: &Store,
-        (definition, invocation, reader): (&Definition, &Invocation, Option<OutcomeReader>),
-        own: Option<usize>,
-    ) -> Result<Vec<Value>, Unread> {
-        let mut events = Vec::new();
-        let own = own.map(|own| &self.all[own]);
-        if let (false, Some(own)) = (invocation.set, own) {
-            let (trigger, value) = match own.outcome(store, reader).await? {
-                Ok(receipt) => (&invocation.done, receipt),
-                Err(error) => (&invocation.failed, error),
-            };
-            events.extend(trigger.as_ref().map(|trigger| event(definition, trigger, [value])));
-            return Ok(events);
+    /// The outcome that a message brings cannot be read.
+    async fn refuse_unread(&mut self, correlation: &str, why: Unread) -> Result<Flow, Unavailable> {
+        match why {
+            Unread::Execution(LoadError::Unavailable(error)) => Err(error),
+            why => self.refuse(correlation, why.to_string()).await,
         }
-        if let (Some(trigger), Some(own)) = (&invocation.each, own) {
-            let outcome = as_result(own.outcome(store, reader).await?);
-            events.push(event(definition, trigger, [outcome, json!(own.position)]));
-        }
-        let is_last = self.open == 0
-            && self.all.iter().all(|answer| {
-                answer.is_taken || own.is_none_or(|own| own.position == answer.position)
-            });
-        if let Some(trigger) =
-            invocation.done.as_ref().filter(|_| is_last || invocation.each.is_none())
-        {
-            let mut outcomes = Vec::with_capacity(self.all.len());
-            for answer in &self.all {
-                outcomes.push(as_result(answer.outcome(store, reader).await?));
-            }
-            events.push(event(definition, trigger, [Value::Array(outcomes)]));
-        }
-        Ok(events)
-    }
-
-    /// The outcomes of the calls of the current entry, in their order, as far as they have one.
-    async fn read(
-        store: &Store,
-        id: Id,
-        entered: u64,
-    ) -> Result<Result<Self, LoadError>, Unavailable> {
-        let rows = store.inner.backend.calls(id, entered + 1).await?;
-        let rows = match rows.into_iter().collect::<Result<Vec<_>, _>>() {
-            Ok(rows) => rows,
-            Err(broken) => return Ok(Err(broken.into())),
-        };
-        let (mut all, mut open) = (Vec::new(), 0);
-        for position in 0.. {
-            let Some(row) = rows.iter().find(|row| row.position == position) else {
-                // Those without an execution have a message, and the places have no gap.
-                let place = OutcomePlace::Entry { entry: entered, position: Some(position) };
-                match message(store, id, place).await? {
-                    Ok(Some(answer)) => all.push(Answer::of(position, &answer)),
-                    Ok(None) => break,
-                    Err(error) => return Ok(Err(error)),
-                }
-                continue;
-            };
-            if !row.has_ended || row.outcome.is_none() {
-                let place = OutcomePlace::Overdue { entry: entered, position };
-                match message(store, id, place).await? {
-                    Ok(Some(overdue)) => all.push(Answer::of(position, &overdue)),
-                    Ok(None) => open += 1,
-                    Err(error) => return Ok(Err(error)),
-                }
-                continue;
-            }
-            let correlation = OutcomePlace::Execution(row.id).to_string();
-            let of = Of::Execution(row.id);
-            let is_taken = row.outcome == Some(Delivery::Handled);
-            all.push(Answer { position, correlation, of, is_taken });
-        }
-        Ok(Ok(Self { all, open }))
-    }
-}
-
-/// An event that gives its trigger these values, by position.
-fn event<const N: usize>(definition: &Definition, trigger: &str, values: [Value; N]) -> Value {
-    let mut event = json!({ "trigger": trigger });
-    let edge = definition.edges_of(trigger).next();
-    let items = edge.into_iter().flat_map(|edge| edge.payload.iter());
-    for (item, value) in items.zip(values) {
-        event[&*item.name] = value;
-    }
-    event
-}
-
-/// A `Result`, as serde writes it.
-fn as_result(outcome: Result<Value, Value>) -> Value {
-    match outcome {
-        Ok(receipt) => json!({ "Ok": receipt }),
-        Err(error) => json!({ "Err": error }),
     }
 }
