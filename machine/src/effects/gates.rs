@@ -244,13 +244,18 @@ impl Store {
         }
     }
 
+    /// The gate with this id, if it waits for an answer.
+    pub(crate) async fn waiting_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+        match self.gate(id).await {
+            Ok(gate) => Ok(Some(gate)),
+            Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// The gate with this id, if it waits for an answer that can still be given.
     pub(crate) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
-        let gate = match self.gate(id).await {
-            Ok(gate) => gate,
-            Err(StateError::Load(LoadError::Unavailable(error))) => return Err(error.into()),
-            Err(_) => return Ok(None),
-        };
+        let Some(gate) = self.waiting_gate(id).await? else { return Ok(None) };
         Ok(self.standing(&gate).await?.stale.is_none().then_some(gate))
     }
 

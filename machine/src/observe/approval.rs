@@ -6,7 +6,7 @@ use crate::{
     actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
-    effects::{Standing, error::StateError},
+    effects::Standing,
     id::Id,
     store::{LoadError, Page, Query},
 };
@@ -89,11 +89,7 @@ impl Observer {
 
     /// `None` if it was answered in the meantime.
     async fn approval(&self, asked: &AnyExecution) -> Result<Option<Approval>, LoadError> {
-        let gate = match self.store.gate(asked.id()).await {
-            Ok(gate) => gate,
-            Err(StateError::Load(LoadError::Unavailable(error))) => return Err(error.into()),
-            Err(_) => return Ok(None),
-        };
+        let Some(gate) = self.store.waiting_gate(asked.id()).await? else { return Ok(None) };
         let contract = gate.execution().context();
         let behind = gate.approval().execution();
         let action = LoadError::readable(self.store.load::<AnyExecution>(behind).await)?;

@@ -12,7 +12,7 @@ use crate::{
     actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
-    effects::{Standing, error::StateError},
+    effects::Standing,
     id::Id,
     store::{Delivery, Failing, LoadError, Received, backend::Attempts, read::observe::Observed},
     stored::Hold,
@@ -233,15 +233,10 @@ impl Observer {
             _ => None,
         };
         let gate = match gate {
-            Some(gate) => self.store.gate(gate).await,
-            None => return Ok((None, Standing::default())),
+            Some(gate) => self.store.waiting_gate(gate).await?,
+            None => None,
         };
-        let gate = match gate {
-            Ok(gate) => gate,
-            Err(StateError::Load(LoadError::Unavailable(error))) => return Err(error.into()),
-            // It was answered.
-            Err(_) => return Ok((None, Standing::default())),
-        };
+        let Some(gate) = gate else { return Ok((None, Standing::default())) };
         let standing = self.standing(&gate).await?;
         let is_before = gate.id() != id && standing.stale.is_none();
         let before = is_before.then(|| WaitsBehind {

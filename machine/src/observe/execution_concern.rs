@@ -3,7 +3,7 @@
 use super::{Concern, ConcernReason, Observer, OpenCall};
 use crate::{
     contract::{AnyExecution, Progress, waits_for},
-    effects::{Unproven, error::StateError},
+    effects::Unproven,
     id::Id,
     store::LoadError,
     stored::Durable,
@@ -49,14 +49,9 @@ impl Observer {
 
     /// Why a gate can no longer be approved, or what to know before.
     async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
-        match self.store.gate(id).await {
-            Ok(gate) => {
-                let standing = self.standing(&gate).await?;
-                Ok(standing.stale.or(standing.caution))
-            }
-            Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),
-            Err(_) => Ok(None),
-        }
+        let Some(gate) = self.store.waiting_gate(id).await? else { return Ok(None) };
+        let standing = self.standing(&gate).await?;
+        Ok(standing.stale.or(standing.caution))
     }
 
     /// The call of an execution in doubt, if it can still take effect for certain.
