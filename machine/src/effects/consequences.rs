@@ -16,7 +16,6 @@ use crate::{
     id::Id,
     store::{
         backend::{Condition, FoundRow, Kinship, Row},
-        error::LoadError,
         handle::Store,
         operation::Act,
         write::prepare::Prepared,
@@ -75,6 +74,14 @@ impl<'a> Ends<'a> {
     }
 }
 
+/// A batch, with what ends with it so far.
+struct Ending<'a> {
+    store: &'a Store,
+    batch: &'a mut Vec<Prepared>,
+    found: BatchConsequences,
+    commit_id: i64,
+}
+
 impl Store {
     /// Adds to a batch the executions that end with it. An unreadable one does not keep others from
     /// ending.
@@ -85,39 +92,28 @@ impl Store {
         batch: &mut Vec<Prepared>,
         commit_id: i64,
     ) -> Result<BatchConsequences, EffectError> {
-        let mut found = BatchConsequences::default();
+        let found = BatchConsequences::default();
+        let mut ending = Ending { store: self, batch, found, commit_id };
         for left in left {
-            self.end_what_it_leaves(left, batch, &mut found, commit_id).await?;
+            ending.end_what_it_leaves(left).await?;
         }
         // Machines that are added have consequences, too.
         let mut position = 0;
-        while let Some(written) = batch.get(position) {
+        while let Some(written) = ending.batch.get(position) {
             position += 1;
             let Some(ends) = Ends::of(written, acts) else { continue };
-            if is_in(batch, ends.id()) {
+            if ending.has(ends.id()) {
                 continue;
             }
             let yields = matches!(ends, Ends::Gate { .. });
             let reason = reason_of(&written.write.row);
             let Some(machine) = self.end_with(&ends, &reason).await? else { continue };
             if yields {
-                found.yielding.push(machine.id());
+                ending.found.yielding.push(machine.id());
             }
-            self.add(machine, batch, &mut found, commit_id)?;
+            ending.add(machine)?;
         }
-        Ok(found)
-    }
-
-    fn add(
-        &self,
-        mut machine: Execution<Cancelled>,
-        batch: &mut Vec<Prepared>,
-        found: &mut BatchConsequences,
-        commit_id: i64,
-    ) -> Result<(), EffectError> {
-        batch.extend(self.prepare(&mut machine, false, (commit_id, self.now()))?);
-        found.ended.push(machine);
-        Ok(())
+        Ok(ending.found)
     }
 
     async fn end_with(
@@ -145,20 +141,32 @@ impl Store {
             _ => None,
         })
     }
+}
+
+impl Ending<'_> {
+    /// Returns whether the batch writes this machine already.
+    fn has(&self, id: Id) -> bool {
+        self.batch.iter().any(|prepared| prepared.write.row.id == id)
+    }
+
+    fn add(&mut self, mut machine: Execution<Cancelled>) -> Result<(), EffectError> {
+        let commit = (self.commit_id, self.store.now());
+        self.batch.extend(self.store.prepare(&mut machine, false, commit)?);
+        self.found.ended.push(machine);
+        Ok(())
+    }
 
     /// Ends what a move leaves: the calls of the state and the visit.
-    async fn end_what_it_leaves(
-        &self,
-        left: &Left,
-        batch: &mut Vec<Prepared>,
-        found: &mut BatchConsequences,
-        commit_id: i64,
-    ) -> Result<(), EffectError> {
-        if left.is_retried && self.has_moved(left).await? {
+    async fn end_what_it_leaves(&mut self, left: &Left) -> Result<(), EffectError> {
+        // An earlier try, whose answer was lost, may have written the move.
+        if left.is_retried
+            && let FoundRow::Row(row, _) = self.store.found(left.machine).await?
+            && row.version > left.version
+        {
             return Ok(());
         }
-        self.let_go(left, batch, found, commit_id).await?;
-        if let Some(written) = batch.iter_mut().find(|it| it.write.row.id == left.machine) {
+        self.let_go(left).await?;
+        if let Some(written) = self.batch.iter_mut().find(|it| it.write.row.id == left.machine) {
             written.write.left = left.visit;
         }
         Ok(())
@@ -166,72 +174,45 @@ impl Store {
 
     /// Ends the calls of the state that was left, as far as they have not begun. Those that can be
     /// repeated are let go; for others, the move waits or detaches them.
-    async fn let_go(
-        &self,
-        left: &Left,
-        batch: &mut Vec<Prepared>,
-        found: &mut BatchConsequences,
-        commit_id: i64,
-    ) -> Result<(), EffectError> {
-        let parent = left.machine;
+    async fn let_go(&mut self, left: &Left) -> Result<(), EffectError> {
+        let (parent, backend) = (left.machine, &self.store.inner.backend);
         if let Some(since) = left.since {
-            for call in self.inner.backend.calls(parent, since).await?.into_iter().flatten() {
+            for call in backend.calls(parent, since).await?.into_iter().flatten() {
                 if call.has_ended || call.hold == Hold::Held {
                     continue;
                 }
                 if call.status.parse() == Ok(Status::Pending) {
-                    self.end_call(call.id, left, batch, found, commit_id).await?;
+                    self.end_call(call.id, left).await?;
                     // It has begun since it was read: the next entry joins it.
-                    if !is_in(batch, call.id) {
+                    if !self.has(call.id) {
                         continue;
                     }
                 }
                 let let_go = Kinship { parent, since: call.since, position: None };
-                found.let_go.push((call.id, let_go));
+                self.found.let_go.push((call.id, let_go));
             }
         }
         if let Some(waits) = left.waits {
             let since = left.since.filter(|_| waits == WaitsFor::State);
-            found.conditions.push(Condition::NoCallUnderWay { parent, since, except: Vec::new() });
+            let condition = Condition::NoCallUnderWay { parent, since, except: Vec::new() };
+            self.found.conditions.push(condition);
         }
         Ok(())
     }
 
     /// Ends a call that has not begun, with its gate.
-    async fn end_call(
-        &self,
-        id: Id,
-        left: &Left,
-        batch: &mut Vec<Prepared>,
-        found: &mut BatchConsequences,
-        commit_id: i64,
-    ) -> Result<(), EffectError> {
+    async fn end_call(&mut self, id: Id, left: &Left) -> Result<(), EffectError> {
         // It may have begun since it was read.
-        let Some(AnyExecution::Pending(pending)) = self.readable(id).await? else { return Ok(()) };
-        if let Some(gate) = pending.context().behind().filter(|gate| !is_in(batch, *gate)) {
+        let call = self.store.readable(id).await?;
+        let Some(AnyExecution::Pending(pending)) = call else { return Ok(()) };
+        if let Some(gate) = pending.context().behind().filter(|gate| !self.has(*gate)) {
             let ends = Ends::Gate { id: gate, action: id };
-            if let Some(gate) = self.end_with(&ends, &left.reason).await? {
-                self.add(gate, batch, found, commit_id)?;
+            if let Some(gate) = self.store.end_with(&ends, &left.reason).await? {
+                self.add(gate)?;
             }
         }
         let by = Who { kind: left.kind, name: left.name.as_deref() };
-        let ended = close(pending, (&left.reason, Closing::cancelled(by)), by, &EcsNode::STORE);
-        self.add(ended, batch, found, commit_id)
-    }
-
-    /// Returns whether an earlier try, whose answer was lost, has written the move.
-    async fn has_moved(&self, left: &Left) -> Result<bool, EffectError> {
-        let found = self.found(left.machine).await?;
-        Ok(matches!(found, FoundRow::Row(row, _) if row.version > left.version))
-    }
-
-    /// An execution; `None` if it cannot be read.
-    async fn readable(&self, id: Id) -> Result<Option<AnyExecution>, EffectError> {
-        match Box::pin(self.load::<AnyExecution>(id)).await {
-            Ok(execution) => Ok(Some(execution)),
-            Err(LoadError::Unavailable(error)) => Err(error.into()),
-            Err(_) => Ok(None),
-        }
+        self.add(close(pending, (&left.reason, Closing::cancelled(by)), by, &EcsNode::STORE))
     }
 }
 
@@ -239,9 +220,4 @@ impl Store {
 fn reason_of(row: &Row) -> String {
     let state: Value = serde_json::from_str(&row.state).unwrap_or_default();
     state["reason"].as_str().unwrap_or(&row.status).to_owned()
-}
-
-/// Returns whether the batch writes this machine already.
-fn is_in(batch: &[Prepared], id: Id) -> bool {
-    batch.iter().any(|prepared| prepared.write.row.id == id)
 }

@@ -1,7 +1,7 @@
 //! Actions that a person declined.
 
 use crate::{
-    contract::{AnyExecution, ApprovalRequest, Closing, Contract, Decision, Progress},
+    contract::{ApprovalRequest, Closing, Contract, Decision, Progress},
     effects::error::EffectError,
     id::Id,
     journal::Digest,
@@ -17,8 +17,7 @@ impl Store {
     /// The action of an irreversible call that ended because a person declined it. `None` for any
     /// other one, and for one that cannot be read.
     pub(crate) async fn declined_action(&self, call: Id) -> Result<Option<Digest>, Unavailable> {
-        let call = LoadError::readable(Box::pin(self.load::<AnyExecution>(call)).await)?;
-        let declined = call.filter(|call| {
+        let declined = self.readable(call).await?.filter(|call| {
             let contract = call.context();
             let has_key = contract.is_irreversible() && contract.idempotency_key().is_some();
             has_key && matches!(Progress::of(call).closed, Some(Closing::Declined { .. }))

@@ -98,8 +98,7 @@ impl Store {
     /// Describes how an execution completed the action that its key protects.
     pub(super) async fn done(&self, by: Id) -> Result<Done, LoadError> {
         let unknown = Done { by, at: None, actor: None, approved_by: None, ago_ms: 0 };
-        let execution = LoadError::readable(self.load::<AnyExecution>(by).await)?;
-        let Some(execution) = execution else { return Ok(unknown) };
+        let Some(execution) = self.readable(by).await? else { return Ok(unknown) };
         let past = execution.journal().past();
         let at = match execution {
             AnyExecution::Completed(_) => past.entered_at,
@@ -119,7 +118,7 @@ impl Store {
     /// Why the answer to a gate may come to nothing: another execution holds the key of its action.
     pub(super) async fn caution(&self, key: KeyState) -> Result<Option<String>, LoadError> {
         let KeyState::Held { by } = key else { return Ok(None) };
-        let holder = LoadError::readable(self.load::<AnyExecution>(by).await)?;
+        let holder = self.readable(by).await?;
         let is_in_doubt = holder.is_some_and(|holder| Progress::of(&holder).is_in_doubt());
         Ok(Some(if is_in_doubt {
             format!(

@@ -183,9 +183,8 @@ impl Store {
         if unwritten.is_empty() {
             return Ok(());
         }
-        let execution = LoadError::readable(self.load::<AnyExecution>(id).await)?;
         // `recover` reports one that cannot be read.
-        let Some(execution) = execution else { return Ok(()) };
+        let Some(execution) = self.readable(id).await? else { return Ok(()) };
         let epoch = Progress::of(&execution).permit().map_or(0, |(_, epoch)| epoch);
         for (call, evidence) in unwritten {
             self.keep_late(id, epoch, &evidence, &call, who(&GraphRunner::STORE)).await?;

@@ -102,10 +102,8 @@ impl Store {
         by: Who<'_>,
     ) -> Result<(), EffectError> {
         loop {
-            let mut current: AnyExecution = match self.load(id).await {
-                Ok(current) => current,
-                Err(error) => return Err(EffectError::unread(id, error)),
-            };
+            let current = self.load::<AnyExecution>(id).await;
+            let mut current = current.map_err(|error| EffectError::unread(id, error))?;
             let known = self.evidence_of(id).await?;
             if !known.iter().any(|(of, known)| *of == epoch && known == evidence) {
                 let evidence = evidence.clone();

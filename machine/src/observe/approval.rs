@@ -92,7 +92,7 @@ impl Observer {
         let Some(gate) = self.store.waiting_gate(asked.id()).await? else { return Ok(None) };
         let contract = gate.execution().context();
         let behind = gate.approval().execution();
-        let action = LoadError::readable(self.store.load::<AnyExecution>(behind).await)?;
+        let action = self.store.readable(behind).await?;
         let (tool, irreversible) = action.map_or((None, false), |action| {
             (action.context().action().tool_name(), action.context().is_irreversible())
         });

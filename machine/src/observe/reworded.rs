@@ -2,7 +2,7 @@
 
 use super::Observer;
 use crate::{
-    contract::{AnyExecution, Gate, Progress},
+    contract::{Gate, Progress},
     effects::Standing,
     language::Phrase,
     store::{LoadError, Query},
@@ -31,8 +31,7 @@ impl Observer {
 
     async fn reworded(&self, gate: &Gate) -> Result<Option<String>, LoadError> {
         let behind = gate.approval().execution();
-        let behind = LoadError::readable(self.store.load::<AnyExecution>(behind).await)?;
-        let Some(behind) = behind else { return Ok(None) };
+        let Some(behind) = self.store.readable(behind).await? else { return Ok(None) };
         let contract = behind.context();
         let (Some(session), Some(tool)) = (contract.session_id(), contract.action().tool_parts())
         else {

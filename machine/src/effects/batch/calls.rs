@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Value, json};
 
 use crate::{
-    contract::{AnyExecution, CallError, Contract, IdempotencyKey},
+    contract::{CallError, Contract, IdempotencyKey},
     definition::Definition,
     effects::{batch::batch::Batch, error::EffectError},
     future::panic_text,
@@ -13,7 +13,7 @@ use crate::{
     journal::{Digest, Fact},
     store::{
         backend::{Attempts, CallRow, Kinship, NewChild},
-        error::{CommitError, LoadError},
+        error::CommitError,
         handle::Store,
         inbox::{message::Message, outcome::OutcomePlace, protocol::Event},
         write::attempt::{CONTRACTS, KeyState, key_state},
@@ -244,11 +244,7 @@ impl Store {
 
     /// The digest of the action of an execution; `None` if that cannot be read.
     async fn holder(&self, id: Id) -> Result<Option<Digest>, EffectError> {
-        match Box::pin(self.load::<AnyExecution>(id)).await {
-            Ok(execution) => Ok(Some(execution.context().action().digest())),
-            Err(LoadError::Unavailable(error)) => Err(error.into()),
-            Err(_) => Ok(None),
-        }
+        Ok(self.readable(id).await?.map(|execution| execution.context().action().digest()))
     }
 
     /// The calls with this key that earlier entries of the machine have made, oldest first.
