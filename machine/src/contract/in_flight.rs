@@ -142,6 +142,7 @@ impl<T> fmt::Debug for InFlight<T> {
 }
 
 /// One call under one permit, for its handles and its guards.
+#[derive(Debug)]
 struct SharedCall {
     record: Arc<CallRecord>,
     permit_check: Arc<dyn PermitCheck>,
@@ -161,6 +162,7 @@ impl SharedCall {
 
 /// A permit, a future or an outcome of a call. As long as there is one, the call is alive, and so
 /// is the lock file.
+#[derive(Debug)]
 pub(crate) struct CallHandle(Arc<SharedCall>);
 
 impl CallHandle {
@@ -218,12 +220,6 @@ impl Drop for CallHandle {
     fn drop(&mut self) {
         self.0.record.state().handles -= 1;
         self.0.keep_due();
-    }
-}
-
-impl fmt::Debug for CallHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CallHandle").field(&self.0.record).finish()
     }
 }
 

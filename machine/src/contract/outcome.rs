@@ -1,4 +1,4 @@
-use std::{any::Any, error::Error, fmt};
+use std::{any::Any, fmt};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -27,16 +27,19 @@ pub type Outcome<T> = Result<<T as Callable>::Receipt, CallError<<T as Callable>
 /// let declined = CallError::<String>::Declined { by: "ann".into(), reason: "too dear".into() };
 /// assert_eq!(declined.to_string(), "ann declined it: too dear");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallError<N = String> {
     /// The tool refused: provably nothing happened.
+    #[error("{0}")]
     Refused(N),
     /// The call was in doubt, such as after a crash, and did not take effect: nobody refused it,
     /// and the machine can [make it again](crate::_guide#recipes).
+    #[error("{0}")]
     NotApplied(FoundBy<N>),
     /// A person declined the call.
+    #[error("{by} declined it: {reason}")]
     Declined {
         /// The name of the person.
         by: String,
@@ -44,10 +47,15 @@ pub enum CallError<N = String> {
         reason: String,
     },
     /// The call was not approved in time, or the approval was not used in time.
+    #[error("it was not approved in time")]
     Expired,
     /// The call was cancelled before it began, or a person
     /// [took responsibility](crate::store::Store::override_not_applied) for it without a proof that
     /// it did not take effect.
+    #[error(
+        "cancelled{}: {reason}",
+        by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default()
+    )]
     Cancelled {
         /// The name of the person or the program.
         by: Option<String>,
@@ -55,53 +63,32 @@ pub enum CallError<N = String> {
         reason: String,
     },
     /// Another execution has performed the same irreversible action.
+    #[error("{by} has already performed it")]
     AlreadyDone {
         /// That execution.
         by: Id,
     },
     /// Another execution has the key of the action, with other arguments: nothing was called.
+    #[error("{by} has the key of this action, with other arguments; it was not called")]
     Differs {
         /// That execution.
         by: Id,
     },
     /// The machine has waited as long as it may. The call can still take effect: its outcome
     /// follows.
+    #[error("{execution} has no outcome yet; it may still take effect")]
     Overdue {
         /// The execution.
         execution: Id,
     },
     /// The call gave no receipt and may be repeated: the tool is idempotent, or its call did not
     /// start.
+    #[error("{0}")]
     Failed(String),
     /// The call must not be made.
+    #[error("{0}")]
     Invalid(String),
 }
-
-impl<N: fmt::Display> fmt::Display for CallError<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(refusal) => refusal.fmt(f),
-            Self::NotApplied(found) => found.fmt(f),
-            Self::Declined { by, reason } => write!(f, "{by} declined it: {reason}"),
-            Self::Expired => f.write_str("it was not approved in time"),
-            Self::Cancelled { by: Some(by), reason } => write!(f, "cancelled by {by}: {reason}"),
-            Self::Cancelled { by: None, reason } => write!(f, "cancelled: {reason}"),
-            Self::AlreadyDone { by } => write!(f, "{by} has already performed it"),
-            Self::Differs { by } => {
-                write!(
-                    f,
-                    "{by} has the key of this action, with other arguments; it was not called"
-                )
-            }
-            Self::Overdue { execution } => {
-                write!(f, "{execution} has no outcome yet; it may still take effect")
-            }
-            Self::Failed(reason) | Self::Invalid(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl<N: fmt::Debug + fmt::Display> Error for CallError<N> {}
 
 /// Who found that a call in doubt did not take effect.
 ///

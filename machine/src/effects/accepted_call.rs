@@ -1,5 +1,3 @@
-use std::fmt;
-
 use serde_json::Value;
 
 use crate::{
@@ -12,6 +10,7 @@ use crate::{
 /// A call that its service has accepted and not reported yet, opened with the token of that call. A
 /// server takes reports by it without knowing the types of the tools; a program that has them calls
 /// [`Store::report`].
+#[derive(Debug)]
 pub struct AcceptedCall {
     store: Store,
     id: Id,
@@ -40,15 +39,6 @@ impl AcceptedCall {
             Report::NotApplied(refusal) => Evidence::NotApplied(refusal),
         };
         self.store.take_report(self.id, evidence, &self.token).await
-    }
-}
-
-impl fmt::Debug for AcceptedCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AcceptedCall")
-            .field("id", &self.id)
-            .field("tool", &self.tool)
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,4 @@
 use std::{
-    fmt,
     fs::File,
     io,
     sync::{Arc, Weak},
@@ -24,6 +23,7 @@ use crate::{
 };
 
 /// The store, as a permit uses it. It does not keep the store open.
+#[derive(Debug)]
 pub(crate) struct StorePermitCheck {
     store: Weak<Inner>,
     /// Calls have time limits also if it was closed.
@@ -118,12 +118,6 @@ impl PermitCheck for StorePermitCheck {
 
     fn lock(&self) -> io::Result<Option<File>> {
         self.store().map_or(Ok(None), |store| store.inner.worker.lock_handle())
-    }
-}
-
-impl fmt::Debug for StorePermitCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StorePermitCheck").finish_non_exhaustive()
     }
 }
 
