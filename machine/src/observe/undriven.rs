@@ -26,7 +26,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Undriven {
     pub(crate) id: Id,
-    pub(crate) machine: String,
     pub(crate) unmet: Unmet,
 }
 
@@ -54,6 +53,14 @@ impl Needs {
         let (Self::Handler(name) | Self::Tool(name)) = self;
         name
     }
+
+    /// The kind of the machines that need it.
+    pub(crate) fn machine(&self) -> &str {
+        match self {
+            Self::Handler(machine) => machine,
+            Self::Tool(_) => &execution::DEFINITION.name,
+        }
+    }
 }
 
 impl fmt::Display for Needs {
@@ -70,14 +77,6 @@ impl fmt::Display for Needs {
             }
         }
     }
-}
-
-/// A machine that is ready for a worker.
-struct Ready {
-    machine: String,
-    needs: Needs,
-    /// The live workers have left it to another program, for the time of [`PATIENCE`] or longer.
-    is_left: bool,
 }
 
 /// What no live worker has, unless it is silent, or leaves the machine to another program.
@@ -177,10 +176,12 @@ impl Workers {
 impl Store {
     /// What a machine needs of a worker now, if it is for a worker to move it on.
     pub(super) async fn need_of(&self, id: Id) -> Result<Option<Need>, LoadError> {
-        let Some(ready) = self.ready_for(id, self.now()).await? else { return Ok(None) };
+        let Some((needs, is_left)) = self.ready_for(id, self.now()).await? else {
+            return Ok(None);
+        };
         let workers = self.all_workers().await?;
         let has_workers = workers.are_used();
-        let unmet = if has_workers { workers.unmet(ready.needs, ready.is_left) } else { None };
+        let unmet = if has_workers { workers.unmet(needs, is_left) } else { None };
         Ok(Some(Need { unmet, has_workers }))
     }
 
@@ -231,10 +232,10 @@ impl Store {
         let mut found = BTreeMap::new();
         for id in ready {
             if !found.contains_key(&id)
-                && let Some(Ready { machine, needs, is_left }) = self.ready_for(id, before).await?
+                && let Some((needs, is_left)) = self.ready_for(id, before).await?
                 && let Some(unmet) = workers.unmet(needs, is_left)
             {
-                found.insert(id, Undriven { id, machine, unmet });
+                found.insert(id, Undriven { id, unmet });
             }
         }
         Ok(found.into_values().collect())
@@ -262,8 +263,9 @@ impl Store {
         Ok(())
     }
 
-    /// A machine with what it needs of a worker, if it is for a worker to move it on.
-    async fn ready_for(&self, id: Id, before: Millis) -> Result<Option<Ready>, LoadError> {
+    /// What a machine needs of a worker, if it is for a worker to move it on, and whether the live
+    /// workers have left it to another program for the time of [`PATIENCE`] or longer.
+    async fn ready_for(&self, id: Id, before: Millis) -> Result<Option<(Needs, bool)>, LoadError> {
         let observed = LoadError::readable(self.observed_one(id).await)?;
         // An unreadable machine is a separate concern.
         let Some(observed) = observed else { return Ok(None) };
@@ -276,11 +278,10 @@ impl Store {
             return Ok(None);
         }
         let machine = observed.definition.name.to_string();
-        if observed.definition.name == execution::DEFINITION.name {
+        if machine == execution::DEFINITION.name {
             let execution = LoadError::readable(self.execution_of(observed).await)?;
             let Some(execution) = execution else { return Ok(None) };
-            let tool = self.needs_tool(&execution).await;
-            return Ok(tool.map(|needs| Ready { machine, needs, is_left: false }));
+            return Ok(self.needs_tool(&execution).await.map(|needs| (needs, false)));
         }
         // A question needs a worker only once an answer has come.
         let is_due = observed.summary.due_at().is_some_and(|due_at| due_at <= before);
@@ -289,8 +290,7 @@ impl Store {
         }
         let left_at = work.and_then(|work| work.others_at);
         let is_left = left_at.is_some_and(|left_at| left_at <= earlier(self.now(), PATIENCE));
-        let needs = Needs::Handler(machine.clone());
-        Ok(Some(Ready { machine, needs, is_left }))
+        Ok(Some((Needs::Handler(machine), is_left)))
     }
 
     async fn needs_tool(&self, execution: &AnyExecution) -> Option<Needs> {

@@ -166,10 +166,10 @@ impl Crew {
     }
 
     fn warn(&mut self, undriven: &[Undriven]) {
-        for Undriven { id, machine, unmet } in undriven {
+        for Undriven { id, unmet } in undriven {
             let (needs, needed) = (&unmet.needs, unmet.what());
             if self.warned.insert((needs.clone(), needed)) {
-                let (id, kind) = (display(*id), machine.as_str());
+                let (id, kind) = (display(*id), needs.machine());
                 telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();
             }
         }
