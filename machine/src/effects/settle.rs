@@ -53,25 +53,20 @@ impl Store {
             };
             let id = running.id();
             let reason = match error {
-                EffectError::Commit(CommitError::Conflict { .. }) => match self
-                    .overtaken(id, &outcome)
-                    .await
-                {
-                    Ok(Superseded::Settled(settled)) => return Ok(settled),
-                    Ok(Superseded::Reported(current)) => {
-                        running = current;
-                        continue;
+                EffectError::Commit(CommitError::Conflict { .. }) => {
+                    match self.overtaken(id, &outcome).await {
+                        Ok(Superseded::Settled(settled)) => return Ok(settled),
+                        Ok(Superseded::Reported(current)) => {
+                            running = current;
+                            continue;
+                        }
+                        Ok(Superseded::Late(current)) => match self.late(&mut outcome, by) {
+                            Some(late) => return Ok(Settled::Fenced(current, late)),
+                            None => return self.came_late(*current, running, outcome, by).await,
+                        },
+                        Err(error) => receipt_at_risk(id, outcome.evidence(), error),
                     }
-                    Ok(Superseded::Ended(current)) => match self.late(&mut outcome, by) {
-                        Some(late) => return Ok(Settled::Fenced(Box::new(current.into()), late)),
-                        None => return self.reported_first(current, running, outcome, by).await,
-                    },
-                    Ok(Superseded::Fenced(current)) => match self.late(&mut outcome, by) {
-                        Some(late) => return Ok(Settled::Fenced(current, late)),
-                        None => return self.fenced(running, outcome, by).await,
-                    },
-                    Err(error) => receipt_at_risk(id, outcome.evidence(), error),
-                },
+                }
                 error @ EffectError::Commit(CommitError::Unavailable(_)) => {
                     receipt_at_risk(id, outcome.evidence(), error)
                 }

@@ -3,7 +3,7 @@ use crate::{
     actor::who::who,
     contract::{
         AnyExecution, CallFact, Evidence, Execution, InDoubt, Progress, Settled, Unsettled,
-        execution::{Completed, Running},
+        execution::Running,
     },
     effects::{error::EffectError, settle::receipt_at_risk},
     id::Id,
@@ -20,51 +20,39 @@ use crate::{
 pub(crate) enum Superseded {
     /// The outcome itself.
     Settled(Settled),
-    /// A fence; the execution in its current state.
-    Fenced(Box<AnyExecution>),
+    /// A fence, or a report of a receipt; the execution in its current state.
+    Late(Box<AnyExecution>),
     /// A report that settles nothing before the call has answered.
     Reported(Execution<Running>),
-    /// A report of a receipt.
-    Ended(Execution<Completed>),
 }
 
 impl Store {
-    /// Records the answer of a call whose service had already reported a receipt.
-    pub(super) async fn reported_first(
+    /// Keeps the evidence of a worker that was fenced, or whose service had already reported a
+    /// receipt: then the execution is COMPLETED.
+    pub(super) async fn came_late(
         &self,
-        current: Execution<Completed>,
+        current: AnyExecution,
         running: Execution<Running>,
         outcome: Unsettled,
         by: &ToolNode,
     ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
-        let id = running.id();
-        let Unsettled { evidence, handle, .. } = &outcome;
-        if let Evidence::Unknown(_) = evidence {
-            self.evidence_written(id, handle.record(), evidence, Liveness::Ended);
-            return Ok(Settled::Completed(current));
-        }
-        match self.keep_late(id, handle.epoch(), evidence, handle.record(), who(by)).await {
-            Ok(()) => Ok(Settled::Completed(current)),
-            Err(error) => {
-                let reason = receipt_at_risk(id, outcome.evidence(), error);
-                Err(Refused::new((running, outcome), reason))
+        let (id, Unsettled { evidence, handle, .. }) = (running.id(), &outcome);
+        let (epoch, call) = (handle.epoch(), handle.record());
+        let reported = match current {
+            AnyExecution::Completed(done) if done.journal().epoch() <= epoch => Some(done),
+            _ => None,
+        };
+        let kept = match (&reported, evidence) {
+            (Some(_), Evidence::Unknown(_)) => {
+                self.evidence_written(id, call, evidence, Liveness::Ended);
+                Ok(())
             }
-        }
-    }
-
-    /// Keeps the evidence of a fenced worker.
-    pub(super) async fn fenced(
-        &self,
-        running: Execution<Running>,
-        outcome: Unsettled,
-        by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
-        let id = running.id();
-        let Unsettled { evidence, handle, .. } = &outcome;
-        let kept = self.keep_late(id, handle.epoch(), evidence, handle.record(), who(by)).await;
-        let reason = match kept {
-            Ok(()) => EffectError::Fenced { id },
-            Err(error) => receipt_at_risk(id, outcome.evidence(), error),
+            _ => self.keep_late(id, epoch, evidence, call, who(by)).await,
+        };
+        let reason = match (kept, reported) {
+            (Ok(()), Some(done)) => return Ok(Settled::Completed(done)),
+            (Ok(()), None) => EffectError::Fenced { id },
+            (Err(error), _) => receipt_at_risk(id, evidence, error),
         };
         Err(Refused::new((running, outcome), reason))
     }
@@ -80,7 +68,7 @@ impl Store {
         let unreadable = |error: LoadError| EffectError::unread(id, error);
         let current: AnyExecution = self.load(id).await.map_err(unreadable)?;
         if current.journal().epoch() > epoch {
-            return Ok(Superseded::Fenced(Box::new(current)));
+            return Ok(Superseded::Late(Box::new(current)));
         }
         let history = self.history(id).await.map_err(unreadable)?;
         let is_this = |fact: CallFact| match fact {
@@ -108,7 +96,7 @@ impl Store {
             AnyExecution::Running(running) if Progress::of(&running).is_running_under(epoch) => {
                 Ok(Superseded::Reported(running))
             }
-            AnyExecution::Completed(done) => Ok(Superseded::Ended(done)),
+            done @ AnyExecution::Completed(_) => Ok(Superseded::Late(Box::new(done))),
             _ => Err(EffectError::Commit(CommitError::Conflict { id })),
         }
     }
