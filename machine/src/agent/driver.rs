@@ -148,7 +148,7 @@ impl<A: Agent> Driver<A> {
     ) -> Result<Step, Failure> {
         let kept = task.take_kept().filter(|(of, _): &(TurnEpoch, Deliverable)| of == by);
         let is_running = status == Status::Running;
-        if is_running && task.is_taken_over() {
+        if is_running && task.taken_over {
             return Ok(Step::Reclaim);
         }
         let result = match (kept, turn.stop) {

@@ -11,12 +11,11 @@ use super::{
     limits::written_length,
     same_arguments::{check_new, misfit, read},
     secret,
-    terms::{Author, Made, Terms, millis},
+    terms::{Terms, Unstored, millis},
     tool::identity,
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
-    id::Id,
     journal::check_text,
     stored::{Data, Unwritten, normal_session},
 };
@@ -86,7 +85,7 @@ impl Contract {
         contract.0.questions = questions.collect();
         contract.0.timeout_ms = T::TIMEOUT.map(millis);
         contract.0.settling_ms = millis(T::SETTLING_TIME);
-        contract.0.made = Made(Some(Maker::of::<T>()));
+        contract.0.made = Unstored(Some(Maker::of::<T>()));
         Ok(contract)
     }
 
@@ -137,7 +136,7 @@ impl Contract {
         effect: Effect,
         author: &ReasoningNode,
     ) -> Self {
-        let author = Author(author.name().map(Box::from));
+        let author = Unstored(author.name().map(Box::from));
         Self(Box::new(Terms::new(action, summary, effect, author)))
     }
 
@@ -222,8 +221,10 @@ impl Contract {
     /// [`InvalidContract::TooLarge`] if the action becomes too large by it.
     pub fn occurrence(mut self, name: &str, _by: &GraphRunner) -> Result<Self, InvalidContract> {
         let name = Name::new(name)?;
-        let action = self.0.action.on_occasion(name.as_str())?;
-        self.0.set_action(action);
+        self.0.action = self.0.action.on_occasion(name.as_str())?;
+        self.0.key = self.0.derived_key();
+        // It was about the old action.
+        self.0.forget_decision();
         Ok(self)
     }
 
@@ -239,7 +240,7 @@ impl Contract {
     pub(super) fn again(&self, author: &ReasoningNode) -> Self {
         let mut contract = self.clone();
         contract.0.forget_decision();
-        contract.0.author = Author(author.name().map(Box::from));
+        contract.0.author = Unstored(author.name().map(Box::from));
         contract
     }
 
@@ -269,12 +270,6 @@ impl Contract {
     pub(super) fn check_size(&self) -> Result<(), InvalidContract> {
         let bytes = written_length(self).map_err(InvalidContract::NotJson)?;
         if bytes > MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }
-    }
-
-    /// Returns the contract for an execution behind this gate.
-    pub(super) fn put_behind(mut self, gate: Id) -> Self {
-        self.0.behind = Some(gate);
-        self
     }
 
     /// The contract of the gate.

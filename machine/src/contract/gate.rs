@@ -53,12 +53,13 @@ impl Contract {
 
     /// Like [`ask`](Self::ask), with the id of the gate.
     pub(super) fn ask_as<T: Callable>(
-        self,
+        mut self,
         gate: Id,
         expires_after: Option<Duration>,
         by: &EcsNode,
     ) -> Result<(Gate, Planned<T>), InvalidContract> {
-        let planned = Planned::new(self.put_behind(gate))?;
+        self.0.behind = Some(gate);
+        let planned = Planned::new(self)?;
         let contract = planned.execution().context();
         let (short, whole) = (contract.wording(Extent::Short), contract.wording(Extent::Whole));
         let text = short.text(Language::English);
@@ -67,7 +68,7 @@ impl Contract {
             execution: planned.id(),
             action: contract.action().digest(),
             expires_after_ms: expires_after.map(millis),
-            heading: short.into_heading(),
+            heading: short.heading,
         };
         let asked = Execution::new(contract.of_gate(approval, &text)?).start(by);
         Ok((Gate { waiting: asked.suspend(text, by), whole: Some(whole) }, planned))

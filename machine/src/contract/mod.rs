@@ -101,8 +101,8 @@ pub(crate) use fact::NOT_APPROVED;
 pub use fact::{CallFact, Closing, Evidence};
 pub(crate) use fork::{append, fork};
 pub use gate::{Gate, WholeQuestion};
-#[doc(hidden)]
-pub use identity::Maker;
+#[cfg(feature = "store")]
+pub(crate) use identity::Maker;
 pub use in_doubt::InDoubt;
 pub(crate) use in_doubt::waits_for;
 #[cfg(feature = "store")]

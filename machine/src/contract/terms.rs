@@ -60,28 +60,19 @@ pub(super) struct Terms {
     pub(super) invoked: Option<Origin>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
+    /// The name of the author, for the journal of a new execution.
     #[serde(skip)]
-    pub(super) author: Author,
+    pub(super) author: Unstored<Option<Box<str>>>,
+    /// The maker of the action, if this program made it.
     #[serde(skip)]
-    pub(super) made: Made,
+    pub(super) made: Unstored<Option<Maker>>,
 }
 
-/// The maker of the action, if this program made it. Equality ignores it, like that of the author.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Made(pub(super) Option<Maker>);
-
-impl PartialEq for Made {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// The name of the author, for the journal of a new execution. Equality ignores it, so that a
-/// loaded contract equals the stored one.
+/// What is not stored. Equality ignores it, so that a loaded contract equals the stored one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Author(pub(super) Option<Box<str>>);
+pub(super) struct Unstored<T>(pub(super) T);
 
-impl PartialEq for Author {
+impl<T> PartialEq for Unstored<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -94,7 +85,12 @@ fn is_zero(number: &u64) -> bool {
 
 impl Terms {
     /// The terms of an action, with the limits of a tool call where it is one.
-    pub(super) fn new(action: Action, summary: String, effect: Effect, author: Author) -> Self {
+    pub(super) fn new(
+        action: Action,
+        summary: String,
+        effect: Effect,
+        author: Unstored<Option<Box<str>>>,
+    ) -> Self {
         let irreversible = effect.is_irreversible();
         let is_call = action.tool().is_some();
         let mut terms = Self {
@@ -116,7 +112,7 @@ impl Terms {
             invoked: None,
             metadata: Map::new(),
             author,
-            made: Made::default(),
+            made: Unstored(None),
         };
         terms.key = terms.derived_key();
         terms
@@ -126,13 +122,6 @@ impl Terms {
     pub(super) fn derived_key(&self) -> Option<IdempotencyKey> {
         let has_key = self.irreversible || self.action.tool().is_some();
         has_key.then(|| IdempotencyKey::of(&self.action))
-    }
-
-    /// Replaces the action, and forgets the decision about the old one.
-    pub(super) fn set_action(&mut self, action: Action) {
-        self.action = action;
-        self.key = self.derived_key();
-        self.forget_decision();
     }
 
     pub(super) fn forget_decision(&mut self) {

@@ -34,7 +34,7 @@ pub(crate) enum Extent {
 /// A question to an approver, in any language.
 #[derive(Debug, Clone)]
 pub(crate) struct Wording {
-    heading: Heading,
+    pub(super) heading: Heading,
     /// The arguments, each on a line; the same in every language.
     arguments: String,
     digest: Digest,
@@ -103,10 +103,6 @@ impl Wording {
         text.push('\n');
         text.push_str(&digest_line(&self.digest, language));
         text
-    }
-
-    pub(super) fn into_heading(self) -> Heading {
-        self.heading
     }
 }
 

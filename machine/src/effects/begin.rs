@@ -97,7 +97,7 @@ impl<'a, T: Callable> Begin<'a, T> {
     /// The planned execution, if it was not.
     #[allow(clippy::result_large_err, reason = "the execution comes back")]
     pub fn finish(mut self) -> Result<Begun<T>, Planned<T>> {
-        if !self.fork.is_written() {
+        if !self.fork.is_written {
             self.discard();
         }
         self.fork.finish()
@@ -192,7 +192,7 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
     }
 
     fn discard(&mut self) {
-        if let Some((_, permit)) = self.fork.discard() {
+        if let Some((_, permit)) = self.fork.next.take() {
             permit.handle().record().prove();
         }
     }

@@ -64,7 +64,7 @@ pub(crate) trait ForkChange: Send {
 pub(crate) struct Fork<B, A> {
     pub(crate) before: B,
     pub(crate) next: Option<A>,
-    is_written: bool,
+    pub(crate) is_written: bool,
 }
 
 impl<B, A> Fork<B, A> {
@@ -72,19 +72,10 @@ impl<B, A> Fork<B, A> {
         Self { before, next: None, is_written: false }
     }
 
-    pub(crate) fn is_written(&self) -> bool {
-        self.is_written
-    }
-
     /// Marks the copy as written, and returns it.
     pub(crate) fn committed(&mut self) -> Option<&mut A> {
         self.is_written = true;
         self.next.as_mut()
-    }
-
-    /// Drops the copy.
-    pub(crate) fn discard(&mut self) -> Option<A> {
-        self.next.take()
     }
 
     /// The copy if it was written, otherwise the original.

@@ -151,7 +151,7 @@ impl ForkChange for Decide {
     }
 
     fn discard(&mut self) {
-        self.fork.discard();
+        self.fork.next = None;
     }
 
     /// The loser of two who answer a gate learns who won.

@@ -11,7 +11,7 @@ use crate::{
 /// A gate, as the action behind it sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct GateState {
-    gate: Id,
+    pub(crate) gate: Id,
     status: Status,
     /// The digest of its newest entry.
     digest: Digest,
@@ -32,10 +32,6 @@ impl GateState {
         let stored = gate.journal().stored();
         let Index { approves, .. } = gate.__rules().__fold(&stored.summary.context, &[])?.after;
         Ok(Self { gate: gate.id(), status: gate.status(), digest: stored.head, approves })
-    }
-
-    pub(crate) fn gate(&self) -> Id {
-        self.gate
     }
 
     /// The name of the person who approved it, whether or not that is enough.

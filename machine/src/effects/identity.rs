@@ -120,7 +120,7 @@ impl Store {
     /// This handle has made an attempt with this token.
     pub(super) fn made_attempt<T: Callable>(&self, id: Id, contract: &Contract, token: u64) {
         if let Some((tool, maker)) = made::<T>(contract) {
-            let of = (maker.type_id(), tool.to_owned());
+            let of = (maker.type_id, tool.to_owned());
             self.effects().identities.testifies(of.clone(), id, contract);
             self.effects().identities.made(of, token);
         }
@@ -130,7 +130,7 @@ impl Store {
     /// started with an empty file, like this one.
     async fn compare_attempts(&self, tool: &str, maker: Maker) -> Result<(), EffectError> {
         let identities = &self.effects().identities;
-        let of = (maker.type_id(), tool.to_owned());
+        let of = (maker.type_id, tool.to_owned());
         if let Some(witness) = identities.witness(&of) {
             let (id, contract) = &*witness;
             compare(*id, contract, maker)?;
@@ -199,7 +199,7 @@ fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), EffectError>
     };
     // Arguments that this program cannot read say nothing, nor do those with which its code panics.
     let remade =
-        catch_unwind(AssertUnwindSafe(|| maker.remake(contract.action()))).unwrap_or(Ok(None));
+        catch_unwind(AssertUnwindSafe(|| (maker.remake)(contract.action()))).unwrap_or(Ok(None));
     match remade.map_err(|source| EffectError::Contract { id, source })? {
         Some(made) if made.key() != *key => Err(EffectError::OtherIdentity {
             tool,

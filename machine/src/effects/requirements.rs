@@ -14,7 +14,7 @@ use crate::{
 pub(crate) fn may_be_stored(machine: &dyn Durable, ready: &Prepared) -> Result<(), EffectError> {
     let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
     check_kind(machine).map_err(|breach| CommitError::Refused { id, breach })?;
-    if is_new && machine.journal().is_imported() {
+    if is_new && machine.journal().imported {
         check_import(machine, &ready.index)?;
     }
     Ok(())
@@ -44,7 +44,7 @@ impl Store {
     ) -> Result<Option<Requirement>, EffectError> {
         let id = ready.write.row.id;
         let Some(gate) = ready.gate else { return Ok(None) };
-        let known = known.filter(|known| known.gate() == gate);
+        let known = known.filter(|known| known.gate == gate);
         let state = match GateState::in_batch(gate, batch).or(known) {
             Some(state) => state,
             None => self.gate_state(id, gate).await?,

@@ -299,7 +299,7 @@ impl ForkChange for Settle<'_> {
     }
 
     fn discard(&mut self) {
-        self.fork.discard();
+        self.fork.next = None;
     }
 }
 

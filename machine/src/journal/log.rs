@@ -22,7 +22,7 @@ pub struct Journal {
     older: Vec<Arc<Definition>>,
     unwritable: Option<String>,
     /// It was read from data that is not this program's.
-    imported: bool,
+    pub(crate) imported: bool,
 }
 
 /// The state of a machine on disk.
@@ -304,11 +304,6 @@ impl Journal {
         let mut summary = Cow::Borrowed(&self.stored.summary);
         self.entries.iter().for_each(|entry| summary.to_mut().add(entry));
         summary
-    }
-
-    /// Returns `true` if it was read from data that is not this program's.
-    pub(crate) fn is_imported(&self) -> bool {
-        self.imported
     }
 
     /// The state on disk.

@@ -38,8 +38,9 @@ pub struct Task {
     children: Machines,
     messages: Vec<(Id, Message)>,
     records: Vec<Record>,
-    /// Another worker had the lease, and has not given it back.
-    taken_over: bool,
+    /// Another worker had the lease before, and has not given it back: it may still be at work.
+    /// After the first transition it is over.
+    pub(crate) taken_over: bool,
     /// The number of this attempt, and of the last one.
     pub(super) attempt: (u32, u32),
     /// The outcomes of the calls of the state, once all have one.
@@ -229,12 +230,6 @@ impl Task {
     /// Takes the value that the call before has kept, if it is of this type.
     pub(crate) fn take_kept<T: Any>(&mut self) -> Option<T> {
         self.kept.take()?.downcast().ok().map(|value| *value)
-    }
-
-    /// Returns whether another worker had the lease before, and has not given it back: it may
-    /// still be at work. After the first transition it is over.
-    pub(crate) fn is_taken_over(&self) -> bool {
-        self.taken_over
     }
 
     /// Returns whether this is the last attempt, and not the first, if so many were interrupted
