@@ -69,7 +69,7 @@ fn action_types_are_open() {
         ("ecs_request", ActionType::EcsRequest),
         ("webhook", ActionType::Other("webhook".to_owned())),
     ] {
-        assert_eq!(text.parse::<ActionType>().unwrap(), action_type);
+        assert_eq!(ActionType::from(text.to_owned()), action_type);
         assert_eq!(action_type.to_string(), text);
         assert_eq!(serde_json::to_value(&action_type).unwrap(), text);
         assert_eq!(serde_json::from_value::<ActionType>(json!(text)).unwrap(), action_type);

@@ -1,4 +1,4 @@
-use std::{convert::Infallible, fmt, str::FromStr};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -266,22 +266,13 @@ impl fmt::Display for ActionType {
     }
 }
 
-impl FromStr for ActionType {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(match text {
-            "tool_call" => Self::ToolCall,
-            "ecs_request" => Self::EcsRequest,
-            other => Self::Other(other.to_owned()),
-        })
-    }
-}
-
 impl From<String> for ActionType {
     fn from(text: String) -> Self {
-        let Ok(action_type) = text.parse();
-        action_type
+        match &*text {
+            "tool_call" => Self::ToolCall,
+            "ecs_request" => Self::EcsRequest,
+            _ => Self::Other(text),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     Action, ActionRefusal, Answer, Effect, EffectType, InvalidContract, NeedsNoPermit,
     refusal::{IsRefusal, read},
     same_arguments,
-    tool::{Tool, identity, same},
+    tool::{Tool, identity, same, tool_name},
 };
 
 /// A type that a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run
@@ -113,7 +113,7 @@ impl<T: Tool> Callable for T {
     fn __read(action: &Action, effect: Effect) -> Result<Self, InvalidContract> {
         let arguments = arguments::<T>(action)?;
         if effect < T::Effect::EFFECT {
-            return Err(InvalidContract::EffectLowered { tool: name::<T>() });
+            return Err(InvalidContract::EffectLowered { tool: tool_name::<T>() });
         }
         same_arguments::read(arguments)
     }
@@ -123,7 +123,7 @@ impl<T: Tool> Callable for T {
         if same(identity(self)?.as_ref(), action.tool().and_then(|call| call.identity)) {
             Ok(())
         } else {
-            Err(InvalidContract::OtherIdentity { tool: name::<T>() })
+            Err(InvalidContract::OtherIdentity { tool: tool_name::<T>() })
         }
     }
 
@@ -151,13 +151,9 @@ impl<T: Tool> Callable for T {
     }
 }
 
-fn name<T: Tool>() -> String {
-    format!("{}.{}", T::SERVICE, T::METHOD)
-}
-
 /// The stored arguments of a call of this tool.
 fn arguments<T: Tool>(action: &Action) -> Result<&Map<String, Value>, InvalidContract> {
-    let expected = name::<T>();
+    let expected = tool_name::<T>();
     match action.tool() {
         Some(call) if call.name() == expected => Ok(call.arguments),
         Some(call) => {

@@ -8,11 +8,10 @@ use super::{
     approval::ApprovalRequest,
     identity::Maker,
     invalid::MAX_DETAIL_BYTES,
-    limits::written_length,
     same_arguments::{check_new, misfit, read},
     secret,
     terms::{Terms, Unstored, millis},
-    tool::identity,
+    tool::{identity, tool_name},
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
@@ -62,7 +61,6 @@ impl Contract {
     /// [`InvalidContract`] if the arguments are not a JSON object, change when they are read back,
     /// or are too large, or if [`Tool::identity`] is not the same twice.
     pub fn of<T: Tool>(tool: &T, author: &ReasoningNode) -> Result<Self, InvalidContract> {
-        let name = || format!("{}.{}", T::SERVICE, T::METHOD);
         let text = serde_json::to_string(tool).map_err(|error| misfit::<T>(error.to_string()))?;
         let arguments = object(&text)?;
         // Content that does not survive storage must not be approved, nor shown.
@@ -72,8 +70,8 @@ impl Contract {
         let identity = identity(&tool)?;
         let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, identity, secrets)?;
         let about = |language: &str| match tool.subject(language) {
-            Some(subject) => short(format!("{} → {subject}", name())),
-            None => name(),
+            Some(subject) => short(format!("{} → {subject}", tool_name::<T>())),
+            None => tool_name::<T>(),
         };
         let mut contract = Self::new(action, about(""), T::Effect::EFFECT, author);
         let summaries =
@@ -268,7 +266,7 @@ impl Contract {
 
     /// Refuses one that is too large to be stored.
     pub(super) fn check_size(&self) -> Result<(), InvalidContract> {
-        let bytes = written_length(self).map_err(InvalidContract::NotJson)?;
+        let bytes = serde_json::to_vec(self).map_err(InvalidContract::NotJson)?.len();
         if bytes > MAX_BYTES { Err(InvalidContract::TooLarge { bytes }) } else { Ok(()) }
     }
 

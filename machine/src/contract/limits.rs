@@ -1,9 +1,5 @@
 //! The longest texts of services that are stored.
 
-use std::io;
-
-use serde::Serialize;
-
 /// The maximum size of a reason in bytes. What is longer is cut.
 pub(crate) const MAX_REASON: usize = 64 * 1024;
 
@@ -29,24 +25,6 @@ fn cut(mut text: String, most: usize) -> String {
         text = format!("{text}… (cut from {bytes} bytes)");
     }
     text
-}
-
-/// The length of a value as JSON (bytes).
-pub(super) fn written_length(value: &impl Serialize) -> serde_json::Result<usize> {
-    struct Length(usize);
-    impl io::Write for Length {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut length = Length(0);
-    serde_json::to_writer(&mut length, value)?;
-    Ok(length.0)
 }
 
 /// The error for a receipt or a refusal that was cut.

@@ -134,6 +134,8 @@ pub use secret::Secret;
 pub(crate) use secret::hide_in_contract;
 pub use token::Token;
 pub use tool::Tool;
+#[cfg(feature = "store")]
+pub(crate) use tool::tool_name;
 pub use tool_call::ToolCall;
 pub use tool_spec::ToolSpec;
 pub use unsettled::{LateCall, Settled, Unsettled, receipt};

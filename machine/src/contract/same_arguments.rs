@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{Action, Effect, InvalidContract, Tool, secret};
+use super::{Action, Effect, InvalidContract, Tool, secret, tool::tool_name};
 use crate::{id::shortened_to, journal::canonical_whole};
 
 /// The longest text of a value or of places in an error, in characters.
@@ -102,12 +102,8 @@ fn has_list(value: &Value) -> bool {
     }
 }
 
-fn name<T: Tool>() -> String {
-    format!("{}.{}", T::SERVICE, T::METHOD)
-}
-
 pub(super) fn misfit<T: Tool>(reason: impl Into<String>) -> InvalidContract {
-    InvalidContract::Arguments { tool: name::<T>(), reason: reason.into() }
+    InvalidContract::Arguments { tool: tool_name::<T>(), reason: reason.into() }
 }
 
 /// A step from the arguments to a value in them.
@@ -218,7 +214,7 @@ impl<'a> Differences<'a> {
     fn refusal<T: Tool>(self, effect: Effect) -> Result<(), InvalidContract> {
         if let Some((place, stored, read)) = self.changed {
             return Err(InvalidContract::OtherArguments {
-                tool: name::<T>(),
+                tool: tool_name::<T>(),
                 place: shortened_to(&place, LONGEST).into(),
                 stored: shown(stored).into(),
                 read: read.map_or_else(|| "nothing".into(), |read| shown(read).into()),
@@ -232,7 +228,7 @@ impl<'a> Differences<'a> {
         let listed: Vec<_> = listed.map(|place| format!("{place:?}")).collect();
         let added = added.iter().map(|(place, value)| format!("`{place}` as {}", shown(value)));
         Err(InvalidContract::AddedArguments {
-            tool: name::<T>(),
+            tool: tool_name::<T>(),
             added: shortened_to(&added.collect::<Vec<_>>().join(", "), LONGEST),
             listed: shortened_to(&listed.join(", "), LONGEST),
         })

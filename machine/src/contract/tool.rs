@@ -127,12 +127,16 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     }
 }
 
+/// The name of a tool, such as `email.send`.
+pub(crate) fn tool_name<T: Tool>() -> String {
+    format!("{}.{}", T::SERVICE, T::METHOD)
+}
+
 /// The identity of a call. It is computed twice, because one that differs makes two keys.
 pub(super) fn identity<T: Tool>(tool: &T) -> Result<Option<Value>, InvalidContract> {
     let first = tool.identity();
     if !same(first.as_ref(), tool.identity().as_ref()) {
-        let tool = format!("{}.{}", T::SERVICE, T::METHOD);
-        return Err(InvalidContract::OtherIdentity { tool });
+        return Err(InvalidContract::OtherIdentity { tool: tool_name::<T>() });
     }
     Ok(first)
 }

@@ -6,6 +6,7 @@ use crate::{
     contract::{
         AnyExecution, Callable, Contract, InvalidContract, Tool,
         execution::{self, Status},
+        tool_name,
     },
     store::{integrity::declared::NamedTool, options::OpenOptions},
     stored::Durable,
@@ -47,8 +48,8 @@ impl OpenOptions {
 
 /// A tool, and how the arguments of its calls are read.
 pub(crate) fn named_tool<T: Tool>() -> NamedTool {
-    checked_tool(name::<T>(), |contract, runs| {
-        (contract.action().tool_name()? == name::<T>()).then(|| read::<T>(contract, runs))
+    checked_tool(tool_name::<T>(), |contract, runs| {
+        (contract.action().tool_name()? == tool_name::<T>()).then(|| read::<T>(contract, runs))
     })
 }
 
@@ -89,10 +90,6 @@ fn checked_tool(
             check(contract, runs(execution, contract))
         }),
     }
-}
-
-fn name<T: Tool>() -> String {
-    format!("{}.{}", T::SERVICE, T::METHOD)
 }
 
 /// Returns whether a program may run a call that has not ended: it has not begun, or is repeated if

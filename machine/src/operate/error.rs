@@ -1,7 +1,6 @@
 use std::{error, fmt};
 
 use crate::{
-    contract::InvalidContract,
     effects::{
         act::ActError,
         error::{EffectError, StateError},
@@ -169,11 +168,5 @@ impl From<SendError> for Error {
 impl From<InvalidMessage> for Error {
     fn from(error: InvalidMessage) -> Self {
         Self::of(ErrorKind::Invalid, error)
-    }
-}
-
-impl From<InvalidContract> for Error {
-    fn from(error: InvalidContract) -> Self {
-        Self::of(ErrorKind::Refused, error)
     }
 }

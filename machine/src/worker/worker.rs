@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     actor::{Actor, Actors, Senders},
-    contract::{Action, Contract, Perform, Tool},
+    contract::{Action, Contract, Perform, Tool, tool_name},
     effects::{
         declared::{named_tool, run_time_tools},
         error::EffectError,
@@ -192,8 +192,8 @@ impl Worker {
     /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the
     /// tool; see [`check`](Self::check).
     pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self {
-        let name = format!("{}.{}", T::SERVICE, T::METHOD);
-        self.executions.tools.insert(name, Arc::new(Tooled::<T, _>::new(service)));
+        let runner = Arc::new(Tooled::<T, _>::new(service));
+        self.executions.tools.insert(tool_name::<T>(), runner);
         self.declared.tool(named_tool::<T>());
         self
     }

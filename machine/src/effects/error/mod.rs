@@ -9,22 +9,13 @@ pub use effect::EffectError;
 pub use state::StateError;
 
 use crate::{
-    store::{
-        backend::Rejected,
-        error::{LoadError, Unavailable},
-    },
+    store::{backend::Rejected, error::Unavailable},
     stored::VerifyError,
 };
 
 impl From<Unavailable> for EffectError {
     fn from(error: Unavailable) -> Self {
         Self::Commit(error.into())
-    }
-}
-
-impl From<LoadError> for StateError {
-    fn from(error: LoadError) -> Self {
-        Self::Load(error)
     }
 }
 

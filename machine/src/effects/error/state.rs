@@ -13,7 +13,7 @@ use crate::{
 pub enum StateError {
     /// The machine was not loaded.
     #[error(transparent)]
-    Load(LoadError),
+    Load(#[from] LoadError),
     /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
     OtherState {
