@@ -36,25 +36,11 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
         read(data)
     }
 
-    /// Tells whether an error is the refusal, if that is known to be an error.
-    #[doc(hidden)]
-    #[must_use]
-    fn __refuses() -> Option<IsRefusal> {
-        None
-    }
-
     /// The tool, if its type says which one. The type of an [`Action`] does not.
     #[doc(hidden)]
     #[must_use]
     fn __tool() -> Option<TypedTool> {
         None
-    }
-
-    /// The service of the tool may report the outcome of a call later.
-    #[doc(hidden)]
-    #[must_use]
-    fn __answers_later() -> bool {
-        false
     }
 
     /// An earlier action, as this program makes it from the same arguments. `None` if it does not
@@ -75,6 +61,10 @@ pub struct TypedTool {
     pub(super) service: &'static str,
     pub(super) method: &'static str,
     pub(super) irreversible: bool,
+    /// Its service may report the outcome of a call later.
+    pub(crate) answers_later: bool,
+    /// Tells whether an error is the refusal, if that is known to be an error.
+    pub(crate) refuses: Option<IsRefusal>,
 }
 
 #[cfg(feature = "store")]
@@ -128,16 +118,13 @@ impl<T: Tool> Callable for T {
     }
 
     fn __tool() -> Option<TypedTool> {
-        let irreversible = T::Effect::EFFECT.is_irreversible();
-        Some(TypedTool { service: T::SERVICE, method: T::METHOD, irreversible })
-    }
-
-    fn __refuses() -> Option<IsRefusal> {
-        T::__is_refusal()
-    }
-
-    fn __answers_later() -> bool {
-        T::Effect::__ANSWERS_LATER
+        Some(TypedTool {
+            service: T::SERVICE,
+            method: T::METHOD,
+            irreversible: T::Effect::EFFECT.is_irreversible(),
+            answers_later: T::Effect::__ANSWERS_LATER,
+            refuses: T::__is_refusal(),
+        })
     }
 
     fn __remade(action: &Action) -> Result<Option<Action>, InvalidContract> {

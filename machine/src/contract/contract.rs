@@ -242,12 +242,6 @@ impl Contract {
         contract
     }
 
-    /// The decider as the journal names actors.
-    pub(super) fn decided(&self) -> (Option<&str>, Option<&str>) {
-        let (kind, name) = self.made_by();
-        (Some(kind), name)
-    }
-
     /// The maker of its action, if this program made it.
     pub(crate) fn maker(&self) -> Option<Maker> {
         self.0.made.0

@@ -68,7 +68,7 @@ impl<T: Callable> Permit<T> {
         let sleep = timeout.map(|limit| permit_check.sleep(limit));
         let running: BoxFuture<'static, Returned> = Box::pin(async move {
             #[cfg(feature = "store")]
-            know_refusal::<T::Refusal>(T::__refuses());
+            know_refusal::<T::Refusal>(T::__tool().and_then(|tool| tool.refuses));
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
             let answer = AssertUnwindSafe(async { service.perform(&call).await });

@@ -75,7 +75,8 @@ impl Context for Contract {
         }
         progress.take(entry, fact);
         if let (Fact::Created { .. }, Some(person)) = (&entry.fact, self.decided_by()) {
-            if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
+            let (kind, name) = self.made_by();
+            if (entry.actor.as_deref(), entry.by.as_deref()) != (Some(kind), name) {
                 return Err(Breach::new("its journal and its contract name different deciders"));
             }
             progress.approved_by = Some(person.to_owned());

@@ -9,7 +9,7 @@ use super::{
     identity::Maker,
     key,
 };
-use crate::id::Id;
+use crate::{id::Id, journal::is_default};
 
 /// The content of a contract, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub(super) struct Terms {
     pub(super) key: Option<IdempotencyKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) settling_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) session: Option<String>,
@@ -76,11 +76,6 @@ impl<T> PartialEq for Unstored<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Terms {

@@ -130,7 +130,8 @@ impl<'a, T: Callable> Begin<'a, T> {
                 }
             },
         };
-        let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
+        let answers_later = T::__tool().is_some_and(|tool| tool.answers_later);
+        let callback = answers_later.then(CallbackToken::fresh).transpose();
         let callback = callback.map_err(Unavailable::other)?;
         let arguments: T =
             contract.arguments_to_run().map_err(|source| EffectError::Contract { id, source })?;

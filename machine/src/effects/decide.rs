@@ -85,7 +85,21 @@ impl Decide {
         if let Some(at) = gate.expires_at().filter(|at| *at <= now) {
             return Err(EffectError::GateExpired { id, at });
         }
-        self.condition = store.is_unchanged(gate, &self.answer).await?;
+        let reason = match &self.answer {
+            GateAnswer::Approve(shown) => {
+                let (behind, _) = store.approvable(gate).await?;
+                let whole = behind.context().wording(Extent::Whole);
+                if WholeQuestion::new(&whole, Language::English).digest != *shown {
+                    return Err(EffectError::NotShown { id });
+                }
+                self.condition = state_not_left(id, behind.id(), behind.context());
+                None
+            }
+            GateAnswer::Decline(reason) => {
+                drop(store.behind(gate).await?);
+                Some(&**reason)
+            }
+        };
         telemetry::Resuming {
             kind: execution::DEFINITION.name(),
             id: display(id),
@@ -93,10 +107,6 @@ impl Decide {
             age_ms: gate.age_ms(now),
         }
         .emit();
-        let reason = match &self.answer {
-            GateAnswer::Approve(_) => None,
-            GateAnswer::Decline(reason) => Some(&**reason),
-        };
         Ok(gate.decided(reason, &self.by, now))
     }
 }
@@ -169,28 +179,5 @@ impl ForkChange for Decide {
                 error => error,
             }
         })
-    }
-}
-
-impl Store {
-    /// Refuses an answer that the gate cannot have. Returns what must hold when it is written.
-    async fn is_unchanged(
-        &self,
-        gate: &Gate,
-        answer: &GateAnswer,
-    ) -> Result<Option<Condition>, EffectError> {
-        match answer {
-            GateAnswer::Approve(shown) => {
-                let (behind, _) = self.approvable(gate).await?;
-                let whole = behind.context().wording(Extent::Whole);
-                let whole = WholeQuestion::new(&whole, Language::English);
-                if whole.digest == *shown {
-                    Ok(state_not_left(gate.id(), behind.id(), behind.context()))
-                } else {
-                    Err(EffectError::NotShown { id: gate.id() })
-                }
-            }
-            GateAnswer::Decline(_) => self.behind(gate).await.map(|_| None),
-        }
     }
 }

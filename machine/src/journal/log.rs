@@ -86,16 +86,7 @@ impl Journal {
         definition: &'static Definition,
         author: (Option<&str>, Option<&str>),
     ) -> Self {
-        let mut journal = Self {
-            id,
-            definition: definition.fingerprint,
-            stored: StoredState::NEVER,
-            epoch: 0,
-            entries: Vec::new(),
-            older: Vec::new(),
-            unwritable: None,
-            imported: false,
-        };
+        let mut journal = Self::of_stored(id, definition.fingerprint, StoredState::NEVER);
         let fact = Fact::Created {
             machine: definition.name.clone(),
             state: definition.states[definition.initial].name.clone(),
@@ -121,8 +112,8 @@ impl Journal {
         entries: Vec<Entry>,
         older: Vec<Arc<Definition>>,
     ) -> Self {
-        let stored = StoredState::NEVER;
-        Self { id, definition, stored, epoch, entries, older, unwritable: None, imported: true }
+        let new = Self::of_stored(id, definition, StoredState::NEVER);
+        Self { epoch, entries, older, imported: true, ..new }
     }
 
     /// Starts the deadlines of the initial state. Called right after `create`.

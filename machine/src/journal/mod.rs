@@ -30,4 +30,5 @@ pub(crate) use log::{Fixed, StoredState};
 pub(crate) use payload::Payload;
 pub(crate) use portable::{Unportable, check_object, check_text, check_written};
 pub use summary::Summary;
+pub(crate) use summary::is_default;
 pub(crate) use written::{TextError, write_text};

@@ -21,10 +21,10 @@ pub struct Summary {
     pub entered_at: Millis,
     /// The number of the entry that began the visit of its state: the newest transition that did
     /// not stay, or creation, which is 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub entered: u64,
     /// The number of transitions.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub transitions: u64,
     /// The trigger of the last transition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,21 +36,16 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlines: Vec<Due>,
     /// The format of the context's part.
-    #[serde(default, skip_serializing_if = "is_zero_format")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) format: u32,
     /// The part that the context folds.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) context: Value,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero_format(number: &u32) -> bool {
-    *number == 0
+/// Returns whether a field has nothing to write.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Summary {

@@ -140,9 +140,7 @@ impl Prompt<'_> {
         shown.sort();
         shown.into_iter().map(|(block, .., line)| (block, line)).collect()
     }
-}
 
-impl Prompt<'_> {
     /// The newest ones that fit, at least one, and how many are left out.
     fn calls_in_doubt(&self) -> Vec<String> {
         let mut left = self.limit;
