@@ -10,10 +10,9 @@ use super::{
     secret,
 };
 use crate::actor::{Name, is_invisible};
-#[cfg(feature = "store")]
-use crate::journal::canonical_whole;
 use crate::journal::{
-    Digest, canonical_object, canonical_whole_object, check_object, depth_of_object, make_plain,
+    Digest, canonical_object, canonical_whole, canonical_whole_object, check_object,
+    depth_of_object, make_plain,
 };
 
 /// An action to perform: type and parameters. Progress and result belong to the
@@ -92,7 +91,6 @@ impl Action {
     }
 
     /// Its service and its method.
-    #[cfg(feature = "store")]
     pub(crate) fn tool_parts(&self) -> Option<(&str, &str)> {
         self.tool().map(|call| (call.service, call.method))
     }
@@ -184,7 +182,6 @@ impl Action {
     }
 
     /// Its identity as canonical text; `None` if all arguments identify it.
-    #[cfg(feature = "store")]
     pub(crate) fn identity(&self) -> Option<String> {
         self.tool().and_then(|call| call.identity).map(canonical_whole)
     }

@@ -2,9 +2,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-#[cfg(feature = "store")]
-use super::{Release, execution, execution::Status};
-#[cfg(feature = "store")]
+use super::{
+    Release,
+    execution::{self, Status},
+};
 use crate::stored::CallState;
 
 /// How far a call is that a machine made by entering its state. The most urgent stage comes first.
@@ -46,7 +47,6 @@ impl fmt::Display for CallStage {
     }
 }
 
-#[cfg(feature = "store")]
 impl CallStage {
     /// The stage of a call that has not ended; `None` if its status is not that of such a call.
     pub(crate) fn of(state: &CallState) -> Option<Self> {

@@ -67,7 +67,6 @@ pub struct TypedTool {
     pub(crate) refuses: Option<IsRefusal>,
 }
 
-#[cfg(feature = "store")]
 impl TypedTool {
     /// Returns whether it has this name.
     pub(crate) fn is(self, service: &str, method: &str) -> bool {

@@ -53,7 +53,6 @@ impl CallbackToken {
 
     /// Returns `true` if it is the token with this digest. The time that this takes does not depend
     /// on what is wrong, nor on whether there is a token at all.
-    #[cfg(feature = "store")]
     pub(crate) fn is(&self, expected: Option<Digest>) -> bool {
         // Digests are compared in constant time.
         (self.digest() == expected.unwrap_or(Digest::ZERO)) & expected.is_some()

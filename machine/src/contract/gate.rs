@@ -201,7 +201,6 @@ impl Gate {
     }
 
     /// The time that it has waited, in milliseconds.
-    #[cfg(feature = "store")]
     pub(crate) fn age_ms(&self, now: Millis) -> u64 {
         let entered_at = self.waiting.journal().past().entered_at;
         u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)

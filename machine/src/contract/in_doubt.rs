@@ -79,7 +79,6 @@ impl InDoubt {
         &self.0
     }
 
-    #[cfg(feature = "store")]
     pub(crate) fn into_execution(self) -> Execution<Waiting> {
         self.0
     }
@@ -108,7 +107,6 @@ impl InDoubt {
     }
 
     /// A copy to move and commit.
-    #[cfg(feature = "store")]
     pub(crate) fn fork(&self) -> Self {
         Self(super::fork(&self.0))
     }

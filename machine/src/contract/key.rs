@@ -34,13 +34,11 @@ impl IdempotencyKey {
     }
 
     /// The common prefix of the keys of a tool: all of a key but its digest.
-    #[cfg(feature = "store")]
     pub(super) fn tool_of(service: &str, method: &str) -> String {
         format!("{}:{}", escape(service), escape(method))
     }
 
     /// Returns whether a text has the form of a key.
-    #[cfg(feature = "store")]
     pub(crate) fn is_form_of(text: &str) -> bool {
         let is_digest = |digest: &str| {
             digest.len() == 64
@@ -58,7 +56,6 @@ impl IdempotencyKey {
 
 impl Action {
     /// Its key, if it is irreversible.
-    #[cfg(feature = "store")]
     pub(crate) fn key(&self) -> IdempotencyKey {
         IdempotencyKey::of(self)
     }

@@ -79,7 +79,6 @@ impl GraphPosition {
     }
 
     /// Its name in `tracing`.
-    #[cfg(feature = "store")]
     pub(crate) fn name(self) -> &'static str {
         self.row().0
     }

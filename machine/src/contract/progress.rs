@@ -118,7 +118,6 @@ impl Progress {
     }
 
     /// The stored part of a summary.
-    #[cfg(feature = "store")]
     pub(crate) fn part(stored: &serde_json::Value) -> Self {
         Self::deserialize(stored).unwrap_or_default()
     }

@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "store")]
-use super::execution;
-use super::{AnyExecution, execution::Status};
+use super::{
+    AnyExecution,
+    execution::{self, Status},
+};
 
 /// The release state of an execution behind a gate, as it was when the execution was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,7 +54,6 @@ impl Release {
 
     /// The statuses of an execution and of its gate that make it. A gate that is not there has the
     /// empty one.
-    #[cfg(feature = "store")]
     pub(crate) fn statuses(self) -> Vec<(String, String)> {
         let all = || execution::DEFINITION.states.iter().map(|state| state.name.to_string());
         let gates = || all().chain([String::new()]);

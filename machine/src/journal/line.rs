@@ -75,7 +75,6 @@ impl Line {
 }
 
 impl LineRef<'_> {
-    #[cfg(feature = "store")]
     pub(crate) fn to_line(self) -> Line {
         Line {
             number: self.number,

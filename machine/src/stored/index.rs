@@ -75,7 +75,6 @@ pub struct Index {
     pub(crate) closed: bool,
 }
 
-#[cfg(feature = "store")]
 impl Index {
     /// It ended otherwise than its evidence says, and no person has acknowledged that.
     pub(crate) fn needs_acknowledgement(&self) -> bool {

@@ -2,7 +2,6 @@
 //! machines again.
 
 mod approval;
-#[cfg(feature = "store")]
 mod call_state;
 pub(crate) mod compare;
 mod context;
@@ -23,7 +22,6 @@ pub(crate) mod verify;
 mod verify_error;
 
 pub use approval::Decision;
-#[cfg(feature = "store")]
 pub(crate) use call_state::CallState;
 pub use context::{Breach, Context};
 // Errors of the compiler name it by this path.
@@ -43,9 +41,7 @@ pub use index::{Hold, Index};
 pub(crate) use outcomes::{OutcomeData, OutcomeReader};
 pub(crate) use rules::Rules;
 #[cfg(feature = "store")]
-pub(crate) use rules::fold;
-#[cfg(feature = "store")]
-pub(crate) use rules::fold_some;
+pub(crate) use rules::{fold, fold_some};
 #[cfg(feature = "store")]
 pub(crate) use session::check_session;
 pub use session::normal_session;

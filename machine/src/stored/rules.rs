@@ -144,7 +144,6 @@ pub(crate) fn fold(
 }
 
 /// The summary after some entries of a commit, of which more follow.
-#[cfg(feature = "store")]
 pub(crate) fn fold_some(
     rules: &dyn Rules,
     past: &Summary,

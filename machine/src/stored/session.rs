@@ -2,9 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-#[cfg(feature = "store")]
 use super::Breach;
-#[cfg(feature = "store")]
 use crate::actor::is_invisible;
 
 /// The form in which the id of a session is stored and looked for: the Unicode form NFC, so that
@@ -16,7 +14,6 @@ pub fn normal_session(session: String) -> String {
 
 /// Checks the id of the session of a new machine. It is a part of addresses, in which `.` and `..`
 /// have another meaning, and every list repeats it: one that cannot be seen looks like none.
-#[cfg(feature = "store")]
 pub(crate) fn check_session(session: &str) -> Result<(), Breach> {
     const MAX_BYTES: usize = 256;
     if session.chars().all(|one| one.is_whitespace() || is_invisible(one)) {
