@@ -58,8 +58,8 @@ impl<T> Call<T> {
     ///
     /// Returns `false` if the store cannot be read.
     pub async fn still_valid(&self) -> bool {
-        let permit_check = self.handle.permit_check();
-        permit_check.check(self.handle.execution_id(), self.handle.epoch()).await.is_ok()
+        let handle = &self.handle;
+        handle.permit_check.check(handle.execution_id, handle.epoch).await.is_ok()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls in flight: when a call has ended, as its own process knows it.
 
-use std::{fmt, fs::File, io, marker::PhantomData, sync::Arc};
+use std::{fmt, fs::File, io, marker::PhantomData, ops::Deref, sync::Arc};
 
 use super::{
     Callable, Evidence, ToolAnswer,
@@ -143,11 +143,11 @@ impl<T> fmt::Debug for InFlight<T> {
 
 /// One call under one permit, for its handles and its guards.
 #[derive(Debug)]
-struct SharedCall {
-    record: Arc<CallRecord>,
-    permit_check: Arc<dyn PermitCheck>,
-    execution_id: Id,
-    epoch: u64,
+pub(crate) struct SharedCall {
+    pub(crate) record: Arc<CallRecord>,
+    pub(super) permit_check: Arc<dyn PermitCheck>,
+    pub(crate) execution_id: Id,
+    pub(crate) epoch: u64,
     _worker: Owner,
 }
 
@@ -177,10 +177,6 @@ impl CallHandle {
         Self(Arc::new(SharedCall { record, permit_check, execution_id, epoch, _worker: worker }))
     }
 
-    pub(crate) fn record(&self) -> &CallRecord {
-        &self.0.record
-    }
-
     /// The caller has stopped waiting, and the store knows; the future is still running.
     pub(crate) fn is_late(&self) {
         let mut state = self.0.record.state();
@@ -190,22 +186,13 @@ impl CallHandle {
         drop(state);
         self.0.keep_due();
     }
+}
 
-    pub(super) fn permit_check(&self) -> &dyn PermitCheck {
-        &*self.0.permit_check
-    }
+impl Deref for CallHandle {
+    type Target = SharedCall;
 
-    pub(crate) fn execution_id(&self) -> Id {
-        self.0.execution_id
-    }
-
-    /// Keeps the store open.
-    pub(super) fn open(&self) -> Option<Owner> {
-        self.0.permit_check.open()
-    }
-
-    pub(crate) fn epoch(&self) -> u64 {
-        self.0.epoch
+    fn deref(&self) -> &SharedCall {
+        &self.0
     }
 }
 

@@ -55,13 +55,11 @@ impl<T: Callable> Permit<T> {
         let Self { call } = self;
         let (timeout, handle) = (call.timeout, call.handle.clone());
         let outcome = |Returned { evidence, accepted }: Returned, late| {
-            let open = handle.open();
+            let open = handle.permit_check.open();
             Unsettled { evidence, accepted, late: Mutex::new(late), handle, _open: open }
         };
-        let permit_check = call.handle.permit_check();
-        if let Err(reason) =
-            permit_check.check(call.handle.execution_id(), call.handle.epoch()).await
-        {
+        let permit_check = &call.handle.permit_check;
+        if let Err(reason) = permit_check.check(call.handle.execution_id, call.handle.epoch).await {
             let reason = format!("not started because the permit is invalid: {reason}");
             return outcome(Evidence::NotApplied(reason.into()).into(), None);
         }

@@ -48,7 +48,7 @@ impl Unsettled {
 impl fmt::Debug for Unsettled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Unsettled");
-        debug.field("execution_id", &self.handle.execution_id()).field("evidence", &self.evidence);
+        debug.field("execution_id", &self.handle.execution_id).field("evidence", &self.evidence);
         debug.finish_non_exhaustive()
     }
 }

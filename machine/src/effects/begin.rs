@@ -194,7 +194,7 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
 
     fn discard(&mut self) {
         if let Some((_, permit)) = self.fork.next.take() {
-            permit.handle().record().prove();
+            permit.handle().record.prove();
         }
     }
 }

@@ -186,7 +186,7 @@ impl Store {
         let (store, by) = (self.clone(), by.again());
         Some(LateCall(Box::pin(async move {
             let evidence = running.await;
-            let (id, epoch, call) = (handle.execution_id(), handle.epoch(), handle.record());
+            let (id, epoch, call) = (handle.execution_id, handle.epoch, &handle.record);
             store.keep_evidence(id, epoch, &evidence, call, who(&by)).await?;
             Ok(evidence)
         })))
@@ -253,7 +253,7 @@ impl ForkChange for Settle<'_> {
     ) -> BoxFuture<'a, Result<(), EffectError>> {
         Box::pin(async move {
             let (running, outcome) = &self.fork.before;
-            let (id, of) = (running.id(), outcome.handle.execution_id());
+            let (id, of) = (running.id(), outcome.handle.execution_id);
             if of != id {
                 return Err(EffectError::OtherOutcome { id, of });
             }
@@ -289,12 +289,7 @@ impl ForkChange for Settle<'_> {
         self.late = store.late(outcome, self.by);
         if self.late.is_none() {
             let handle = &outcome.handle;
-            store.evidence_written(
-                handle.execution_id(),
-                handle.record(),
-                &outcome.evidence,
-                worker,
-            );
+            store.evidence_written(handle.execution_id, &handle.record, &outcome.evidence, worker);
         }
     }
 
@@ -312,7 +307,7 @@ fn settled(
     by: &ToolNode,
 ) -> Settled {
     let Unsettled { evidence, accepted, handle, .. } = outcome;
-    let epoch = handle.epoch();
+    let epoch = handle.epoch;
     if let Some(accepted) = accepted {
         // The service may have reported before this.
         let Some(refusal) = refused else {
@@ -323,7 +318,7 @@ fn settled(
     }
     match evidence {
         Evidence::Unknown(reason) if running.context().is_irreversible() => {
-            let worker = handle.record().liveness_after_answer();
+            let worker = handle.record.liveness_after_answer();
             Settled::InDoubt(InDoubt::park(running, epoch, reason, (worker, store.now()), by))
         }
         Evidence::Applied(receipt) => {

@@ -37,7 +37,7 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
         let (id, Unsettled { evidence, handle, .. }) = (running.id(), &outcome);
-        let (epoch, call) = (handle.epoch(), handle.record());
+        let (epoch, call) = (handle.epoch, &handle.record);
         let reported = match current {
             AnyExecution::Completed(done) if done.journal().epoch() <= epoch => Some(done),
             _ => None,
@@ -64,7 +64,7 @@ impl Store {
         id: Id,
         outcome: &Unsettled,
     ) -> Result<Superseded, EffectError> {
-        let (epoch, evidence) = (outcome.handle.epoch(), outcome.evidence());
+        let (epoch, evidence) = (outcome.handle.epoch, outcome.evidence());
         let unreadable = |error: LoadError| EffectError::unread(id, error);
         let current: AnyExecution = self.load(id).await.map_err(unreadable)?;
         if current.journal().epoch() > epoch {

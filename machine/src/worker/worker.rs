@@ -115,13 +115,8 @@ impl Worker {
     /// A machine for which no live worker has a handler or a tool needs attention after a minute,
     /// and is reported by `tracing`; [`Store::workers`] lists the workers that are alive.
     pub fn new(store: &Store, actors: Actors) -> Self {
-        let executions = Executions {
-            actors: Arc::new(actors),
-            tools: BTreeMap::new(),
-            others: None,
-            calls: Arc::default(),
-            asked: std::sync::Mutex::default(),
-        };
+        let (tools, others, calls, asked) = Default::default();
+        let executions = Executions { actors: Arc::new(actors), tools, others, calls, asked };
         Self {
             store: store.clone(),
             settings: Settings::default(),
@@ -192,8 +187,7 @@ impl Worker {
     /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the
     /// tool; see [`check`](Self::check).
     pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self {
-        let runner = Arc::new(Tooled::<T, _>::new(service));
-        self.executions.tools.insert(tool_name::<T>(), runner);
+        self.executions.tools.insert(tool_name::<T>(), Arc::new(Tooled::<T, _>::new(service)));
         self.declared.tool(named_tool::<T>());
         self
     }
