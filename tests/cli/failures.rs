@@ -11,6 +11,7 @@ use machine::{
     store::{Cause, Message, OpenOptions},
     worker::{Handled, Handler, Next, Task, Worker},
 };
+use machine_tests::STUCK;
 
 use crate::surfaces::{AnyOrder, Place, end};
 
@@ -32,7 +33,8 @@ fn worker(place: &Place) -> Worker {
 async fn failures_are_shown_before_work_is_set_aside() {
     let place = Place::new().await;
     let id = place.order().await;
-    worker(&place).run_until_idle().await.unwrap();
+    // The second attempt is not due before people have read of the first.
+    worker(&place).backoff(STUCK, STUCK).run_until_idle().await.unwrap();
     for command in [&["list"][..], &["show", &end(id)]] {
         let people = place.run(command);
         assert!(people.done().contains("the program returned an error; 1 attempt"), "{people:?}");
