@@ -105,7 +105,7 @@ fn atoms(tokens: TokenStream) -> Vec<Atom> {
             // `super::super::A` was `super::A`.
             atoms.drain(place..place + 3);
         } else {
-            atoms[place].text = "self".to_owned();
+            "self".clone_into(&mut atoms[place].text);
         }
     }
     atoms
