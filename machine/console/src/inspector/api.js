@@ -51,14 +51,17 @@ export async function request(path, { query = {}, bearer, ...options } = {}) {
   });
 }
 
-export async function get(path, query) {
-  return (await request(path, { query, signal: AbortSignal.timeout(PATIENCE_MS) })).json();
+export async function get(path, query, bearer) {
+  return (await request(path, { query, bearer, signal: AbortSignal.timeout(PATIENCE_MS) })).json();
 }
 
 /** Whose token this is, as the server says. */
-export async function callerOf(bearer) {
-  return (await request("api/health", { bearer, signal: AbortSignal.timeout(PATIENCE_MS) })).json();
-}
+export const callerOf = (bearer) => get("api/health", {}, bearer);
+
+/** The path of a machine. */
+export const machinePath = (id) => `api/machines/${encodeURIComponent(id)}`;
+
+export const getMachine = (id, query) => get(machinePath(id), query);
 
 export async function post(path, body) {
   const response = await request(path, {

@@ -1,7 +1,8 @@
 // A machine as its definition draws it, with the path that was taken.
 
 import { h } from "./dom.js";
-import { count } from "./text.js";
+import { scrollable } from "./parts.js";
+import { count, digits } from "./text.js";
 
 const edge = (from, to) => JSON.stringify([from, to]);
 
@@ -43,30 +44,34 @@ function head([, via, end]) {
   return [end, wing(0.4), wing(-0.4)].map((point) => point.join(",")).join(" ");
 }
 
+/** Whether an arrow was taken. */
+function traceOf(one, path) {
+  const key = edge(one.from, one.to);
+  const taken = path?.edges.get(key);
+  return { key, taken, tone: path?.last === key ? "last" : taken ? "taken" : "" };
+}
+
 function arrow(one, path) {
-  const taken = path?.edges.get(edge(one.from, one.to));
-  const isLast = path?.last === edge(one.from, one.to);
-  const tone = isLast ? "last" : taken ? "taken" : "";
+  const { key, tone } = traceOf(one, path);
   return h(
     "g",
-    { key: edge(one.from, one.to), class: `arrow ${tone}` },
+    { key, class: `arrow ${tone}` },
     h("polyline", { points: one.line.map((point) => point.join(",")).join(" ") }),
     h("polygon", { points: head(one.line) }),
   );
 }
 
 function moves(one, path) {
-  const taken = path?.edges.get(edge(one.from, one.to));
-  const tone = path?.last === edge(one.from, one.to) ? "last" : taken ? "taken" : "";
+  const { key, taken, tone } = traceOf(one, path);
   const isOnly = one.moves.length === 1;
   return one.moves.map(({ trigger, label }, index) => {
     const times = taken?.triggers.get(trigger) ?? 0;
     const y = one.y + 20 * (index - (one.moves.length - 1) / 2) + 5;
-    const counted = times > 1 ? `×${times.toLocaleString("en-GB")}` : "";
+    const counted = times > 1 ? `×${digits(times)}` : "";
     // The layout has room for the label only; under a single one there is some for its count.
     return h(
       "text",
-      { key: `${edge(one.from, one.to)}${index}`, class: `move ${times ? tone : ""}`, x: one.x, y },
+      { key: `${key}${index}`, class: `move ${times ? tone : ""}`, x: one.x, y },
       label,
       counted && (isOnly ? h("tspan", { x: one.x, dy: 14 }, counted) : ` ${counted}`),
     );
@@ -102,9 +107,8 @@ export function diagram(drawing, name, path = null) {
     ? `State machine ${name}. Path: ${pathText(path, labels)} (current state).`
     : `State machine ${name}: ${count(drawing.nodes.length, "state")}, as listed in the table.`;
   // Long paths have counts at their labels, which need more room than the layout left.
-  return h(
-    "div",
-    { class: "drawing", tabindex: "0", role: "group", "aria-label": `Diagram of ${name}, scrollable` },
+  return scrollable(
+    `Diagram of ${name}`,
     h(
       "svg",
       {
@@ -118,5 +122,6 @@ export function diagram(drawing, name, path = null) {
       drawing.nodes.map((one) => state(one, path)),
       drawing.arrows.map((one) => moves(one, path)),
     ),
+    { class: "drawing" },
   );
 }

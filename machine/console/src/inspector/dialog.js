@@ -1,6 +1,7 @@
 // The dialog of the page. It asks before something is done, and shows a refusal in the words of the server.
 
 import { h, patch } from "./dom.js";
+import { button, warning } from "./parts.js";
 import { copyButton } from "./payload.js";
 import { moment, now, since, words } from "./text.js";
 
@@ -109,13 +110,10 @@ function render() {
       h(
         "div",
         { role: "alert", key: "alert" },
-        isLate &&
-          h("p", { class: "warning" }, "The time to answer has passed, so this can no longer be decided."),
+        isLate && warning("The time to answer has passed, so this can no longer be decided."),
         !isLate &&
           gone.length > 0 &&
-          h(
-            "p",
-            { class: "warning" },
+          warning(
             open.ids.length === 1
               ? "This can no longer be decided: it was answered or has changed since it was shown."
               : `${gone.length} of these ${open.ids.length} can no longer be decided. Go back and select the others.`,
@@ -129,7 +127,7 @@ function render() {
       h(
         "p",
         { class: "actions end", key: "actions" },
-        h("button", { type: "button", key: "no", onclick: closeDialog }, isDone ? "Close" : "Go back"),
+        button(isDone ? "Close" : "Go back", closeDialog, { key: "no" }),
         !isDone &&
           h(
             "button",
@@ -148,33 +146,18 @@ function render() {
 }
 
 /** A refusal in words, with what would be possible. */
-export function refusal(problem) {
+export function refusal({ status, title, message, legalMoves = [] }) {
+  const isRefused = status === 409;
+  const moves = legalMoves.map(
+    ({ trigger, targets, categories }) =>
+      `${trigger} → ${targets.join(" or ")} (by ${categories.map(words).join(" or ") || "anyone"})`,
+  );
   return h(
     "div",
     { class: "warning" },
-    h(
-      "p",
-      null,
-      h("strong", null, problem.status === 409 ? "Refused: " : `${problem.title ?? "Error"}: `),
-      problem.message,
-    ),
-    problem.status === 409 &&
-      problem.legalMoves?.length > 0 &&
-      h(
-        "p",
-        null,
-        "What is possible now: ",
-        problem.legalMoves
-          .map(
-            (one) =>
-              `${one.trigger} → ${one.targets.join(" or ")} (by ${one.categories.map(words).join(" or ") || "anyone"})`,
-          )
-          .join("; "),
-        ".",
-      ),
-    problem.status === 409 &&
-      problem.legalMoves?.length === 0 &&
-      h("p", null, "No more actions are possible."),
+    h("p", null, h("strong", null, isRefused ? "Refused: " : `${title ?? "Error"}: `), message),
+    isRefused &&
+      h("p", null, moves.length ? `What is possible now: ${moves.join("; ")}.` : "No more actions are possible."),
   );
 }
 

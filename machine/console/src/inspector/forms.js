@@ -1,10 +1,11 @@
 // The forms of the dialogs. Each repeats the decision; the server decides in one
 // commit whether that is still possible.
 
-import { post } from "./api.js";
+import { machinePath as of, post } from "./api.js";
 import { object } from "./commands.js";
 import { refreshDialog } from "./dialog.js";
 import { h } from "./dom.js";
+import { button, warning } from "./parts.js";
 import { fields, isCut, question } from "./payload.js";
 import { count } from "./text.js";
 
@@ -19,8 +20,10 @@ const text = (name, label, more = {}) =>
     `${label} `,
     h(more.rows ? "textarea" : "input", { name, autocomplete: "off", ...more }),
   );
+const why = (label = "Reason (optional)") => text("reason", label, { maxlength: 2000 });
+/** A box to tick, or one of several. */
+const tick = (type, name, label, more = {}) => h("label", null, h("input", { type, name, ...more }), ` ${label}`);
 const asked = (subject) => question(subject.question || subject.summary);
-const of = (id) => `api/machines/${encodeURIComponent(id)}`;
 const about = ({ id, summary }) =>
   h("p", { key: "about" }, h("strong", null, summary || "Machine"), " ", h("code", { class: "data" }, id));
 const how = (text) => h("p", { key: "how" }, text);
@@ -35,21 +38,20 @@ const isOptional = ({ optional, type }) => optional || plainType(type) !== type;
 /** A number as it was typed: large ones would lose digits. */
 const number = (text) => JSON.rawJSON?.(text) ?? Number(text);
 
+const line = (inputmode) => (name) => h("input", { name, inputmode, autocomplete: "off" });
+const area = (name) => h("textarea", { name, rows: 2, autocomplete: "off", spellcheck: "false" });
+
 /** The field of a value of each type, and the value in JSON; throws what is wrong with it. */
 const TYPES = [
   {
     of: /^bool$/,
     field: (name) =>
-      h("select", { name }, [
-        h("option", { value: "" }, "–"),
-        h("option", { value: "true" }, "true"),
-        h("option", { value: "false" }, "false"),
-      ]),
+      h("select", { name }, ["", "true", "false"].map((value) => h("option", { value }, value || "–"))),
     read: (text) => text === "true",
   },
   {
     of: /^[iu](8|16|32|64|128|size)$/,
-    field: (name) => h("input", { name, inputmode: "numeric", autocomplete: "off" }),
+    field: line("numeric"),
     read(text, type) {
       if (!(type.startsWith("u") ? /^\d+$/ : /^-?\d+$/).test(text)) throw `is a whole number (${type})`;
       return number(text.replace(/^(-?)0+(?=\d)/, "$1"));
@@ -57,7 +59,7 @@ const TYPES = [
   },
   {
     of: /^f(32|64)$/,
-    field: (name) => h("input", { name, inputmode: "decimal", autocomplete: "off" }),
+    field: line("decimal"),
     read(text) {
       if (!Number.isFinite(Number(text))) throw "is a number, such as 1.5";
       return Number(text);
@@ -65,13 +67,13 @@ const TYPES = [
   },
   {
     of: /^(String|Box<str>|Arc<str>|&'static str)$/,
-    field: (name) => h("textarea", { name, rows: 2, autocomplete: "off", spellcheck: "false" }),
+    field: area,
     read: (text) => text,
   },
   {
     of: /./s,
     isJson: true,
-    field: (name) => h("textarea", { name, rows: 2, autocomplete: "off", spellcheck: "false" }),
+    field: area,
     read(text) {
       try {
         return JSON.parse(text);
@@ -141,12 +143,7 @@ export const FORMS = {
             "p",
             { class: "warning", key: "cut" },
             "Part of this is not shown. Show all of it to approve. ",
-            whole &&
-              h(
-                "button",
-                { type: "button", onclick: showAll },
-                `Show all ${count(whole.question.length, "character")}`,
-              ),
+            whole && button(`Show all ${count(whole.question.length, "character")}`, showAll),
           ),
         subject.refused && h("p", { class: "warning", key: "refused" }, subject.refused),
       ],
@@ -159,7 +156,7 @@ export const FORMS = {
   },
   decline: (step, subject) => ({
     title: "Decline this action?",
-    body: [asked(subject), text("reason", "Reason (the agent reads it)", { maxlength: 2000 })],
+    body: [asked(subject), why("Reason (the agent reads it)")],
     yes: "Decline",
     options: (data) => options(data, "reason"),
     run: (data) => post("api/approvals/decline", { gates: [subject.id], ...reason(data) }),
@@ -173,36 +170,25 @@ export const FORMS = {
         "fieldset",
         { key: "answer" },
         h("legend", null, "The finding at the service"),
-        h(
-          "label",
-          null,
-          h("input", { type: "radio", name: "applied", value: "true", required: true }),
-          " It took effect. It is recorded as done and is never repeated.",
-        ),
-        h(
-          "label",
-          null,
-          h("input", { type: "radio", name: "applied", value: "false", required: true }),
-          " It did not take effect. Its key is released for another attempt.",
-        ),
+        tick("radio", "applied", "It took effect. It is recorded as done and is never repeated.", {
+          value: "true",
+          required: true,
+        }),
+        tick("radio", "applied", "It did not take effect. Its key is released for another attempt.", {
+          value: "false",
+          required: true,
+        }),
       ),
       text("receipt", "Receipt, if it took effect (optional)", { maxlength: 2000 }),
-      text("reason", "How you know, if it did not (optional)", { maxlength: 2000 }),
+      why("How you know, if it did not (optional)"),
       h(
         "details",
         { key: "override" },
         h("summary", null, "Override"),
-        h(
-          "p",
-          { class: "warning" },
+        warning(
           "“Did not take effect” is refused while the worker may still be making the call, and until the service has had time to settle. An override skips that check. If the call takes effect after all, a retry does it twice. Your name is recorded.",
         ),
-        h(
-          "label",
-          null,
-          h("input", { type: "checkbox", name: "override" }),
-          " Take responsibility for “did not take effect”",
-        ),
+        tick("checkbox", "override", "Take responsibility for “did not take effect”"),
       ),
     ],
     yes: "Record it",
@@ -256,7 +242,7 @@ export const FORMS = {
       about(subject),
       dataOf(subject),
       how("It ends as CANCELLED where its rules allow that. What has taken effect stays."),
-      text("reason", "Reason (optional)", { maxlength: 2000 }),
+      why(),
     ],
     yes: "Cancel the machine",
     options: (data) => options(data, "reason"),
@@ -272,7 +258,7 @@ export const FORMS = {
         { class: "warning", key: "how" },
         "The worker can no longer write its outcome, and the call is in doubt until a person confirms whether it took effect. The call itself is not stopped. A receipt still counts.",
       ),
-      text("reason", "Reason (optional)", { maxlength: 2000 }),
+      why(),
     ],
     yes: "Fence it",
     options: (data) => options(data, "reason"),

@@ -1,12 +1,12 @@
 // The history of a machine: loaded in pages, stepped through entry by entry, each compared with the one
 // before it.
 
-import { get } from "./api.js";
+import { get, machinePath } from "./api.js";
 import { h } from "./dom.js";
 import { isBusy } from "./hold.js";
-import { data as dataCell, plainTable, rowHead, scrollable } from "./parts.js";
+import { button, data as dataCell, dataHead, none, note, pairs, plainTable, rowHead, scrollable, smallButton } from "./parts.js";
 import { payload } from "./payload.js";
-import { count, exact, length } from "./text.js";
+import { count, digits, exact, length, stamp } from "./text.js";
 
 const PAGE = 1000;
 /** The part of a long history that a page holds; the rest is loaded on request. */
@@ -59,7 +59,7 @@ export class History {
 
   /** One more page; whether there is another. */
   async #page() {
-    const path = `api/machines/${encodeURIComponent(this.id)}/timeline`;
+    const path = `${machinePath(this.id)}/timeline`;
     const query = { limit: PAGE, audience: this.audience };
     let page = await get(path, { ...query, after: this.last < 0 ? null : this.last });
     if (this.last < 0 && page.total > MOST && !this.isComplete) {
@@ -83,17 +83,13 @@ export function stepper(page, history, step) {
   const { first, last } = history;
   const event = history.at(step);
   const go = (to) => page.step(to >= last ? null : Math.max(first, to));
-  const button = (text, to, label, isOff) =>
-    h(
-      "button",
-      { type: "button", class: "small", disabled: isOff, "aria-label": label, onclick: () => go(to) },
-      text,
-    );
+  const chooses = (text, to, label, disabled) =>
+    smallButton(text, () => go(to), { disabled, "aria-label": label });
   return h(
     "div",
     { class: "stepper", role: "group", "aria-label": "Step through the history", key: "stepper" },
-    button("First", first, "First entry", step <= first),
-    button("Back", step - 1, "One entry back", step <= first),
+    chooses("First", first, "First entry", step <= first),
+    chooses("Back", step - 1, "One entry back", step <= first),
     h("input", {
       type: "range",
       min: first,
@@ -104,12 +100,12 @@ export function stepper(page, history, step) {
       "aria-valuetext": `Entry ${step}: ${event?.text ?? ""}`,
       oninput: (input) => go(Number(input.currentTarget.value)),
     }),
-    button("Forward", step + 1, "One entry forward", step >= last),
-    button("Latest", last, "Latest entry", step >= last),
+    chooses("Forward", step + 1, "One entry forward", step >= last),
+    chooses("Latest", last, "Latest entry", step >= last),
     h(
       "output",
       null,
-      `Entry ${step.toLocaleString("en-GB")} of ${Math.max(0, history.total - 1).toLocaleString("en-GB")}${page.params.step === undefined ? " (follows)" : ""}`,
+      `Entry ${digits(step)} of ${digits(Math.max(0, history.total - 1))}${page.params.step === undefined ? " (follows)" : ""}`,
     ),
   );
 }
@@ -124,9 +120,7 @@ export function entry(page, history, step) {
     "div",
     { class: "entry", key: "entry" },
     h("h3", { class: "data" }, event.text),
-    h(
-      "p",
-      { class: "note" },
+    note(
       exact(event.at),
       ` by ${who(event)}`,
       before ? `, ${passed(event, before, " after the entry before it")}` : "",
@@ -156,12 +150,11 @@ const who = (event) => [event.actor_category, event.actor, event.actor_name ?? e
 function given(event, key, render) {
   const names = Object.keys(event.payload ?? {});
   if (!names.length) return null;
-  return h(
-    "dl",
+  return pairs(
     { class: "fields" },
     names.map((name) => [
-      h("dt", { key: `${name}?` }, `With ${name}`),
-      h("dd", { key: name }, payload(event.payload[name], `${key}/${event.number}/${name}`, render, name)),
+      `With ${name}`,
+      payload(event.payload[name], `${key}/${event.number}/${name}`, render, name),
     ]),
   );
 }
@@ -169,35 +162,31 @@ function given(event, key, render) {
 const MARKS = { added: "+ added", removed: "− removed", changed: "± changed", same: "same" };
 
 function difference(event, before, key, render) {
-  if (!event.data) return h("p", { class: "none" }, "The journal has no data for this entry.");
+  if (!event.data) return none("The journal has no data for this entry.");
   const unknown = new Set(event.unknown ?? []);
   const was = before?.data ?? {};
   const names = [...new Set([...Object.keys(was), ...Object.keys(event.data), ...unknown])].sort();
-  if (!names.length) return h("p", { class: "none" }, "No data visible to this audience.");
+  if (!names.length) return none("No data visible to this audience.");
   return plainTable(
     ["Field", "Change", "Value"],
-    names.map((name) => {
+    names,
+    (name) => {
       const change = unknown.has(name) ? "same" : changeOf(was, event.data, name);
       const id = `${key}/${event.number}/data/${name}`;
       const value = (data, side) => payload(data[name], `${id}/${side}`, render, name);
-      return h(
-        "tr",
+      return [
         { key: name, class: change },
-        h("th", { scope: "row", class: "data" }, name),
-        h("td", null, unknown.has(name) ? "?" : MARKS[change]),
-        h(
-          "td",
-          null,
-          unknown.has(name)
-            ? h("span", { class: "none" }, "computed, not in the journal")
-            : [
-                (change === "removed" || change === "changed") && h("del", { key: "was" }, value(was, "was")),
-                change !== "removed" &&
-                  h(change === "same" ? "span" : "ins", { key: "is" }, value(event.data, "is")),
-              ],
-        ),
-      );
-    }),
+        dataHead(name),
+        unknown.has(name) ? "?" : MARKS[change],
+        unknown.has(name)
+          ? h("span", { class: "none" }, "computed, not in the journal")
+          : [
+              (change === "removed" || change === "changed") && h("del", { key: "was" }, value(was, "was")),
+              change !== "removed" &&
+                h(change === "same" ? "span" : "ins", { key: "is" }, value(event.data, "is")),
+            ],
+      ];
+    },
     { class: "difference" },
   );
 }
@@ -221,19 +210,15 @@ function follow(rows, step) {
 }
 
 function entryRow(page, event, before, isChosen) {
-  const label = `Show entry ${event.number}`;
-  const onclick = () => page.step(event.number);
-  return h(
-    "tr",
-    { key: event.number, class: isChosen ? "chosen" : "", "aria-current": isChosen ? "step" : undefined },
-    rowHead(
-      h("button", { type: "button", class: "small", "aria-label": label, onclick }, String(event.number)),
-    ),
-    h("td", null, h("time", { datetime: new Date(event.at).toISOString() }, exact(event.at))),
-    h("td", null, before ? passed(event, before) : "–"),
-    h("td", null, who(event)),
+  const { number } = event;
+  return [
+    { key: number, class: isChosen ? "chosen" : "", "aria-current": isChosen ? "step" : undefined },
+    rowHead(smallButton(String(number), () => page.step(number), { "aria-label": `Show entry ${number}` })),
+    stamp(event.at),
+    before ? passed(event, before) : "–",
+    who(event),
     dataCell(event.text),
-  );
+  ];
 }
 
 /** The entries around the chosen one, as a table. */
@@ -250,17 +235,18 @@ export function entries(page, history, step) {
         "p",
         { class: "note", key: "missing" },
         history.loading
-          ? `Loaded ${events.length.toLocaleString("en-GB")} of ${count(total, "entry", "entries")}…`
+          ? `Loaded ${digits(events.length)} of ${count(total, "entry", "entries")}…`
           : [
               `${count(missing, "older entry is", "older entries are")} not loaded; the diagram, the counts and the picture begin after them. `,
-              h("button", { type: "button", class: "small", onclick: loadAll }, "Load all"),
+              smallButton("Load all", loadAll),
             ],
       ),
     scrollable(
       "Entries",
       plainTable(
         ["Entry", "When", "After", "By", "What"],
-        rows.map((event, index) => entryRow(page, event, events[start + index - 1], event.number === step)),
+        rows,
+        (event, index) => entryRow(page, event, events[start + index - 1], event.number === step),
         { class: "entries" },
       ),
       { class: "wide rows", key: "entries", ref: (rows) => follow(rows, step) },
@@ -269,29 +255,11 @@ export function entries(page, history, step) {
       h(
         "p",
         { class: "actions", key: "pages" },
-        h(
-          "button",
-          {
-            type: "button",
-            disabled: start === 0,
-            onclick: () => page.step(Math.max(first, first + start - HALF)),
-          },
-          `Older ${ROWS}`,
-        ),
-        h(
-          "button",
-          {
-            type: "button",
-            disabled: start + ROWS >= events.length,
-            onclick: () => page.step(Math.min(history.last, first + start + ROWS + HALF)),
-          },
-          `Newer ${ROWS}`,
-        ),
-        h(
-          "span",
-          null,
-          `Entries ${rows[0]?.number.toLocaleString("en-GB")} to ${rows.at(-1)?.number.toLocaleString("en-GB")}`,
-        ),
+        button(`Older ${ROWS}`, () => page.step(Math.max(first, first + start - HALF)), { disabled: start === 0 }),
+        button(`Newer ${ROWS}`, () => page.step(Math.min(history.last, first + start + ROWS + HALF)), {
+          disabled: start + ROWS >= events.length,
+        }),
+        h("span", null, `Entries ${digits(rows[0]?.number)} to ${digits(rows.at(-1)?.number)}`),
       ),
   ];
 }

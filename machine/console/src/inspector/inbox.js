@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
-import { pages, sessionLink } from "./parts.js";
+import { button, heading, none, pages, part, sessionLink } from "./parts.js";
 import { question } from "./payload.js";
 import { askAll, readOnly, stepList } from "./steps.js";
 import { since, words } from "./text.js";
@@ -27,33 +27,19 @@ export const inbox = {
   render(page, data) {
     const rows = held(`approvals ${page.address}`, data.approvals, {
       id: (one) => one.gate,
-      alike: (a, b) =>
-        a.question === b.question && a.stale === b.stale && a.caution === b.caution,
+      alike: (a, b) => a.question === b.question && a.stale === b.stale && a.caution === b.caution,
     });
     const fresh = rows.filter(({ item }) => !item.stale);
     const stale = rows.filter(({ item }) => item.stale);
     for (const gate of selected) if (!rows.some(({ item }) => item.gate === gate)) selected.delete(gate);
     return [
-      h("h1", { tabindex: "-1" }, "Approvals"),
-      fresh.length === 0 && h("p", { class: "none" }, "Nothing waits for an approval."),
+      heading("Approvals"),
+      fresh.length === 0 && none("Nothing waits for an approval."),
       readOnly(),
       page.person && fresh.length > 0 && bulk(page, fresh),
-      h(
-        "ul",
-        { class: "cards", "aria-label": "Waiting for an answer" },
-        fresh.map((row) => gate(page, row)),
-      ),
+      h("ul", { class: "cards", "aria-label": "Waiting for an answer" }, fresh.map((row) => gate(page, row))),
       stale.length > 0 &&
-        h(
-          "section",
-          { "aria-labelledby": "stale" },
-          h("h2", { id: "stale" }, "Can no longer be approved"),
-          h(
-            "ul",
-            { class: "cards" },
-            stale.map((row) => gate(page, row)),
-          ),
-        ),
+        part("stale", "Can no longer be approved", h("ul", { class: "cards" }, stale.map((row) => gate(page, row)))),
       pages(page, "Pages of approvals", data.next, { path: "approvals", names: ["First page", "Next page"] }),
     ];
   },
@@ -75,22 +61,12 @@ function bulk(page, rows) {
       null,
       gone ? `${gone} of ${chosen.length} selected can no longer be answered` : `${chosen.length} selected`,
     ),
-    h(
-      "button",
-      {
-        type: "button",
-        class: "primary",
-        disabled: !chosen.length || gone > 0 || cut > 0,
-        onclick: () => askAll("approve", chosen),
-      },
-      "Approve selected…",
-    ),
-    h(
-      "button",
-      { type: "button", disabled: !chosen.length || gone > 0, onclick: () => askAll("decline", chosen) },
-      "Decline selected…",
-    ),
-    h("button", { type: "button", disabled: !chosen.length, onclick: clear }, "Clear selection"),
+    button("Approve selected…", () => askAll("approve", chosen), {
+      class: "primary",
+      disabled: !chosen.length || gone > 0 || cut > 0,
+    }),
+    button("Decline selected…", () => askAll("decline", chosen), { disabled: !chosen.length || gone > 0 }),
+    button("Clear selection", clear, { disabled: !chosen.length }),
     cut > 0 && h("span", { key: "cut" }, `${cut} of them hide a part: approve those one by one.`),
   );
 }

@@ -12,6 +12,7 @@ import { keyTable, listen } from "./keys.js";
 import { Live } from "./live.js";
 import { machine } from "./machine.js";
 import { overview } from "./overview.js";
+import { button, crumbs, heading, none, note, smallButton } from "./parts.js";
 import { redraw } from "./picture.js";
 import { definition, definitions, log } from "./records.js";
 import { session, sessions } from "./session.js";
@@ -268,6 +269,11 @@ function liveText() {
   return seconds ? `Reconnecting in ${seconds} s` : "Reconnecting…";
 }
 
+function tab({ path, name }) {
+  const current = state.page?.path === path ? "page" : undefined;
+  return h("li", { key: path }, h("a", { href: link(path), "aria-current": current }, name));
+}
+
 function renderHeader() {
   const { health, page } = state;
   const { role, name } = health?.access ?? { role: "local" };
@@ -283,47 +289,18 @@ function renderHeader() {
       health &&
         h("span", { class: "data", title: `${health.command}, version ${health.version}` }, fileName()),
     ),
-    h(
-      "nav",
-      { "aria-label": "Pages" },
-      h(
-        "ul",
-        null,
-        PAGES.filter((one) => one.name).map((one) =>
-          h(
-            "li",
-            { key: one.path },
-            h(
-              "a",
-              { href: link(one.path), "aria-current": page && page.path === one.path ? "page" : undefined },
-              one.name,
-            ),
-          ),
-        ),
-      ),
-    ),
+    h("nav", { "aria-label": "Pages" }, h("ul", null, PAGES.filter((one) => one.name).map(tab))),
     h(
       "div",
       { class: "status" },
-      h(
-        "button",
-        {
-          type: "button",
-          class: `small held${waiting ? "" : " off"}`,
-          disabled: !waiting,
-          onclick: showHeld,
-        },
-        `Show ${waiting} held`,
-      ),
+      button(`Show ${waiting} held`, showHeld, { class: `small held${waiting ? "" : " off"}`, disabled: !waiting }),
       h("span", { class: `live ${state.live.name}` }, liveText()),
       h(
         "span",
         { class: "role" },
         role === "operator" ? `As ${name}` : role === "reader" ? `Read-only, as ${name}` : "Not signed in: read-only",
       ),
-      health &&
-        role === "local" &&
-        h("button", { type: "button", key: "sign-in", class: "small", onclick: () => askToSignIn() }, "Sign in"),
+      health && role === "local" && smallButton("Sign in", () => askToSignIn(), { key: "sign-in" }),
       h(
         "label",
         null,
@@ -334,7 +311,7 @@ function renderHeader() {
           AUDIENCES[role].map((one) => h("option", { key: one, value: one }, one)),
         ),
       ),
-      h("button", { type: "button", key: "help", class: "small", onclick: showHelp }, "Help"),
+      smallButton("Help", showHelp, { key: "help" }),
     ),
   );
 }
@@ -358,12 +335,7 @@ function render() {
         "div",
         { key: "problem", role: "alert" },
         refusal(problem),
-        h(
-          "p",
-          { class: "actions" },
-          h("button", { type: "button", onclick: again }, "Try again"),
-          data && "The data below may be stale.",
-        ),
+        h("p", { class: "actions" }, button("Try again", again), data && "The data below may be stale."),
       ),
     data
       ? h("div", { key: page.key }, page.view.render(page, data))
@@ -371,15 +343,10 @@ function render() {
         ? h(
             "div",
             { key: "broken" },
-            h("p", { class: "crumbs" }, h("a", { href: link("") }, "Machines")),
-            h("h1", { tabindex: "-1" }, page.view.broken?.(page, problem) ?? title),
+            crumbs(h("a", { href: link("") }, "Machines")),
+            heading(page.view.broken?.(page, problem) ?? title),
           )
-        : h(
-            "div",
-            { key: "loading" },
-            h("h1", { tabindex: "-1" }, title),
-            h("p", { class: "none" }, "Loading…"),
-          ),
+        : h("div", { key: "loading" }, heading(title), none("Loading…")),
   );
   // The number of held changes is known now.
   renderHeader();
@@ -453,8 +420,8 @@ function askForToken(problem) {
     h(
       "div",
       { key: "token" },
-      h("h1", { tabindex: "-1" }, "This server needs a token"),
-      h("p", { class: "note" }, problem.message),
+      heading("This server needs a token"),
+      note(problem.message),
       h(
         "form",
         { class: "filters", onsubmit },
@@ -487,12 +454,7 @@ function showHelp() {
         : "Without an operator token this page only reads.",
     ),
     token() &&
-      h(
-        "p",
-        null,
-        h("button", { type: "button", onclick: signOut }, "Sign out"),
-        " In all tabs. The token is kept until the last one is closed.",
-      ),
+      h("p", null, button("Sign out", signOut), " In all tabs. The token is kept until the last one is closed."),
   ]);
 }
 

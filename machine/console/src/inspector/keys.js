@@ -1,6 +1,7 @@
 // Keys of one letter, optional. They do nothing while a person types.
 
 import { h } from "./dom.js";
+import { plainTable, rowHead } from "./parts.js";
 
 const SHORTCUTS = "machine-shortcuts";
 
@@ -23,31 +24,11 @@ export function keyTable() {
     localStorage.setItem(SHORTCUTS, isOff ? "off" : "on");
   };
   return [
-    h(
-      "table",
-      { key: "keys" },
-      h(
-        "thead",
-        null,
-        h("tr", null, h("th", { scope: "col" }, "Key"), h("th", { scope: "col" }, "What it does")),
-      ),
-      h(
-        "tbody",
-        null,
-        KEYS.map(([key, what]) =>
-          h("tr", { key }, h("th", { scope: "row" }, h("kbd", null, key)), h("td", null, what)),
-        ),
-      ),
-    ),
+    plainTable(["Key", "What it does"], KEYS, ([key, what]) => [key, rowHead(h("kbd", null, key)), what]),
     h(
       "p",
       { key: "use" },
-      h(
-        "label",
-        null,
-        h("input", { type: "checkbox", checked: !isOff, onchange: toggle }),
-        " Use these keys",
-      ),
+      h("label", null, h("input", { type: "checkbox", checked: !isOff, onchange: toggle }), " Use these keys"),
     ),
   ];
 }

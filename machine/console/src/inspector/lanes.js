@@ -1,6 +1,6 @@
 // The lanes of a picture: a machine, the other attempts at the same action, and its children.
 
-import { get } from "./api.js";
+import { get, getMachine } from "./api.js";
 import { History } from "./history.js";
 import { staysOf } from "./picture.js";
 import { definitionOf } from "./records.js";
@@ -95,7 +95,7 @@ export async function findOffspring(data, before, audience) {
       if (old && old.status === child.status) return old;
       const history = new History(child.id, audience);
       const [shown] = await Promise.all([
-        get(`api/machines/${encodeURIComponent(child.id)}`, { audience }),
+        getMachine(child.id, { audience }),
         history.load(() => {}),
       ]);
       const definition = await definitionOf(shown.definition).catch(() => null);

@@ -1,18 +1,18 @@
 // The page of one machine: where it is, what would move it, and how it came there.
 
-import { get } from "./api.js";
+import { getMachine } from "./api.js";
 import { diagram, pathOf, pathText } from "./diagram.js";
 import { h } from "./dom.js";
 import { History, entries, entry, stepper } from "./history.js";
 import { CHILDREN, findAttempts, findOffspring, initialOf, labelsOf, lanesOf, nameOf } from "./lanes.js";
 import { heldOne } from "./hold.js";
 import { FILTERS, openCall } from "./overview.js";
-import { crumbs, data as dataCell, machineLink, plainTable, rowHead, sessionLink, table } from "./parts.js";
+import { crumbs, data as dataCell, dataHead, heading, machineLink, none, note, part, plainTable, rowHead, sessionLink, table } from "./parts.js";
 import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
-import { badge, count, failed, short, since, whyStopped, words } from "./text.js";
+import { badge, count, digits, failed, short, since, whyStopped, words } from "./text.js";
 
 /** The fields of an execution that only some audiences see. */
 const RESTRICTED = [
@@ -42,7 +42,7 @@ export const machine = {
     const same = before?.history.audience === audience ? before : null;
     const history = same?.history ?? new History(id, audience);
     const [shown] = await Promise.all([
-      get(`api/machines/${encodeURIComponent(id)}`, { audience }),
+      getMachine(id, { audience }),
       history.load(page.render),
     ]);
     const definition = await definitionOf(shown.definition).catch(() => null);
@@ -87,7 +87,7 @@ export const machine = {
         h("a", { href: page.link("", filters) }, "Machines"),
         typeof data.machine.session === "string" ? [" / ", sessionLink(page, data.machine.session)] : "",
       ),
-      h("h1", { tabindex: "-1" }, h("span", { class: "data" }, nameOf(data)), " ", badge(labelOf(data))),
+      heading([h("span", { class: "data" }, nameOf(data)), " ", badge(labelOf(data))]),
       facts(page, data),
       nextPart(page, data),
       historyPart(page, data, step),
@@ -108,7 +108,7 @@ function facts(page, { machine: one, execution }) {
     fact("In this state", since(one.entered_at, "for")),
     fact("Deadline", deadline ? since(deadline, "due") : "none"),
     fact("Created", since(one.created_at)),
-    fact("Moves made", one.transition_count.toLocaleString("en-GB")),
+    fact("Moves made", digits(one.transition_count)),
     fact("Kind", h("a", { class: "data", href: page.link("", { machine: one.machine }) }, one.machine)),
     // To ask a person has no effect; what a gate asks for is in its question.
     execution?.action_type !== "ecs_request" &&
@@ -193,25 +193,19 @@ function nextPart(page, data) {
     openCall(data.open_call),
     item.next.length > 0 && readOnly(),
     stepList(item.next, item.subject, { gone }) ??
-      h("p", { class: "none" }, "There is nothing to do here."),
+      none("There is nothing to do here."),
     one.moves.length > 0 &&
       h(
         "details",
         { key: "moves" },
         h("summary", null, `${count(one.moves.length, "legal move")} from here`),
-        plainTable(
-          ["Move", "To", "Brings", "Who may do it"],
-          one.moves.map((move) =>
-            h(
-              "tr",
-              { key: move.trigger },
-              h("th", { scope: "row", class: "data" }, move.trigger),
-              h("td", null, move.targets.map((target) => labels.get(target) ?? target).join(" or ")),
-              dataCell(move.payload.map((item) => `${item.name}: ${item.type}`).join(", ") || "–"),
-              h("td", null, (move.actors ?? move.categories).join(", ") || "anyone"),
-            ),
-          ),
-        ),
+        plainTable(["Move", "To", "Brings", "Who may do it"], one.moves, (move) => [
+          move.trigger,
+          dataHead(move.trigger),
+          move.targets.map((target) => labels.get(target) ?? target).join(" or "),
+          dataCell(move.payload.map((item) => `${item.name}: ${item.type}`).join(", ") || "–"),
+          (move.actors ?? move.categories).join(", ") || "anyone",
+        ]),
       ),
   );
 }
@@ -225,10 +219,9 @@ function historyPart(page, data, step) {
   );
   const lanes = lanesOf(data);
   const name = nameOf(data);
-  return h(
-    "section",
-    { "aria-labelledby": "history" },
-    h("h2", { id: "history" }, "History"),
+  return part(
+    "history",
+    "History",
     stepper(page, history, step),
     h(
       "div",
@@ -238,11 +231,7 @@ function historyPart(page, data, step) {
         { key: "diagram" },
         definition
           ? diagram(definition.diagram, one.machine, path)
-          : h(
-              "p",
-              { class: "none" },
-              "The definition that it was written under cannot be read, so there is no diagram.",
-            ),
+          : none("The definition that it was written under cannot be read, so there is no diagram."),
         h("p", { class: "note data" }, "Path: ", pathText(path, labels)),
       ),
       entry(page, history, step),
@@ -270,16 +259,11 @@ function dataPart(page, { machine: one, execution }) {
         .filter((name) => execution[name] !== null && execution[name] !== undefined)
         .map((name) => [name, execution[name]]),
     );
-  return h(
-    "section",
-    { "aria-labelledby": "data" },
-    h("h2", { id: "data" }, "Data now"),
+  return part(
+    "data",
+    "Data now",
     page.audience !== "internal" &&
-      h(
-        "p",
-        { class: "note" },
-        `Shown for the audience “${page.audience}”: fields without a mark for it are hidden.`,
-      ),
+      note(`Shown for the audience “${page.audience}”: fields without a mark for it are hidden.`),
     execution && [
       h("h3", { key: "about" }, "Action"),
       fields(about, `${key}/execution`, page.render, hidden),
@@ -293,27 +277,22 @@ function dataPart(page, { machine: one, execution }) {
 
 function messagesPart(page, { messages, machine: one }) {
   if (!messages.length) return null;
-  return h(
-    "section",
-    { "aria-labelledby": "messages", key: "messages" },
-    h("h2", { id: "messages" }, "Messages to it"),
-    table(
-      "Messages",
-      ["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"],
-      messages.map((message, index) =>
-        message.unreadable
-          ? h("tr", { key: index }, h("td", { colspan: 6, class: "data" }, message.unreadable))
-          : h(
-              "tr",
-              { key: message.correlation },
-              h("td", null, badge(message.moved_on ? "not_applied" : message.status)),
-              h("td", null, since(message.sent_at)),
-              h("td", null, String(message.attempts)),
-              h("th", { scope: "row", class: "data" }, message.trigger ?? "–"),
-              h("td", null, h("code", { class: "data" }, message.correlation)),
-              h("td", null, moreOf(message, `${one.id}/${message.correlation}`, page.render)),
-            ),
-      ),
+  const heads = ["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"];
+  return part(
+    "messages",
+    "Messages to it",
+    table("Messages", heads, messages, (message, index) =>
+      message.unreadable
+        ? [index, h("td", { colspan: 6, class: "data" }, message.unreadable)]
+        : [
+            message.correlation,
+            badge(message.moved_on ? "not_applied" : message.status),
+            since(message.sent_at),
+            String(message.attempts),
+            dataHead(message.trigger ?? "–"),
+            h("code", { class: "data" }, message.correlation),
+            moreOf(message, `${one.id}/${message.correlation}`, page.render),
+          ],
     ),
   );
 }
@@ -334,26 +313,18 @@ const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 /** What the calls do that the machine made by entering its state, and those that it left and that are not settled. */
 function callsPart(page, { call_list: calls }) {
   if (!calls.length) return null;
-  return h(
-    "section",
-    { "aria-labelledby": "calls", key: "calls" },
-    h("h2", { id: "calls" }, "Calls"),
-    table(
-      "Calls",
-      ["State", "Call", "About", "Since", "More", "Execution"],
-      calls.map((call) =>
-        h(
-          "tr",
-          { key: call.execution ?? `place ${call.position}` },
-          h("td", null, badge(call.stage)),
-          rowHead(h("span", { class: "data" }, call.name), ` ${call.position}`),
-          dataCell(call.summary),
-          h("td", null, since(call.since, "for")),
-          h("td", null, moreOfCall(page, call)),
-          h("td", null, call.execution ? machineLink(page, call.execution, short(call.execution)) : "–"),
-        ),
-      ),
-    ),
+  return part(
+    "calls",
+    "Calls",
+    table("Calls", ["State", "Call", "About", "Since", "More", "Execution"], calls, (call) => [
+      call.execution ?? `place ${call.position}`,
+      badge(call.stage),
+      rowHead(h("span", { class: "data" }, call.name), ` ${call.position}`),
+      dataCell(call.summary),
+      since(call.since, "for"),
+      moreOfCall(page, call),
+      call.execution ? machineLink(page, call.execution, short(call.execution)) : "–",
+    ]),
   );
 }
 
@@ -361,7 +332,7 @@ function callsPart(page, { call_list: calls }) {
 const moreOfCall = (page, call) =>
   [
     !call.is_current && ["left", "It is of a state that was left."],
-    call.gate && ["gate", "It waits for ", h("a", { href: page.link(`machines/${call.gate}`) }, "its gate")],
+    call.gate && ["gate", "It waits for ", gateLink(page, call)],
     call.answer_by !== null && ["by", "An answer is due ", since(call.answer_by, "due"), "."],
     call.behind && ["key", "It waits for the key that ", machineLink(page, call.behind, short(call.behind)), " has."],
     call.is_overdue
@@ -373,42 +344,26 @@ const moreOfCall = (page, call) =>
     .filter(Boolean)
     .map(([key, ...text]) => h("div", { key }, ...text));
 
+const gateLink = (page, { gate }) => h("a", { href: page.link(`machines/${gate}`) }, "its gate");
+
 /** The reason why an open child waits. */
-function childWaits(page, open) {
-  if (!open) return "";
-  if (open.missing) return open.missing;
-  if (open.gate)
-    return [
-      "a person, who answers ",
-      h("a", { href: page.link(`machines/${open.gate}`) }, "its gate"),
-    ];
-  return open.question ?? "";
-}
+const childWaits = (page, open) =>
+  open?.missing || (open?.gate ? ["a person, who answers ", gateLink(page, open)] : (open?.question ?? ""));
 
 function childrenPart(page, { children }) {
   if (!children.length) return null;
-  return h(
-    "section",
-    { "aria-labelledby": "children", key: "children" },
-    h("h2", { id: "children" }, "Children"),
-    children.length > CHILDREN &&
-      h("p", { class: "note" }, `The picture has the first ${CHILDREN} of ${children.length}.`),
-    plainTable(
-      ["State", "Kind", "About", "Waits for", "Id"],
-      children
-        .slice(0, 200)
-        .map((child) =>
-          h(
-            "tr",
-            { key: child.id },
-            h("td", null, badge(child.open?.label ?? child.status)),
-            dataCell(child.machine),
-            dataCell(child.open?.summary ?? ""),
-            h("td", null, childWaits(page, child.open)),
-            rowHead(h("a", { href: page.link(`machines/${child.id}`) }, h("code", null, child.id))),
-          ),
-        ),
-    ),
-    children.length > 200 && h("p", { class: "note" }, `${children.length - 200} more are not listed.`),
+  return part(
+    "children",
+    "Children",
+    children.length > CHILDREN && note(`The picture has the first ${CHILDREN} of ${children.length}.`),
+    plainTable(["State", "Kind", "About", "Waits for", "Id"], children.slice(0, 200), (child) => [
+      child.id,
+      badge(child.open?.label ?? child.status),
+      dataCell(child.machine),
+      dataCell(child.open?.summary ?? ""),
+      childWaits(page, child.open),
+      rowHead(h("a", { href: page.link(`machines/${child.id}`) }, h("code", null, child.id))),
+    ]),
+    children.length > 200 && note(`${children.length - 200} more are not listed.`),
   );
 }

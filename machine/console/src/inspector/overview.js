@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
-import { data as dataCell, idCell, machineLink, pages, rowHead, sessionLink, table, titleOf, unreadable } from "./parts.js";
+import { data as dataCell, heading, idCell, machineLink, none, note, pages, part, rowHead, sessionLink, table, titleOf, unreadable } from "./parts.js";
 import { wording } from "./payload.js";
 import { readOnly, stepList } from "./steps.js";
 import { badge, count, failed, moment, short, since, words } from "./text.js";
@@ -58,7 +58,7 @@ export const overview = {
   },
 
   render: (page, data) => [
-    h("h1", { tabindex: "-1" }, "Overview"),
+    heading("Overview"),
     attentionPart(page, data.attention),
     machinesPart(page, data.machines),
   ],
@@ -66,28 +66,24 @@ export const overview = {
 
 function attentionPart(page, { concerns, truncated, no_worker: needed = [] }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
-  const alike = (a, b) =>
-    JSON.stringify([a.reason, a.calls?.label, a.cause, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
-    JSON.stringify([b.reason, b.calls?.label, b.cause, b.question, b.next, b.transition_count, b.answered_with, b.open_call, b.trouble?.cause, b.missing]);
-  const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
-  return h(
-    "section",
-    { "aria-labelledby": "attention" },
-    h(
-      "h2",
-      { id: "attention" },
-      "Needs attention",
-      h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`),
-    ),
+  const offer = (one) =>
+    JSON.stringify([one.reason, one.calls?.label, one.cause, one.question, one.next, one.transition_count, one.answered_with, one.open_call, one.trouble?.cause, one.missing]);
+  const rows = held(`attention ${page.audience}`, concerns, {
+    id: identity,
+    alike: (a, b) => offer(a) === offer(b),
+  });
+  return part(
+    "attention",
+    ["Needs attention", h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`)],
     needed.length > 0 && h("p", { class: "warning data" }, `No worker is running: ${needed.join("; ")}.`),
-    rows.length === 0 && h("p", { class: "none" }, "Nothing. No decision is needed now."),
+    rows.length === 0 && none("Nothing. No decision is needed now."),
     rows.length > 0 && readOnly(),
     h(
       "ul",
       { class: "cards" },
       rows.map(({ item, gone }) => concern(page, item, gone, identity(item))),
     ),
-    truncated && h("p", { class: "note" }, "More exist than are shown here."),
+    truncated && note("More exist than are shown here."),
   );
 }
 
@@ -125,7 +121,7 @@ function concern(page, one, gone, key) {
     one.missing && h("p", { class: "data" }, one.missing),
     openCall(one.open_call),
     typeof one.answered_with === "string" &&
-      h("p", { class: "note" }, `Answered with “${one.answered_with}”, which its program has not applied yet.`),
+      note(`Answered with “${one.answered_with}”, which its program has not applied yet.`),
     stepList(one.next, subject, { gone, compact: true, isQuestionFolded: true }),
   );
 }
@@ -135,11 +131,11 @@ export function openCall(call) {
   if (!call) return null;
   const { process, cut_off_at: at, settles_at: until } = call;
   if (until !== null)
-    return h("p", { class: "note" }, `The call can still take effect until ${moment(until)}: “not applied” is accepted from then on; or override.`);
+    return note(`The call can still take effect until ${moment(until)}: “not applied” is accepted from then on; or override.`);
   const where = `in process ${process.pid} on ${process.host}`;
   return at === null
-    ? h("p", { class: "note" }, `The call may still be running ${where}: wait, or restart it, then answer; or override.`)
-    : h("p", { class: "note" }, "The call was cut off ", since(at), ` ${where}: restart it, then answer; or override.`);
+    ? note(`The call may still be running ${where}: wait, or restart it, then answer; or override.`)
+    : note("The call was cut off ", since(at), ` ${where}: restart it, then answer; or override.`);
 }
 
 function machinesPart(page, { machines, unreadable: errors, next, unknown }) {
@@ -147,10 +143,9 @@ function machinesPart(page, { machines, unreadable: errors, next, unknown }) {
   const rows = held(`machines ${page.address}`, machines, { inPlace: true });
   const active = FILTERS.filter((name) => params[name]);
   const list = Object.fromEntries(FILTERS.map((name) => [name, params[name]]));
-  return h(
-    "section",
-    { "aria-labelledby": "machines" },
-    h("h2", { id: "machines" }, "Machines"),
+  return part(
+    "machines",
+    "Machines",
     filterForm(page),
     h(
       "div",
@@ -159,34 +154,26 @@ function machinesPart(page, { machines, unreadable: errors, next, unknown }) {
     ),
     rows.length === 0 &&
       !unknown &&
-      h(
-        "p",
-        { class: "none" },
-        active.length ? "No machine matches these filters." : "There are no machines yet.",
-      ),
+      none(active.length ? "No machine matches these filters." : "There are no machines yet."),
     rows.length > 0 &&
       table(
         "Machines",
         ["State", "About", "Kind", "Session", "In this state", "Deadline", "Id"],
-        rows.map(({ item, gone }) => machineRow(page, item, gone, list)),
+        rows,
+        ({ item: one, gone }) => [
+          { key: one.id, class: gone ? "gone" : "" },
+          badge(one.calls?.label ?? one.label),
+          rowHead(machineLink(page, one.id, titleOf(one), list)),
+          dataCell(one.machine),
+          typeof one.session === "string" ? sessionLink(page, one.session) : "–",
+          since(one.entered_at, "for"),
+          since(one.due_at, "due"),
+          idCell(one.id),
+        ],
         { class: "machines" },
       ),
     unreadable(errors),
     pages(page, "Pages of machines", next, { path: "", params: list, names: ["First page", "Next page"] }),
-  );
-}
-
-function machineRow(page, one, gone, list) {
-  return h(
-    "tr",
-    { key: one.id, class: gone ? "gone" : "" },
-    h("td", null, badge(one.calls?.label ?? one.label)),
-    rowHead(machineLink(page, one.id, titleOf(one), list)),
-    dataCell(one.machine),
-    h("td", null, typeof one.session === "string" ? sessionLink(page, one.session) : "–"),
-    h("td", null, since(one.entered_at, "for")),
-    h("td", null, since(one.due_at, "due")),
-    idCell(one.id),
   );
 }
 
@@ -211,6 +198,17 @@ function filterForm(page) {
         },
       }),
     );
+  const choice = (name, label, value, options) =>
+    h(
+      "label",
+      { key: name },
+      label,
+      h(
+        "select",
+        { name, value, onchange: (event) => apply(page, event.currentTarget.form, false) },
+        options.map(([value, text]) => h("option", { key: value, value }, text)),
+      ),
+    );
   const onsubmit = (event) => {
     event.preventDefault();
     clearTimeout(typing);
@@ -224,36 +222,8 @@ function filterForm(page) {
     field("status", "State", "IN_DOUBT"),
     field("session", "Session", ""),
     field("key", "Idempotency key", ""),
-    h(
-      "label",
-      { key: "calls" },
-      "Calls",
-      h(
-        "select",
-        {
-          name: "calls",
-          value: params.calls ?? "",
-          onchange: (event) => apply(page, event.currentTarget.form, false),
-        },
-        h("option", { value: "" }, "any"),
-        STAGES.map((stage) => h("option", { key: stage, value: stage }, words(stage))),
-      ),
-    ),
-    h(
-      "label",
-      { key: "order" },
-      "Order",
-      h(
-        "select",
-        {
-          name: "order",
-          value: params.order ?? "newest",
-          onchange: (event) => apply(page, event.currentTarget.form, false),
-        },
-        h("option", { value: "newest" }, "newest first"),
-        h("option", { value: "oldest" }, "oldest first"),
-      ),
-    ),
+    choice("calls", "Calls", params.calls ?? "", [["", "any"], ...STAGES.map((stage) => [stage, words(stage)])]),
+    choice("order", "Order", params.order ?? "newest", [["newest", "newest first"], ["oldest", "oldest first"]]),
     h(
       "p",
       { class: "actions" },

@@ -1,6 +1,7 @@
 // Data of machines: folded, cut, and copied. Whatever it says, it is text.
 
 import { h } from "./dom.js";
+import { none, pairs, smallButton } from "./parts.js";
 import { count } from "./text.js";
 
 /** The length above which a text is shown on request, in characters. */
@@ -23,7 +24,7 @@ export function copyButton(text, what = "") {
     }
     setTimeout(() => (button.textContent = "Copy"), 1500);
   };
-  return h("button", { type: "button", class: "small", "aria-label": label, onclick }, "Copy");
+  return smallButton("Copy", onclick, { "aria-label": label });
 }
 
 /** The exact question to a person; a long one scrolls, also by keys. */
@@ -68,12 +69,7 @@ export function payload(value, key, refresh, what = "value", open = undefined) {
     h(
       "p",
       { class: "actions" },
-      cut &&
-        h(
-          "button",
-          { type: "button", class: "small", onclick: showAll },
-          `Show all ${count(text.length, "character")}`,
-        ),
+      cut && smallButton(`Show all ${count(text.length, "character")}`, showAll),
       copyButton(text, what),
     ),
   );
@@ -82,19 +78,10 @@ export function payload(value, key, refresh, what = "value", open = undefined) {
 /** Names and values; `hidden` are names that this audience does not see. */
 export function fields(values, key, refresh, hidden = [], open = undefined) {
   const names = Object.keys(values ?? {});
-  if (!names.length && !hidden.length) return h("p", { class: "none" }, "None visible to this audience.");
-  return h(
-    "dl",
-    { class: "fields", key },
-    names.map((name) => [
-      h("dt", { key: `${name}?` }, name),
-      h("dd", { key: name }, payload(values[name], `${key}/${name}`, refresh, name, open)),
-    ]),
-    hidden
-      .filter((name) => !names.includes(name))
-      .map((name) => [
-        h("dt", { key: `${name}?` }, name),
-        h("dd", { key: name, class: "none" }, "hidden from this audience"),
-      ]),
-  );
+  if (!names.length && !hidden.length) return none("None visible to this audience.");
+  const unseen = hidden.filter((name) => !names.includes(name));
+  return pairs({ class: "fields", key }, [
+    ...names.map((name) => [name, payload(values[name], `${key}/${name}`, refresh, name, open)]),
+    ...unseen.map((name) => [name, h("span", { class: "none" }, "hidden from this audience")]),
+  ]);
 }

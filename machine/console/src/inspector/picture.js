@@ -3,6 +3,7 @@
 // drawn together, so ten thousand stays need no more elements than the window has pixels.
 
 import { h, patch } from "./dom.js";
+import { none, smallButton } from "./parts.js";
 import { count, exact, length, moment, now } from "./text.js";
 
 const LANE = 44;
@@ -21,7 +22,7 @@ const zooms = new Map();
  */
 export function picture({ key, name, lanes, at = null, select = null }) {
   const all = lanes.flatMap((lane) => lane.stays);
-  if (!all.length) return h("p", { class: "none" }, "Nothing has happened yet.");
+  if (!all.length) return none("Nothing has happened yet.");
   const start = Math.min(...lanes.map((lane) => lane.stays[0]?.from ?? Infinity));
   const isOpen = all.some((stay) => stay.to === null && stay.kind !== "end");
   const newest = lanes.reduce((last, lane) => Math.max(last, lane.stays.at(-1)?.from ?? 0), 0);
@@ -64,9 +65,9 @@ export function picture({ key, name, lanes, at = null, select = null }) {
       h(
         "span",
         { class: "actions" },
-        h("button", { type: "button", class: "small", onclick: zoom(2) }, "Zoom in"),
-        h("button", { type: "button", class: "small", onclick: zoom(0.5) }, "Zoom out"),
-        h("button", { type: "button", class: "small", onclick: zoom(0) }, "Whole time"),
+        smallButton("Zoom in", zoom(2)),
+        smallButton("Zoom out", zoom(0.5)),
+        smallButton("Whole time", zoom(0)),
       ),
     ),
     h("div", {
@@ -109,10 +110,8 @@ function draw(scroller) {
   const left = scroller.scrollLeft;
   const x = (time) => (time - model.start) * scale - left;
   const height = TOP + model.lanes.length * LANE + AXIS;
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", scroller.dataset.name);
+  const attributes = { width, height, role: "img", "aria-label": scroller.dataset.name };
+  for (const name in attributes) svg.setAttribute(name, attributes[name]);
   patch(
     svg,
     axis(model, scale, left, width, height),
@@ -228,14 +227,9 @@ function axis(model, scale, left, width, height) {
 
 /** The stays of a machine from its transitions; `kindOf(status)` says what kind of state that is. */
 export function staysOf(created, initial, transitions, { labelOf, kindOf }) {
-  const stay = (from, status, number) => ({
-    from,
-    to: null,
-    status,
-    label: labelOf(status),
-    kind: kindOf(status),
-    number,
-  });
+  const stay = (from, status, number) => {
+    return { from, to: null, status, label: labelOf(status), kind: kindOf(status), number };
+  };
   const stays = [stay(created, initial, 0)];
   for (const { at, to, number, stays: isSame } of transitions) {
     if (isSame) continue;

@@ -3,22 +3,9 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { executionLanes } from "./lanes.js";
-import {
-  crumbs,
-  data as dataCell,
-  idCell,
-  machineLink,
-  pages,
-  rowHead,
-  sessionLink,
-  sessionPath,
-  table,
-  titleOf,
-  turner,
-  unreadable,
-} from "./parts.js";
+import { crumbs, data as dataCell, heading, idCell, machineLink, none, note, pages, rowHead, sessionLink, sessionPath, table, titleOf, turner, unreadable, warning } from "./parts.js";
 import { picture } from "./picture.js";
-import { badge, count, exact, length, since } from "./text.js";
+import { badge, count, digits, exact, length, since } from "./text.js";
 
 /** The number of executions that are drawn and listed at once. */
 const AT_ONCE = 50;
@@ -29,23 +16,16 @@ export const sessions = {
   load: ({ params }) => get("api/sessions", { limit: 50, after: params.after }),
   concerns: () => true,
   render: (page, data) => [
-    h("h1", { tabindex: "-1" }, "Sessions"),
-    data.sessions.length === 0 && h("p", { class: "none" }, "No machine belongs to a session."),
+    heading("Sessions"),
+    data.sessions.length === 0 && none("No machine belongs to a session."),
     data.sessions.length > 0 &&
-      table(
-        "Sessions",
-        ["Session", "Machines", "Began", "Last change"],
-        data.sessions.map((one) =>
-          h(
-            "tr",
-            { key: one.session },
-            rowHead(sessionLink(page, one.session)),
-            h("td", null, one.machines.toLocaleString("en-GB")),
-            h("td", null, since(one.created_at)),
-            h("td", null, since(one.updated_at)),
-          ),
-        ),
-      ),
+      table("Sessions", ["Session", "Machines", "Began", "Last change"], data.sessions, (one) => [
+        one.session,
+        rowHead(sessionLink(page, one.session)),
+        digits(one.machines),
+        since(one.created_at),
+        since(one.updated_at),
+      ]),
     pages(page, "Pages of sessions", data.next, { path: "sessions", names: NAMES }),
   ],
 };
@@ -90,10 +70,8 @@ export const session = {
     const at = (from) => page.link(sessionPath(data.session_id), { from });
     return [
       crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
-      h("h1", { tabindex: "-1", class: "data" }, data.session_id),
-      h(
-        "p",
-        { class: "note" },
+      heading(data.session_id, { class: "data" }),
+      note(
         `${count(data.total_contracts, "execution")}: ${data.active_contracts} open, ${data.terminal_contracts} ended. `,
         data.started_at
           ? [
@@ -105,9 +83,7 @@ export const session = {
         h("a", { href: page.link("", { session: data.session_id }) }, "All machines of this session"),
       ),
       data.unreadable > 0 &&
-        h(
-          "p",
-          { class: "warning" },
+        warning(
           `${count(data.unreadable, "execution")} cannot be read and ${data.unreadable === 1 ? "is" : "are"} missing here.`,
         ),
       h("h2", null, "Over time"),
@@ -117,11 +93,15 @@ export const session = {
         lanes: shown.map((one) => ({ ...lanes.get(one.execution_id), label: name(one) })),
       }),
       h("h2", null, "Executions"),
-      table(
-        "Executions",
-        ["State", "About", "Began", "Took", "Outcome", "Id"],
-        shown.map((one) => row(page, one, name(one))),
-      ),
+      table("Executions", ["State", "About", "Began", "Took", "Outcome", "Id"], shown, (one) => [
+        one.execution_id,
+        badge(one.label),
+        rowHead(machineLink(page, one.execution_id, name(one))),
+        since(one.created_at),
+        one.is_terminal ? length(one.entered_at - one.created_at) : since(one.created_at, "for"),
+        dataCell(one.result ?? one.error_message ?? "–"),
+        idCell(one.execution_id),
+      ]),
       turner(
         "Pages of executions",
         from > 0 && ["before", "Earlier", at(Math.max(0, from - AT_ONCE) || undefined)],
@@ -141,24 +121,17 @@ async function machinesOf(id, { audience, params }) {
 function machineList(page, { session_id: id, machines, unreadable: errors, next }) {
   return [
     crumbs(h("a", { href: page.link("sessions") }, "Sessions")),
-    h("h1", { tabindex: "-1", class: "data" }, id),
-    h("p", { class: "note" }, "No machine of this session is an execution, so there is no timeline."),
+    heading(id, { class: "data" }),
+    note("No machine of this session is an execution, so there is no timeline."),
     h("h2", null, "Machines"),
-    table(
-      "Machines",
-      ["State", "About", "Kind", "In this state", "Id"],
-      machines.map((one) =>
-        h(
-          "tr",
-          { key: one.id },
-          h("td", null, badge(one.label)),
-          rowHead(machineLink(page, one.id, titleOf(one))),
-          dataCell(one.machine),
-          h("td", null, since(one.entered_at, "for")),
-          idCell(one.id),
-        ),
-      ),
-    ),
+    table("Machines", ["State", "About", "Kind", "In this state", "Id"], machines, (one) => [
+      one.id,
+      badge(one.label),
+      rowHead(machineLink(page, one.id, titleOf(one))),
+      dataCell(one.machine),
+      since(one.entered_at, "for"),
+      idCell(one.id),
+    ]),
     unreadable(errors),
     pages(page, "Pages of machines", next, { path: sessionPath(id), names: NAMES }),
   ];
@@ -173,17 +146,4 @@ function grouped(executions, groups) {
     followers.get(first).push(one);
   }
   return [...followers.values()].flat();
-}
-
-function row(page, one, name) {
-  return h(
-    "tr",
-    { key: one.execution_id },
-    h("td", null, badge(one.label)),
-    rowHead(machineLink(page, one.execution_id, name)),
-    h("td", null, since(one.created_at)),
-    h("td", null, one.is_terminal ? length(one.entered_at - one.created_at) : since(one.created_at, "for")),
-    dataCell(one.result ?? one.error_message ?? "–"),
-    idCell(one.execution_id),
-  );
 }

@@ -1,10 +1,11 @@
 // The next steps of a person: buttons, and the equivalent commands.
 
-import { get, post } from "./api.js";
+import { get, getMachine, post } from "./api.js";
 import { commandOf, placeholder } from "./commands.js";
 import { shell, show } from "./dialog.js";
 import { h } from "./dom.js";
 import { FORMS, reason } from "./forms.js";
+import { button, note, pairs, smallButton } from "./parts.js";
 import { copyButton, question } from "./payload.js";
 import { count, short } from "./text.js";
 
@@ -55,47 +56,25 @@ export function stepList(steps, subject, { gone = false, compact = false, isQues
   const known = steps.filter((step) => STEPS[step.do]);
   if (!known.length) return null;
   const folded = (key, title, content) => h("details", { key }, h("summary", null, title), content);
-  const button = (step) => {
-    const { name, primary } = STEPS[step.do];
-    const text = step.do === "send" ? `Send ${step.trigger}` : name;
-    return h(
-      "button",
-      {
-        type: "button",
-        key: step.do + (step.trigger ?? ""),
-        class: primary ? "primary" : "",
-        disabled: gone,
-        "aria-label": `${text}: ${subject.summary || short(subject.id)}`,
-        onclick: () => ask(step, aboutOf(step, subject)),
-      },
-      `${text}…`,
-    );
-  };
-  const commands = h(
-    "dl",
+  const nameOf = (step) => (step.do === "send" ? `Send ${step.trigger}` : STEPS[step.do].name);
+  const asks = (step) =>
+    button(`${nameOf(step)}…`, () => ask(step, aboutOf(step, subject)), {
+      key: step.do + (step.trigger ?? ""),
+      class: STEPS[step.do].primary ? "primary" : "",
+      disabled: gone,
+      "aria-label": `${nameOf(step)}: ${subject.summary || short(subject.id)}`,
+    });
+  const commands = pairs(
     { class: "commands" },
     known.map((step) => {
       const command = template(step, subject);
-      return [
-        h(
-          "dt",
-          { key: `${step.command}?` },
-          step.do === "send" ? `Send ${step.trigger}` : STEPS[step.do].name,
-        ),
-        h(
-          "dd",
-          { key: step.command },
-          h("code", { class: "data" }, command),
-          " ",
-          copyButton(command, "command"),
-        ),
-      ];
+      return [nameOf(step), [h("code", { class: "data" }, command), " ", copyButton(command, "command")], step.command];
     }),
   );
   return h(
     "div",
     { class: compact ? "steps compact" : "steps" },
-    shell.person() && h("p", { class: "actions", key: "buttons" }, known.filter(hasButton).map(button)),
+    shell.person() && h("p", { class: "actions", key: "buttons" }, known.filter(hasButton).map(asks)),
     isQuestionFolded && subject.question && folded("question", "Exact question", question(subject.question)),
     compact ? folded("commands", known.length === 1 ? "Command" : "Commands", commands) : commands,
   );
@@ -104,11 +83,9 @@ export function stepList(steps, subject, { gone = false, compact = false, isQues
 /** Says why there are no buttons, where there are none. */
 export function readOnly() {
   if (shell.person()) return null;
-  return h(
-    "p",
-    { class: "note" },
+  return note(
     "Read-only: decisions need an operator token. ",
-    h("button", { type: "button", class: "small", onclick: shell.signIn }, "Sign in"),
+    smallButton("Sign in", shell.signIn),
     " The commands below work without this page.",
   );
 }
@@ -136,15 +113,14 @@ async function whole(step, subject) {
 
 /** With the machine as this audience sees it, unless it is one of the library. */
 async function withData(subject) {
-  const path = `api/machines/${encodeURIComponent(subject.id)}`;
-  const shown = await get(path, { audience: shell.audience() }).catch(() => null);
+  const shown = await getMachine(subject.id, { audience: shell.audience() }).catch(() => null);
   return shown && !shown.execution ? { ...subject, shown: shown.machine } : subject;
 }
 
 /** With the messages that were set aside; not every page knows them. */
 async function withMessages(subject) {
   if (subject.setAside) return subject;
-  const shown = await get(`api/machines/${encodeURIComponent(subject.id)}`).catch(() => null);
+  const shown = await getMachine(subject.id).catch(() => null);
   return { ...subject, setAside: setAside(shown?.messages ?? []) };
 }
 
@@ -153,7 +129,7 @@ export const setAside = (messages) => messages.filter((one) => one.status === "s
 
 /** Until when a gate can be answered; not every page knows it. */
 const untilOf = async ({ id, until }) =>
-  until === undefined ? (await get(`api/machines/${encodeURIComponent(id)}`)).execution?.answer_by : until;
+  until === undefined ? (await getMachine(id)).execution?.answer_by : until;
 
 /** Opens the dialog for several gates at once. */
 export function askAll(kind, gates) {
@@ -169,20 +145,14 @@ export function askAll(kind, gates) {
     until: ends.length ? Math.min(...ends) : null,
     command: (data) => written(kind, ids, form, data),
     body: [
-      h(
-        "p",
-        null,
-        `All ${gates.length} or none: if one of them can no longer be answered, nothing is decided.`,
-      ),
+      h("p", null, `All ${gates.length} or none: if one of them can no longer be answered, nothing is decided.`),
       gates.map((gate) => question(gate.question, gate.gate)),
       ...(kind === "decline" ? form.body.slice(-1) : []),
     ],
     isReady: () => true,
     run: (data) =>
       kind === "approve"
-        ? post("api/approvals/approve", {
-            gates: gates.map(({ gate: id, digest }) => ({ id, digest })),
-          })
+        ? post("api/approvals/approve", { gates: gates.map(({ gate: id, digest }) => ({ id, digest })) })
         : post("api/approvals/decline", { gates: ids, ...reason(data) }),
     done: `${kind === "approve" ? "Approved" : "Declined"}: ${what}`,
   });

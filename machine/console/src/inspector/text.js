@@ -77,6 +77,9 @@ export function moment(at) {
 /** The same to the millisecond. */
 export const exact = (at) => `${moment(at)}.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`;
 
+/** A moment as a <time>. */
+export const stamp = (at) => h("time", { datetime: new Date(at).toISOString() }, exact(at));
+
 const WORDS = {
   ago: (ms) => (ms < 0 ? `in ${length(-ms)}` : ms < 1000 ? "just now" : `${length(ms)} ago`),
   for: (ms) => (ms < 1000 ? "< 1 s" : length(ms)),
@@ -109,9 +112,11 @@ export const short = (id) => String(id).slice(-8);
 /** `IN_DOUBT` as words, for reading aloud and for headings. */
 export const words = (name) => String(name ?? "").replaceAll("_", " ");
 
+/** A number with its thousands apart. */
+export const digits = (number) => number?.toLocaleString("en-GB");
+
 /** A number with its noun. */
-export const count = (number, one, many = `${one}s`) =>
-  `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
+export const count = (number, one, many = `${one}s`) => `${digits(number)} ${number === 1 ? one : many}`;
 
 /** The state of a machine as a badge; its colour repeats what its text says. */
 export function badge(label, tone = toneOf(label)) {
