@@ -1,7 +1,5 @@
 //! The calls of a machine, as a table.
 
-use std::fmt::Write;
-
 use comfy_table::Color;
 use machine::{contract::CallStage, view::CallView};
 
@@ -12,11 +10,7 @@ use super::{
 };
 
 /// The calls of the state, and those that were left and are not settled.
-pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64, shown: &mut String) {
-    if calls.is_empty() {
-        return;
-    }
-    let _ = writeln!(shown, "\n{}", terminal.title("Calls"));
+pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64) -> String {
     let mut table = Table::new(terminal, &["Call", "State", "Since", "About", "More", "Execution"]);
     for call in calls {
         let color = match call.stage {
@@ -33,7 +27,7 @@ pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64, shown: &mu
             cell(call.execution.map(|id| id.to_string()).unwrap_or_default()),
         ]);
     }
-    shown.push_str(&table.text());
+    table.part("Calls")
 }
 
 /// Why a call waits, and what waits for it.

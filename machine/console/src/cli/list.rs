@@ -7,8 +7,8 @@ use super::{
     Context, Error, Exit,
     ids::{self, Short},
     limit::limit,
-    output::{Output, document},
-    sees::Sees,
+    output::{Output, document, more, unreadable},
+    sees::internal,
     table::{Table, cell, colored, lines, state},
     terminal::Terminal,
     time::{local, relative},
@@ -22,7 +22,7 @@ use machine::{
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
     text::OneLine,
-    view::View,
+    view::{Audience, View},
 };
 
 /// `list`: what needs attention first, then the other machines.
@@ -115,7 +115,7 @@ impl List {
         })
     }
 
-    async fn find<A: Sees>(
+    async fn find<A: Audience>(
         &self,
         observer: &Observer,
         selection: &Selection,
@@ -159,7 +159,7 @@ impl List {
         Ok(wanted.select(observer, query).await?)
     }
 
-    async fn text<A: Sees>(
+    async fn text<A: Audience>(
         &self,
         context: &Context,
         store: &Store,
@@ -171,53 +171,38 @@ impl List {
         let ids = named.iter().copied().chain(found.machines.iter().map(|machine| machine.id));
         let short = ids::short(store, ids).await?;
         let others = found.machines.iter().filter(|machine| !named.contains(&machine.id));
-        let attention = attention(context, now, &short, concerns);
-        let others = machines(terminal, now, &short, others);
         let no_worker = found.attention.as_ref().map_or(&[][..], |it| &it.no_worker);
         let mut shown = String::new();
         if !no_worker.is_empty() {
-            let _ = writeln!(shown, "{}", terminal.title("No worker is running"));
+            let _ = writeln!(shown, "\n{}", terminal.title("No worker is running"));
             for needed in no_worker {
                 let _ = writeln!(shown, "  {}", OneLine(needed));
             }
         }
-        if !concerns.is_empty() {
-            if !shown.is_empty() {
-                shown.push('\n');
-            }
-            let _ = write!(shown, "{}\n{attention}", terminal.title("Needs attention"));
-            if found.attention.as_ref().is_some_and(|it| it.truncated) {
-                let _ = writeln!(shown, "There are more; raise --limit to see them.");
-            }
-        } else if self.attention_only && no_worker.is_empty() {
+        shown.push_str(&attention(context, now, &short, concerns));
+        if !concerns.is_empty() && found.attention.as_ref().is_some_and(|it| it.truncated) {
+            let _ = writeln!(shown, "There are more; raise --limit to see them.");
+        } else if self.attention_only && shown.is_empty() {
             let _ = writeln!(shown, "Nothing needs attention.");
         }
-        if !others.is_empty() {
-            if !shown.is_empty() {
-                shown.push('\n');
-            }
-            let _ = write!(shown, "{}\n{others}", terminal.title("Machines"));
-        }
-        for error in &found.unreadable {
-            let error = OneLine(error);
-            let _ = writeln!(shown, "unreadable: {error}");
-        }
+        shown.push_str(&machines(terminal, now, &short, others));
+        shown.push_str(&unreadable(&found.unreadable));
         if let Some(next) = &found.next {
             let order = if self.order == Order::Oldest { "--order=oldest " } else { "" };
-            let options = format!("{order}--after={next}");
-            let _ = writeln!(shown, "There are more; for the next page, pass {options}");
+            shown.push_str(&more(format_args!("{order}--after={next}")));
         }
         if shown.is_empty() {
             let _ = writeln!(shown, "No machine matches.");
         }
-        Ok(shown)
+        // Each part begins with an empty line.
+        Ok(shown.trim_start_matches('\n').to_owned())
     }
 }
 
 /// The machines that were found.
 #[derive(Debug, Serialize)]
 #[serde(bound = "")]
-struct Listing<A: Sees> {
+struct Listing<A: Audience> {
     /// `None` on later pages.
     attention: Option<View<Attention<A>>>,
     machines: Vec<View<Overview<A>>>,
@@ -225,7 +210,7 @@ struct Listing<A: Sees> {
     next: Option<String>,
 }
 
-fn attention<A: Sees>(
+fn attention<A: Audience>(
     context: &Context,
     now: i64,
     short: &Short,
@@ -246,7 +231,7 @@ fn attention<A: Sees>(
             cell(about(context, concern, now)),
         ]);
     }
-    table.text()
+    table.part("Needs attention")
 }
 
 fn color(reason: ConcernReason) -> Option<Color> {
@@ -264,8 +249,7 @@ fn color(reason: ConcernReason) -> Option<Color> {
     }
 }
 
-/// Empty without machines.
-fn machines<'a, A: Sees>(
+fn machines<'a, A: Audience>(
     terminal: Terminal,
     now: i64,
     short: &Short,
@@ -282,13 +266,13 @@ fn machines<'a, A: Sees>(
             cell(&machine.summary),
         ]);
     }
-    if table.is_empty() { String::new() } else { table.text() }
+    table.part("Machines")
 }
 
 /// The subject of a concern, with the error where the audience sees it.
-fn about<A: Sees>(context: &Context, concern: &Concern<A>, now: i64) -> String {
-    let error = A::internal::<Option<String>>(&concern.error).and_then(Option::as_deref);
-    let reference = A::internal::<Option<String>>(&concern.reference).and_then(Option::as_ref);
+fn about<A: Audience>(context: &Context, concern: &Concern<A>, now: i64) -> String {
+    let error = internal::<A, Option<String>>(&concern.error).and_then(Option::as_deref);
+    let reference = internal::<A, Option<String>>(&concern.reference).and_then(Option::as_ref);
     let mut about = subject(context, concern).to_owned();
     match (error, &concern.trouble) {
         (error, Some(trouble)) => {
@@ -341,7 +325,7 @@ pub(super) fn open_call(call: &OpenCall, now: i64) -> String {
 }
 
 /// The question of a gate in the words of its tool, or the summary.
-fn subject<'a, A: Sees>(context: &Context, concern: &'a Concern<A>) -> &'a str {
+fn subject<'a, A: Audience>(context: &Context, concern: &'a Concern<A>) -> &'a str {
     let question = concern.question.as_deref();
     let worded = question.filter(|it| without_arguments(it, context.language) == Some(""));
     worded.and_then(|question| question.lines().next()).unwrap_or(&concern.summary)

@@ -1,17 +1,15 @@
-use std::fmt::Write;
-
 use serde_json::json;
 
 use super::{
     Context, Error, Exit,
     ids::{self, Short},
     limit::limit,
-    output::{Format, Output},
+    output::{Format, Output, more, unreadable},
     table::{Table, cell},
     time::local,
 };
 use crate::page::split;
-use machine::{Id, text::OneLine};
+use machine::Id;
 
 /// The number of ids that a row has; JSON has all.
 const NAMED: usize = 3;
@@ -33,8 +31,8 @@ impl Operations {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let page = store.operations(self.limit, self.after).await?;
-        let (operations, unreadable) = split(page.items);
-        let unreadable: Vec<_> = unreadable.iter().map(ToString::to_string).collect();
+        let (operations, errors) = split(page.items);
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
         let ids = operations.iter().flat_map(|it| &it.machines).copied();
         let short = ids::short(&store, ids).await?;
         let terminal = context.terminal();
@@ -61,17 +59,10 @@ impl Operations {
         } else {
             "No operations yet from the command line or over HTTP.\n".to_owned()
         };
-        for error in &unreadable {
-            // Writing into a string cannot fail.
-            let error = OneLine(error);
-            let _ = writeln!(text, "unreadable: {error}");
-        }
+        text.push_str(&unreadable(&errors));
         let next = page.next.map(|next| next.to_string());
-        if let Some(next) = &next {
-            let options = format!("--after={next}");
-            let _ = writeln!(text, "There are more; for the next page, pass {options}");
-        }
-        let document = json!({ "operations": operations, "unreadable": unreadable, "next": next });
+        text.extend(next.iter().map(|next| more(format_args!("--after={next}"))));
+        let document = json!({ "operations": operations, "unreadable": errors, "next": next });
         Output::new(document, text).print(self.format)
     }
 }

@@ -1,7 +1,10 @@
+use std::fmt::Display;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Error, Exit, terminal};
+use machine::text::OneLine;
 
 /// The answer of a command: the same for programs and for people.
 #[derive(Debug)]
@@ -52,6 +55,18 @@ pub(super) struct Format {
     /// epoch.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// A line for each error of what cannot be read.
+pub(super) fn unreadable(errors: &[String]) -> String {
+    let mut shown = String::new();
+    shown.extend(errors.iter().map(|error| format!("unreadable: {}\n", OneLine(error))));
+    shown
+}
+
+/// The line below a page that is not the last one.
+pub(super) fn more(options: impl Display) -> String {
+    format!("There are more; for the next page, pass {options}\n")
 }
 
 /// A view as data. What its audience may not see is not in it.

@@ -1,40 +1,15 @@
-use machine::view::{self, Diagnostic, Hidden, Human, Internal, Shown};
+//! The restricted fields of views, in code that is generic over the audience.
 
-/// Reads the restricted fields of views in code that is generic over the audience.
-pub(super) trait Sees: view::Audience {
-    /// The field, if this audience sees it.
-    fn diagnostic<T: Shown>(field: &Self::Diagnostic<T>) -> Option<&T>;
+use std::any::Any;
 
-    /// The field, if this audience sees it.
-    fn internal<T: Shown>(field: &Self::Internal<T>) -> Option<&T>;
+use machine::view::{Audience, Shown};
+
+/// The field, if this audience sees it.
+pub(super) fn diagnostic<A: Audience, T: Shown>(field: &A::Diagnostic<T>) -> Option<&T> {
+    (field as &dyn Any).downcast_ref()
 }
 
-impl Sees for Human {
-    fn diagnostic<T: Shown>(_: &Hidden) -> Option<&T> {
-        None
-    }
-
-    fn internal<T: Shown>(_: &Hidden) -> Option<&T> {
-        None
-    }
-}
-
-impl Sees for Diagnostic {
-    fn diagnostic<T: Shown>(field: &T) -> Option<&T> {
-        Some(field)
-    }
-
-    fn internal<T: Shown>(_: &Hidden) -> Option<&T> {
-        None
-    }
-}
-
-impl Sees for Internal {
-    fn diagnostic<T: Shown>(field: &T) -> Option<&T> {
-        Some(field)
-    }
-
-    fn internal<T: Shown>(field: &T) -> Option<&T> {
-        Some(field)
-    }
+/// The field, if this audience sees it.
+pub(super) fn internal<A: Audience, T: Shown>(field: &A::Internal<T>) -> Option<&T> {
+    (field as &dyn Any).downcast_ref()
 }

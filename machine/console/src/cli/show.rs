@@ -1,4 +1,4 @@
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::{
     ids,
     list::{failed, open_call},
     output::{Output, document},
-    sees::Sees,
+    sees::{diagnostic, internal},
     table::{Table, cell, colored, label},
     terminal::{Terminal, field},
     time::{local, relative},
@@ -20,7 +20,7 @@ use machine::{
     observe::{ChildView, Detail, MessageView, OpenChild},
     store::Delivery,
     text::OneLine,
-    view::{ExecutionSnapshot, Fields, Snapshot},
+    view::{Audience, ExecutionSnapshot, Fields, Snapshot},
 };
 
 /// `show`: one machine, why it waits, and the next steps.
@@ -75,7 +75,7 @@ impl Lines {
     }
 }
 
-fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
+fn text<A: Audience>(context: &Context, now: i64, detail: &Detail<A>) -> String {
     let terminal = context.terminal();
     let (machine, execution) = (&detail.machine, detail.execution.as_ref());
     let mut lines = Lines { now, shown: String::new() };
@@ -99,7 +99,7 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
     }
     restricted(&mut lines, machine, execution);
     if let Some(trouble) = &detail.trouble {
-        let error = A::internal::<Option<String>>(&detail.error).and_then(Option::as_deref);
+        let error = internal::<A, Option<String>>(&detail.error).and_then(Option::as_deref);
         lines.line("failed", failed(trouble, error, now));
     }
     waits(&mut lines, detail);
@@ -123,9 +123,9 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
         fields(terminal, "Context", &machine.context, &mut shown);
         fields(terminal, "State", &machine.state, &mut shown);
     }
-    messages(terminal, &detail.messages, now, &mut shown);
-    calls(terminal, &detail.call_list, now, &mut shown);
-    family(terminal, &detail.children, &mut shown);
+    shown.push_str(&messages(terminal, &detail.messages, now));
+    shown.push_str(&calls(terminal, &detail.call_list, now));
+    shown.push_str(&family(terminal, &detail.children));
     let of_children = detail.children.iter().filter_map(|child| child.open.as_ref());
     let of_children = of_children.flat_map(|open| &open.next);
     let mut next = detail.next.iter().chain(of_children).peekable();
@@ -139,7 +139,7 @@ fn text<A: Sees>(context: &Context, now: i64, detail: &Detail<A>) -> String {
 }
 
 /// The lines that only executions have.
-fn about<A: Sees>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
+fn about<A: Audience>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
     if execution.irreversible {
         lines.line("irreversible", "it cannot be undone");
     }
@@ -158,33 +158,33 @@ fn about<A: Sees>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
 }
 
 /// The lines that only some audiences see.
-fn restricted<A: Sees>(
+fn restricted<A: Audience>(
     lines: &mut Lines,
     machine: &Snapshot<A>,
     execution: Option<&ExecutionSnapshot<A>>,
 ) {
-    let actor = A::diagnostic::<Option<String>>(&machine.last_actor);
+    let actor = diagnostic::<A, Option<String>>(&machine.last_actor);
     lines.optional("last_actor", actor.and_then(Option::as_ref));
     if let Some(execution) = execution {
-        let key = A::diagnostic::<Option<String>>(&execution.idempotency_key);
+        let key = diagnostic::<A, Option<String>>(&execution.idempotency_key);
         lines.optional("idempotency_key", key.and_then(Option::as_ref));
-        let timeout = A::diagnostic::<Option<f64>>(&execution.timeout_seconds).copied().flatten();
+        let timeout = diagnostic::<A, Option<f64>>(&execution.timeout_seconds).copied().flatten();
         lines.optional("timeout_seconds", timeout.map(|seconds| format!("{seconds:?}")));
-        let reference = A::internal::<Option<String>>(&execution.reference);
+        let reference = internal::<A, Option<String>>(&execution.reference);
         lines.optional("reference", reference.and_then(Option::as_ref));
         let object = |object: &Map<String, Value>| Value::Object(object.clone()).to_string();
-        let action = A::internal::<Map<String, Value>>(&execution.action_detail);
+        let action = internal::<A, Map<String, Value>>(&execution.action_detail);
         lines.optional("action_detail", action.map(object));
-        let metadata = A::internal::<Map<String, Value>>(&execution.metadata);
+        let metadata = internal::<A, Map<String, Value>>(&execution.metadata);
         lines.optional("metadata", metadata.map(object));
     }
     let number = |number: &u64| number.to_string();
-    lines.optional("epoch", A::diagnostic::<u64>(&machine.epoch).map(number));
-    lines.optional("version", A::diagnostic::<u64>(&machine.version).map(number));
+    lines.optional("epoch", diagnostic::<A, u64>(&machine.epoch).map(number));
+    lines.optional("version", diagnostic::<A, u64>(&machine.version).map(number));
 }
 
 /// The lines about waiting, without the question.
-fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
+fn waits<A: Audience>(lines: &mut Lines, detail: &Detail<A>) {
     if let Some(waiting) = &detail.waits_for {
         let due = waiting.until.map(|at| format!("; due {}", lines.moment(at)));
         lines.line("waits for", format!("{}{}", waiting.text, due.unwrap_or_default()));
@@ -192,7 +192,7 @@ fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
     lines.optional("late", detail.late.as_ref());
 }
 
-fn fields<A: Sees>(terminal: Terminal, title: &str, fields: &Fields<A>, shown: &mut String) {
+fn fields<A: Audience>(terminal: Terminal, title: &str, fields: &Fields<A>, shown: &mut String) {
     if fields.is_empty() {
         return;
     }
@@ -202,11 +202,7 @@ fn fields<A: Sees>(terminal: Terminal, title: &str, fields: &Fields<A>, shown: &
     }
 }
 
-fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
-    if children.is_empty() {
-        return;
-    }
-    let _ = writeln!(shown, "\n{}", terminal.title("Children"));
+fn family(terminal: Terminal, children: &[ChildView]) -> String {
     let mut table = Table::new(terminal, &["Id", "Kind", "State", "About", "Waits for"]);
     for child in children {
         let open = child.open.as_ref();
@@ -218,7 +214,7 @@ fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
             cell(open.map(waits_for).unwrap_or_default()),
         ]);
     }
-    shown.push_str(&table.text());
+    table.part("Children")
 }
 
 /// The reason why a child waits.
@@ -231,16 +227,7 @@ fn waits_for(open: &OpenChild) -> String {
     }
 }
 
-fn messages<A: Sees>(
-    terminal: Terminal,
-    messages: &[MessageView<A>],
-    now: i64,
-    shown: &mut String,
-) {
-    if messages.is_empty() {
-        return;
-    }
-    let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
+fn messages<A: Audience>(terminal: Terminal, messages: &[MessageView<A>], now: i64) -> String {
     let mut table =
         Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
     for message in messages {
@@ -255,10 +242,10 @@ fn messages<A: Sees>(
             cell(more(message)),
         ]);
     }
-    shown.push_str(&table.text());
+    table.part("Messages")
 }
 
-fn status<A: Sees>(message: &MessageView<A>) -> (&'static str, Option<Color>) {
+fn status<A: Audience>(message: &MessageView<A>) -> (&'static str, Option<Color>) {
     match message.status {
         _ if has_moved(message) => ("not applied", None),
         None => ("", None),
@@ -270,16 +257,16 @@ fn status<A: Sees>(message: &MessageView<A>) -> (&'static str, Option<Color>) {
     }
 }
 
-fn has_moved<A: Sees>(message: &MessageView<A>) -> bool {
+fn has_moved<A: Audience>(message: &MessageView<A>) -> bool {
     message.moved_on == Some(true)
 }
 
 /// The last column of a message.
-fn more<A: Sees>(message: &MessageView<A>) -> String {
-    let actor = A::diagnostic::<Option<String>>(&message.actor).and_then(Option::as_ref);
-    let name = A::diagnostic::<Option<String>>(&message.actor_name).and_then(Option::as_ref);
-    let error = A::internal::<Option<String>>(&message.error).and_then(Option::as_ref);
-    let body = A::internal::<Value>(&message.body).filter(|body| !body.is_null()).map(plain);
+fn more<A: Audience>(message: &MessageView<A>) -> String {
+    let actor = diagnostic::<A, Option<String>>(&message.actor).and_then(Option::as_ref);
+    let name = diagnostic::<A, Option<String>>(&message.actor_name).and_then(Option::as_ref);
+    let error = internal::<A, Option<String>>(&message.error).and_then(Option::as_ref);
+    let body = internal::<A, Value>(&message.body).filter(|body| !body.is_null()).map(plain);
     let mut more = Vec::new();
     if has_moved(message) {
         more.push("the machine had moved on".to_owned());
@@ -288,12 +275,12 @@ fn more<A: Sees>(message: &MessageView<A>) -> String {
     if let (Some(person), None) = (&message.person, name) {
         more.push(format!("by {person}"));
     }
-    let fields: [(&str, Option<&dyn Display>); 5] = [
-        ("unreadable", message.unreadable.as_ref().map(|it| it as _)),
-        ("actor", actor.map(|it| it as _)),
-        ("actor_name", name.map(|it| it as _)),
-        ("error", error.map(|it| it as _)),
-        ("body", body.as_ref().map(|it| it as _)),
+    let fields = [
+        ("unreadable", message.unreadable.as_ref()),
+        ("actor", actor),
+        ("actor_name", name),
+        ("error", error),
+        ("body", body.as_ref()),
     ];
     for (name, value) in fields {
         more.extend(value.map(|value| format!("{name}: {value}")));

@@ -7,7 +7,7 @@ use machine::{contract::CallStage, text::OneLine, view::StateCalls};
 
 /// A table for people. On a terminal it fits the width; elsewhere each row is one line.
 #[derive(Debug)]
-pub(super) struct Table(comfy_table::Table);
+pub(super) struct Table(comfy_table::Table, Terminal);
 
 /// Columns with lines between them, and a line below the names.
 const STYLE: TableStyle = TableStyle::new()
@@ -34,7 +34,7 @@ impl Table {
             if terminal.is_colored { name.add_attribute(Attribute::Bold) } else { name }
         });
         table.set_header(names);
-        Self(table)
+        Self(table, terminal)
     }
 
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
@@ -43,6 +43,14 @@ impl Table {
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The rows below a title, after an empty line; nothing without rows.
+    pub(super) fn part(&self, title: &str) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        format!("\n{}\n{}", self.1.title(title), self.text())
     }
 
     /// The rows, without spaces at their ends.
@@ -61,7 +69,7 @@ pub(super) fn cell(text: impl AsRef<str>) -> Cell {
     Cell::new(flat(text.as_ref()))
 }
 
-/// Cells with lines of the library itself, such as commands.
+/// A cell with lines of the library itself, such as commands.
 pub(super) fn lines(lines: &[String]) -> Cell {
     Cell::new(lines.join("\n"))
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::{
     Context, Error, Exit, ids,
-    output::{Output, document},
-    sees::Sees,
+    output::{Output, document, unreadable},
+    sees::{diagnostic, internal},
     show::plain,
     table::{Table, cell, label},
     terminal::{Terminal, field},
@@ -21,7 +21,7 @@ use machine::{
     definition::Text,
     store::Store,
     text::OneLine,
-    view::{CallDecision, ExecutionSnapshot, ExecutionTimeline, TimelineEvent},
+    view::{Audience, CallDecision, ExecutionSnapshot, ExecutionTimeline, TimelineEvent},
 };
 
 /// `timeline`: the history of one machine, or the executions of a session.
@@ -69,7 +69,7 @@ impl Timeline {
             if let Some(calls) = &timeline.calls {
                 text.push_str(&field("state", OneLine(&calls.label)));
             }
-            let error = A::internal::<Option<String>>(&timeline.error).and_then(Option::as_ref);
+            let error = internal::<A, Option<String>>(&timeline.error).and_then(Option::as_ref);
             if let Some(problem) = error.or(timeline.problem.as_ref()) {
                 let _ = writeln!(text, "{}", OneLine(problem));
             }
@@ -91,7 +91,7 @@ impl Timeline {
     }
 }
 
-fn session_text<A: Sees>(
+fn session_text<A: Audience>(
     terminal: Terminal,
     now: Millis,
     timeline: &ExecutionTimeline<A>,
@@ -108,24 +108,19 @@ fn session_text<A: Sees>(
         let _ = writeln!(shown, "{count} more cannot be read; `list --session` lists them");
     }
     shown.push_str(&executions(terminal, now, &timeline.contracts));
-    let transitions = transitions(terminal, now, timeline);
-    if !transitions.is_empty() {
-        let _ = write!(shown, "\n{}\n{transitions}", terminal.title("Transitions"));
-    }
+    shown.push_str(&transitions(terminal, now, timeline));
     for attempts in &timeline.attempts {
         let ids: Vec<_> = attempts.iter().map(ToString::to_string).collect();
         let ids = ids.join(", ");
         let _ = writeln!(shown, "attempts at the same action: {ids}");
     }
     // People see only their number.
-    for error in A::internal::<Vec<String>>(&timeline.errors).into_iter().flatten() {
-        let error = OneLine(error);
-        let _ = writeln!(shown, "unreadable: {error}");
-    }
+    let errors = internal::<A, Vec<String>>(&timeline.errors);
+    shown.push_str(&unreadable(errors.map_or(&[][..], Vec::as_slice)));
     shown
 }
 
-fn executions<A: Sees>(
+fn executions<A: Audience>(
     terminal: Terminal,
     now: Millis,
     executions: &[ExecutionSnapshot<A>],
@@ -148,7 +143,7 @@ fn executions<A: Sees>(
     if table.is_empty() { String::new() } else { table.text() }
 }
 
-fn transitions<A: Sees>(
+fn transitions<A: Audience>(
     terminal: Terminal,
     now: Millis,
     timeline: &ExecutionTimeline<A>,
@@ -163,8 +158,8 @@ fn transitions<A: Sees>(
     for step in &timeline.transitions {
         let before = before.get(&(step.execution_id, step.sequence_number)).copied();
         let transition = format!("{} → {} ({})", step.from_status, step.to_status, step.trigger);
-        let kind = A::diagnostic::<Option<Text>>(&step.actor).and_then(Option::as_deref);
-        let name = A::diagnostic::<Option<Arc<str>>>(&step.actor_name).and_then(Option::as_deref);
+        let kind = diagnostic::<A, Option<Text>>(&step.actor).and_then(Option::as_deref);
+        let name = diagnostic::<A, Option<Arc<str>>>(&step.actor_name).and_then(Option::as_deref);
         let name = name.or(step.person.as_deref());
         table.row([
             cell(dated(step.timestamp, before, now)),
@@ -173,11 +168,11 @@ fn transitions<A: Sees>(
             cell(who(step.actor_category, kind, name)),
         ]);
     }
-    if table.is_empty() { String::new() } else { table.text() }
+    table.part("Transitions")
 }
 
 /// The events, and the decisions about calls between them.
-fn events<A: Sees>(
+fn events<A: Audience>(
     terminal: Terminal,
     now: Millis,
     events: &[TimelineEvent<A>],
@@ -194,10 +189,10 @@ fn events<A: Sees>(
         let payload = event.payload.iter();
         let mut with: Vec<_> =
             payload.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
-        let fact = A::internal::<Value>(&event.fact).filter(|fact| !fact.is_null());
+        let fact = internal::<A, Value>(&event.fact).filter(|fact| !fact.is_null());
         with.extend(fact.map(|fact| format!("fact: {fact}")));
-        let kind = A::diagnostic::<Option<String>>(&event.actor).and_then(Option::as_deref);
-        let name = A::diagnostic::<Option<String>>(&event.actor_name).and_then(Option::as_deref);
+        let kind = diagnostic::<A, Option<String>>(&event.actor).and_then(Option::as_deref);
+        let name = diagnostic::<A, Option<String>>(&event.actor_name).and_then(Option::as_deref);
         let name = name.or(event.person.as_deref());
         table.row([
             date(event.at),

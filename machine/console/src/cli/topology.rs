@@ -1,12 +1,10 @@
-use std::fmt::Write;
-
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit,
-    output::{Format, Output, document},
+    output::{Format, Output, document, unreadable},
     table::{Table, cell},
     terminal::{Terminal, field},
 };
@@ -118,10 +116,7 @@ fn kinds(
         (true, _) => String::new(),
         (false, _) => table.text(),
     };
-    for reason in broken {
-        let error = OneLine(reason);
-        let _ = writeln!(text, "unreadable: {error}");
-    }
+    text.push_str(&unreadable(broken));
     Output::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
 }
 
@@ -201,10 +196,7 @@ fn calls(terminal: Terminal, topology: &view::Topology) -> String {
             cell(flags.chain(more).collect::<Vec<_>>().join(", ")),
         ]);
     }
-    if table.is_empty() {
-        return String::new();
-    }
-    format!("\n{}\n{}", terminal.title("Calls"), table.text())
+    table.part("Calls")
 }
 
 /// Several lines; what else cannot be seen is escaped.
