@@ -38,6 +38,35 @@ pub(super) struct Problem {
 /// The kind of a machine that cannot be read.
 const UNREADABLE: &str = "urn:machine:unreadable";
 
+/// Declares the constructors of problems with a text.
+macro_rules! problems {
+    ($($name:ident: $status:ident, $kind:literal, $title:literal;)+) => {
+        impl Problem {
+            $(pub(super) fn $name(detail: impl Into<String>) -> Self {
+                Self::new(StatusCode::$status, $kind, $title, detail)
+            })+
+        }
+    };
+}
+
+problems! {
+    malformed: BAD_REQUEST, "malformed", "Malformed request";
+    unauthorized: UNAUTHORIZED, "unauthorized", "A token is needed";
+    forbidden: FORBIDDEN, "forbidden", "Not allowed";
+    not_found: NOT_FOUND, "not-found", "Not found";
+    refused: CONFLICT, "refused", "Refused";
+    gone: GONE, "position", "The store does not have the position";
+    too_large: PAYLOAD_TOO_LARGE, "too-large", "The body is too large";
+    not_json: UNSUPPORTED_MEDIA_TYPE, "not-json", "The body is not JSON";
+    payload: UNPROCESSABLE_ENTITY, "payload", "Invalid values";
+    no_method: METHOD_NOT_ALLOWED, "method", "The method does not exist";
+    unreadable: CONFLICT, "unreadable", "The stored data cannot be read";
+    unwritable: INTERNAL_SERVER_ERROR, "unwritable", "The response cannot be written";
+    failed: INTERNAL_SERVER_ERROR, "broken", "The server failed";
+    no_storage: SERVICE_UNAVAILABLE, "unavailable", "The storage is unavailable";
+    slow: SERVICE_UNAVAILABLE, "slow", "Timed out";
+}
+
 impl Problem {
     fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Self {
         Self {
@@ -50,75 +79,27 @@ impl Problem {
         }
     }
 
-    pub(super) fn malformed(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed", "Malformed request", detail)
-    }
-
-    pub(super) fn unauthorized(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "A token is needed", detail)
-    }
-
-    pub(super) fn forbidden(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", detail)
-    }
-
-    pub(super) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
-    }
-
-    pub(super) fn method_not_allowed() -> Self {
-        let detail = "this path has other methods; see `Allow`, and api/openapi.json";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method", "The method does not exist", detail)
-    }
-
-    pub(super) fn refused(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, "refused", "Refused", detail)
-    }
-
-    pub(super) fn gone(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::GONE, "position", "The store does not have the position", detail)
-    }
-
-    pub(super) fn too_large(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The body is too large", detail)
-    }
-
-    pub(super) fn not_json(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", "The body is not JSON", detail)
-    }
-
-    pub(super) fn slow() -> Self {
-        let detail = "the request timed out; it may have taken effect, so check the machine before you send it again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "slow", "Timed out", detail)
-    }
-
     /// The server has a bug.
     pub(super) fn broken() -> Self {
-        let detail = "the request could not be completed; check whether it took effect";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "broken", "The server failed", detail)
+        Self::failed("the request could not be completed; check whether it took effect")
     }
 
     pub(super) fn unavailable(error: &impl std::fmt::Display) -> Self {
-        let detail = OneLine(&error.to_string()).to_string();
-        let title = "The storage is unavailable";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", title, detail)
+        Self::no_storage(OneLine(&error.to_string()).to_string())
     }
 
     /// A receipt that does not have the type of its tool.
     pub(super) fn of_receipt(error: &serde_json::Error) -> Self {
-        let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "Invalid values");
-        let detail = format!(
+        let error = error.to_string();
+        Self::payload(format!(
             "the receipt or refusal does not match the tool: {}",
-            OneLine(&error.to_string())
-        );
-        Self::new(status, "payload", title, detail)
+            OneLine(&error)
+        ))
     }
 
     /// The machine exists and refuses: list its legal moves.
     pub(super) fn is_about_the_machine(&self) -> bool {
-        [StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]
-            .iter()
-            .any(|status| self.status == *status)
+        self.status == StatusCode::CONFLICT || self.status == StatusCode::UNPROCESSABLE_ENTITY
     }
 
     /// With the reason why a machine cannot be read. It may quote data, so it is for callers who
@@ -139,11 +120,11 @@ impl From<LoadError> for Problem {
             LoadError::NotFound { .. } | LoadError::Pruned { .. } => Self::not_found(detail),
             LoadError::UnknownPosition { .. } => Self::gone(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
-                let title = "The stored data cannot be read";
-                let detail = "the machine cannot be read; an operator sees the reason here, and `verify` on the \
-                    command line reports it";
                 // The server works: the data are to be repaired, or need another program.
-                Self::new(StatusCode::CONFLICT, "unreadable", title, detail)
+                Self::unreadable(
+                    "the machine cannot be read; an operator sees the reason here, and `verify` on the \
+                     command line reports it",
+                )
             }
             _ => Self::refused(detail),
         }
@@ -164,10 +145,7 @@ impl From<operate::Error> for Problem {
         match error.kind() {
             operate::ErrorKind::Refused => Self::refused(error.to_string()),
             operate::ErrorKind::Invalid => Self::malformed(error.to_string()),
-            operate::ErrorKind::Payload => {
-                let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "Invalid values");
-                Self::new(status, "payload", title, error.to_string())
-            }
+            operate::ErrorKind::Payload => Self::payload(error.to_string()),
             operate::ErrorKind::NotFound | operate::ErrorKind::Unknown => {
                 Self::not_found(error.to_string())
             }
@@ -178,9 +156,7 @@ impl From<operate::Error> for Problem {
 
 impl From<serde_json::Error> for Problem {
     fn from(error: serde_json::Error) -> Self {
-        let title = "The response cannot be written";
-        let detail = OneLine(&error.to_string()).to_string();
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unwritable", title, detail)
+        Self::unwritable(OneLine(&error.to_string()).to_string())
     }
 }
 

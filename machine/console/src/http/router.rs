@@ -94,7 +94,9 @@ impl Http {
             .merge(open)
             .merge(without_token().split_for_parts().0)
             .fallback(async || Problem::not_found("no such path; see api/openapi.json"))
-            .method_not_allowed_fallback(async || Problem::method_not_allowed())
+            .method_not_allowed_fallback(async || {
+                Problem::no_method("this path has other methods; see `Allow`, and api/openapi.json")
+            })
             .layer(DefaultBodyLimit::max(LARGEST))
             .layer(middleware::from_fn_with_state(Arc::clone(&http), guard))
             .layer(middleware::from_fn(plain))
@@ -177,7 +179,11 @@ async fn in_time(request: Request, next: Next) -> Result<Response, Problem> {
             Ok(answer.await)
         }
     };
-    tokio::time::timeout(LONGEST, answer).await.unwrap_or_else(|_| Err(Problem::slow()))
+    tokio::time::timeout(LONGEST, answer).await.unwrap_or_else(|_| {
+        Err(Problem::slow(
+            "the request timed out; it may have taken effect, so check the machine before you send it again",
+        ))
+    })
 }
 
 /// Security headers of every response. Without `Access-Control-Allow-Origin`, pages of other
