@@ -9,7 +9,7 @@ use super::{
 };
 use machine::{
     definition::Definition,
-    store::{Blocked, Check as Checked},
+    store::Check as Checked,
     text::{OneLine, shortened},
 };
 
@@ -77,10 +77,6 @@ fn definitions(file: &Path) -> Result<Vec<Definition>, Error> {
     }
 }
 
-fn blocked_document(blocked: &Blocked) -> Value {
-    json!({ "id": blocked.id, "state": blocked.state, "reason": blocked.reason })
-}
-
 fn document(checked: &Checked) -> Value {
     let machines = checked.machines.iter().map(|machine| {
         let changes = machine.changes.iter().flat_map(|it| &it.changes).map(|change| {
@@ -88,28 +84,18 @@ fn document(checked: &Checked) -> Value {
                 "compatible": change.compatible, "state": change.state, "text": change.to_string(),
             })
         });
-        let blocked = machine.blocked.iter().map(blocked_document);
         json!({
             "machine": machine.machine,
             "checked": machine.checked,
             "changes": changes.collect::<Vec<_>>(),
-            "blocked": blocked.collect::<Vec<_>>(),
+            "blocked": machine.blocked,
             "broken_rows": machine.broken_rows,
-        })
-    });
-    let tools = checked.tools.iter().map(|tool| {
-        let blocked = tool.blocked.iter();
-        let blocked = blocked.map(blocked_document);
-        json!({
-            "tool": tool.tool,
-            "checked": tool.checked,
-            "blocked": blocked.collect::<Vec<_>>(),
         })
     });
     json!({
         "clean": checked.is_clean(),
         "broken_definitions": checked.broken_definitions,
         "machines": machines.collect::<Vec<_>>(),
-        "tools": tools.collect::<Vec<_>>(),
+        "tools": checked.tools,
     })
 }

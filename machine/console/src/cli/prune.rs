@@ -62,15 +62,7 @@ impl Prune {
             let reason = OneLine(&problem.reason);
             let _ = writeln!(text, "kept, because it failed verification: {reason}");
         }
-        let problems = pruned.problems.iter();
-        let problems: Vec<_> =
-            problems.map(|it| json!({ "id": it.id, "reason": it.reason })).collect();
-        let document = json!({
-            "machines": pruned.machines,
-            "entries": pruned.entries,
-            "problems": problems,
-        });
-        let answer = Output::of_act(document, text);
+        let answer = Output::of_act(json!(pruned), text);
         answer.problems(!pruned.problems.is_empty()).print(self.format)
     }
 }

@@ -1,10 +1,8 @@
 use std::fmt::Write;
 
-use serde_json::json;
-
 use super::{
     Context, Error, Exit, ids,
-    output::{Format, Output},
+    output::{Format, Output, document},
     progress::Progress,
 };
 use machine::text::OneLine;
@@ -30,14 +28,6 @@ impl Verify {
             None => store.verify_all(|at| progress.set(at.entries, at.total_entries)).await?,
         };
         drop(progress);
-        let problems = report.problems.iter();
-        let problems = problems.map(|it| json!({ "id": it.id, "reason": it.reason }));
-        let document = json!({
-            "machines": report.machines,
-            "entries": report.entries,
-            "pruned": report.pruned,
-            "problems": problems.collect::<Vec<_>>(),
-        });
         let mut text = format!("{} machines, {} entries", report.machines, report.entries);
         if report.pruned > 0 {
             let _ = write!(text, ", {} entries were pruned", report.pruned);
@@ -56,6 +46,6 @@ impl Verify {
                 writeln!(text, "problem: {id}: {reason}")
             };
         }
-        Output::new(document, text).problems(!report.is_clean()).print(self.format)
+        Output::new(document(&report)?, text).problems(!report.is_clean()).print(self.format)
     }
 }

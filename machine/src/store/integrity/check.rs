@@ -4,6 +4,7 @@ use std::{
     sync::Arc,
 };
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -58,7 +59,7 @@ pub struct CheckedMachine {
 }
 
 /// The result of a [`Check`] for one tool: the arguments of a call are stored data, too.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CheckedTool {
     /// Its name, such as `email.send`; `other tools` for those that a worker knows at run time
@@ -71,7 +72,7 @@ pub struct CheckedTool {
 }
 
 /// A machine that a program cannot read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Blocked {
     /// The machine.

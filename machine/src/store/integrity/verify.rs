@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use crate::{
     id::Id,
     store::{
@@ -10,7 +12,7 @@ use crate::{
 };
 
 /// The result of [`Store::verify_all`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
     /// The number of machines.
@@ -24,7 +26,7 @@ pub struct VerifyReport {
 }
 
 /// Something in a store is not as it was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// The machine, if known.

@@ -1,9 +1,11 @@
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::store::integrity::verify::Problem;
 
 /// The result of [`Store::prune`](crate::store::Store::prune): the deleted machines.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Pruned {
     /// The number of machines.
