@@ -18,16 +18,9 @@ use machine::{
 /// The finding of a person about an action in doubt. Its schema tells which fields go together.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Fields")]
-pub(super) enum Confirm {
-    /// It took effect; with the proof, if any.
-    Applied(Option<String>),
-    /// It did not, and will not; with the reason, if any.
-    NotApplied(Option<String>),
-    /// The same on the responsibility of the person, before it can be known.
-    Overridden(Option<String>),
-}
+pub(super) struct Confirm(Fields);
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
     applied: bool,
@@ -41,23 +34,22 @@ impl TryFrom<Fields> for Confirm {
     type Error = &'static str;
 
     fn try_from(fields: Fields) -> Result<Self, &'static str> {
-        let Fields { applied, overridden, receipt, reason } = fields;
-        match (applied, overridden, receipt, reason) {
-            (true, false, receipt, None) => Ok(Self::Applied(receipt)),
-            (true, ..) => Err("with `applied`, send `receipt` and nothing else"),
-            (false, false, None, reason) => Ok(Self::NotApplied(reason)),
-            (false, true, None, reason) => Ok(Self::Overridden(reason)),
-            (false, _, Some(_), _) => Err("`receipt` is for what took effect"),
+        match fields {
+            Fields { applied: true, overridden: false, reason: None, .. }
+            | Fields { applied: false, receipt: None, .. } => Ok(Self(fields)),
+            Fields { applied: true, .. } => Err("with `applied`, send `receipt` and nothing else"),
+            Fields { applied: false, .. } => Err("`receipt` is for what took effect"),
         }
     }
 }
 
 impl Confirm {
     fn finding(&self) -> Finding<'_> {
-        match self {
-            Self::Applied(receipt) => Finding::Applied(receipt.as_deref()),
-            Self::NotApplied(reason) => Finding::NotApplied(reason.as_deref()),
-            Self::Overridden(reason) => Finding::Overridden(reason.as_deref()),
+        let Fields { applied, overridden, receipt, reason } = &self.0;
+        match (applied, overridden) {
+            (true, _) => Finding::Applied(receipt.as_deref()),
+            (false, false) => Finding::NotApplied(reason.as_deref()),
+            (false, true) => Finding::Overridden(reason.as_deref()),
         }
     }
 }

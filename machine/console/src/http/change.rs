@@ -100,6 +100,7 @@ pub(super) struct Change {
 }
 
 /// The constant properties of a machine.
+#[derive(Default)]
 struct Subject {
     summary: String,
     is_irreversible: bool,
@@ -127,7 +128,8 @@ impl Changes {
     pub(super) async fn of(&self, committed: &Committed) -> Result<Change, LoadError> {
         let Committed { position, id, definition, entry, .. } = committed;
         let (position, id) = (*position, *id);
-        let subject = self.subject(id).await?;
+        let is_execution = definition.name == execution::DEFINITION.name;
+        let subject = self.subject(id, is_execution).await?;
         let machine = definition.name.to_string();
         let Fact::Moved { from, to, trigger, .. } = &entry.fact else {
             let data = json(&Changed { id, machine: machine.clone(), timestamp: entry.at });
@@ -140,7 +142,7 @@ impl Changes {
         let actor = entry.actor.as_deref();
         let actor_category = actor.map_or(Category::System, |kind| definition.category(kind));
         let (from, to, trigger) = (from.to_string(), to.to_string(), trigger.to_string());
-        let (event, data) = if definition.name == execution::DEFINITION.name {
+        let (event, data) = if is_execution {
             let state = ExecutionState {
                 execution_id: id,
                 action_summary: subject.summary.clone(),
@@ -173,31 +175,28 @@ impl Changes {
         Ok(Change { position, id, machine, session: subject.session.clone(), event, data })
     }
 
-    async fn subject(&self, id: Id) -> Result<Arc<Subject>, LoadError> {
+    async fn subject(&self, id: Id, is_execution: bool) -> Result<Arc<Subject>, LoadError> {
         let subjects = || self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = subjects().get(&id) {
             return Ok(Arc::clone(known));
         }
-        let nothing = Subject { summary: String::new(), is_irreversible: false, session: None };
-        let subject = match self.observer.snapshot::<Human>(id).await {
-            Ok(snapshot) if snapshot.machine == execution::DEFINITION.name => {
-                match self.store.load::<AnyExecution>(id).await {
-                    Ok(execution) => {
-                        let contract = execution.context();
-                        Subject {
-                            summary: contract.summary_in(self.language).into_owned(),
-                            is_irreversible: contract.is_irreversible(),
-                            session: contract.session_id().map(str::to_owned),
-                        }
-                    }
-                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                    Err(_) => nothing,
+        let found = if is_execution {
+            self.store.load::<AnyExecution>(id).await.map(|execution| {
+                let contract = execution.context();
+                Subject {
+                    summary: contract.summary_in(self.language).into_owned(),
+                    is_irreversible: contract.is_irreversible(),
+                    session: contract.session_id().map(str::to_owned),
                 }
-            }
-            Ok(snapshot) => Subject { session: snapshot.session.clone(), ..nothing },
+            })
+        } else {
+            let snapshot = self.observer.snapshot::<Human>(id).await;
+            snapshot.map(|it| Subject { session: it.session.clone(), ..Subject::default() })
+        };
+        let subject = match found {
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             // Pruned or unreadable: its transitions are still sent.
-            Err(_) => nothing,
+            found => found.unwrap_or_default(),
         };
         let subject = Arc::new(subject);
         let mut known = subjects();

@@ -49,13 +49,12 @@ fn cut(value: &mut Value, language: Language) -> bool {
             }
             None => false,
         },
-        Value::Array(items) => {
-            items.iter_mut().map(|item| cut(item, language)).fold(false, |one, other| one | other)
-        }
-        Value::Object(members) => members
-            .values_mut()
-            .map(|item| cut(item, language))
-            .fold(false, |one, other| one | other),
+        Value::Array(items) => cut_all(items.iter_mut(), language),
+        Value::Object(members) => cut_all(members.values_mut(), language),
         _ => false,
     }
+}
+
+fn cut_all<'a>(values: impl Iterator<Item = &'a mut Value>, language: Language) -> bool {
+    values.fold(false, |any, value| cut(value, language) | any)
 }
