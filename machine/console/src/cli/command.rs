@@ -25,28 +25,8 @@ use super::{
     verify::Verify,
 };
 
-/// The commands of an operator. A program can have them with its own:
-///
-/// ```
-/// use clap::{Parser, Subcommand};
-///
-/// #[derive(Debug, Parser)]
-/// struct Cli {
-///     #[command(subcommand)]
-///     command: Command,
-/// }
-///
-/// #[derive(Debug, Subcommand)]
-/// enum Command {
-///     /// Send mails that were approved.
-///     Work,
-///     #[command(flatten)]
-///     Operate(machine_console::cli::Command),
-/// }
-///
-/// let cli = Cli::parse_from(["mailer", "list", "--attention-only"]);
-/// assert!(matches!(cli.command, Command::Operate(_)));
-/// ```
+/// The commands of an operator. A program can have them with its own: see
+/// [its page](crate::cli#in-your-program).
 #[derive(Debug)]
 pub struct Command(Act);
 
@@ -143,28 +123,8 @@ impl Subcommand for Command {
 }
 
 /// Runs a command: prints its answer, or on standard error why it was not carried out. The caller
-/// exits with the code that it returns, also from a `main` with a `Result`:
-///
-/// ```
-/// use clap::Parser;
-/// use machine::actor::Actors;
-/// use machine_console::cli::{Command, Context};
-/// use std::process::ExitCode;
-///
-/// # #[derive(Parser)] struct Cli { #[command(subcommand)] command: Command }
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-///     let cli = Cli::parse_from(["mailer", "list"]);
-///     let context = Context::new("missing.db", Actors::issue("mailer")?);
-///     let code = machine_console::cli::run(cli.command, &context).await;
-///     assert_eq!(code, ExitCode::from(5));
-/// #   Ok(ExitCode::SUCCESS)
-/// # }
-/// # fn shown() -> Result<ExitCode, Box<dyn std::error::Error>> {
-/// #   let code = ExitCode::SUCCESS;
-///     Ok(code)
-/// }
-/// ```
+/// exits with the code that it returns, also from a `main` with a `Result`: see
+/// [the page](crate::cli#in-your-program).
 pub async fn run(command: Command, context: &Context) -> ExitCode {
     match Box::pin(execute(command, context)).await {
         Ok(exit) => exit.into(),

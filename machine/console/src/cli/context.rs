@@ -36,10 +36,12 @@ pub struct Context {
     options: OpenOptions,
     pub(super) actors: Arc<Actors>,
     pub(super) language: Language,
-    color: ColorChoice,
+    /// Colours; by default on a terminal, unless `NO_COLOR` is set.
+    pub(super) color: ColorChoice,
     pub(super) program: Option<clap::Command>,
     prefix: Option<String>,
-    key_file: Option<PathBuf>,
+    /// The file that the options have their key from, by the option `--key-file`.
+    pub(super) key_file: Option<PathBuf>,
 }
 
 impl Context {
@@ -74,12 +76,6 @@ impl Context {
         self
     }
 
-    /// Colours; by default on a terminal, unless `NO_COLOR` is set.
-    pub(super) fn color(mut self, color: ColorChoice) -> Self {
-        self.color = color;
-        self
-    }
-
     /// The command line of the whole program: `completions` needs it, and commands are shown with
     /// `--db FILE` if it has that option.
     #[must_use]
@@ -95,12 +91,6 @@ impl Context {
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
-        self
-    }
-
-    /// The file that [`options`](Self::options) has its key from, by the option `--key-file`.
-    pub(super) fn key_file(mut self, file: Option<PathBuf>) -> Self {
-        self.key_file = file;
         self
     }
 

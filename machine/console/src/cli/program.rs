@@ -76,12 +76,10 @@ impl Program {
             options = options.key(key(file)?);
         }
         let actors = Actors::issue("machine").map_err(|error| Error::refused(error.to_string()))?;
-        let context = Context::new(db, actors)
-            .options(options)
-            .language(self.lang)
-            .color(self.color)
-            .program(Self::command())
-            .key_file(self.key_file);
+        let mut context =
+            Context::new(db, actors).options(options).language(self.lang).program(Self::command());
+        context.color = self.color;
+        context.key_file = self.key_file;
         Ok((self.command, context))
     }
 }
@@ -94,25 +92,21 @@ fn key(file: &Path) -> Result<[u8; 32], Error> {
     if let Ok(key) = <[u8; 32]>::try_from(&*bytes) {
         return Ok(key);
     }
-    let wrong = || {
+    hexadecimal(bytes.trim_ascii()).ok_or_else(|| {
         let shown = file.display().to_string();
         Error::usage(format!(
             "{} is not a key file; it must have 32 bytes, or 64 hexadecimal digits",
             OneLine(&shown)
         ))
-    };
-    let digits = bytes.trim_ascii();
+    })
+}
+
+/// The key that 64 digits write.
+fn hexadecimal(digits: &[u8]) -> Option<[u8; 32]> {
+    let digit = |at: usize| char::from(*digits.get(at)?).to_digit(16);
     let mut key = [0; 32];
-    if digits.len() != 64 {
-        return Err(wrong());
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::try_from(16 * digit(2 * at)? + digit(2 * at + 1)?).ok()?;
     }
-    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
-        let pair = str::from_utf8(pair).map_err(|_| wrong())?;
-        // `from_str_radix` takes a sign, too.
-        if !pair.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(wrong());
-        }
-        *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
-    }
-    Ok(key)
+    (digits.len() == 64).then_some(key)
 }

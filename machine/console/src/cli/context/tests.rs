@@ -12,10 +12,10 @@ fn commands_have_options_that_the_program_takes() {
     assert_eq!(context().program(program).command(), format!("{plain} --db 'a b.db'"));
     let own = "expense --file expense.db";
     assert_eq!(context().prefix(own).command(), own);
-    let keyed = context().key_file(Some("k'ey".into())).command();
-    assert_eq!(keyed, format!(r"{plain} --key-file 'k'\''ey'"));
-    let keyed = context().key_file(Some("-key".into())).command();
-    assert_eq!(keyed, format!("{plain} --key-file ./-key"));
+    let keyed = |file: &str| Context { key_file: Some(file.into()), ..context() }.command();
+    let keyed = [keyed("k'ey"), keyed("-key")];
+    assert_eq!(keyed[0], format!(r"{plain} --key-file 'k'\''ey'"));
+    assert_eq!(keyed[1], format!("{plain} --key-file ./-key"));
 }
 
 #[test]
