@@ -4,11 +4,12 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
 };
 
-use futures_channel::oneshot;
-use tokio::net::TcpListener;
+use tokio::{
+    net::TcpListener,
+    runtime::{self, Runtime},
+};
 
 use super::{Context, Error, Exit, stop::Stop, terminal};
 use crate::http::{Access, Http, serve};
@@ -56,30 +57,47 @@ impl Serve {
             let with = http.host(host);
             http = with.map_err(|error| Error::usage(format!("`--host`: {error}")))?;
         }
-        let (started, address) = oneshot::channel();
-        let (ended, end) = oneshot::channel();
         // The commands need no runtime; a server does.
-        let listen = self.listen;
-        thread::Builder::new().name("machine-http".to_owned()).spawn(move || {
-            // The receivers wait for them.
-            let _ = ended.send(served(listen, http, started));
-        })?;
-        let address = address.await.map(|address| format!("http://{address}/inspector/"));
-        if let Ok(page) = address {
-            let hint = match (&token, &self.tokens) {
-                (Some(token), _) => format!("#token={token}"),
-                (None, Some(_)) => "\nSign in there with a token.".to_owned(),
-                (None, None) => "\nThe page is read-only; `--as NAME` lets you decide.".to_owned(),
-            };
-            // In one write: who reads the first line may close the output.
-            terminal::print(&format!("{page}{hint}\nCtrl-C stops it.\n"))?;
-        }
-        end.await.map_err(|_| Error::refused("the server has ended"))??;
+        let mut builder = runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).thread_name("machine-http").enable_all().build()?;
+        let served = self.serve(&runtime, http, token.as_deref()).await;
+        // This may be inside of another runtime, where dropping one would panic.
+        runtime.shutdown_background();
+        served?;
         match store.close().await {
             // Another process has the file locked. Nothing is lost by that.
             Err(error) if error.is_busy() => Ok(Exit::Done),
             closed => closed.map(|()| Exit::Done).map_err(Error::from),
         }
+    }
+
+    /// Serves until a signal comes.
+    async fn serve(&self, runtime: &Runtime, http: Http, token: Option<&str>) -> Result<(), Error> {
+        let listen = self.listen;
+        let ended = |_| Error::refused("the server has ended");
+        let bound = runtime.spawn(TcpListener::bind(listen)).await.map_err(ended)?;
+        let listener = bound.map_err(|error| {
+            Error::refused(format!(
+                "cannot listen on {listen}: {error}; choose another address with `--listen`"
+            ))
+        })?;
+        let stop = Stop::new();
+        let stopped = async move {
+            let stopped = stop.listen();
+            if !stop.is_set() {
+                stopped.await;
+            }
+        };
+        let hint = match (token, &self.tokens) {
+            (Some(token), _) => format!("#token={token}"),
+            (None, Some(_)) => "\nSign in there with a token.".to_owned(),
+            (None, None) => "\nThe page is read-only; `--as NAME` lets you decide.".to_owned(),
+        };
+        let address = listener.local_addr()?;
+        let served = runtime.spawn(serve(listener, http, stopped));
+        // In one write: who reads the first line may close the output.
+        terminal::print(&format!("http://{address}/inspector/{hint}\nCtrl-C stops it.\n"))?;
+        served.await.map_err(ended)?.map_err(|error| Error::refused(error.to_string()))
     }
 
     /// The rights of callers, and the token of the person who starts the server.
@@ -147,33 +165,6 @@ fn warn_of_readers(file: &Path, shown: &str) {
 
 #[cfg(not(unix))]
 fn warn_of_readers(_file: &Path, _shown: &str) {}
-
-/// Serves until a signal comes.
-fn served(
-    listen: SocketAddr,
-    http: Http,
-    started: oneshot::Sender<SocketAddr>,
-) -> Result<(), Error> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let listener = TcpListener::bind(listen).await.map_err(|error| {
-            Error::refused(format!(
-                "cannot listen on {listen}: {error}; choose another address with `--listen`"
-            ))
-        })?;
-        let stop = Stop::new();
-        let stopped = async move {
-            let stopped = stop.listen();
-            if !stop.is_set() {
-                stopped.await;
-            }
-        };
-        // The receiver waits for it.
-        let _ = started.send(listener.local_addr()?);
-        serve(listener, http, stopped).await.map_err(|error| Error::refused(error.to_string()))
-    })
-}
 
 /// With the token of one line: a role, a name, which may have spaces, and the token.
 fn with_line(access: Access, line: &str) -> Result<Access, Error> {
