@@ -115,36 +115,27 @@ fn without_token() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(report::report)).layer(middleware::from_fn(in_time))
 }
 
+/// With the routes of these handlers: the module, and its handlers.
+macro_rules! with_routes {
+    ($router:expr; $($module:ident: $($handler:ident)+;)+) => {
+        $router$($(.routes(routes!($module::$handler)))+)+
+    };
+}
+
 /// The routes for which the caller must be known.
 fn guarded() -> OpenApiRouter<Shared> {
-    OpenApiRouter::with_openapi(Described::openapi())
-        .routes(routes!(health::health))
-        .routes(routes!(machines::attention))
-        .routes(routes!(machines::list))
-        .routes(routes!(machines::show))
-        .routes(routes!(machines::timeline))
-        .routes(routes!(sessions::sessions))
-        .routes(routes!(executions::timeline))
-        .routes(routes!(executions::snapshot))
-        .routes(routes!(executions::topology))
-        .routes(routes!(definitions::topology))
-        .routes(routes!(definitions::list))
-        .routes(routes!(definitions::show))
-        .routes(routes!(definitions::svg))
-        .routes(routes!(approvals::list))
-        .routes(routes!(approvals::show))
-        .routes(routes!(approvals::approve))
-        .routes(routes!(approvals::decline))
-        .routes(routes!(acts::confirm))
-        .routes(routes!(acts::acknowledge))
-        .routes(routes!(acts::retry))
-        .routes(routes!(acts::cancel))
-        .routes(routes!(acts::fence))
-        .routes(routes!(acts::requeue))
-        .routes(routes!(acts::send))
-        .routes(routes!(questions::respond))
-        .routes(routes!(questions::proceed))
-        .routes(routes!(operations::list))
+    with_routes! {
+        OpenApiRouter::with_openapi(Described::openapi());
+        health: health;
+        machines: attention list show timeline;
+        sessions: sessions;
+        executions: timeline snapshot topology;
+        definitions: topology list show svg;
+        approvals: list show approve decline;
+        acts: confirm acknowledge retry cancel fence requeue send;
+        questions: respond proceed;
+        operations: list;
+    }
 }
 
 async fn openapi() -> Response {
