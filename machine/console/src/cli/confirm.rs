@@ -54,17 +54,17 @@ impl Confirm {
         }
         let (store, id) = self.one.open(context).await?;
         let operator = self.one.by.operates(context, &store);
-        let finding = match (self.found, self.overridden) {
-            (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),
-            (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),
-            (Found::NotApplied, true) => Finding::Overridden(self.reason.as_deref()),
+        let (finding, answer) = match (self.found, self.overridden) {
+            (Found::Applied, _) => (Finding::Applied(self.receipt.as_deref()), "it took effect"),
+            (Found::NotApplied, false) => {
+                (Finding::NotApplied(self.reason.as_deref()), "it did not take effect")
+            }
+            (Found::NotApplied, true) => (
+                Finding::Overridden(self.reason.as_deref()),
+                "it did not take effect, although this is not proven yet",
+            ),
         };
         let doubt = operator.in_doubt(id, finding).await?;
-        let answer = match (self.found, self.overridden) {
-            (Found::Applied, _) => "it took effect",
-            (Found::NotApplied, false) => "it did not take effect",
-            (Found::NotApplied, true) => "it did not take effect, although this is not proven yet",
-        };
         let asked = self.whole.question(
             &doubt.question_in(context.language),
             &doubt.whole_question_in(context.language),

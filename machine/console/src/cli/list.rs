@@ -273,28 +273,18 @@ fn machines<'a, A: Audience>(
 fn about<A: Audience>(context: &Context, concern: &Concern<A>, now: i64) -> String {
     let error = internal::<A, Option<String>>(&concern.error).and_then(Option::as_deref);
     let reference = internal::<A, Option<String>>(&concern.reference).and_then(Option::as_ref);
+    let failure = match &concern.trouble {
+        Some(trouble) => Some(failed(trouble, error, now)),
+        None => error.map(str::to_owned),
+    };
+    let more = [
+        concern.cause.as_ref().map(|cause| cause.replace('\n', " ")),
+        reference.map(|reference| format!("its service accepted it as {reference}")),
+        concern.open_call.as_ref().map(|call| open_call(call, now)),
+    ];
     let mut about = subject(context, concern).to_owned();
-    match (error, &concern.trouble) {
-        (error, Some(trouble)) => {
-            let _ = write!(about, ": {}", failed(trouble, error, now));
-        }
-        (Some(error), None) => {
-            let _ = write!(about, ": {error}");
-        }
-        (None, None) => {}
-    }
-    if let Some(missing) = &concern.missing {
-        let _ = write!(about, ": {missing}");
-    }
-    if let Some(cause) = &concern.cause {
-        let _ = write!(about, "; {}", cause.replace('\n', " "));
-    }
-    if let Some(reference) = reference {
-        let _ = write!(about, "; its service accepted it as {reference}");
-    }
-    if let Some(call) = &concern.open_call {
-        let _ = write!(about, "; {}", open_call(call, now));
-    }
+    about.extend(failure.iter().chain(&concern.missing).map(|text| format!(": {text}")));
+    about.extend(more.iter().flatten().map(|text| format!("; {text}")));
     match &concern.answered_with {
         Some(trigger) => {
             format!("{about} (answered with `{trigger}`, which is not applied yet)")
@@ -333,33 +323,22 @@ fn subject<'a, A: Audience>(context: &Context, concern: &'a Concern<A>) -> &'a s
 
 /// A failure with its attempts and times. The error may repeat data, so only some audiences see it.
 pub(super) fn failed(trouble: &Trouble, error: Option<&str>, now: i64) -> String {
-    let mut shown = trouble.reason.clone();
-    let time = |at| relative(at, now);
-    match trouble.attempts {
-        0 => {}
-        1 => {
-            let _ = write!(shown, "; 1 attempt");
-        }
-        count => {
-            let _ = write!(shown, "; {count} attempts");
-        }
-    }
-    if let Some(at) = trouble.at {
-        let _ = write!(shown, ", last {}", time(at));
-    }
-    if trouble.set_aside {
-        let _ = write!(shown, "; set aside");
-    } else if let Some(at) = trouble.retry_at {
+    let attempts = match trouble.attempts {
+        0 => String::new(),
+        1 => "; 1 attempt".to_owned(),
+        count => format!("; {count} attempts"),
+    };
+    let last = trouble.at.map(|at| format!(", last {}", relative(at, now))).unwrap_or_default();
+    let next = match trouble.retry_at {
+        _ if trouble.set_aside => "; set aside".to_owned(),
         // No worker has tried it since, so perhaps none runs.
-        let due = if at <= now {
-            format!("next attempt due since {}", local(at))
-        } else {
-            format!("retries {}", time(at))
-        };
-        let _ = write!(shown, "; {due}");
-    }
-    match error {
-        Some(error) => format!("{shown}: {error}"),
-        None => format!("{shown}; --audience internal shows the error"),
-    }
+        Some(at) if at <= now => format!("; next attempt due since {}", local(at)),
+        Some(at) => format!("; retries {}", relative(at, now)),
+        None => String::new(),
+    };
+    let error = match error {
+        Some(error) => format!(": {error}"),
+        None => "; --audience internal shows the error".to_owned(),
+    };
+    format!("{}{attempts}{last}{next}{error}", trouble.reason)
 }
