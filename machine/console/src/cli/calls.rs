@@ -1,10 +1,9 @@
 //! The calls of a machine, as a table.
 
-use comfy_table::Color;
-use machine::{contract::CallStage, view::CallView};
+use machine::view::CallView;
 
 use super::{
-    table::{Table, cell, colored},
+    table::{Table, cell, colored, stage_color},
     terminal::Terminal,
     time::relative,
 };
@@ -13,14 +12,9 @@ use super::{
 pub(super) fn calls(terminal: Terminal, calls: &[CallView], now: i64) -> String {
     let mut table = Table::new(terminal, &["Call", "State", "Since", "About", "More", "Execution"]);
     for call in calls {
-        let color = match call.stage {
-            CallStage::InDoubt => Some(Color::Red),
-            CallStage::Asked => Some(Color::Yellow),
-            _ => None,
-        };
         table.row([
             cell(format!("{} {}", call.name, call.position)),
-            colored(terminal, &call.stage.to_string(), color),
+            colored(terminal, &call.stage.to_string(), stage_color(call.stage)),
             cell(call.since.map_or_else(String::new, |at| relative(at, now))),
             cell(&call.summary),
             cell(more_of_call(call, now)),

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     Context, Error, Exit,
@@ -20,7 +20,7 @@ use machine::{
     observe::{ChildView, Detail, MessageView, OpenChild},
     store::Delivery,
     text::OneLine,
-    view::{Audience, ExecutionSnapshot, Fields, Snapshot},
+    view::{Audience, ExecutionSnapshot, Fields},
 };
 
 /// `show`: one machine, why it waits, and the next steps.
@@ -40,7 +40,9 @@ impl Show {
         let answer = async || {
             for_audience!(self.options.audience, A => {
                 let detail = observer.detail::<A>(id).await?;
-                Ok(Output::new(document(&detail)?, text(context, store.now(), &detail)))
+                let document = document(&detail)?;
+                let text = text(context, store.now(), &detail, &document);
+                Ok(Output::new(document, text))
             })
         };
         self.options.show(context, &store, answer).await
@@ -75,7 +77,7 @@ impl Lines {
     }
 }
 
-fn text<A: Audience>(context: &Context, now: i64, detail: &Detail<A>) -> String {
+fn text<A: Audience>(context: &Context, now: i64, detail: &Detail<A>, document: &Value) -> String {
     let terminal = context.terminal();
     let (machine, execution) = (&detail.machine, detail.execution.as_ref());
     let mut lines = Lines { now, shown: String::new() };
@@ -97,7 +99,7 @@ fn text<A: Audience>(context: &Context, now: i64, detail: &Detail<A>) -> String 
     if let Some(execution) = execution {
         about(&mut lines, execution);
     }
-    restricted(&mut lines, machine, execution);
+    restricted(&mut lines, document);
     if let Some(trouble) = &detail.trouble {
         let error = internal::<A, Option<String>>(&detail.error).and_then(Option::as_deref);
         lines.line("failed", failed(trouble, error, now));
@@ -157,30 +159,22 @@ fn about<A: Audience>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
     lines.optional("refusal", execution.refusal.as_ref().map(ToString::to_string));
 }
 
-/// The lines that only some audiences see.
-fn restricted<A: Audience>(
-    lines: &mut Lines,
-    machine: &Snapshot<A>,
-    execution: Option<&ExecutionSnapshot<A>>,
-) {
-    let actor = diagnostic::<A, Option<String>>(&machine.last_actor);
-    lines.optional("last_actor", actor.and_then(Option::as_ref));
-    if let Some(execution) = execution {
-        let key = diagnostic::<A, Option<String>>(&execution.idempotency_key);
-        lines.optional("idempotency_key", key.and_then(Option::as_ref));
-        let timeout = diagnostic::<A, Option<f64>>(&execution.timeout_seconds).copied().flatten();
-        lines.optional("timeout_seconds", timeout.map(|seconds| format!("{seconds:?}")));
-        let reference = internal::<A, Option<String>>(&execution.reference);
-        lines.optional("reference", reference.and_then(Option::as_ref));
-        let object = |object: &Map<String, Value>| Value::Object(object.clone()).to_string();
-        let action = internal::<A, Map<String, Value>>(&execution.action_detail);
-        lines.optional("action_detail", action.map(object));
-        let metadata = internal::<A, Map<String, Value>>(&execution.metadata);
-        lines.optional("metadata", metadata.map(object));
+/// The lines that only some audiences see: the document has no others.
+fn restricted(lines: &mut Lines, document: &Value) {
+    let (machine, execution) = (&document["machine"], &document["execution"]);
+    for (of, name) in [
+        (machine, "last_actor"),
+        (execution, "idempotency_key"),
+        (execution, "timeout_seconds"),
+        (execution, "reference"),
+        (execution, "action_detail"),
+        (execution, "metadata"),
+        (machine, "epoch"),
+        (machine, "version"),
+    ] {
+        let value = &of[name];
+        lines.optional(name, (!value.is_null()).then(|| plain(value)));
     }
-    let number = |number: &u64| number.to_string();
-    lines.optional("epoch", diagnostic::<A, u64>(&machine.epoch).map(number));
-    lines.optional("version", diagnostic::<A, u64>(&machine.version).map(number));
 }
 
 /// The lines about waiting, without the question.

@@ -89,12 +89,17 @@ pub(super) fn label(terminal: Terminal, label: &str) -> Cell {
 /// A cell with the label of a state, and what its calls do.
 pub(super) fn state(terminal: Terminal, name: &str, calls: Option<&StateCalls>) -> Cell {
     let Some(calls) = calls else { return label(terminal, name) };
-    let color = match calls.stages.first().map(|it| it.stage) {
-        Some(CallStage::InDoubt) => Some(Color::Red),
-        Some(CallStage::Asked) => Some(Color::Yellow),
+    let first = calls.stages.first().map(|it| it.stage);
+    colored(terminal, &calls.label, first.and_then(stage_color))
+}
+
+/// The colour of a stage that needs a person.
+pub(super) fn stage_color(stage: CallStage) -> Option<Color> {
+    match stage {
+        CallStage::InDoubt => Some(Color::Red),
+        CallStage::Asked => Some(Color::Yellow),
         _ => None,
-    };
-    colored(terminal, &calls.label, color)
+    }
 }
 
 /// A cell with text from outside, coloured if the output is.

@@ -18,10 +18,10 @@ use machine::actor::{Actor, Human};
 /// # drop(access);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Access {
     tokens: Vec<Token>,
-    local: bool,
+    tokens_only: bool,
 }
 
 #[derive(Clone)]
@@ -56,7 +56,7 @@ impl Access {
     /// No tokens: all writes are refused, and programs of this computer can read.
     #[must_use]
     pub fn new() -> Self {
-        Self { tokens: Vec::new(), local: true }
+        Self::default()
     }
 
     /// With the token of a person who may read everything, and write.
@@ -80,7 +80,7 @@ impl Access {
     /// Reading needs a token, too, also on this computer.
     #[must_use]
     pub fn tokens_only(mut self) -> Self {
-        self.local = false;
+        self.tokens_only = true;
         self
     }
 
@@ -119,13 +119,7 @@ impl Access {
 
     /// True if programs of this computer can read without a token.
     pub(super) fn is_local_open(&self) -> bool {
-        self.local
-    }
-}
-
-impl Default for Access {
-    fn default() -> Self {
-        Self::new()
+        !self.tokens_only
     }
 }
 
@@ -134,7 +128,7 @@ impl fmt::Debug for Access {
         let people = self.tokens.iter().map(|known| (known.person.name(), known.role));
         f.debug_struct("Access")
             .field("tokens", &people.collect::<Vec<_>>())
-            .field("local", &self.local)
+            .field("local", &self.is_local_open())
             .finish()
     }
 }

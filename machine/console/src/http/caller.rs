@@ -42,9 +42,7 @@ impl Caller {
             _ => "the audience `diagnostic` needs a token",
         }))
     }
-}
 
-impl Caller {
     /// The problem that a machine cannot be read, with the reason if this caller sees everything.
     pub(super) fn unreadable(&self, error: LoadError) -> Problem {
         let reason = error.to_string();

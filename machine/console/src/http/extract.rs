@@ -34,14 +34,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(Problem::not_json("send JSON, with `Content-Type: application/json`"));
         }
+        let too_large = || Problem::too_large(format!("a body has at most {LARGEST} bytes"));
         // Otherwise the excess would show only after that many bytes.
         if request.body().size_hint().lower() > LARGEST as u64 {
-            return Err(Problem::too_large(format!("a body has at most {LARGEST} bytes")));
+            return Err(too_large());
         }
         let bytes = axum::body::Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|rejected: BytesRejection| {
             if rejected.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-                Problem::too_large(format!("a body has at most {LARGEST} bytes"))
+                too_large()
             } else {
                 Problem::malformed("the body ended early")
             }
@@ -143,7 +144,6 @@ pub(super) fn whole<'de, D: serde::Deserializer<'de>>(number: D) -> Result<Optio
     let text = number.to_string();
     let digits = text.strip_suffix(".0").unwrap_or(&text);
     let digits = if digits == "-0" { "0" } else { digits };
-    digits.parse().map(Some).map_err(|_| {
-        D::Error::custom(format!("`{}` is not a whole number", machine::text::shortened(&text)))
-    })
+    let wrong = |_| D::Error::custom(format!("`{}` is not a whole number", shortened(&text)));
+    digits.parse().map(Some).map_err(wrong)
 }
