@@ -1,5 +1,5 @@
-// The parts that several pages have: headings, buttons, tables, links to other pages, and the way from page to
-// page of a list.
+// The parts that several pages have: headings, buttons, tables, links to other pages, and the way
+// from page to page of a list.
 
 import { h } from "./dom.js";
 import { short } from "./text.js";
@@ -27,7 +27,7 @@ export const pairs = (props, all) =>
     all.map(([name, value, key = name]) => [h("dt", { key: `${key}?` }, name), h("dd", { key }, value)]),
   );
 
-/** A table; `rowOf` gives the key or the properties of a row, and its cells. `props` are those of the table. */
+/** A table; `rowOf` gives the key or the properties of a row, then its cells. `props` are those of the table. */
 export const plainTable = (heads, items, rowOf, props) =>
   h(
     "table",
