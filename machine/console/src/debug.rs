@@ -18,4 +18,4 @@ macro_rules! readable {
 readable!(crate::cli::Error, crate::cli::InvalidDuration);
 
 #[cfg(feature = "http")]
-readable!(crate::http::InvalidHost, crate::http::InvalidToken, crate::http::ServeError);
+readable!(crate::http::InvalidHost, crate::http::InvalidToken);

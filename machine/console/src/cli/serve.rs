@@ -97,7 +97,7 @@ impl Serve {
         let served = runtime.spawn(serve(listener, http, stopped));
         // In one write: who reads the first line may close the output.
         terminal::print(&format!("http://{address}/inspector/{hint}\nCtrl-C stops it.\n"))?;
-        served.await.map_err(ended)?.map_err(|error| Error::refused(error.to_string()))
+        Ok(served.await.map_err(ended)??)
     }
 
     /// The rights of callers, and the token of the person who starts the server.

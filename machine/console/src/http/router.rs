@@ -24,9 +24,9 @@ use super::{
     extract::LARGEST,
     feed::Feed,
     guard::guard,
-    health, machines, operations, page,
+    health, lists, machines, page,
     problem::Problem,
-    questions, report, sessions,
+    questions, report,
     state::{Http, Shared},
 };
 
@@ -128,13 +128,13 @@ fn guarded() -> OpenApiRouter<Shared> {
         OpenApiRouter::with_openapi(Described::openapi());
         health: health;
         machines: attention list show timeline;
-        sessions: sessions;
+        lists: sessions;
         executions: timeline snapshot topology;
         definitions: topology list show svg;
         approvals: list show approve decline;
         acts: confirm acknowledge retry cancel fence requeue send;
         questions: respond proceed;
-        operations: list;
+        lists: operations;
     }
 }
 

@@ -24,11 +24,6 @@ const GRACE: Duration = Duration::from_secs(7);
 /// The pause when no connection can be accepted, such as without file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The reason why the server did not start.
-#[derive(thiserror::Error)]
-#[error("cannot listen: {0}; is another program using the port?")]
-pub struct ServeError(#[from] io::Error);
-
 /// Serves the routes until `stop` completes. Streams end then; other requests have seven seconds.
 ///
 /// ```no_run
@@ -47,12 +42,12 @@ pub struct ServeError(#[from] io::Error);
 ///
 /// # Errors
 ///
-/// [`ServeError`] if the listener has no address.
+/// [`io::Error`] if the listener has no address.
 pub async fn serve(
     listener: TcpListener,
     http: Http,
     stop: impl Future<Output = ()>,
-) -> Result<(), ServeError> {
+) -> io::Result<()> {
     listener.local_addr()?;
     let (router, feed) = http.into_parts();
     let graceful = GracefulShutdown::new();
