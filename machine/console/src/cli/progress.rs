@@ -7,19 +7,18 @@ pub(super) struct Progress(ProgressBar);
 impl Progress {
     /// Counts things of this kind.
     pub(super) fn of(what: &'static str) -> Self {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} {msg} {eta}");
-        // The template is a constant.
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(what);
-        Self(bar)
+        Self::new(ProgressBar::new(0), "{bar:30} {human_pos} of {human_len} {msg} {eta}", what)
     }
 
     /// Counts things of this kind whose total is unknown.
     pub(super) fn open(what: &'static str) -> Self {
-        let bar = ProgressBar::no_length();
-        let style = ProgressStyle::with_template("{human_pos} {msg} {elapsed}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Self::new(ProgressBar::no_length(), "{human_pos} {msg} {elapsed}", what)
+    }
+
+    fn new(bar: ProgressBar, template: &str, what: &'static str) -> Self {
+        let style = ProgressStyle::with_template(template);
+        // The templates are constants.
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
         Self(bar)
     }

@@ -2,7 +2,7 @@ use std::{convert::Infallible, future::ready, time::Duration};
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderMap, HeaderValue},
     response::{IntoResponse, Response, Sse, sse::Event},
 };
 use futures_util::{
@@ -94,10 +94,7 @@ pub(super) async fn events(
     });
     let stream = once(ready(first)).chain(rest).map(Ok::<_, Infallible>);
     // Proxies must not hold events back.
-    let headers = [
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
+    let headers = [("cache-control", "no-store"), ("x-accel-buffering", "no")];
     Ok((headers, Sse::new(stream)).into_response())
 }
 

@@ -1,5 +1,5 @@
 use axum::{
-    http::{HeaderValue, header},
+    http::header,
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
@@ -13,9 +13,8 @@ pub(super) struct Json<T>(pub(super) T);
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        const JSON: HeaderValue = HeaderValue::from_static("application/json");
         match line(&self.0) {
-            Ok(text) => ([(header::CONTENT_TYPE, JSON)], text).into_response(),
+            Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
             Err(error) => Problem::from(error).into_response(),
         }
     }

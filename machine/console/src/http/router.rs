@@ -139,8 +139,7 @@ fn guarded() -> OpenApiRouter<Shared> {
 }
 
 async fn openapi() -> Response {
-    let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], Http::openapi()).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], Http::openapi()).into_response()
 }
 
 /// Every route can answer with a problem.
