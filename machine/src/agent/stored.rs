@@ -6,8 +6,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, BoxId, BoxUse, Card, CardId, StopReason, Terms, TurnBatch,
-    TurnId, TurnRecord, TurnRows, TurnStatus,
+    ActiveTurn, AgentId, AnyAgentHead, BoxId, BoxUse, Card, CardId, TurnBatch, TurnId, TurnRecord,
+    TurnRows, TurnStatus,
 };
 use crate::{
     id::Id,

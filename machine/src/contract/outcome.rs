@@ -129,7 +129,7 @@ impl<N: fmt::Display> fmt::Display for FoundBy<N> {
 
 /// Reads the outcomes of the calls of a state with this tool.
 #[must_use]
-pub fn reader<T: Callable>() -> OutcomeReader {
+pub(crate) fn reader<T: Callable>() -> OutcomeReader {
     OutcomeReader { read: outcome_of::<T>, is: is_outcome_of::<T> }
 }
 

@@ -243,6 +243,9 @@ impl Task {
     /// Adds everything to a batch, which is about the machine that the handler has seen and no
     /// later one.
     pub(super) fn write<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
+        if self.is_empty() {
+            return batch.by_handler();
+        }
         let id = self.lease.id;
         let condition = Condition::Version { id, version: self.version };
         let mut batch = batch.by_handler().on_condition(condition);

@@ -40,8 +40,7 @@ impl<H: Handler> Job<'_, H> {
         if !self.lease.is_valid(store) {
             return Ok(Flow::End);
         }
-        let states = &<H::Machine as Restore>::DEFINITION.states;
-        let ended = states[Erased::state_index(&machine)].terminal;
+        let ended = <H::Machine>::DEFINITION.states[Erased::state_index(&machine)].terminal;
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| !taken.contains(&message.correlation));
         let (handled, also) = first_of(taken);
@@ -73,7 +72,6 @@ impl<H: Handler> Job<'_, H> {
             let batch = batch.event(self.lease.id, event).commit(&mut machine);
             let batch = match &mut task {
                 None => batch,
-                Some(task) if task.is_empty() => batch.by_handler(),
                 Some(task) => task.write(batch),
             };
             match batch.write_events().await {
