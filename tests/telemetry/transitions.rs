@@ -58,7 +58,7 @@ async fn run(store: Store, steps: &[Step]) -> (Id, Vec<String>) {
             Step::Commit => match store.commit(&mut errand).await {
                 Ok(()) => {}
                 Err(EffectError::Commit(CommitError::Conflict { .. })) => {
-                    errand = load(&store, id).await
+                    errand = load(&store, id).await;
                 }
                 Err(error) => panic!("{error}"),
             },

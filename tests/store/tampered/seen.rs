@@ -187,7 +187,7 @@ async fn again(
 ) -> Option<String> {
     let refused = match store.create(&mut twin).await {
         Ok(()) => store.begin(twin, tool_node()).await.map(drop).map_err(|refused| refused.reason),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     };
     let by = |id| name(sample, Some(id));
     let text = match refused {

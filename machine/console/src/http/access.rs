@@ -129,6 +129,6 @@ impl fmt::Debug for Access {
         f.debug_struct("Access")
             .field("tokens", &people.collect::<Vec<_>>())
             .field("local", &self.is_local_open())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

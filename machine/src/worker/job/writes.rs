@@ -9,7 +9,7 @@ use crate::{
         Cause, CommitError, Unavailable,
         inbox::protocol::{self, Attempted, Event, EventOutcome, Fail, Fault, Moved, Switch},
     },
-    stored::{Durable, Restore},
+    stored::Durable,
     telemetry,
     typed::Erased,
     worker::Task,
@@ -40,7 +40,7 @@ impl<H: Handler> Job<'_, H> {
         if !self.lease.is_valid(store) {
             return Ok(Flow::End);
         }
-        let ended = <H::Machine>::DEFINITION.states[Erased::state_index(&machine)].terminal;
+        let ended = Durable::definition(&machine).states[Erased::state_index(&machine)].terminal;
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| !taken.contains(&message.correlation));
         let (handled, also) = first_of(taken);
