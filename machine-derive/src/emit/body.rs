@@ -135,9 +135,10 @@ impl<'a> Scope<'a> {
 
     /// A field of the source that is carried over.
     fn carried(&self, field: &Ident) -> TokenStream {
+        let own = self.from.written.field(field).map_or(field, |own| &own.name);
         match self.use_of("source") {
             Some(source) if !self.taken.contains(&field) => hygienic!(#source.#field),
-            _ => hygienic!(#field),
+            _ => hygienic!(#own),
         }
     }
 }
@@ -231,7 +232,11 @@ fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> Toke
         let name = &field.name;
         let value = match source {
             Source::Computed(_) => computed_name(name).to_token_stream(),
-            Source::Brought(asked) => same(local(scope.from, name).to_token_stream(), asked),
+            Source::Brought(asked) => {
+                let brought = graph.triggers[scope.step.trigger].brought.iter();
+                let brought = brought.map(|it| it.name).find(|it| *it == name).unwrap_or(name);
+                same(local(scope.from, brought).to_token_stream(), asked)
+            }
             Source::Carried(asked) => same(scope.carried(name), asked),
         };
         if *name == value.to_string() { hygienic!(#value) } else { hygienic!(#name: #value) }

@@ -132,6 +132,7 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
     let from = names.source(step).name();
     let text = bare(names.trigger(step).name);
+    let was = names.graph.was_of(step.trigger);
     let function = names::step(step);
     let by = step.by;
     let actor = transitions::actor_value(
@@ -167,5 +168,5 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     } else {
         asked
     };
-    hygienic!((#any::#from(machine), #text) => { #asked })
+    hygienic!((#any::#from(machine), #text #(| #was)*) => { #asked })
 }
