@@ -55,6 +55,28 @@ enum Trip {
     Lost,
 }
 
+/// The next version of the program: the trigger of the deadline has another name.
+mod renamed {
+    use crate::worker::prelude::*;
+
+    #[machine(
+        durable,
+        on(vanish => Lost, from = Active, by = GraphRunner, after = Duration::from_secs(5),
+           was = "lose")
+    )]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Trip {
+        #[initial]
+        #[group(Active)]
+        #[on(go => There, by = GraphRunner)]
+        Here,
+        #[group(Active)]
+        There,
+        #[terminal]
+        Lost,
+    }
+}
+
 /// A worker that rests in all states.
 fn resting(store: &Store) -> Worker {
     worker(store).handler(rests::<AnyParcel>()).handler(rests::<AnyTrip>())
@@ -95,6 +117,18 @@ fn deadline_of_a_group() {
             settle(resting(&store)).await;
             is(&store, id, expected).await;
         }
+    });
+}
+
+/// The journal has the name that the trigger had when the deadline began.
+#[test]
+fn fires_by_the_new_name_of_its_trigger() {
+    timed(async |store, hand| {
+        let id = create(&store, Trip::new()).await;
+        hand.pass(Duration::from_secs(5));
+        settle(worker(&store).handler(rests::<renamed::AnyTrip>())).await;
+        let trip: renamed::AnyTrip = store.load(id).await.unwrap();
+        assert_eq!(trip.journal().summary().last_trigger.as_deref(), Some("vanish"));
     });
 }
 

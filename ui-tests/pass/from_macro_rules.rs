@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use machine::{actor::GraphRunner, machine};
+use serde::{Deserialize, Serialize};
 
 macro_rules! meter {
     ($limit:expr, $open:expr, $bytes:ty) => {
@@ -33,4 +34,53 @@ fn runs() {
     assert!(matches!(new().shut(), meter::AfterShut::Counting(_)));
     assert_eq!(new().deadlines().next().unwrap().after, Duration::from_secs(6));
     assert_eq!(new().double().state().count, 6);
+}
+
+/// The counts in version 1.
+#[derive(Deserialize)]
+pub struct Old {
+    count: u8,
+}
+
+macro_rules! run {
+    ($upgrade:ident, { $($states:tt)* }) => {
+        #[machine(durable, version = 2)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub enum Run {
+            #[initial]
+            #[upgrade(1 => begun)]
+            #[on(begin(goal) => Running)]
+            Begun { count: u8 },
+            $($states)*
+            #[terminal]
+            #[upgrade(1 => $upgrade)]
+            Ended { goal: String, count: u8, note: String },
+        }
+
+        fn begun(old: Old) -> Result<run::Begun, String> {
+            Ok(run::Begun { count: old.count })
+        }
+    };
+}
+
+run!(ended, {
+    #[upgrade(1 => running)]
+    #[on(end(note) => Ended)]
+    Running { goal: String, count: u8 },
+});
+
+fn running(old: Old) -> Result<run::Running, String> {
+    Ok(run::Running { goal: String::new(), count: old.count })
+}
+
+fn ended(old: Old) -> Result<run::Ended, String> {
+    Ok(run::Ended { goal: String::new(), count: old.count, note: String::new() })
+}
+
+/// Of a state and the transition into it, one is from the macro and one from its caller.
+#[test]
+fn fields_have_the_same_names_in_a_macro_and_its_caller() {
+    let ended = Run::new(3).begin("x".to_owned()).end("y".to_owned());
+    let run::Ended { goal, count, note } = ended.state();
+    assert_eq!((&**goal, *count, &**note), ("x", 3, "y"));
 }
