@@ -386,7 +386,10 @@ async fn a_renamed_trigger_keeps_its_deadline(place: Place) {
     let (place, clock) = place.clocked().await;
     let id = place.created(paused::Task::new()).await.id();
     clock.set(START + 70);
-    let mut task: AnyTask = place.store.load(id).await.unwrap();
+    let task: AnyTask = place.store.load(id).await.unwrap();
+    let refused = task.fire_deadline("expire", place.store.now()).unwrap_err();
+    assert_eq!(refused.to_string(), "`time_out` of FIRST is due in 30 ms; fire it then");
+    let mut task = refused.machine;
     task.apply_mut(Event::Next, &Anyone).unwrap();
     place.store.commit(&mut task).await.unwrap();
     assert_eq!(task.journal().deadlines()[0].due_at, Some(START + 100), "not restarted");

@@ -15,14 +15,6 @@ pub(crate) enum Fit<'a> {
 }
 
 impl Definition {
-    /// The edges of a trigger, also by the names that it had before.
-    pub(crate) fn edges_of<'a>(&'a self, trigger: &'a str) -> impl Iterator<Item = &'a Edge> {
-        let is_named = move |edge: &&Edge| {
-            edge.trigger == trigger || edge.was.iter().any(|was| was == trigger)
-        };
-        self.edges.iter().filter(is_named)
-    }
-
     /// Returns whether a move names a kind of actors that are people.
     pub(crate) fn is_for_person(&self, edge: &Edge) -> bool {
         edge.actors.iter().any(|kind| self.category(kind) == Category::Human)

@@ -261,6 +261,14 @@ impl Definition {
         self.edges.iter().filter(move |edge| edge.from == state)
     }
 
+    /// The edges of a trigger, also by the names that it had before.
+    pub(crate) fn edges_of(&self, trigger: &str) -> impl Iterator<Item = &Edge> {
+        let is_named = move |edge: &&Edge| {
+            edge.trigger == trigger || edge.was.iter().any(|was| was == trigger)
+        };
+        self.edges.iter().filter(is_named)
+    }
+
     /// The legal moves out of a state. A choice is one move with several edges.
     ///
     /// ```

@@ -149,8 +149,7 @@ impl Illegal {
         trigger: &str,
         reason: Reason,
     ) -> Self {
-        let mut triggers = definition.edges.iter().map(|edge| &*edge.trigger);
-        let trigger = triggers.find(|known| *known == trigger).unwrap_or("?");
+        let trigger = definition.edges_of(trigger).next().map_or("?", |edge| &*edge.trigger);
         Self::of(Details { definition, state, trigger, reason })
     }
 
