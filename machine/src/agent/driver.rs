@@ -49,14 +49,14 @@ use crate::{
 pub trait Agent: Send + Sync + 'static {
     /// Works on the active turn of an agent, and returns its deliverable. It runs at least once
     /// for a turn: a worker can end at any moment, and another one begins again. Of all that have
-    /// run, one delivers. A delivery that fails is repeated without it, by the same worker. When the
-    /// turn is [stopped](super::Agents::stop), or its time is up, it is dropped at an `.await`.
+    /// run, one delivers. A delivery that fails is repeated without it, by the same worker. When
+    /// the turn is [stopped](super::Agents::stop), or its time is up, it is dropped at an `.await`.
     ///
     /// # Errors
     ///
-    /// The worker tries again later. The last of its [attempts] is the library's: it stops the turn,
-    /// which is delivered with [this reason](super::StopReason::Attempts). Only a worker with one
-    /// attempt sets the head aside.
+    /// The worker tries again later. The last of its [attempts] is the library's: it stops the
+    /// turn, which is delivered with [this reason](super::StopReason::Attempts). Only a worker with
+    /// one attempt sets the head aside.
     ///
     /// [attempts]: crate::worker::Worker::attempts
     fn run(
