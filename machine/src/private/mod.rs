@@ -12,7 +12,7 @@ pub use self::durable::*;
 pub use self::plain::*;
 pub use crate::actor::who::{Who, kind, sender, unnamed, who};
 pub use crate::definition::rows;
-pub use crate::typed::deadline::{after, at};
+pub use crate::typed::{after, at};
 pub use machine_derive::Declaration;
 #[cfg(feature = "diagram")]
 pub use machine_derive::svg;

@@ -64,6 +64,7 @@ impl IntoDeadline for Option<Duration> {
 }
 
 /// The deadline of a trigger, if any.
+#[doc(hidden)]
 pub fn after(trigger: &'static str, after: impl IntoDeadline) -> Option<Deadline> {
     after.into_deadline().map(|after| Deadline { trigger, after, at: None })
 }
@@ -104,6 +105,7 @@ impl<T: IntoMoment> IntoMoment for Option<T> {
 }
 
 /// The deadline of a trigger at a point in time, if any.
+#[doc(hidden)]
 pub fn at(trigger: &'static str, at: impl IntoMoment) -> Option<Deadline> {
     at.into_moment().map(|at| Deadline { trigger, after: Duration::ZERO, at: Some(at) })
 }

@@ -1,6 +1,6 @@
 //! Typed machines: the type encodes the state.
 
-pub(crate) mod deadline;
+mod deadline;
 mod erased;
 mod refused;
 mod single;
@@ -10,6 +10,9 @@ mod verdict;
 mod words;
 
 pub use deadline::{Deadline, IntoDeadline, IntoMoment};
+// The compiler names their path in its errors.
+#[doc(hidden)]
+pub use deadline::{after, at};
 pub use erased::Erased;
 pub use refused::{Illegal, Reason, Refused};
 #[doc(hidden)]
