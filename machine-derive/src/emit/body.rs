@@ -135,12 +135,21 @@ impl<'a> Scope<'a> {
 
     /// A field of the source that is carried over.
     fn carried(&self, field: &Ident) -> TokenStream {
-        let own = self.from.written.field(field).map_or(field, |own| &own.name);
         match self.use_of("source") {
             Some(source) if !self.taken.contains(&field) => hygienic!(#source.#field),
-            _ => hygienic!(#own),
+            _ => {
+                let own = self.from.written.field(field).map_or(field, |own| &own.name);
+                bound(field, own).into_token_stream()
+            }
         }
     }
+}
+
+/// The variable of this name, as it was bound: by a macro or by its caller.
+fn bound(name: &Ident, binding: &Ident) -> Ident {
+    let mut name = name.clone();
+    name.set_span(name.span().resolved_at(binding.span()));
+    name
 }
 
 fn leads(
@@ -235,7 +244,7 @@ fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> Toke
             Source::Brought(asked) => {
                 let brought = graph.triggers[scope.step.trigger].brought.iter();
                 let brought = brought.map(|it| it.name).find(|it| *it == name).unwrap_or(name);
-                same(local(scope.from, brought).to_token_stream(), asked)
+                same(local(scope.from, &bound(name, brought)).to_token_stream(), asked)
             }
             Source::Carried(asked) => same(scope.carried(name), asked),
         };

@@ -1,4 +1,4 @@
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -303,11 +303,13 @@ fn upgrade_chain(upgrades: &[Upgrade], ty: &TokenStream, read: &TokenStream) -> 
             // The type of the last step is known, so that rustc can name it.
             let next = if step == last { ty.clone() } else { quote!(_) };
             if step == position {
-                return quote_spanned!(proc_macro2::Span::call_site().located_at(path.span())=>
-                    __machine::stored::upgrade_from::<_, #next, _>(#path, text)
+                // The path may stand in another macro than the enum.
+                let text = Ident::new("text", Span::call_site().located_at(path.span()));
+                return quote_spanned!(path.span()=>
+                    __machine::stored::upgrade_from::<_, #next, _>(#path, #text)
                 );
             }
-            quote_spanned!(proc_macro2::Span::call_site().located_at(path.span())=>
+            quote_spanned!(path.span()=>
                 #value.and_then(|old| __machine::stored::upgrade::<_, #next, _>(#path, old))
             )
         });
