@@ -44,10 +44,7 @@ impl Definition {
     pub(crate) fn fit(&self, state: Option<usize>, trigger: &str, kind: &str) -> Fit<'_> {
         let mut first = None;
         let mut fit = None;
-        for edge in self.edges.iter() {
-            if edge.trigger != trigger && edge.was.iter().all(|was| was != trigger) {
-                continue;
-            }
+        for edge in self.edges_of(trigger) {
             first.get_or_insert(edge);
             if edge.is_for_kind(kind) {
                 if Some(edge.from) == state {

@@ -20,6 +20,8 @@ mod cow;
 #[cfg(feature = "alloc")]
 mod diagram;
 mod fingerprint;
+#[cfg(feature = "durable")]
+mod fires;
 #[cfg(feature = "store")]
 mod fit;
 mod invocation;

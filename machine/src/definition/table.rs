@@ -224,6 +224,11 @@ impl Edge {
         self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
     }
 
+    /// Returns `true` if its trigger has this name, or had it before.
+    pub(crate) fn is_called(&self, trigger: &str) -> bool {
+        self.trigger == trigger || self.was.iter().any(|was| was == trigger)
+    }
+
     /// The label of the edge in a drawing: `retry`, `retry [failures < 3]` for one of a choice,
     /// `note / stays` for one that stays in its state, and `pause / detach` for one that leaves
     /// calls under way.
@@ -263,10 +268,7 @@ impl Definition {
 
     /// The edges of a trigger, also by the names that it had before.
     pub(crate) fn edges_of(&self, trigger: &str) -> impl Iterator<Item = &Edge> {
-        let is_named = move |edge: &&Edge| {
-            edge.trigger == trigger || edge.was.iter().any(|was| was == trigger)
-        };
-        self.edges.iter().filter(is_named)
+        self.edges.iter().filter(move |edge| edge.is_called(trigger))
     }
 
     /// The legal moves out of a state. A choice is one move with several edges.

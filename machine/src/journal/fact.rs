@@ -3,7 +3,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::clock::Millis;
+use crate::{
+    clock::Millis,
+    definition::{Definition, Edge},
+};
 
 /// A deadline that is running.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,6 +32,11 @@ pub struct Due {
 }
 
 impl Due {
+    /// Returns `true` if it fires this edge.
+    pub(crate) fn fires(&self, definition: &Definition, edge: &Edge) -> bool {
+        definition.fires(edge, &self.trigger, self.group.as_deref())
+    }
+
     /// When the first of these deadlines is due, of those that a commit has started.
     pub(crate) fn first(deadlines: &[Self]) -> Option<Millis> {
         deadlines.iter().filter(|due| !due.paused).filter_map(|due| due.due_at).min()

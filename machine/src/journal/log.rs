@@ -161,10 +161,10 @@ impl Journal {
     /// if it stays in its state, those of the state. The one that fires it is over.
     fn kept(&self, definition: &Definition, edge: &Edge, stays: bool) -> Vec<Due> {
         let mut kept = Vec::new();
-        for due in self.deadlines().iter().filter(|due| !fires(definition, edge, due)) {
-            let fires_later =
-                definition.leaving(edge.to).any(|after| fires(definition, after, due));
-            match group_of(definition, due).map(|group| &definition.groups[group].states) {
+        for due in self.deadlines().iter().filter(|due| !due.fires(definition, edge)) {
+            let fires_later = definition.leaving(edge.to).any(|after| due.fires(definition, after));
+            let group = definition.group_of(&due.trigger, due.group.as_deref());
+            match group.map(|group| &definition.groups[group].states) {
                 Some(members) if members.contains(&edge.from) && members.contains(&edge.to) => {
                     kept.push(Due { paused: !fires_later, ..due.clone() });
                 }
@@ -239,7 +239,7 @@ impl Journal {
     ) -> Option<Reason> {
         let edge = &definition.edges[edge];
         let mut running = self.deadlines().iter();
-        match running.find(|due| fires(definition, edge, due)).map(|due| (due.due_at, due.after_ms))
+        match running.find(|due| due.fires(definition, edge)).map(|due| (due.due_at, due.after_ms))
         {
             None => Some(Reason::NoDeadline),
             Some((None, after_ms)) => Some(Reason::NotDue(after_ms)),
@@ -329,28 +329,6 @@ fn deadlines_of(entry: &mut Entry) -> &mut [Due] {
         Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } => deadlines,
         _ => &mut [],
     }
-}
-
-/// The group that a deadline runs in. If the definition has no group of that name, it may have been
-/// renamed; then the trigger identifies it.
-fn group_of(definition: &Definition, due: &Due) -> Option<usize> {
-    let name = due.group.as_ref()?;
-    let known = definition.groups.iter().position(|group| group.name == *name);
-    let by_trigger = || {
-        let mut edges = definition.edges.iter();
-        edges.find_map(|edge| edge.deadline.as_ref()?.group.filter(|_| is_called(edge, due)))
-    };
-    known.or_else(by_trigger)
-}
-
-/// Returns `true` if this deadline fires this edge.
-fn fires(definition: &Definition, edge: &Edge, due: &Due) -> bool {
-    let Some(deadline) = &edge.deadline else { return false };
-    is_called(edge, due) && deadline.group == group_of(definition, due)
-}
-
-fn is_called(edge: &Edge, due: &Due) -> bool {
-    edge.trigger == due.trigger || edge.was.contains(&due.trigger)
 }
 
 /// Adds the started deadlines, given with the edges that they fire.
