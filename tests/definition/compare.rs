@@ -1,7 +1,7 @@
 //! Differences between two definitions of a machine, in words, and whether stored data stay
 //! readable.
 
-use machine::definition::{Comparison, Definition};
+use machine::definition::{Change, Comparison, Definition};
 use serde_json::{Value, json};
 
 /// The definition that the stored data were written under.
@@ -42,20 +42,27 @@ fn after(change: impl FnOnce(&mut Value)) -> Comparison {
     read(older()).compare(&read(newer))
 }
 
-/// The changes. Incompatible ones are marked with `! `.
+/// The changes. Incompatible ones are marked with `! `, those that strand work with `~ `.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
-    let mark = |compatible| if compatible { "" } else { "! " };
-    let changes = comparison.changes.iter();
-    changes.map(|change| format!("{}{change}", mark(change.compatible))).collect()
+    let sentence = |change: &Change| {
+        let mark = match (change.compatible, &change.strands) {
+            (false, _) => "! ",
+            (true, Some(_)) => "~ ",
+            (true, None) => "",
+        };
+        format!("{mark}{change}")
+    };
+    comparison.changes.iter().map(sentence).collect()
 }
 
-/// Asserts the sentences for a change. Incompatible ones are marked with `! `.
+/// Asserts the sentences for a change, with their marks.
 #[track_caller]
 pub(super) fn says(what: &str, comparison: &Comparison, expected: &[&str]) {
     assert_eq!(sentences(comparison), expected, "{what}");
     let compatible = expected.iter().all(|sentence| !sentence.starts_with("! "));
     assert_eq!(comparison.is_compatible(), compatible, "{what}");
-    let words: Vec<_> = expected.iter().map(|sentence| sentence.trim_start_matches("! ")).collect();
+    let words: Vec<_> =
+        expected.iter().map(|sentence| sentence.trim_start_matches(['!', '~', ' '])).collect();
     let text = if words.is_empty() { "no change".to_owned() } else { words.join("; ") };
     assert_eq!(comparison.to_string(), text, "{what}");
 }
@@ -93,6 +100,29 @@ pub(super) fn put(value: &mut Value, path: &str, item: Value) {
 
 pub(super) fn remove(value: &mut Value, index: usize) -> Value {
     value.as_array_mut().unwrap().remove(index)
+}
+
+/// Compares a definition with each changed one of a table: what is put where, or removed, and what
+/// is expected.
+#[track_caller]
+pub(super) fn each(table: &str, before: &Value, check: impl Fn(&str, &Comparison, &[&str])) {
+    for case in table.trim().split("\n\n") {
+        let mut lines = case.lines();
+        let what = lines.next().unwrap();
+        let (mut newer, mut expected) = (before.clone(), Vec::new());
+        for line in lines {
+            if let Some(sentence) = line.strip_prefix("> ") {
+                expected.push(sentence);
+            } else if let Some(path) = line.strip_suffix(" removed") {
+                let (of, at) = path.rsplit_once('/').unwrap();
+                remove(newer.pointer_mut(of).unwrap(), at.parse().unwrap());
+            } else {
+                let (path, item) = line.split_once(" = ").unwrap();
+                put(&mut newer, path, serde_json::from_str(item).unwrap());
+            }
+        }
+        check(what, &read(before.clone()).compare(&read(newer)), &expected);
+    }
 }
 
 /// Only machines in a state that was removed, or renamed without `was`, cannot be read.
@@ -198,7 +228,7 @@ fn the_payload_of_a_move_may_change() {
     let of = |payload_of: Value| sentences(&after(payload(payload_of)));
     let place = json!({"name": "place", "ty": "String"});
     let said = of(json!([place, {"name": "weight", "ty": "u32"}]));
-    assert_eq!(said[0], "move AWAY -arrive-> HERE also takes `weight`");
+    assert_eq!(said[0], "~ move AWAY -arrive-> HERE also takes `weight`");
     let said = of(json!([]));
     assert_eq!(said[0], "move AWAY -arrive-> HERE no longer takes `place`");
     let said = of(json!([{"name": "spot", "ty": "String", "was": ["place"]}]));
@@ -206,7 +236,7 @@ fn the_payload_of_a_move_may_change() {
     let said = of(json!([{"name": "place", "ty": "Place"}]));
     assert_eq!(
         said[0],
-        "item `place` of move AWAY -arrive-> HERE changed from `String` to `Place`"
+        "~ item `place` of move AWAY -arrive-> HERE changed from `String` to `Place`"
     );
     // Stored data hold a payload in their journals only, so all of this is compatible.
     assert!(said.iter().all(|sentence| !sentence.starts_with('!')));
@@ -225,7 +255,7 @@ fn a_deadline_may_go_and_change() {
     };
     let (week, day) = (read(deadline("WEEK")), read(deadline("DAY")));
     let back = week.compare(&read(older()));
-    assert_eq!(sentences(&back), ["move HERE -fetch-> GONE no longer has a deadline"]);
+    assert_eq!(sentences(&back), ["~ move HERE -fetch-> GONE no longer has a deadline"]);
     assert_eq!(week.compare(&day).to_string(), "no change");
 }
 

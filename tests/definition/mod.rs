@@ -13,6 +13,7 @@ pub(crate) mod order;
 mod owned;
 mod shared;
 mod staying;
+mod strands;
 mod table;
 mod texts;
 mod versions;

@@ -10,6 +10,7 @@ use super::{Definition, Field, StateDef, Text};
 
 mod edges;
 mod invocation;
+mod strands;
 
 /// The differences between a definition of a machine and the one that stored data were written
 /// under.
@@ -34,6 +35,10 @@ pub struct Comparison {
 pub struct Change {
     /// Stored machines can be read in spite of it.
     pub compatible: bool,
+    /// The work in flight that it strands, such as a queued message that nothing takes any more,
+    /// and what to write or to keep instead; `None` if it strands none. Machines are loaded all the
+    /// same: only `testing::assert_upgrades` refuses such a change.
+    pub strands: Option<String>,
     /// The state whose machines cannot be read, by its name in the older definition; `None` for a
     /// compatible change, and for one that concerns every state.
     pub state: Option<Text>,
@@ -82,7 +87,8 @@ impl Definition {
     /// definition that it was written under. States may be added, and renamed with `was`. Fields
     /// may be renamed with `was`, and added where they are optional. Any other change of a state's
     /// data, and another type of context, needs an upgrade function. Data of a higher version are
-    /// not read.
+    /// not read. A change that leaves queued messages, running deadlines or calls in flight without
+    /// a way on says so in [`Change::strands`].
     #[must_use]
     pub fn compare(&self, newer: &Self) -> Comparison {
         let mut changes = Changes::default();
@@ -134,15 +140,30 @@ impl Definition {
 struct Changes(Vec<Change>, BTreeSet<String>);
 
 impl Changes {
-    /// A trigger leaves many states, so the same sentence may come more than once.
     fn allow(&mut self, text: String) {
+        self.strand(text, None);
+    }
+
+    /// Adds a change that can be read, and the work that it strands. A trigger leaves many states,
+    /// so the same sentence may come more than once.
+    fn strand(&mut self, text: String, strands: Option<String>) {
         if self.1.insert(text.clone()) {
-            self.0.push(Change { compatible: true, state: None, text });
+            self.0.push(Change { compatible: true, strands, state: None, text });
+        }
+    }
+
+    /// Adds that data of version `from` go into the function for those of version `step`, if that
+    /// is a later one: only the user knows whether both have the same form.
+    fn gap(&mut self, data: &str, (from, step): (u32, Option<u32>), attribute: &str) {
+        if let Some(step) = step.filter(|step| *step > from) {
+            let text = format!("{data} of version {from} are read as those of version {step}");
+            let strands = format!("their form may differ: write {attribute}, too");
+            self.strand(text, Some(strands));
         }
     }
 
     fn refuse(&mut self, state: Option<&Text>, text: String) {
-        self.0.push(Change { compatible: false, state: state.cloned(), text });
+        self.0.push(Change { compatible: false, strands: None, state: state.cloned(), text });
     }
 
     /// Compares the parts that concern every state.
@@ -151,20 +172,20 @@ impl Changes {
         if from < to {
             self.allow(format!("version {from} became version {to}"));
         }
+        let step = first_step(&newer.upgrades, from, to);
+        let attribute = format!("`upgrade({from} => function)` on the machine");
+        self.gap("contexts", (from, step), &attribute);
         if older.context != newer.context {
             let text = format!("the context changed from {} to {}", name(older), name(newer));
-            if newer.upgrades.iter().any(|step| (from..to).contains(step)) {
-                self.allow(format!("{text}; it is upgraded from version {from}"));
+            if let Some(step) = step {
+                self.allow(format!("{text}; it is upgraded from version {step}"));
             } else {
                 let version = if to > from {
                     String::from("write")
                 } else {
                     format!("set `version = {}` and", from.saturating_add(1))
                 };
-                self.refuse(
-                    None,
-                    format!("{text}: {version} `upgrade({from} => function)` on the machine"),
-                );
+                self.refuse(None, format!("{text}: {version} {attribute}"));
             }
         }
         let initial = |definition: &Definition| definition.states[definition.initial].name.clone();
@@ -198,7 +219,13 @@ impl Changes {
             self.invocation(state, successor);
             if successor.terminal != state.terminal {
                 let now = if successor.terminal { "now" } else { "no longer" };
-                self.allow(format!("state `{}` is {now} terminal", successor.name));
+                let strands = successor.terminal.then(|| {
+                    String::from(
+                        "nothing moves a machine that is in it, nor takes its messages and the outcomes \
+                         of its calls: keep the state as it was until no machine is in it",
+                    )
+                });
+                self.strand(format!("state `{}` is {now} terminal", successor.name), strands);
             }
             if successor.stable != state.stable {
                 let now = if successor.stable { "now" } else { "no longer" };
@@ -269,11 +296,13 @@ impl Changes {
             self.allow(format!("in state `{}`, {text}", new.name));
         }
         let from = older.version;
-        let upgraded = new.upgrades.iter().any(|step| (from..newer.version).contains(step));
+        let step = first_step(&new.upgrades, from, newer.version);
+        let attribute = format!("`#[upgrade({from} => function)]` on the state");
+        self.gap(&format!("data of state `{}`", new.name), (from, step), &attribute);
         for (text, was) in incompatible {
             let text = format!("in state `{}`, {text}", new.name);
-            if upgraded {
-                self.allow(format!("{text}; it is upgraded from version {from}"));
+            if let Some(step) = step {
+                self.allow(format!("{text}; it is upgraded from version {step}"));
             } else {
                 let renamed = was.map(|(was, is)| {
                     format!(
@@ -286,13 +315,8 @@ impl Changes {
                 } else {
                     format!("set `version = {}` on the machine and ", from.saturating_add(1))
                 };
-                self.refuse(
-                    Some(&old.name),
-                    format!(
-                        "{text}: {renamed}{version}write `#[upgrade({from} => function)]` on the \
-                         state"
-                    ),
-                );
+                let text = format!("{text}: {renamed}{version}write {attribute}");
+                self.refuse(Some(&old.name), text);
             }
         }
     }
@@ -302,6 +326,12 @@ impl Changes {
 pub(crate) fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field> {
     let named = fields.iter().find(|other| other.name == field.name);
     named.or_else(|| fields.iter().find(|other| field.was.contains(&other.name)))
+}
+
+/// The version from which the first upgrade leads, of those that data go through between two
+/// versions.
+fn first_step(upgrades: &[u32], from: u32, to: u32) -> Option<u32> {
+    upgrades.iter().copied().filter(|step| (from..to).contains(step)).min()
 }
 
 /// The context, for people.

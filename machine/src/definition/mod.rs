@@ -20,7 +20,7 @@ mod cow;
 #[cfg(feature = "alloc")]
 mod diagram;
 mod fingerprint;
-#[cfg(feature = "durable")]
+#[cfg(feature = "alloc")]
 mod fires;
 #[cfg(feature = "store")]
 mod fit;

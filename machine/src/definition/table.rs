@@ -255,6 +255,15 @@ impl Definition {
         declared.map_or_else(|| Category::of_kind(kind), |actor| actor.category)
     }
 
+    /// The name that a kind of actor has in this definition, if it was renamed.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn current_kind<'a>(&'a self, kind: &'a str) -> &'a str {
+        let is_known = self.actors.iter().any(|actor| actor.kind == kind);
+        let mut actors = self.actors.iter().filter(|_| !is_known);
+        let renamed = actors.find(|actor| actor.was.as_deref() == Some(kind));
+        renamed.map_or(kind, |actor| actor.kind.as_ref())
+    }
+
     /// The index of the state that stored data call `name`.
     #[must_use]
     pub fn state(&self, name: &str) -> Option<usize> {

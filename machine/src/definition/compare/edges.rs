@@ -1,14 +1,17 @@
 //! Comparison of the moves, their payloads, and the actors.
 
 use alloc::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     format,
     string::{String, ToString},
     vec::Vec,
 };
 
-use super::{Changes, before};
-use crate::definition::{Definition, Edge, Stays, Text};
+use super::{Changes, before, strands::Pair};
+use crate::{
+    actor::{Actor, Call},
+    definition::{Definition, Edge, Stays, Text},
+};
 
 impl Changes {
     pub(super) fn edges(
@@ -17,58 +20,40 @@ impl Changes {
         newer: &Definition,
         successors: &[Option<usize>],
     ) {
-        let text = |definition: &Definition, edge: &Edge| {
-            let label = |state: usize| definition.states[state].label.clone();
-            format!("{} -{}-> {}", label(edge.from), edge.trigger, label(edge.to))
-        };
-        let mut by_ends: BTreeMap<(usize, usize), Vec<(usize, &Edge)>> = BTreeMap::new();
-        for (index, new) in newer.edges.iter().enumerate() {
-            by_ends.entry((new.from, new.to)).or_default().push((index, new));
-        }
-        let counterpart = |old: &Edge| {
-            let ends = (successors[old.from]?, successors[old.to]?);
-            let mut between = by_ends.get(&ends)?.iter();
-            let is_same = |new: &Edge| old.trigger == new.trigger || new.was.contains(&old.trigger);
-            between.find(|(_, new)| is_same(new)).copied()
-        };
+        let pair = Pair::new(older, newer, successors);
         let mut known = BTreeSet::new();
-        let mut compared = BTreeSet::new();
-        for old in &*older.edges {
-            let Some((index, new)) = counterpart(old) else {
-                let text = text(older, old);
-                self.allow(format!("move {text} was removed; it stays legal where it was made"));
-                continue;
-            };
-            known.insert(index);
-            let text = text(newer, new);
-            if old.trigger != new.trigger {
-                self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
-            }
-            if old.stays != new.stays {
-                let now = match new.stays {
-                    Stays::Never => "enters its state again",
-                    Stays::Always => "stays in its state",
-                    Stays::ByBranch => "stays in its state in some branches",
+        let same = |a: &Edge, b: &Edge| a.from == b.from && a.trigger == b.trigger;
+        for edges in older.edges.chunk_by(same) {
+            let called = pair.called(&edges[0]);
+            let mut stranded =
+                if called.is_empty() { pair.stranded_by_removal(&edges[0]) } else { None };
+            for old in edges {
+                let has_same_end = |(_, new): &&(usize, &Edge)| Some(new.to) == successors[old.to];
+                let Some((index, new)) = called.iter().find(has_same_end) else {
+                    let text = text(older, old);
+                    let text = format!("move {text} was removed; it stays legal where it was made");
+                    self.strand(text, stranded.take());
+                    continue;
                 };
-                self.allow(format!("move {text} now {now}"));
+                known.insert(*index);
+                if old.trigger != new.trigger {
+                    let (was, is) = (&old.trigger, &new.trigger);
+                    self.allow(format!("trigger `{was}` was renamed to `{is}`"));
+                }
+                if old.stays != new.stays {
+                    let now = match new.stays {
+                        Stays::Never => "enters its state again",
+                        Stays::Always => "stays in its state",
+                        Stays::ByBranch => "stays in its state in some branches",
+                    };
+                    self.allow(format!("move {} now {now}", text(newer, new)));
+                }
             }
-            // The common parts of the edges of a choice are compared once.
-            if !compared.insert((old.from, &old.trigger)) {
-                continue;
-            }
-            if old.deadline.is_some() != new.deadline.is_some() {
-                let now = if new.deadline.is_some() { "has a" } else { "no longer has a" };
-                self.allow(format!("move {text} {now} deadline"));
-            }
-            self.payload(old, new, &text);
-            let renamed = |kind: &Text| {
-                let mut actors = newer.actors.iter();
-                actors.find(|actor| actor.was.as_ref() == Some(kind)).map(|actor| &actor.kind)
-            };
-            let before: BTreeSet<&Text> =
-                old.actors.iter().map(|kind| renamed(kind).unwrap_or(kind)).collect();
-            if before != new.actors.iter().collect::<BTreeSet<_>>() {
-                self.allow(format!("move {text} is for {}", actors(new)));
+            if let Some((_, new)) = called.first() {
+                let text = text(newer, new);
+                self.deadline(&pair, &edges[0], new, &text);
+                self.payload(&edges[0], new, &text);
+                self.actors_of(&pair, &edges[0], new, &text);
             }
         }
         for (index, new) in newer.edges.iter().enumerate() {
@@ -76,26 +61,66 @@ impl Changes {
                 self.allow(format!("move {} was added", text(newer, new)));
             }
         }
+        for name in pair.left_by_new_deadlines() {
+            let strands = "a machine that is in it has no such deadline: keep another transition until no \
+                           machine is in it";
+            let text = format!("only new deadlines leave state `{name}`");
+            self.strand(text, Some(strands.to_string()));
+        }
     }
 
-    /// Compares the payloads. Stored machines hold them in their journals only.
+    fn deadline(&mut self, pair: &Pair<'_>, old: &Edge, new: &Edge, text: &str) {
+        let (text, strands) = match (&old.deadline, &new.deadline) {
+            (None, None) => return,
+            (None, Some(_)) => (format!("move {text} has a deadline"), None),
+            (Some(_), None) => {
+                (format!("move {text} no longer has a deadline"), Some(LOST_DEADLINE))
+            }
+            (Some(_), Some(now)) if !pair.fires(new, old) => {
+                let group = now.group.map(|group| &pair.newer.groups[group].name);
+                let whose = group.map_or("its state".to_string(), |name| format!("group `{name}`"));
+                (format!("the deadline of move {text} is now that of {whose}"), Some(LOST_DEADLINE))
+            }
+            (Some(_), Some(_)) => match (&old.guard, &new.guard) {
+                (None, Some(guard)) => (
+                    format!("the deadline of move {text} has the guard `{guard}`"),
+                    Some(
+                        "a running deadline that it refuses too often is set aside: decide in a choice",
+                    ),
+                ),
+                _ => return,
+            },
+        };
+        self.strand(text, strands.map(str::to_string));
+    }
+
+    /// Compares the payloads. Stored machines hold them in their journals only, and messages that
+    /// wait have them.
     fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
+        // The items of an outcome have the names of the newer program.
+        let is_outcome = old.actors.iter().any(|kind| kind == Call::KIND);
         for item in &*new.payload {
+            let name = &item.name;
             let Some(before) = before(item, &old.payload) else {
-                self.allow(format!("move {text} also takes `{}`", item.name));
+                let strands = (!item.optional && !is_outcome).then(|| {
+                    format!(
+                        "a queued message has no `{name}`: if it was renamed, write `#[was = \"old\"]` on \
+                         it; otherwise make it an `Option`"
+                    )
+                });
+                self.strand(format!("move {text} also takes `{name}`"), strands);
                 continue;
             };
-            if before.name != item.name {
-                self.allow(format!(
-                    "item `{}` of move {text} was renamed to `{}`",
-                    before.name, item.name
-                ));
+            if before.name != *name {
+                let was = &before.name;
+                self.allow(format!("item `{was}` of move {text} was renamed to `{name}`"));
             }
             if before.ty != item.ty {
-                self.allow(format!(
-                    "item `{}` of move {text} changed from `{}` to `{}`",
-                    item.name, before.ty, item.ty
-                ));
+                let (was, is) = (&before.ty, &item.ty);
+                let text = format!("item `{name}` of move {text} changed from `{was}` to `{is}`");
+                let strands = "a queued message has the older type: keep the item, and take the newer type in \
+                               one that is an `Option`";
+                self.strand(text, Some(strands.to_string()));
             }
         }
         for item in &*old.payload {
@@ -104,6 +129,31 @@ impl Changes {
                 self.allow(format!("move {text} no longer takes `{}`", item.name));
             }
         }
+    }
+
+    fn actors_of(&mut self, pair: &Pair<'_>, old: &Edge, new: &Edge, text: &str) {
+        let before = old.actors.iter().map(|kind| pair.newer.current_kind(kind));
+        let now = new.actors.iter().map(|kind| &**kind);
+        if before.collect::<BTreeSet<_>>() == now.collect::<BTreeSet<_>>() {
+            return;
+        }
+        let strands = match &pair.lost(old)[..] {
+            [] => None,
+            [None, ..] => Some(
+                "a queued message of another actor is never taken: leave `by` out until none is left"
+                    .to_string(),
+            ),
+            kinds => {
+                let kinds = list(kinds.iter().flatten().copied());
+                Some(format!(
+                    "a queued message of {kinds} is never taken: keep {kinds} in `by` until none is left, or \
+                     write `Actor::WAS` if the actor was renamed"
+                ))
+            }
+        };
+        let actors =
+            if new.actors.is_empty() { "anyone".to_string() } else { list(new.actors.iter()) };
+        self.strand(format!("move {text} is for {actors}"), strands);
     }
 
     pub(super) fn actors(&mut self, older: &Definition, newer: &Definition) {
@@ -127,10 +177,14 @@ impl Changes {
     }
 }
 
-fn actors(edge: &Edge) -> String {
-    if edge.actors.is_empty() {
-        return "anyone".to_string();
-    }
-    let kinds: Vec<String> = edge.actors.iter().map(|kind| format!("`{kind}`")).collect();
-    kinds.join(", ")
+const LOST_DEADLINE: &str =
+    "a running deadline fails, and is set aside: keep it as it was until none is left";
+
+fn text(definition: &Definition, edge: &Edge) -> String {
+    let label = |state: usize| &definition.states[state].label;
+    format!("{} -{}-> {}", label(edge.from), edge.trigger, label(edge.to))
+}
+
+fn list<'a>(kinds: impl Iterator<Item = &'a Text>) -> String {
+    kinds.map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
 }

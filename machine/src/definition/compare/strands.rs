@@ -1,0 +1,122 @@
+//! Work in flight that a change strands: queued messages, and deadlines that are running.
+
+use alloc::{collections::BTreeSet, format, string::String, vec, vec::Vec};
+
+use crate::{
+    actor::{Actor, Call},
+    definition::{Definition, Edge, Stays, Text},
+};
+
+/// Two definitions of a machine.
+pub(super) struct Pair<'a> {
+    older: &'a Definition,
+    pub(super) newer: &'a Definition,
+    /// The state of the newer one for each state of the older one.
+    successors: &'a [Option<usize>],
+    /// The edges of the newer one by the state that they leave.
+    leaving: Leaving<'a>,
+}
+
+/// The edges of a definition by the state that they leave, each with its position.
+type Leaving<'a> = Vec<Vec<(usize, &'a Edge)>>;
+
+fn leaving(definition: &Definition) -> Leaving<'_> {
+    let mut leaving = vec![Vec::new(); definition.states.len()];
+    for (index, edge) in definition.edges.iter().enumerate() {
+        leaving[edge.from].push((index, edge));
+    }
+    leaving
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn new(
+        older: &'a Definition,
+        newer: &'a Definition,
+        successors: &'a [Option<usize>],
+    ) -> Self {
+        Self { older, newer, successors, leaving: leaving(newer) }
+    }
+
+    /// The newer edges that the trigger of an older one takes, with their positions.
+    pub(super) fn called(&self, old: &Edge) -> Vec<(usize, &'a Edge)> {
+        let leaving = self.successors[old.from].map(|here| &self.leaving[here]);
+        let leaving = leaving.into_iter().flatten().copied();
+        leaving.filter(|(_, new)| new.is_called(&old.trigger)).collect()
+    }
+
+    /// Returns `true` if the running deadline of the older edge fires the newer one.
+    pub(super) fn fires(&self, new: &Edge, old: &Edge) -> bool {
+        old.deadline.as_ref().is_some_and(|deadline| {
+            let group = deadline.group.map(|group| &*self.older.groups[group].name);
+            self.newer.fires(new, &old.trigger, group)
+        })
+    }
+
+    /// The work that waits for a move that the newer definition does not have, if any. That a state
+    /// is now terminal strands it, too, and is reported once.
+    pub(super) fn stranded_by_removal(&self, old: &Edge) -> Option<String> {
+        let here = self.successors[old.from]?;
+        let is_timed = old.deadline.is_some();
+        if self.newer.states[here].terminal || !is_timed && self.lost(old).is_empty() {
+            return None;
+        }
+        let what = if is_timed {
+            "a running deadline fails, and is set aside"
+        } else {
+            "a queued message is never taken"
+        };
+        Some(format!(
+            "{what}: write `was = \"{}\"` on the transition that replaces it, or keep it until none is left",
+            old.trigger
+        ))
+    }
+
+    /// The kinds of actors that may make the older move, and whose messages no state takes that a
+    /// machine can still be in; `None` stands for any kind.
+    pub(super) fn lost<'b>(&self, old: &'b Edge) -> Vec<Option<&'b Text>> {
+        let Some(here) = self.successors[old.from] else { return Vec::new() };
+        let anyone = old.actors.is_empty().then_some(None);
+        let kinds = anyone.into_iter().chain(old.actors.iter().map(Some));
+        // A state without the call takes no outcome of it.
+        let kinds = kinds.filter(|kind| kind.is_none_or(|kind| *kind != Call::KIND));
+        let now = |kind: Option<&'b Text>| kind.map(|kind| self.newer.current_kind(kind));
+        kinds.filter(|kind| !self.takes(here, &old.trigger, now(*kind))).collect()
+    }
+
+    /// Returns `true` if a state takes a message, or one that it leads to.
+    fn takes(&self, from: usize, trigger: &str, kind: Option<&str>) -> bool {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(state) = open.pop() {
+            for (_, edge) in &self.leaving[state] {
+                let is_for = kind.map_or(edge.actors.is_empty(), |kind| edge.is_for_kind(kind));
+                if is_for && edge.is_called(trigger) {
+                    return true;
+                }
+                if seen.insert(edge.to) {
+                    open.push(edge.to);
+                }
+            }
+        }
+        false
+    }
+
+    /// The states that a machine left otherwise, and that now only deadlines leave which it has
+    /// not, because they start when the state is entered.
+    pub(super) fn left_by_new_deadlines(&self) -> Vec<&'a Text> {
+        let mut found = Vec::new();
+        for (before, here) in leaving(self.older).iter().zip(self.successors) {
+            let Some(here) = *here else { continue };
+            let is_exit = |edge: &Edge| edge.stays != Stays::Always;
+            let is_new = |new: &Edge| !before.iter().any(|(_, old)| self.fires(new, old));
+            let had_others = before.iter().any(|(_, old)| is_exit(old) && old.deadline.is_none());
+            let mut exits = self.leaving[here].iter().filter(|(_, new)| is_exit(new)).peekable();
+            if had_others
+                && exits.peek().is_some()
+                && exits.all(|(_, new)| new.deadline.is_some() && is_new(new))
+            {
+                found.push(&self.newer.states[here].name);
+            }
+        }
+        found
+    }
+}
