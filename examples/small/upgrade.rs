@@ -55,7 +55,7 @@ mod after {
 #[cfg(test)]
 mod tests {
     use machine::{
-        testing::{TestEnvironment, assert_upgrades},
+        testing::{TestEnvironment, assert_upgrades, assert_upgrades_except},
         worker::Worker,
     };
 
@@ -93,11 +93,14 @@ mod tests {
         assert_eq!(parcel.state().weights, ["heavy"]);
     }
 
-    /// The definition of version 1 is committed beside the code.
+    /// The definition of version 1 is committed beside the code. A person who packs in the older
+    /// program is answered at once, so no such message is queued at the release.
     #[test]
-    fn the_newer_program_reads_what_the_older_one_has_stored() {
+    fn the_newer_program_goes_on_with_what_the_older_one_has_stored() {
         let released = "small/definitions/parcel-1.json";
         assert_upgrades::<before::AnyParcel>(released);
-        assert_upgrades::<after::AnyParcel>(released);
+        let meant = "item `weights` of move RECEIVED -pack-> PACKED changed from `Vec<String>` to \
+                     `Vec<u32>`";
+        assert_upgrades_except::<after::AnyParcel>(released, &[meant]);
     }
 }

@@ -2,7 +2,11 @@
 
 use std::fs;
 
-use machine::{definition::Definition, testing::assert_upgrades};
+use machine::{
+    definition::Definition,
+    testing::{assert_upgrades, assert_upgrades_except},
+};
+use serde_json::json;
 use tempfile::TempDir;
 
 mod released {
@@ -30,7 +34,8 @@ mod renamed {
     use machine::machine;
     use serde::{Deserialize, Serialize};
 
-    /// Renamed states and fields, a new state, an optional field, and a move that is gone.
+    /// Renamed states, fields and triggers, a new state, an optional field, and a message that a
+    /// later state takes.
     #[machine(durable)]
     #[derive(Debug, Serialize, Deserialize)]
     pub(super) enum Claim {
@@ -44,7 +49,7 @@ mod renamed {
             cents: u32,
         },
         #[on(pay(amount = cents) => Paid)]
-        #[on(refuse => Dropped)]
+        #[on(refuse => Dropped, was = "drop_it")]
         Reviewing { cents: u32, note: Option<String> },
         #[terminal]
         Paid { amount: u32 },
@@ -104,6 +109,51 @@ fn a_release_that_strands_work_fails_with_the_attribute_to_add() {
 fn every_change_in_the_way_is_named() {
     let (_folder, file) = file(released::claim::DEFINITION);
     assert_upgrades::<stranding::AnyClaim>(&file);
+}
+
+/// The file of a release that could take a claim back to its draft.
+fn of_reopening() -> (TempDir, std::path::PathBuf) {
+    let mut value = serde_json::to_value(released::claim::DEFINITION).unwrap();
+    let reopen = json!({"from": 1, "trigger": "reopen", "to": 0});
+    value["edges"].as_array_mut().unwrap().push(reopen);
+    file(&serde_json::from_value(value).unwrap())
+}
+
+const REOPEN: &str = "move FILED -reopen-> DRAFT was removed; it stays legal where it was made";
+
+#[test]
+#[should_panic(
+    expected = "\n- move FILED -reopen-> DRAFT was removed; it stays legal where it was made\n  a queued message \
+                           is never taken: write `was = \"reopen\"` on the transition that replaces it, or keep \
+                           it until none is left\nif a change is meant, list its first line in \
+                           `assert_upgrades_except`"
+)]
+fn a_release_that_strands_a_message_fails_although_machines_can_be_read() {
+    let (_folder, file) = of_reopening();
+    assert_upgrades::<released::AnyClaim>(&file);
+}
+
+#[test]
+fn a_change_that_is_meant_is_listed() {
+    let (_folder, file) = of_reopening();
+    assert_upgrades_except::<released::AnyClaim>(&file, &[REOPEN]);
+}
+
+#[test]
+#[should_panic(expected = "\n- listed, but strands nothing: move FILED -reopen-> DRAFT")]
+fn a_list_does_not_outlive_its_changes() {
+    let (_folder, file) = file(released::claim::DEFINITION);
+    assert_upgrades_except::<released::AnyClaim>(&file, &[REOPEN]);
+}
+
+#[test]
+#[should_panic(expected = "\n- state `filed` was removed")]
+fn machines_that_cannot_be_read_are_never_meant() {
+    let comparison = released::claim::DEFINITION.compare(stranding::claim::DEFINITION);
+    let all: Vec<String> = comparison.changes.iter().map(ToString::to_string).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let (_folder, file) = file(released::claim::DEFINITION);
+    assert_upgrades_except::<stranding::AnyClaim>(&file, &all);
 }
 
 #[test]
