@@ -177,23 +177,44 @@ fn inbox_shows_what_was_sent() {
     });
 }
 
+struct Clerk;
+
+impl Actor for Clerk {
+    const KIND: &'static str = "clerk";
+    const CATEGORY: Category = Category::Human;
+}
+
+/// An actor that was called `clerk` before.
+struct Porter;
+
+impl Actor for Porter {
+    const KIND: &'static str = "porter";
+    const CATEGORY: Category = Category::Human;
+    const WAS: Option<&'static str> = Some(Clerk::KIND);
+}
+
 /// A trigger that was called `post` before.
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Letter {
     #[initial]
-    #[on(send => Sent, by = Human, was = "post")]
+    #[on(send => Sent, by = Human | Porter, was = "post")]
     Draft,
     #[terminal]
     Sent,
 }
 
 #[test]
-fn old_name_of_a_trigger() {
+fn old_names_of_a_trigger_and_of_an_actor() {
+    let post = r#"{"trigger": "post"}"#;
     each(async |store| {
-        let id = create(&store, Letter::new()).await;
-        store.send(id, &says(r#"{"trigger": "post"}"#, "1")).await.unwrap();
-        settle(worker(&store).handler(rests::<AnyLetter>())).await;
-        is(&store, id, "sent").await;
+        let of_clerk = Message::from_json(post, &Clerk).unwrap();
+        for message in [says(post, "1"), of_clerk] {
+            let id = create(&store, Letter::new()).await;
+            store.send(id, &message).await.unwrap();
+            let worker = worker(&store).handler(rests::<AnyLetter>());
+            settle(worker.sender::<Porter>()).await;
+            is(&store, id, "sent").await;
+        }
     });
 }

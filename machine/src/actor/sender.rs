@@ -23,9 +23,9 @@ impl Actor for Sender {
     }
 }
 
-/// The kinds of actors whose messages a worker applies.
+/// The actors whose messages a worker applies, by the names that they have and had.
 #[derive(Debug, Clone)]
-pub(crate) struct Senders(BTreeMap<&'static str, TypeId>);
+pub(crate) struct Senders(BTreeMap<&'static str, (TypeId, &'static str)>);
 
 impl Senders {
     /// The actors of this library.
@@ -43,14 +43,22 @@ impl Senders {
 
     /// Adds a kind. A type with the name of an existing one changes nothing.
     pub(crate) fn add<A: Actor>(&mut self) {
-        if is_genuine::<A>() {
-            self.0.entry(A::KIND).or_insert(TypeId::of::<A>());
+        if !is_genuine::<A>() {
+            return;
+        }
+        let acts_as = (TypeId::of::<A>(), A::KIND);
+        // A name belongs to who has it now, not to who had it.
+        if self.0.get(A::KIND).is_none_or(|(_, kind)| *kind != A::KIND) {
+            self.0.insert(A::KIND, acts_as);
+        }
+        if let Some(was) = A::WAS {
+            self.0.entry(was).or_insert(acts_as);
         }
     }
 
     /// The sender of this kind and name.
     pub(crate) fn get(&self, kind: &str, name: Option<&str>) -> Option<Sender> {
-        let (kind, type_id) = self.0.get_key_value(kind)?;
-        Some(Sender { acts_as: (*type_id, kind), name: name.map(str::to_owned) })
+        let acts_as = *self.0.get(kind)?;
+        Some(Sender { acts_as, name: name.map(str::to_owned) })
     }
 }

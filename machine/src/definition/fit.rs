@@ -39,9 +39,10 @@ impl Definition {
                     && !self.leaving(state).any(is_for_program))
     }
 
-    /// Checks whether a machine in a state takes a trigger from an actor of a kind. Everything that
-    /// sends, takes or offers messages asks this.
+    /// Checks whether a machine in a state takes a trigger from an actor of a kind, also by the
+    /// name that the kind had before. Everything that sends, takes or offers messages asks this.
     pub(crate) fn fit(&self, state: Option<usize>, trigger: &str, kind: &str) -> Fit<'_> {
+        let kind = self.current_kind(kind);
         let mut first = None;
         let mut fit = None;
         for edge in self.edges_of(trigger) {
