@@ -88,6 +88,35 @@ mod second {
     }
 }
 
+/// A type that is only called `Option`: serde does not read it where it is missing.
+mod own {
+    use super::{Deserialize, Serialize, machine};
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) struct Option<T> {
+        all: Vec<T>,
+    }
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Choice {
+        #[initial]
+        #[on(choose(own, standard) => Made)]
+        Open,
+        #[terminal]
+        Made { own: Option<u8>, standard: core::option::Option<u8> },
+    }
+}
+
+#[test]
+fn a_type_that_is_only_called_option_is_not_optional() {
+    let definition = own::choice::DEFINITION;
+    for fields in [&definition.states[1].fields, &definition.edges[0].payload] {
+        let optional: Vec<bool> = fields.iter().map(|field| field.optional).collect();
+        assert_eq!(optional, [false, true]);
+    }
+}
+
 /// The comparison of two definitions that `#[machine]` wrote.
 #[test]
 fn two_versions_of_a_declared_machine() {

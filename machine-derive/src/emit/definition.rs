@@ -1,11 +1,11 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Type, spanned::Spanned};
 
 use super::names::{self, index};
 use crate::{
     model::{Graph, Invocation, Move, Source, Stays},
-    parse::{Approve, Audience, Field, Upgrade, is_option},
+    parse::{Approve, Audience, Field, Optional, Upgrade},
     text,
     text::bare,
 };
@@ -64,13 +64,14 @@ pub(super) fn version(graph: &Graph<'_>) -> Literal {
 }
 
 fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
-    graph.states.iter().map(|state| {
+    graph.states.iter().map(move |state| {
         let (name, label, written) = (&state.stored, &state.label, state.written);
         let docs = doc_text(&written.docs);
         let docs = (!docs.is_empty()).then(|| quote!(docs: #docs,));
         let stable = written.stable.then(|| quote!(stable: true,));
         let fields = rows("fields", written.fields.iter().map(|field| {
-            row(&bare(&field.name), &field.ty, (field.optional, field.audience), &field.was)
+            let optional = optional(graph, field.optional, &field.ty);
+            row(&bare(&field.name), &field.ty, (optional, field.audience), &field.was)
         }));
         let was = rows("was", state.was().iter().map(text_of));
         let upgrades = rows("upgrades", written.upgrades.iter().map(number));
@@ -127,7 +128,8 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let payload = rows(
         "payload",
         trigger.brought.iter().map(|item| {
-            row(&bare(item.name), item.ty, (is_option(item.ty), item.audience), item.was)
+            let optional = optional(graph, Optional::of(item.ty), item.ty);
+            row(&bare(item.name), item.ty, (optional, item.audience), item.was)
         }),
     );
     let by = step.by.iter();
@@ -209,10 +211,23 @@ fn computed_fields(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String>
     fields.map(|field| bare(&field.name)).collect()
 }
 
+/// Whether data without a field can be read. Only rustc knows the type that is called `Option`; a
+/// plain machine has no stored data, and may be generic.
+fn optional(graph: &Graph<'_>, optional: Optional, ty: &Type) -> TokenStream {
+    match optional {
+        Optional::IfOption if graph.declaration.options.durable.is_some() => quote!({
+            use __machine::__private::rows::NotOption as _;
+            __row::OfType::<#ty>::IS_OPTION
+        }),
+        Optional::IfOption | Optional::Always => quote!(true),
+        Optional::Never => quote!(false),
+    }
+}
+
 fn row(
     name: &str,
     ty: &impl ToTokens,
-    (optional, audience): (bool, Audience),
+    (optional, audience): (TokenStream, Audience),
     was: &[LitStr],
 ) -> TokenStream {
     let ty = text::of_type(ty.to_token_stream());

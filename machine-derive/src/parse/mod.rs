@@ -17,5 +17,5 @@ pub(crate) use invoke::{Approve, Invoke};
 pub(crate) use marks::{Audience, Upgrade};
 pub(crate) use options::Options;
 pub(crate) use shared::{Shared, are_known};
-pub(crate) use state::{Field, State, is_option};
+pub(crate) use state::{Field, Optional, State};
 pub(crate) use transition::{Guard, ItemKind, Transition};

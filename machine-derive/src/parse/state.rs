@@ -48,8 +48,7 @@ pub(crate) struct Field {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) name: Ident,
     pub(crate) ty: Type,
-    /// Data without it can be read.
-    pub(crate) optional: bool,
+    pub(crate) optional: Optional,
     pub(crate) audience: Audience,
     /// It may be read back as another value than was written.
     pub(crate) lossy: bool,
@@ -73,15 +72,20 @@ impl Field {
             once(&mut lossy, "lossy", &mark, errors);
         }
         let has = |options: &[&str]| !serde::options(&attrs, options).is_empty();
-        let optional = has(&["default", "skip"])
-            || is_option(&field.ty) && !has(&["with", "deserialize_with"]);
+        let optional = if has(&["default", "skip"]) {
+            Optional::Always
+        } else if has(&["with", "deserialize_with"]) {
+            Optional::Never
+        } else {
+            Optional::of(&field.ty)
+        };
         Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, lossy, was })
     }
 
     /// A field of which only the name could be read.
     pub(super) fn unread(name: Ident, ty: Type) -> Self {
         let (attrs, was, audience) = (Vec::new(), Vec::new(), Audience::default());
-        Self { attrs, name, ty, optional: true, audience, lossy: false, was }
+        Self { attrs, name, ty, optional: Optional::Always, audience, lossy: false, was }
     }
 
     /// True if a serde attribute may change how it is written.
@@ -90,16 +94,31 @@ impl Field {
     }
 }
 
-/// True if serde reads a missing field as `None`.
-pub(crate) fn is_option(ty: &Type) -> bool {
-    let path = match ty {
-        // A `$t:ty` from a `macro_rules` macro is in an invisible group.
-        Type::Group(group) => return is_option(&group.elem),
-        Type::Paren(paren) => return is_option(&paren.elem),
-        Type::Path(path) => path,
-        _ => return false,
-    };
-    path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Option")
+/// Whether data without a field, or an item, can be read.
+#[derive(Clone, Copy)]
+pub(crate) enum Optional {
+    Never,
+    Always,
+    /// If the type, which is called `Option`, is that of the standard library: serde reads it as
+    /// `None`.
+    IfOption,
+}
+
+impl Optional {
+    /// By its type alone.
+    pub(crate) fn of(ty: &Type) -> Self {
+        let path = match ty {
+            // A `$t:ty` from a `macro_rules` macro is in an invisible group.
+            Type::Group(group) => return Self::of(&group.elem),
+            Type::Paren(paren) => return Self::of(&paren.elem),
+            Type::Path(path) => path,
+            _ => return Self::Never,
+        };
+        match path.path.segments.last() {
+            Some(last) if path.qself.is_none() && last.ident == "Option" => Self::IfOption,
+            _ => Self::Never,
+        }
+    }
 }
 
 impl State {

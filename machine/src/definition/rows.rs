@@ -1,6 +1,8 @@
 //! The rows as `#[machine]` writes them. They are built while the user's crate compiles, so every
 //! part is borrowed and nothing is dropped.
 
+use core::marker::PhantomData;
+
 use super::{
     ActorDef, ApprovalDef, Cow, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef,
     Invocation, Mark, Rows, StateDef, Text,
@@ -252,6 +254,21 @@ pub const fn field_for(
     let (name, ty) = (Cow::Borrowed(name), Cow::Borrowed(ty));
     Field { name, ty, optional, was: Cow::Borrowed(was), audience }
 }
+
+/// A type that is called `Option`, which may be one of the user's own: then it has the constant of
+/// [`NotOption`].
+#[derive(Debug)]
+pub struct OfType<T>(PhantomData<T>);
+
+impl<T> OfType<Option<T>> {
+    pub const IS_OPTION: bool = true;
+}
+
+pub trait NotOption {
+    const IS_OPTION: bool = false;
+}
+
+impl<T> NotOption for OfType<T> {}
 
 /// A name.
 #[must_use]
