@@ -1,8 +1,14 @@
 //! A file in `fail/` has one mistake and is named after it, or it has the mistakes of one topic: each below a
 //! comment that says what is wrong, in an item that is named after it. The `.stderr` file of the same name has
-//! the compiler's output. Programs that must compile are in `pass/`.
+//! the compiler's output. Programs that must compile are in `pass/`. Those in `plain/` are of a package that
+//! depends on the library without its features.
 
-use std::{collections::BTreeSet, fs, io};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use machine::contract::execution::DEFINITION;
 
@@ -10,6 +16,31 @@ use machine::contract::execution::DEFINITION;
 #[test]
 fn programs_with_mistakes_fail_as_expected() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
+}
+
+#[test]
+fn programs_without_features_fail_as_expected() -> io::Result<()> {
+    for case in cases()?.into_iter().filter(|case| case.path.starts_with("plain/")) {
+        let name = Path::new(&case.path).file_stem().unwrap_or_default();
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "check",
+                "--quiet",
+                "--locked",
+                "--color=never",
+                "--manifest-path",
+                "plain/Cargo.toml",
+            ])
+            .args(["--target-dir", concat!(env!("CARGO_TARGET_TMPDIR"), "/plain"), "--bin"])
+            .arg(name)
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        // The compiler's paths are those in the package.
+        let said = said.replace("--> ", "--> plain/");
+        let (own, _) = said.split_once("\nerror: could not compile").unwrap_or((said.as_str(), ""));
+        assert_eq!(own, case.said);
+    }
+    Ok(())
 }
 
 /// `illegal_moves.rs` has a function for each illegal transition of the definition, and no other, and the
@@ -123,7 +154,7 @@ fn is_code(text: &str) -> bool {
     text.strip_prefix('M').is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
-/// A program of `fail/`, and the compiler's output.
+/// A program of `fail/` or `plain/`, and the compiler's output.
 struct Case {
     path: String,
     program: String,
@@ -166,8 +197,12 @@ impl Case {
 
 fn cases() -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
+    let mut folders = vec![PathBuf::from("plain")];
     for folder in fs::read_dir("fail")? {
-        for entry in fs::read_dir(folder?.path())? {
+        folders.push(folder?.path());
+    }
+    for folder in folders {
+        for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "rs") {
                 cases.push(Case {

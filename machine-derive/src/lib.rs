@@ -14,7 +14,7 @@ mod parse;
 mod paths;
 mod pipeline;
 mod role;
-#[cfg(all(test, feature = "diagram"))]
+#[cfg(all(test, feature = "diagram", feature = "durable"))]
 mod tests;
 mod text;
 mod tokens;

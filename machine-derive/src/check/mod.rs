@@ -17,6 +17,7 @@ use crate::{
 
 /// Reports every broken rule.
 pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
+    data_have_their_feature(graph, errors);
     durable_is_serializable(graph, errors);
     durable_is_of_one_type(graph, errors);
     terminal_is_never_left(graph, errors);
@@ -37,6 +38,20 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
         every_state_leads_to_an_end(graph, errors);
         only_after(graph, errors);
         never_after(graph, errors);
+    }
+}
+
+/// Without this feature, the library can neither store nor serialize a machine.
+fn data_have_their_feature(graph: &Graph<'_>, errors: &mut Errors) {
+    if cfg!(feature = "durable") {
+        return;
+    }
+    let declaration = graph.declaration;
+    let derived = ["Serialize", "Deserialize"].into_iter().find(|name| graph.derives(name));
+    if let Some(durable) = declaration.options.durable {
+        errors.at(durable, message::without_feature("durable"));
+    } else if let Some(derived) = derived {
+        errors.on(&declaration.name, message::without_feature(derived));
     }
 }
 

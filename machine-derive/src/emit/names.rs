@@ -36,6 +36,8 @@ impl<'a> Names<'a> {
         let typed = graph.declaration.name.clone();
         let options = &graph.declaration.options;
         let params = Params::of(&graph.declaration.generics);
+        // Without the feature, which was reported, the stubs are those of a plain machine.
+        let durable = options.durable.is_some() && cfg!(feature = "durable");
         Self {
             graph,
             any: format_ident!("Any{}", typed),
@@ -48,9 +50,9 @@ impl<'a> Names<'a> {
             }),
             params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
-            durable: options.durable.is_some(),
+            durable,
             stub: false,
-            data: if options.durable.is_some() {
+            data: if durable {
                 let types = graph.plain_types().into_iter();
                 types.map(|ty| text::of_type(ty.to_token_stream())).collect()
             } else {
@@ -129,7 +131,8 @@ impl<'a> Names<'a> {
     /// journal.
     pub(super) fn asks_who(&self) -> bool {
         let mut transitions = self.graph.declaration.all_transitions();
-        self.durable || transitions.any(|transition| !transition.by.is_empty())
+        self.graph.declaration.options.durable.is_some()
+            || transitions.any(|transition| !transition.by.is_empty())
     }
 
     /// True if the machine implements `Debug`. After a mistake, the derives may be elsewhere.

@@ -162,4 +162,9 @@ messages! {
     M0028 field_is_skipped(option: &Ident, field: &Ident)
         "`{option}` keeps `{field}` out of the stored data, so a loaded machine has a default instead"
         => "remove `{option}`, or write `#[lossy]` on `{field}` if it may be lost"
+
+    M0029 without_feature(what: &str)
+        "`{what}` needs the feature `durable` of the crate `machine`"
+        => "add `features = [\"durable\"]` to the dependency in `Cargo.toml`; `store`, `sqlite` and `worker` \
+            include it"
 }
