@@ -84,3 +84,57 @@ fn fields_have_the_same_names_in_a_macro_and_its_caller() {
     let run::Ended { goal, count, note } = ended.state();
     assert_eq!((&**goal, *count, &**note), ("x", 3, "y"));
 }
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    length: usize,
+}
+
+impl Size {
+    fn double(self) -> usize {
+        self.length * 2
+    }
+}
+
+static LIST: [u8; 3] = [1, 2, 3];
+
+macro_rules! shelf {
+    ($list:expr, $size:expr, $doubled:expr, $(#[$about:meta])* $state:ident) => {
+        #[machine]
+        #[derive(Debug)]
+        pub enum Shelf {
+            #[initial]
+            #[on(count => if $list.len() > 1 { $state(length = $list.len()) } else { Self })]
+            #[on(first => if $list[0] == 1 { $state(length = 1) } else { Self })]
+            #[on(measure(size: Size) => if size == $size { $state(length = 0) } else { Self })]
+            #[on(grow(by: usize) => match $doubled { n if n == by => $state(length = n), _ => Self })]
+            Empty,
+            $(#[$about])*
+            #[terminal]
+            $state { length: usize },
+        }
+    };
+}
+
+shelf!(
+    &LIST,
+    Size { length: 4 },
+    Size { length: 4 }.double(),
+    /// It has its final length.
+    Measured
+);
+
+#[test]
+fn references_and_struct_literals_stay_whole() {
+    let length = |any: AnyShelf| match any {
+        AnyShelf::Empty(_) => None,
+        AnyShelf::Measured(shelf) => Some(shelf.state().length),
+    };
+    let new = Shelf::new;
+    assert_eq!(length(new().count().into()), Some(3));
+    assert_eq!(length(new().first().into()), Some(1));
+    assert_eq!(length(new().measure(Size { length: 4 }).into()), Some(0));
+    assert_eq!(length(new().measure(Size { length: 5 }).into()), None);
+    assert_eq!(length(new().grow(8).into()), Some(8));
+    assert_eq!(shelf::DEFINITION.states[1].docs, "It has its final length.");
+}
