@@ -24,16 +24,11 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             pub struct Asked(pub(super) ());
         }
     });
-    let state = (!names.params.is_empty()).then(|| {
-        quote!(
-            pub trait State {}
-        )
-    });
     quote! {
         // Seals the traits: other code cannot name the type that an implementation needs.
         mod __sealed {
             pub struct Row #kind;
-            #state
+            pub trait State {}
             #asked
         }
         #(#traits)*

@@ -1,5 +1,5 @@
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use super::{
     erased, fields,
@@ -28,7 +28,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote!(#(#states)* #any_state)
 }
 
-/// The trait of every state. Stubs have their own, which every type implements.
+/// The sealed trait of every state. Stubs have their own, which every type implements.
 fn any_state(names: &Names<'_>) -> TokenStream {
     if names.stub {
         return TokenStream::new();
@@ -38,30 +38,27 @@ fn any_state(names: &Names<'_>) -> TokenStream {
     let message = format!("`{{Self}}` is not a state of `{typed}`");
     let all: Vec<usize> = (0..names.graph.states.len()).collect();
     let fields = fields::of_all(names, &all);
-    let (supertrait, members) = if names.params.is_empty() {
-        // Nobody else can implement it, because this covers all that could.
-        let bound =
-            quote!(__machine::typed::State<Any = #any, Machine = #typed<#state>> #(+ #fields)*);
-        let of_all = quote! {
-            #[diagnostic::do_not_recommend]
-            impl<#state: #bound> AnyState for #state {}
-        };
-        (quote!(__machine::typed::State<Any = #any, Machine = #typed<Self>>), of_all)
-    } else {
-        let members = names.graph.states.iter().map(|state| {
-            let (generics, ty, predicates) = names.for_state(state);
-            quote! {
-                impl #generics __sealed::State for #ty #predicates {}
-                impl #generics AnyState for #ty #predicates {}
-            }
-        });
-        (quote!(__sealed::State), quote!(#(#members)*))
+    let bound = |this: TokenStream| {
+        let converts = names
+            .params
+            .is_empty()
+            .then(|| quote!(__machine::typed::State<Any = #any, Machine = #typed<#this>> +));
+        quote!(#converts __sealed::State #(+ #fields)*)
     };
+    let (of_trait, of_all) = (bound(quote!(Self)), bound(state.to_token_stream()));
+    let sealed = names.graph.states.iter().map(|state| {
+        let (generics, ty, predicates) = names.for_state(state);
+        quote!(impl #generics __sealed::State for #ty #predicates {})
+    });
     quote! {
         #[doc = #about]
         #[diagnostic::on_unimplemented(message = #message, label = "not a state")]
-        pub trait AnyState: #supertrait #(+ #fields)* {}
-        #members
+        pub trait AnyState: #of_trait {}
+
+        #[diagnostic::do_not_recommend]
+        impl<#state: #of_all> AnyState for #state {}
+
+        #(#sealed)*
     }
 }
 
