@@ -69,7 +69,7 @@ messages! {
         => "add `#[derive(serde::Serialize, serde::Deserialize)]` below `#[machine]`"
 
     M0008 reserved(trigger: &Ident)
-        "`{trigger}` is reserved: every machine has a method of that name"
+        "`{trigger}` is reserved: the machine has a method of that name"
         => "rename the trigger, for example to `do_{trigger}`"
 
     M0008 reserved_item(item: &Ident)

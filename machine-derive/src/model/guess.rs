@@ -31,7 +31,7 @@ impl<'a> Guess<'a> {
         let (mut triggers, mut events) = (BTreeSet::new(), BTreeSet::new());
         for transition in declaration.all_transitions() {
             let name = bare(&transition.trigger);
-            if is_reserved(&transition.trigger) || !triggers.insert(name) {
+            if is_reserved(declaration, &transition.trigger) || !triggers.insert(name) {
                 continue;
             }
             let mut trigger = guess.trigger(transition);

@@ -28,9 +28,11 @@ const RESERVED_STATES: [&str; 3] = ["Event", "Status", "AnyState"];
 /// Further ones of a durable machine.
 const RESERVED_STATES_OF_DURABLE: [&str; 2] = ["Handle", "Driver"];
 
-/// True if every machine has a method of that name.
-pub(crate) fn is_reserved(trigger: &Ident) -> bool {
-    RESERVED.contains(&bare(trigger).as_str())
+/// True if the machine has a method of that name.
+pub(crate) fn is_reserved(declaration: &Declaration, trigger: &Ident) -> bool {
+    let name = bare(trigger);
+    let has_deadlines = || declaration.all_transitions().any(|it| it.after.is_some());
+    RESERVED.contains(&name.as_str()) || name == "deadlines" && has_deadlines()
 }
 
 impl Graph<'_> {
@@ -178,7 +180,7 @@ impl Graph<'_> {
     pub(crate) fn is_method(&self, field: &Ident) -> bool {
         let mut transitions = self.declaration.all_transitions();
         RESERVED_FIELDS.contains(&bare(field).as_str())
-            || is_reserved(field)
+            || is_reserved(self.declaration, field)
             || transitions.any(|transition| transition.trigger == *field)
     }
 }
@@ -225,7 +227,7 @@ impl<'a> Resolver<'_, 'a> {
     fn resolve(&mut self, group: Option<&'a Ident>) -> Option<()> {
         let (from, transition) = (self.from, self.transition);
         let name = &transition.trigger;
-        if is_reserved(name) {
+        if is_reserved(self.graph.declaration, name) {
             self.errors.on(name, message::reserved(name));
         }
         let (brought, leads) = payload::resolve(self.graph, from, transition, self.errors)?;
