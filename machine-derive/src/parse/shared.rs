@@ -84,11 +84,30 @@ impl Fields {
             let within = self.within.get_or_insert_default();
             input.call(Ident::parse_any)?;
             input.parse::<Token![=]>()?;
-            within.extend(transition::names::<Ident>(input)?);
-        } else {
-            self.declared.push(Rc::new(Field::unread(input.parse()?, ty)));
+            names_so_far(input, within);
+            return Ok(());
+        }
+        let (start, name) = (input.fork(), input.parse()?);
+        match &mut self.within {
+            // `in = A, B`
+            Some(within)
+                if !transition::is_value(&name) && (at_end(input) || input.peek(Token![|])) =>
+            {
+                names_so_far(&start, within);
+            }
+            _ => self.declared.push(Rc::new(Field::unread(name, ty))),
         }
         Ok(())
+    }
+}
+
+/// Reads `A | B` up to the first mistake.
+fn names_so_far(input: ParseStream<'_>, names: &mut Vec<Ident>) {
+    while let Ok(name) = input.parse() {
+        names.push(name);
+        if input.parse::<Token![|]>().is_err() {
+            break;
+        }
     }
 }
 
@@ -104,15 +123,23 @@ pub(super) fn give(
     let mut are_whole = true;
     for Fields { declared, within, is_whole } in written {
         are_whole &= is_whole & within.iter().all(|names| are_known(names, states, errors));
-        let is_meant = |state: &State| within.as_ref().is_none_or(|names| state.is_among(names));
-        let members = (0..states.len()).filter(|index| is_meant(&states[*index]));
-        let members: Vec<usize> = members.collect();
+        let meant = within.as_ref().map(|names| meant(names, states));
         for field in declared {
             if all.iter().any(|other| other.field.name == field.name) {
                 errors.on(&field.name, message::shared_twice(&field.name));
-            } else {
-                all.push(Shared { field: Rc::clone(field), states: members.clone() });
+                continue;
             }
+            let transitions = states.iter().flat_map(|state| &state.transitions);
+            let mut items = transitions.flat_map(|transition| &transition.payload);
+            let is_brought = items.any(|item| item.name == field.name);
+            let is_meant = |state: &State| match &meant {
+                None => true,
+                Some(Some(names)) => state.is_among(names),
+                // After a mistake: the field is there from the start, or comes with a transition.
+                Some(None) => !(state.initial && is_brought),
+            };
+            let members = (0..states.len()).filter(|index| is_meant(&states[*index])).collect();
+            all.push(Shared { field: Rc::clone(field), states: members });
         }
     }
     for (index, state) in states.iter_mut().enumerate() {
@@ -120,7 +147,9 @@ pub(super) fn give(
         let mut fields: Vec<_> = shared.map(|shared| Rc::clone(&shared.field)).collect();
         for own in state.fields.drain(..) {
             if fields.iter().any(|shared| shared.name == own.name) {
-                errors.on(&own.name, message::shared_and_own(&own.name, &state.name));
+                if are_whole {
+                    errors.on(&own.name, message::shared_and_own(&own.name, &state.name));
+                }
             } else {
                 fields.push(own);
             }
@@ -130,11 +159,27 @@ pub(super) fn give(
     (all, are_whole)
 }
 
+/// The names of the states and groups.
+fn names_of(states: &[State]) -> Vec<&Ident> {
+    let of_states = states.iter().map(|state| &state.name);
+    of_states.chain(states.iter().flat_map(|state| &state.groups)).collect()
+}
+
+/// The states and groups that are meant, where a wrong name stands for the most similar one; `None`
+/// if there is none.
+fn meant(written: &[Ident], states: &[State]) -> Option<Vec<Ident>> {
+    let known = names_of(states);
+    let meant = written.iter().map(|name| {
+        let own = known.contains(&name).then_some(name);
+        own.or_else(|| message::nearest(name, known.iter().copied())).cloned()
+    });
+    meant.collect::<Option<Vec<_>>>().filter(|meant| !meant.is_empty())
+}
+
 /// Reports the names that are neither a state nor a group, or are given twice.
 pub(crate) fn are_known(names: &[Ident], states: &[State], errors: &mut Errors) -> bool {
     let mut are_known = true;
-    let all = states.iter().map(|state| &state.name);
-    let all: Vec<&Ident> = all.chain(states.iter().flat_map(|state| &state.groups)).collect();
+    let all = names_of(states);
     for (place, name) in names.iter().enumerate() {
         if !all.contains(&name) {
             errors.on(name, message::unknown_states(name, &all));

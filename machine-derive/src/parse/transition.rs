@@ -139,7 +139,7 @@ impl Transition {
 }
 
 /// True for the name of a variable.
-fn is_value(name: &Ident) -> bool {
+pub(super) fn is_value(name: &Ident) -> bool {
     bare(name).starts_with(|first: char| first.is_lowercase())
 }
 

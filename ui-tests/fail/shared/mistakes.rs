@@ -150,6 +150,39 @@ enum TraitIsAState {
     HasGoal,
 }
 
+// M0112: a name in `in` is unknown, and similar to no other.
+#[machine(fields(goal: String, in = Everywhere))]
+enum NamesNothing {
+    #[initial]
+    #[on(end => Done)]
+    Begun,
+
+    #[terminal]
+    Done,
+}
+
+// M0024: a name is missing behind a bar.
+#[machine(fields(goal: String, in = Begun |))]
+enum EndsInABar {
+    #[initial]
+    #[on(end => Done)]
+    Begun,
+
+    #[terminal]
+    Done,
+}
+
+// M0024: a comma is between the names in `in`.
+#[machine(fields(goal: String, in = Begun, Done, epoch: u64))]
+enum WithCommas {
+    #[initial]
+    #[on(end => Done)]
+    Begun,
+
+    #[terminal]
+    Done,
+}
+
 fn read(unknown: &UnknownName<unknown_name::Planning>, twice: &InTwice<in_twice::Done>) -> usize {
     unknown.goal().len() + twice.goal().len()
 }
@@ -171,6 +204,15 @@ fn misspelt_in(any: &AnyMisspeltIn) -> Option<&String> {
 
 fn no_names(any: &AnyNoNames) -> Option<&String> {
     assert_eq!(NoNames::new().end("a shed".to_owned()).goal(), "a shed");
+    any.goal()
+}
+
+fn in_the_initial_state(any: &AnyEndsInABar) -> Option<&String> {
+    let done = NamesNothing::new("a shed".to_owned()).end();
+    assert_eq!(done.goal(), "a shed");
+    let _done = EndsInABar::new("a shed".to_owned()).end();
+    let done = WithCommas::new("a shed".to_owned(), 7).end();
+    assert_eq!((done.goal().as_str(), *done.epoch()), ("a shed", 7));
     any.goal()
 }
 
