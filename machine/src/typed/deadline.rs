@@ -69,12 +69,24 @@ pub fn after(trigger: &'static str, after: impl IntoDeadline) -> Option<Deadline
     after.into_deadline().map(|after| Deadline { trigger, after, at: None })
 }
 
-/// The types that `at = ..` accepts: milliseconds since the Unix epoch, a `SystemTime`, and an
-/// `Option` of either, where `None` means no deadline.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a point in time",
-    label = "`at` takes a `SystemTime`, milliseconds since the Unix epoch as an `i64`, or an `Option` of either",
-    note = "for a time that is counted from entering the state, write `after = ..`"
+/// The types that `at = ..` accepts: milliseconds since the Unix epoch, a `SystemTime` (feature
+/// `durable`), and an `Option` of either, where `None` means no deadline.
+#[cfg_attr(
+    feature = "durable",
+    diagnostic::on_unimplemented(
+        message = "`{Self}` is not a point in time",
+        label = "`at` takes a `SystemTime`, milliseconds since the Unix epoch as an `i64`, or an `Option` of either",
+        note = "for a time that is counted from entering the state, write `after = ..`"
+    )
+)]
+#[cfg_attr(
+    not(feature = "durable"),
+    diagnostic::on_unimplemented(
+        message = "`at` does not take `{Self}`",
+        label = "`at` takes milliseconds since the Unix epoch as an `i64`, or an `Option` of them",
+        note = "with the feature `durable` of `machine`, `at` takes a `SystemTime`, too",
+        note = "for a time that is counted from entering the state, write `after = ..`"
+    )
 )]
 pub trait IntoMoment {
     /// The point in time in milliseconds since the Unix epoch, if any.
