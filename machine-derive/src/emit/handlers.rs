@@ -8,7 +8,7 @@ use crate::model::Graph;
 /// takes. A macro of the library writes them, so that a program without a worker has none.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let are_named = !names.graph.has_the_name_of_a_handler()
-        && !names.graph.states.iter().any(|state| names.is_called_like_the_machine(state));
+        && !names.graph.states.iter().any(|state| names.names_another_item(state));
     if !names.durable || !names.params.is_empty() || !are_named {
         return TokenStream::new();
     }

@@ -6,7 +6,7 @@ use quote::format_ident;
 
 use super::{
     Brought, Graph, State, Trigger, Way,
-    hidden::hides_a_type,
+    hidden::{hides, hides_as_state},
     resolve::{is_name_of_a_handler, is_reserved, is_reserved_state},
 };
 use crate::{
@@ -87,8 +87,11 @@ impl<'a> Guess<'a> {
     fn ways(&self, transition: &Transition) -> Option<Vec<Way>> {
         let declaration = self.graph.declaration;
         let name = format_ident!("After{}", pascal(&transition.trigger));
-        let is_taken = |name| declaration.states.iter().any(|state| state.is_called(name));
-        if matches!(transition.leads, Branch::To(_)) || is_taken(&name) {
+        let is_taken = || {
+            declaration.states.iter().any(|state| state.is_called(&name))
+                || hides(declaration, &bare(&name))
+        };
+        if matches!(transition.leads, Branch::To(_)) || is_taken() {
             return None;
         }
         let leaves = |other: &Transition| other.trigger == transition.trigger;
@@ -120,6 +123,6 @@ impl Graph<'_> {
     pub(crate) fn is_taken(&self, state: &State<'_>) -> bool {
         // After this mistake there are no handlers.
         is_reserved_state(self.declaration, state.name()) && !is_name_of_a_handler(state.name())
-            || hides_a_type(self.declaration, state.written)
+            || hides_as_state(self.declaration, &bare(state.name()))
     }
 }

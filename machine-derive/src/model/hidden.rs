@@ -1,35 +1,137 @@
-//! States that hide a type of the same name: the machine's module has both.
+//! Items of the machine's module that shadow types and traits of the same name: its states, its
+//! groups, and what else is generated.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::Type;
 
-use super::Graph;
+use super::{Graph, scope};
 use crate::{
     errors::Errors,
     message,
-    parse::{Declaration, ItemKind, State},
-    text::bare,
+    parse::{Declaration, ItemKind, Shared, Transition},
+    text::{bare, pascal},
     tokens::walk,
 };
 
-/// Reports each state that has the name of a type in the declaration, at the type.
+/// The items in every machine's module, besides those of its states.
+pub(super) const ITEMS: [&str; 3] = ["Event", "Status", "AnyState"];
+
+/// Further ones of a durable machine.
+pub(super) const ITEMS_OF_DURABLE: [&str; 2] = ["Handle", "Driver"];
+
+/// Reports each name in the declaration that means another item in the module, where it is first
+/// mentioned.
 pub(super) fn check(graph: &Graph<'_>, errors: &mut Errors) {
-    for state in &graph.declaration.states {
-        if let Some(ty) = find_hidden(graph.declaration, state) {
-            errors.on(ty, message::state_hides_a_type(&state.name, &graph.stored()));
+    let (declaration, module) = (graph.declaration, graph.stored());
+    let mentions = Mentions::of(declaration);
+    for state in &declaration.states {
+        if let Some((what, name)) = mentions.of_state(&bare(&state.name)) {
+            errors.on(name, message::state_hides(what, &state.name, &module));
+        }
+    }
+    for (group, _) in graph.groups() {
+        if let Some((what, name)) = mentions.of_item(&bare(group)) {
+            errors.on(name, message::group_hides(what, group));
+        }
+    }
+    for item in generated(graph) {
+        if let Some((what, name)) = mentions.of_item(&item) {
+            errors.on(name, message::item_hides(what, &item, &module));
         }
     }
 }
 
-/// True if this state shadows a type in the declaration.
-pub(crate) fn hides_a_type(declaration: &Declaration, state: &State) -> bool {
-    find_hidden(declaration, state).is_some()
+/// True if a state of this name shadows something.
+pub(super) fn hides_as_state(declaration: &Declaration, name: &str) -> bool {
+    Mentions::of(declaration).of_state(name).is_some()
 }
 
-fn find_hidden(declaration: &Declaration, state: &State) -> Option<Ident> {
-    let name = bare(&state.name);
-    types(declaration).into_iter().find_map(|ty| find_bare(ty.to_token_stream(), &name))
+/// True if a state of this name shadows a trait.
+pub(crate) fn hides_a_trait(declaration: &Declaration, name: &str) -> bool {
+    bounds(declaration).contains_key(name)
+}
+
+/// True if an item of this name that is not a state shadows something.
+pub(crate) fn hides(declaration: &Declaration, name: &str) -> bool {
+    Mentions::of(declaration).of_item(name).is_some()
+}
+
+/// The names of the generated items, except those of states and groups.
+fn generated(graph: &Graph<'_>) -> BTreeSet<String> {
+    let declaration = graph.declaration;
+    let mut names = BTreeSet::from(ITEMS.map(str::to_owned));
+    if declaration.options.durable.is_some() {
+        names.extend(ITEMS_OF_DURABLE.map(str::to_owned));
+    }
+    names.extend(declaration.shared.iter().map(Shared::trait_name));
+    for Transition { trigger, by, leads, .. } in declaration.transitions() {
+        if !by.is_empty() || graph.takes_an_outcome(trigger) {
+            names.insert(format!("May{}", pascal(trigger)));
+        }
+        if leads.is_choice() {
+            names.insert(format!("After{}", pascal(trigger)));
+        }
+    }
+    names
+}
+
+/// The names in a declaration without a path before them, each with its first mention.
+#[derive(Default)]
+struct Mentions {
+    /// Of types, among them those of actors.
+    types: BTreeMap<String, Ident>,
+    /// Of traits, in the bounds of parameters.
+    bounds: BTreeMap<String, Ident>,
+    /// Of types that have a guard. A state may be meant.
+    guards: BTreeMap<String, Ident>,
+}
+
+impl Mentions {
+    fn of(declaration: &Declaration) -> Self {
+        let mut found = Self { bounds: bounds(declaration), ..Self::default() };
+        for ty in types(declaration) {
+            collect(ty.to_token_stream(), &mut found.types);
+        }
+        for transition in declaration.transitions() {
+            for actor in transition.actors() {
+                collect(actor.to_token_stream(), &mut found.types);
+            }
+            let guard = transition.guard.as_ref().map(|guard| &guard.path);
+            if let Some(path) = guard.filter(|path| path.segments.len() > 1) {
+                collect(path.to_token_stream(), &mut found.guards);
+            }
+        }
+        // Where expressions use the status of the machine, a field can keep it.
+        let expressions = declaration.transitions().flat_map(Transition::expressions);
+        let mut names = expressions.flat_map(|it| scope::names(it.to_token_stream()));
+        if found.types.contains_key("Status") && names.any(|name| name == "status") {
+            found.types.remove("Status");
+        }
+        found
+    }
+
+    fn of_state(&self, name: &str) -> Option<(&'static str, &Ident)> {
+        let of_types = self.types.get(name).map(|mention| ("type", mention));
+        of_types.or_else(|| self.bounds.get(name).map(|mention| ("trait", mention)))
+    }
+
+    fn of_item(&self, name: &str) -> Option<(&'static str, &Ident)> {
+        let of_guards = || self.guards.get(name).map(|mention| ("type", mention));
+        self.of_state(name).or_else(of_guards)
+    }
+}
+
+/// The names in the bounds of parameters.
+fn bounds(declaration: &Declaration) -> BTreeMap<String, Ident> {
+    let (generics, mut found) = (&declaration.generics, BTreeMap::new());
+    for param in generics.type_params() {
+        collect(param.bounds.to_token_stream(), &mut found);
+    }
+    collect(generics.where_clause.to_token_stream(), &mut found);
+    found
 }
 
 /// The types that are written in the declaration.
@@ -49,14 +151,13 @@ fn types(declaration: &Declaration) -> Vec<&Type> {
     types
 }
 
-/// The first mention of the name without a path before it.
-fn find_bare(tokens: TokenStream, name: &str) -> Option<Ident> {
-    let mut found = None;
+/// Adds the names without a path before them that are new.
+fn collect(tokens: TokenStream, found: &mut BTreeMap<String, Ident>) {
     walk(tokens, &mut |spot| {
+        let in_path = spot.is(-1, ':') && spot.is(-2, ':');
         // `Iterator<Item = u8>` names no type `Item`.
-        let is_type = !spot.is(-1, ':') && !spot.is(1, '=');
-        let mention = spot.ident().filter(|ident| is_type && bare(ident) == name);
-        found = found.take().or_else(|| mention.cloned());
+        if let Some(name) = spot.ident().filter(|_| !in_path && !spot.is(1, '=')) {
+            found.entry(bare(name)).or_insert_with(|| name.clone());
+        }
     });
-    found
 }

@@ -4,7 +4,9 @@ use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
 use super::{
-    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity, graph::deduplicated, hidden,
+    Brought, Graph, Guard, Move, State, Target, Trigger, Way, clarity,
+    graph::deduplicated,
+    hidden::{self, ITEMS, ITEMS_OF_DURABLE},
     payload, same,
 };
 use crate::{
@@ -21,12 +23,6 @@ const RESERVED: [&str; 8] =
 /// Further ones, most of them of the erased machine, where shared fields are methods, too.
 const RESERVED_FIELDS: [&str; 8] =
     ["apply", "apply_mut", "available", "clone", "deadlines", "fire_deadline", "status", "why_not"];
-
-/// The other items in the machine's module.
-const RESERVED_STATES: [&str; 3] = ["Event", "Status", "AnyState"];
-
-/// Further ones of a durable machine.
-const RESERVED_STATES_OF_DURABLE: [&str; 2] = ["Handle", "Driver"];
 
 /// True if the machine has a method of that name.
 pub(crate) fn is_reserved(declaration: &Declaration, trigger: &Ident) -> bool {
@@ -46,14 +42,14 @@ impl Graph<'_> {
 
 /// True for the names of the items for handlers, which only durable machines have.
 pub(super) fn is_name_of_a_handler(name: &Ident) -> bool {
-    RESERVED_STATES_OF_DURABLE.contains(&bare(name).as_str())
+    ITEMS_OF_DURABLE.contains(&bare(name).as_str())
 }
 
 /// True if every machine's module has an item of that name.
 pub(crate) fn is_reserved_state(declaration: &Declaration, state: &Ident) -> bool {
     let name = bare(state);
     let machine = bare(&declaration.name);
-    RESERVED_STATES.contains(&name.as_str())
+    ITEMS.contains(&name.as_str())
         || declaration.options.durable.is_some() && is_name_of_a_handler(state)
         || name == machine
         || name == format!("Any{machine}")
