@@ -1,6 +1,6 @@
 //! Tokens and their neighbours.
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::{Token, parse::ParseStream};
 
 /// True where an item of a list ends.
@@ -47,6 +47,23 @@ pub(crate) fn walk(tokens: TokenStream, visit: &mut dyn FnMut(Spot<'_>)) {
             _ => visit(Spot { tokens: &tokens, place }),
         }
     }
+}
+
+/// The tokens with some of those replaced that are not groups.
+pub(crate) fn replace(
+    tokens: TokenStream,
+    by: &dyn Fn(Spot<'_>) -> Option<TokenTree>,
+) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let replaced = tokens.iter().enumerate().map(|(place, token)| match token {
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), replace(group.stream(), by));
+            inner.set_span(group.span());
+            TokenTree::Group(inner)
+        }
+        token => by(Spot { tokens: &tokens, place }).unwrap_or_else(|| token.clone()),
+    });
+    replaced.collect()
 }
 
 /// True if some token fits.

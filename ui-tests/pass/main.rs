@@ -38,6 +38,7 @@ mod handlers;
 mod invocations;
 mod machine_in_a_function;
 mod names_close_to_generated;
+mod names_from_macro_rules;
 mod names_in_expressions;
 mod nine_legal_moves;
 mod no_warnings;

@@ -15,7 +15,10 @@ pub(super) fn of_state(names: &Names<'_>, state: &State<'_>, used: &[Ident]) -> 
         // A field that cannot be cloned is reported where it is used; `source.field` borrows it.
         let used = used.iter().find(|used| *used == field).unwrap_or(field);
         let value = hygienic_at!(used.span() => ::core::clone::Clone::clone(&state.#used));
-        hygienic!(let #field = #value;)
+        // The field may be from a `macro_rules` macro, and the expression from its caller.
+        let mut bound = field.clone();
+        bound.set_span(field.span().resolved_at(used.span()));
+        hygienic!(let #bound = #value;)
     });
     let source = use_of("source").map(|source| hygienic!(let #source = state;));
     let given = use_of("context").filter(|_| names.has_context());

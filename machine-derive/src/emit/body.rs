@@ -8,7 +8,7 @@ use super::{
     start,
 };
 use crate::{
-    model::{Graph, Move, Same, Source, State, Target, Way, names_in},
+    model::{Graph, Move, Same, Source, State, Target, Way, names_in, resolved_at},
     parse::Branch,
     text::bare,
 };
@@ -80,6 +80,8 @@ pub(super) fn convert(same: &Same<'_>) -> TokenStream {
 struct Scope<'a> {
     step: &'a Move<'a>,
     from: &'a State<'a>,
+    /// The names of the payload.
+    items: Vec<&'a Ident>,
     /// The names that they use.
     used: Vec<Ident>,
     /// The fields that are bound by themselves although `source` is bound, too.
@@ -94,7 +96,16 @@ impl<'a> Scope<'a> {
         let used: Vec<Ident> = tokens.flat_map(names_in).collect();
         let fields = from.written.field_names().into_iter();
         let taken = fields.filter(|field| *field != "source" && used.contains(field)).collect();
-        Self { step, from, used, taken }
+        Self { step, from, items: graph.triggers[step.trigger].items(), used, taken }
+    }
+
+    /// An expression or a pattern, whose names are those that are bound.
+    fn resolved(&self, written: impl ToTokens) -> TokenStream {
+        let [source, status, context] = ["source", "status", "context"].map(|it| self.use_of(it));
+        let fields = self.from.written.field_names();
+        let names = source.into_iter().chain(fields).chain(self.items.iter().copied());
+        let names: Vec<&Ident> = names.chain(status).chain(context).collect();
+        resolved_at(written.into_token_stream(), &names)
     }
 
     fn use_of(&self, name: &str) -> Option<&Ident> {
@@ -123,14 +134,14 @@ impl<'a> Scope<'a> {
                 hygienic!(let #context = &machine.context;)
             }
         });
-        let status = self.use_of("status").filter(|status| !self.is_shadowed(names, status));
+        let status = self.use_of("status").filter(|status| !self.is_shadowed(status));
         let status = status.map(|status| hygienic!(let #status = Status::#name;));
         hygienic!(#context #source #status)
     }
 
     /// True if a field or a payload item has this name; using it is then an error.
-    fn is_shadowed(&self, names: &Names<'_>, name: &Ident) -> bool {
-        self.from.written.field(name).is_some() || names.trigger(self.step).items().contains(&name)
+    fn is_shadowed(&self, name: &Ident) -> bool {
+        self.from.written.field(name).is_some() || self.items.contains(&name)
     }
 
     /// A field of the source that is carried over.
@@ -161,7 +172,7 @@ fn leads(
     match branch {
         Branch::To(_) => targets.map(|to| target(names, scope, to)).next().unwrap_or_default(),
         Branch::If { token, condition, then, otherwise } => {
-            let condition = condition.to_token_stream();
+            let condition = scope.resolved(condition);
             let then = leads(names, scope, then, targets);
             let otherwise = otherwise.as_ref().map(|branch| {
                 let otherwise = leads(names, scope, branch, targets);
@@ -170,11 +181,11 @@ fn leads(
             hygienic!(#token #condition { #then } #otherwise)
         }
         Branch::Match { token, on, arms } => {
-            let on = on.to_token_stream();
+            let on = scope.resolved(on);
             let arms = arms.iter().map(|arm| {
-                let pattern = &arm.pattern;
+                let pattern = scope.resolved(&arm.pattern);
                 let guard = arm.guard.as_ref().map(|guard| {
-                    let guard = guard.to_token_stream();
+                    let guard = scope.resolved(guard);
                     hygienic!(if #guard)
                 });
                 let leads = leads(names, scope, &arm.branch, targets);
@@ -198,7 +209,8 @@ fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStr
     let computed = expressions.filter_map(|value| {
         let is_it = |source: &Source<'_>| matches!(source, Source::Computed(it) if std::ptr::eq(*it, value));
         let (field, _) = target.fields.iter().find(|(_, source)| is_it(source))?;
-        let (fresh, ty) = (computed_name(&field.name), &field.ty);
+        let (fresh, ty, value) =
+            (computed_name(&field.name), &field.ty, scope.resolved(value));
         Some(hygienic!(let #fresh: #ty = #value;))
     });
     let state = next_state(names.graph, scope, target);

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Expr;
 
-use crate::tokens::{any, walk};
+use crate::tokens::{any, replace, walk};
 
 /// The names that an expression uses by themselves: not as a field, a method or part of a path.
 pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
@@ -16,6 +16,26 @@ pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
         _ => {}
     });
     names
+}
+
+/// The tokens, with their names resolved where these names are: a field may be from a `macro_rules`
+/// macro, and the expression from its caller.
+pub(crate) fn resolved_at(tokens: TokenStream, names: &[&Ident]) -> TokenStream {
+    let find = |used: &Ident| names.iter().find(|name| ***name == *used).map(|name| name.span());
+    replace(tokens, &|spot| match spot.at(0)? {
+        TokenTree::Ident(ident) if spot.is_alone() => {
+            let mut ident = ident.clone();
+            ident.set_span(ident.span().resolved_at(find(&ident)?));
+            Some(ident.into())
+        }
+        TokenTree::Literal(literal) => {
+            let (mut captured, mut literal) = (Vec::new(), literal.clone());
+            collect_captured(&literal, &mut captured);
+            literal.set_span(literal.span().resolved_at(captured.iter().find_map(find)?));
+            Some(literal.into())
+        }
+        _ => None,
+    })
 }
 
 /// The names that a format string captures, as in `"{holder} is done"`.
