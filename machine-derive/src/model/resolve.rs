@@ -21,8 +21,18 @@ const RESERVED: [&str; 8] =
     ["new", "state", "state_mut", "context", "id", "journal", "into_parts", "into_state"];
 
 /// Further ones, most of them of the erased machine, where shared fields are methods, too.
-const RESERVED_FIELDS: [&str; 8] =
-    ["apply", "apply_mut", "available", "clone", "deadlines", "fire_deadline", "status", "why_not"];
+const RESERVED_FIELDS: [&str; 10] = [
+    "apply",
+    "apply_mut",
+    "available",
+    "clone",
+    "deadlines",
+    "fire_deadline",
+    "into",
+    "status",
+    "try_into",
+    "why_not",
+];
 
 /// True if the machine has a method of that name.
 pub(crate) fn is_reserved(declaration: &Declaration, trigger: &Ident) -> bool {

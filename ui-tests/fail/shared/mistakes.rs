@@ -183,6 +183,17 @@ enum WithCommas {
     Done,
 }
 
+// M0128: a typed machine is converted into the erased one with a method of this name.
+#[machine(fields(into: String))]
+enum NamedLikeAConversion {
+    #[initial]
+    #[on(end => Done)]
+    Begun,
+
+    #[terminal]
+    Done,
+}
+
 fn read(unknown: &UnknownName<unknown_name::Planning>, twice: &InTwice<in_twice::Done>) -> usize {
     unknown.goal().len() + twice.goal().len()
 }
