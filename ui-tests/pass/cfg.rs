@@ -80,6 +80,27 @@ enum Task {
     Done,
 }
 
+/// Transitions of several states.
+#[machine(
+    on(
+        /// Stops it.
+        #[cfg(all())]
+        stop => Off,
+        from = Lit,
+    ),
+    on(#[cfg(any())] stop(by: NoSuchType) => Off, from = Lit),
+    on(#[cfg(any())] dim => Off, from = NoSuchGroup),
+)]
+#[derive(Debug)]
+enum Lamp {
+    #[initial]
+    #[on(turn_on => On)]
+    Off,
+
+    #[group(Lit)]
+    On,
+}
+
 /// Attributes of other derives are kept.
 #[machine(durable)]
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -150,6 +171,10 @@ fn runs() {
     let fields: Vec<_> =
         task::DEFINITION.states[2].fields.iter().map(|field| &*field.name).collect();
     assert_eq!(fields, ["goal", "attempts", "epoch"]);
+
+    let _off = Lamp::new().turn_on().stop();
+    let edges = lamp::DEFINITION.edges.iter().map(|edge| (&*edge.trigger, &*edge.docs));
+    assert_eq!(edges.collect::<Vec<_>>(), [("turn_on", ""), ("stop", "Stops it.")]);
 
     assert_eq!(Fault::new(7).state().to_string(), "seen at 7");
     let posted = Letter::new().post(1);

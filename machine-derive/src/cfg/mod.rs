@@ -5,7 +5,7 @@
 //! `cfg` is emitted once more as an unused enum, and comes back through the derive macro
 //! [`declaration`] without the disabled items.
 
-mod fields;
+mod options;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -31,8 +31,8 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
     // Mistakes in the options are reported by `declaration`.
     let krate = Options::parse(options.clone(), &mut Errors::default()).krate;
     let krate = krate.map_or_else(|| quote!(::machine), ToTokens::into_token_stream);
-    let (options, shared) = fields::take(options.clone());
-    item.variants.extend(shared);
+    let (options, taken) = options::take(options.clone());
+    item.variants.extend(taken);
     let (vis, name) = (item.vis, item.ident);
     let (inert, active): (Vec<_>, Vec<_>) =
         item.attrs.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
@@ -111,10 +111,10 @@ pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     let attrs = attrs.iter().filter(|attribute| !attribute.path().is_ident("allow"));
     let (generics, predicates) = (&input.generics, &input.generics.where_clause);
     let is_a_state =
-        |variant: &&Variant| variant.ident != "__Parameters" && !fields::is_ours(variant);
+        |variant: &&Variant| variant.ident != "__Parameters" && !options::is_ours(&variant.ident);
     let variants: Punctuated<_, syn::Token![,]> = data.variants.iter().filter(is_a_state).collect();
     pipeline::expand(
-        fields::put_back(options.clone(), &data.variants),
+        options::put_back(options.clone(), &data.variants),
         quote! { #(#attrs)* #active #vis enum #name #generics #predicates { #variants } },
     )
 }

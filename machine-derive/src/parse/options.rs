@@ -169,7 +169,7 @@ impl Options {
 fn documented(input: ParseStream<'_>) -> syn::Result<Transition> {
     let docs = input.call(Attribute::parse_outer)?;
     if let Some(other) = docs.iter().find(|attribute| !attribute.path().is_ident("doc")) {
-        let problem = "only a doc comment may stand in front of a transition";
+        let problem = "only a doc comment and `#[cfg(..)]` may stand in front of a transition";
         return Err(syn::Error::new_spanned(other, problem));
     }
     let mut transition: Transition = input.parse()?;
