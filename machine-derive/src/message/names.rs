@@ -217,6 +217,10 @@ messages! {
     M0129 shared_twice(field: &Ident)
         "`{field}` is shared twice"
         => "declare it once, and name all of its states in `in`; data of another type need another name"
+
+    M0143 undeclared_lifetime(lifetime: &Ident, machine: &Ident)
+        "the machine does not declare `'{lifetime}`"
+        => "write `enum {machine}<'{lifetime}>`, or a type that owns its data"
 }
 
 fn choice(names: &[String]) -> String {

@@ -148,7 +148,8 @@ pub(crate) fn declaration(
             errors,
         ));
     }
-    let (shared, is_whole) = shared::give(&options.fields, &mut states, errors);
+    let machine = (&item.ident, &item.generics);
+    let (shared, is_whole) = shared::give(&options.fields, &mut states, machine, errors);
     Some(Declaration {
         shared,
         is_whole,
