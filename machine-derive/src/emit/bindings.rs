@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 
 use super::names::Names;
-use crate::model::State;
+use crate::model::{State, resolved_at};
 
 /// Binds the names that are used: of `context`, if there is one, and of `state`, both references.
 ///
@@ -15,9 +15,7 @@ pub(super) fn of_state(names: &Names<'_>, state: &State<'_>, used: &[Ident]) -> 
         // A field that cannot be cloned is reported where it is used; `source.field` borrows it.
         let used = used.iter().find(|used| *used == field).unwrap_or(field);
         let value = hygienic_at!(used.span() => ::core::clone::Clone::clone(&state.#used));
-        // The field may be from a `macro_rules` macro, and the expression from its caller.
-        let mut bound = field.clone();
-        bound.set_span(field.span().resolved_at(used.span()));
+        let bound = resolved_at(field, used.span());
         hygienic!(let #bound = #value;)
     });
     let source = use_of("source").map(|source| hygienic!(let #source = state;));

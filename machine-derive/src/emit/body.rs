@@ -8,7 +8,7 @@ use super::{
     start,
 };
 use crate::{
-    model::{Graph, Move, Same, Source, State, Target, Way, names_in, resolved_at},
+    model::{Graph, Move, Same, Source, State, Target, Way, as_bound, names_in, resolved_at},
     parse::Branch,
     text::bare,
 };
@@ -99,13 +99,13 @@ impl<'a> Scope<'a> {
         Self { step, from, items: graph.triggers[step.trigger].items(), used, taken }
     }
 
-    /// An expression or a pattern, whose names are those that are bound.
+    /// An expression, a pattern or a name, in which names mean the variables that are bound.
     fn resolved(&self, written: impl ToTokens) -> TokenStream {
         let [source, status, context] = ["source", "status", "context"].map(|it| self.use_of(it));
         let fields = self.from.written.field_names();
         let names = source.into_iter().chain(fields).chain(self.items.iter().copied());
         let names: Vec<&Ident> = names.chain(status).chain(context).collect();
-        resolved_at(written.into_token_stream(), &names)
+        as_bound(written.into_token_stream(), &names)
     }
 
     fn use_of(&self, name: &str) -> Option<&Ident> {
@@ -148,19 +148,9 @@ impl<'a> Scope<'a> {
     fn carried(&self, field: &Ident) -> TokenStream {
         match self.use_of("source") {
             Some(source) if !self.taken.contains(&field) => hygienic!(#source.#field),
-            _ => {
-                let own = self.from.written.field(field).map_or(field, |own| &own.name);
-                bound(field, own).into_token_stream()
-            }
+            _ => self.resolved(field),
         }
     }
-}
-
-/// The variable of this name, as it was bound: by a macro or by its caller.
-fn bound(name: &Ident, binding: &Ident) -> Ident {
-    let mut name = name.clone();
-    name.set_span(name.span().resolved_at(binding.span()));
-    name
 }
 
 fn leads(
@@ -209,8 +199,8 @@ fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStr
     let computed = expressions.filter_map(|value| {
         let is_it = |source: &Source<'_>| matches!(source, Source::Computed(it) if std::ptr::eq(*it, value));
         let (field, _) = target.fields.iter().find(|(_, source)| is_it(source))?;
-        let (fresh, ty, value) =
-            (computed_name(&field.name), &field.ty, scope.resolved(value));
+        let (fresh, ty) = (computed_name(&field.name), &field.ty);
+        let value = scope.resolved(value);
         Some(hygienic!(let #fresh: #ty = #value;))
     });
     let state = next_state(names.graph, scope, target);
@@ -256,7 +246,8 @@ fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> Toke
             Source::Brought(asked) => {
                 let brought = graph.triggers[scope.step.trigger].brought.iter();
                 let brought = brought.map(|it| it.name).find(|it| *it == name).unwrap_or(name);
-                same(local(scope.from, &bound(name, brought)).to_token_stream(), asked)
+                let name = resolved_at(name, brought.span());
+                same(local(scope.from, &name).to_token_stream(), asked)
             }
             Source::Carried(asked) => same(scope.carried(name), asked),
         };

@@ -21,4 +21,4 @@ pub(crate) use guess::Guess;
 pub(crate) use hidden::{hides, hides_a_trait};
 pub(crate) use invocation::Invocation;
 pub(crate) use resolve::{is_reserved_state, resolve};
-pub(crate) use scope::{names as names_in, resolved_at};
+pub(crate) use scope::{as_bound, names as names_in, resolved_at};

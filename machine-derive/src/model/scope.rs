@@ -1,7 +1,7 @@
 //! The names that an expression uses. Rust resolves them; this only reports names with two
 //! meanings, and avoids unused bindings.
 
-use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Expr;
 
@@ -18,16 +18,19 @@ pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// The tokens, with their names resolved where these names are: a field may be from a `macro_rules`
-/// macro, and the expression from its caller.
-pub(crate) fn resolved_at(tokens: TokenStream, names: &[&Ident]) -> TokenStream {
+/// A name that means the variable which is bound there: a `macro_rules` macro may have written one
+/// of them, and its caller the other.
+pub(crate) fn resolved_at(name: &Ident, binding: Span) -> Ident {
+    let mut name = name.clone();
+    name.set_span(name.span().resolved_at(binding));
+    name
+}
+
+/// The tokens, in which these names mean the variables that are bound.
+pub(crate) fn as_bound(tokens: TokenStream, names: &[&Ident]) -> TokenStream {
     let find = |used: &Ident| names.iter().find(|name| ***name == *used).map(|name| name.span());
     replace(tokens, &|spot| match spot.at(0)? {
-        TokenTree::Ident(ident) if spot.is_alone() => {
-            let mut ident = ident.clone();
-            ident.set_span(ident.span().resolved_at(find(&ident)?));
-            Some(ident.into())
-        }
+        TokenTree::Ident(used) if spot.is_alone() => Some(resolved_at(used, find(used)?).into()),
         TokenTree::Literal(literal) => {
             let (mut captured, mut literal) = (Vec::new(), literal.clone());
             collect_captured(&literal, &mut captured);

@@ -173,8 +173,8 @@ pub(super) fn give(
     (all, are_whole)
 }
 
-/// The first lifetime in a type that neither the machine declares nor a `for<..>` in it. Rustc would
-/// report it for each generated item.
+/// The first lifetime in a type that neither the machine declares nor a `for<..>` in it. Rustc
+/// would report it for each generated item.
 fn undeclared_lifetime(ty: &Type, generics: &Generics) -> Option<Ident> {
     let declared = generics.lifetimes().map(|param| param.lifetime.ident.to_string());
     let mut known: Vec<String> = declared.chain(["_".to_owned(), "static".to_owned()]).collect();
