@@ -177,12 +177,10 @@ an upgrade from the version of the data
 /upgrades = [1, 2]
 /states/1/upgrades = [1]
 
-upgrades from a later version only
+an upgrade from a later version: the state did not change before it
 /version = 3
 /upgrades = [2]
 /states/1/upgrades = [2]
-> contexts of version 1 are read as those of version 2: their form may differ: write `upgrade(1 => function)` on the machine, too
-> data of state `open` of version 1 are read as those of version 2: their form may differ: write `#[upgrade(1 => function)]` on the state, too
 "#;
 
 fn strands(what: &str, comparison: &Comparison, expected: &[&str]) {

@@ -152,16 +152,6 @@ impl Changes {
         }
     }
 
-    /// Adds that data of version `from` go into the function for those of version `step`, if that
-    /// is a later one: only the user knows whether both have the same form.
-    fn gap(&mut self, data: &str, (from, step): (u32, Option<u32>), attribute: &str) {
-        if let Some(step) = step.filter(|step| *step > from) {
-            let text = format!("{data} of version {from} are read as those of version {step}");
-            let strands = format!("their form may differ: write {attribute}, too");
-            self.strand(text, Some(strands));
-        }
-    }
-
     fn refuse(&mut self, state: Option<&Text>, text: String) {
         self.0.push(Change { compatible: false, strands: None, state: state.cloned(), text });
     }
@@ -172,20 +162,20 @@ impl Changes {
         if from < to {
             self.allow(format!("version {from} became version {to}"));
         }
-        let step = first_step(&newer.upgrades, from, to);
-        let attribute = format!("`upgrade({from} => function)` on the machine");
-        self.gap("contexts", (from, step), &attribute);
         if older.context != newer.context {
             let text = format!("the context changed from {} to {}", name(older), name(newer));
-            if let Some(step) = step {
-                self.allow(format!("{text}; it is upgraded from version {step}"));
+            if newer.upgrades.iter().any(|step| (from..to).contains(step)) {
+                self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
                 let version = if to > from {
                     String::from("write")
                 } else {
                     format!("set `version = {}` and", from.saturating_add(1))
                 };
-                self.refuse(None, format!("{text}: {version} {attribute}"));
+                self.refuse(
+                    None,
+                    format!("{text}: {version} `upgrade({from} => function)` on the machine"),
+                );
             }
         }
         let initial = |definition: &Definition| definition.states[definition.initial].name.clone();
@@ -296,13 +286,11 @@ impl Changes {
             self.allow(format!("in state `{}`, {text}", new.name));
         }
         let from = older.version;
-        let step = first_step(&new.upgrades, from, newer.version);
-        let attribute = format!("`#[upgrade({from} => function)]` on the state");
-        self.gap(&format!("data of state `{}`", new.name), (from, step), &attribute);
+        let upgraded = new.upgrades.iter().any(|step| (from..newer.version).contains(step));
         for (text, was) in incompatible {
             let text = format!("in state `{}`, {text}", new.name);
-            if let Some(step) = step {
-                self.allow(format!("{text}; it is upgraded from version {step}"));
+            if upgraded {
+                self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
                 let renamed = was.map(|(was, is)| {
                     format!(
@@ -315,8 +303,13 @@ impl Changes {
                 } else {
                     format!("set `version = {}` on the machine and ", from.saturating_add(1))
                 };
-                let text = format!("{text}: {renamed}{version}write {attribute}");
-                self.refuse(Some(&old.name), text);
+                self.refuse(
+                    Some(&old.name),
+                    format!(
+                        "{text}: {renamed}{version}write `#[upgrade({from} => function)]` on the \
+                         state"
+                    ),
+                );
             }
         }
     }
@@ -326,12 +319,6 @@ impl Changes {
 pub(crate) fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field> {
     let named = fields.iter().find(|other| other.name == field.name);
     named.or_else(|| fields.iter().find(|other| field.was.contains(&other.name)))
-}
-
-/// The version from which the first upgrade leads, of those that data go through between two
-/// versions.
-fn first_step(upgrades: &[u32], from: u32, to: u32) -> Option<u32> {
-    upgrades.iter().copied().filter(|step| (from..to).contains(step)).min()
 }
 
 /// The context, for people.
