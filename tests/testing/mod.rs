@@ -17,7 +17,7 @@ use machine::{
 };
 use machine_tests::actors::graph_runner;
 use proptest::{strategy::ValueTree, test_runner::TestRunner};
-use shop::{AnySale, Charge, Sale, Shop, sale};
+use shop::{AnyJob, AnySale, Charge, Job, Sale, Shop, sale};
 
 fn ann() -> Human {
     Human::new("ann").unwrap()
@@ -254,7 +254,8 @@ async fn a_machine_that_waits_for_something_else_fails_the_test() {
 #[test]
 fn walks_reach_every_transition() {
     let definition = machine::contract::execution::DEFINITION;
-    let (events, mut runner) = (walks::<AnyExecution>(payload_of), TestRunner::deterministic());
+    let (events, mut runner) =
+        (walks::<AnyExecution>(0..8, payload_of), TestRunner::deterministic());
     let mut reached = BTreeSet::new();
     for _ in 0..300 {
         let events =
@@ -271,10 +272,32 @@ fn walks_reach_every_transition() {
     assert_eq!(reached.len(), definition.edges.len());
 }
 
+/// Also one that a choice takes only after ten others, and what is behind it.
+#[test]
+fn walks_reach_what_is_counted() {
+    let (events, mut runner) = (walks::<AnyJob>(0..32, payload_of), TestRunner::deterministic());
+    let mut coverage = Coverage::of::<AnyJob>();
+    for _ in 0..300 {
+        let mut job = AnyJob::from(Job::new(0));
+        let events =
+            proptest::strategy::Strategy::new_tree(&events, &mut runner).unwrap().current();
+        for event in events {
+            let applied = job.apply(event.of::<AnyJob>(), graph_runner());
+            job = applied.unwrap_or_else(|refused| {
+                coverage.refused(&refused.reason);
+                refused.machine
+            });
+        }
+        coverage.machine(&job);
+    }
+    assert!(coverage.is_complete(), "{coverage}");
+    assert!(coverage.to_string().contains("  refused: retry in STOPPED\n"), "{coverage}");
+}
+
 #[test]
 #[should_panic(expected = "make the payload of this transition in the function given to `walks`")]
 fn a_payload_of_an_unknown_type_says_what_to_do() {
     let (events, mut runner) =
-        (walks::<shop::AnyReturned>(payload_of), TestRunner::deterministic());
+        (walks::<shop::AnyReturned>(0..8, payload_of), TestRunner::deterministic());
     let _ = proptest::strategy::Strategy::new_tree(&events, &mut runner);
 }

@@ -44,6 +44,20 @@ pub(super) enum Returned {
     Refunded { charge: Charge },
 }
 
+/// A job that counts its failures.
+#[machine(durable)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Job {
+    #[initial]
+    #[on(retry => if failures < 10 { Self(failures = failures + 1) } else { Stopped },
+        by = GraphRunner)]
+    Trying { failures: u32 },
+    #[on(close => Closed, by = GraphRunner)]
+    Stopped,
+    #[terminal]
+    Closed,
+}
+
 /// Takes money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
 #[tool(bank.charge, irreversible)]

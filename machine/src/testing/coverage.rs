@@ -2,8 +2,8 @@ use std::{collections::BTreeSet, fmt};
 
 use crate::{
     definition::Definition,
-    journal::Fact,
-    stored::{History, Restore},
+    journal::{Entry, Fact},
+    stored::{Durable, History, Restore},
     typed::Illegal,
 };
 
@@ -31,13 +31,22 @@ impl Coverage {
     }
 
     /// The name of the machine in stored data.
-    pub(super) fn machine(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.definition.name
     }
 
     /// Adds what one machine has reached. Entries of another version of the machine are skipped.
     pub fn history(&mut self, history: &History) {
-        for entry in &history.entries {
+        self.entries(&history.entries);
+    }
+
+    /// Adds what a machine in memory, typed or erased, has reached since it was last stored.
+    pub fn machine(&mut self, machine: &dyn Durable) {
+        self.entries(machine.journal().uncommitted());
+    }
+
+    fn entries(&mut self, entries: &[Entry]) {
+        for entry in entries {
             match &entry.fact {
                 Fact::Created { machine, state, .. } if *machine == self.definition.name => {
                     self.states.extend(self.definition.state(state));

@@ -239,7 +239,7 @@ impl TestEnvironment {
     ///
     /// If one of them cannot be read.
     pub async fn cover(&self, coverage: &mut Coverage) {
-        let mut query = Query::new().machine(coverage.machine());
+        let mut query = Query::new().machine(coverage.name());
         loop {
             let page = self.store.list(&query).await.unwrap_or_else(|error| panic!("{error}"));
             for line in page.items {
@@ -253,7 +253,7 @@ impl TestEnvironment {
         }
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         for (machine, state, trigger) in &*refused {
-            if machine == coverage.machine() {
+            if machine == coverage.name() {
                 coverage.add_refused(state, trigger);
             }
         }

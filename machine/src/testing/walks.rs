@@ -1,7 +1,8 @@
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, iter, sync::Arc};
 
 use proptest::{
-    collection::vec,
+    collection::{SizeRange, vec},
+    option,
     prelude::{BoxedStrategy, Just, Strategy, any},
     sample::Index,
 };
@@ -41,13 +42,14 @@ impl TestEvent {
     }
 }
 
-/// The longest random part of a sequence.
-const LONGEST: usize = 8;
-
 /// Sequences of events that reach every transition of a machine: each leads to one transition,
-/// chosen evenly, on a shortest path from the initial state, and goes on at random. Some events in
-/// it are illegal in the state in which they come, because guards and choices depend on data: apply
-/// each one, and let the machine refuse.
+/// chosen evenly, on a shortest path from the initial state, and goes on at random for `length`
+/// events, such as `0..20`. Some events in it are illegal in the state in which they come, because
+/// guards and choices depend on data: apply each one, and let the machine refuse.
+///
+/// In half of the sequences, each choice on the path comes again, up to `length` times: a retry
+/// that is counted to 10 needs a `length` of at least 10 to go on. A sequence ends early only where
+/// the machine has certainly ended: no guard and no choice was on the way.
 ///
 /// `payload` makes the payload of a transition as a JSON object; [`payload_of`] does it for simple
 /// types.
@@ -60,7 +62,7 @@ const LONGEST: usize = 8;
 ///
 /// let mut reached = std::collections::BTreeSet::new();
 /// let mut runner = TestRunner::deterministic();
-/// let events = walks::<AnyExecution>(payload_of);
+/// let events = walks::<AnyExecution>(0..8, payload_of);
 /// for _ in 0..200 {
 ///     let events = events.new_tree(&mut runner).unwrap().current();
 ///     reached.extend(events.into_iter().map(|event| event.trigger));
@@ -73,31 +75,54 @@ const LONGEST: usize = 8;
 ///
 /// If the machine has no transitions.
 pub fn walks<M: Restore>(
+    length: impl Into<SizeRange>,
     payload: impl Fn(&Edge) -> BoxedStrategy<Map<String, Value>> + 'static,
 ) -> impl Strategy<Value = Vec<TestEvent>> {
     let definition = M::DEFINITION;
     assert!(!definition.edges.is_empty(), "`{}` has no transitions", definition.name);
     let payload = Arc::new(payload);
-    (0..definition.edges.len(), vec(any::<Index>(), 0..LONGEST)).prop_flat_map(
-        move |(goal, choices)| {
-            let mut edges = path(definition, definition.edges[goal].from).unwrap_or_default();
-            edges.push(goal);
-            let mut state = definition.edges[goal].to;
-            for choice in choices {
-                let leaving: Vec<_> = (0..definition.edges.len())
-                    .filter(|&it| definition.edges[it].from == state)
-                    .collect();
-                if leaving.is_empty() {
-                    break;
-                }
-                let edge = *choice.get(&leaving);
-                edges.push(edge);
-                state = definition.edges[edge].to;
-            }
+    let choices = vec(any::<Index>(), length);
+    (0..definition.edges.len(), choices, option::of(any::<Index>())).prop_flat_map(
+        move |(goal, choices, again)| {
+            let edges = walk(definition, goal, &choices, again);
             let events = edges.into_iter().map(|edge| event(&definition.edges[edge], &*payload));
             events.collect::<Vec<_>>()
         },
     )
+}
+
+/// The edges of a sequence, as indices.
+fn walk(
+    definition: &Definition,
+    goal: usize,
+    choices: &[Index],
+    again: Option<Index>,
+) -> Vec<usize> {
+    let edges = &definition.edges;
+    let again = again.map_or(0, |again| again.index(choices.len() + 1));
+    let mut walk = path(definition, edges[goal].from).unwrap_or_default();
+    walk.push(goal);
+    let times = |edge: usize| if edges[edge].when.is_some() { 1 + again } else { 1 };
+    let mut walk: Vec<_> =
+        walk.into_iter().flat_map(|edge| iter::repeat_n(edge, times(edge))).collect();
+    let is_sure = |edge: &Edge| edge.guard.is_none() && edge.when.is_none();
+    let leaving = |state: usize| -> Vec<usize> {
+        (0..edges.len()).filter(|&it| edges[it].from == state).collect()
+    };
+    let mut last = goal;
+    for choice in choices {
+        let mut next = leaving(edges[last].to);
+        if next.is_empty() {
+            if walk.iter().all(|&edge| is_sure(&edges[edge])) {
+                break;
+            }
+            // The machine may still be in the state before.
+            next = leaving(edges[last].from);
+        }
+        last = *choice.get(&next);
+        walk.push(last);
+    }
+    walk
 }
 
 fn event(
