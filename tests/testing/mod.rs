@@ -1,6 +1,7 @@
 //! The testing kit: virtual time, tools that answer as the test says, coverage, generated events.
 
 mod bugs;
+mod play;
 mod shop;
 mod upgrades;
 

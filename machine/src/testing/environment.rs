@@ -99,9 +99,14 @@ impl TestEnvironment {
     pub async fn send<A: Actor>(&self, to: Id, event: &impl Serialize, by: &A) {
         let message = Message::new(event, by);
         let message = message.unwrap_or_else(|error| panic!("no message: {error}"));
-        let sent = self.store.send(to, &message).await;
+        self.deliver(to, &message, self.worker()).await;
+    }
+
+    /// Sends a message, and runs this worker until nothing is ready.
+    pub(super) async fn deliver(&self, to: Id, message: &Message, worker: Worker) {
+        let sent = self.store.send(to, message).await;
         sent.unwrap_or_else(|error| panic!("the message to {to} is refused: {error}"));
-        self.run_until_idle().await;
+        run(worker).await;
         self.note_refused(to, Some(message.correlation())).await;
     }
 
@@ -129,9 +134,7 @@ impl TestEnvironment {
     /// If the worker does not start, or is not idle after a day of virtual time. A handler that
     /// makes calls without end while no time passes is not noticed: the test does not end.
     pub async fn run_until_idle(&self) -> Vec<Id> {
-        let run = tokio::time::timeout(NEVER_IDLE, self.worker().run_until_idle()).await;
-        let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));
-        run.unwrap_or_else(|error| panic!("the worker does not run: {error}"));
+        run(self.worker()).await;
         let stuck = self.store.stuck(Duration::ZERO, usize::MAX).await;
         let stuck = stuck.unwrap_or_else(|error| panic!("{error}"));
         stuck.into_iter().map(|(id, _)| id).collect()
@@ -143,14 +146,14 @@ impl TestEnvironment {
     ///
     /// If the worker does not start, or the store cannot be read.
     pub async fn step(&self) -> bool {
+        self.step_of(self.worker()).await
+    }
+
+    pub(super) async fn step_of(&self, worker: Worker) -> bool {
         let position =
             async || self.store.position().await.unwrap_or_else(|error| panic!("{error}"));
         let before = position().await;
-        let worker = self.worker().single_step();
-        worker
-            .run_until_idle()
-            .await
-            .unwrap_or_else(|error| panic!("the worker does not run: {error}"));
+        run(worker.single_step()).await;
         position().await != before
     }
 
@@ -232,8 +235,8 @@ impl TestEnvironment {
     }
 
     /// Adds what the machines in the store have reached so far, and the events that they have
-    /// refused: those that [`send`](Self::send) has sent, and those that wait now for a state that
-    /// takes them.
+    /// refused: those that [`send`](Self::send) and [`play`](Self::play) have sent, and those that
+    /// wait now for a state that takes them.
     ///
     /// # Panics
     ///
@@ -275,19 +278,23 @@ impl TestEnvironment {
                 _ => false,
             };
             if is_refused {
-                let Snapshot { machine, label, .. } = &detail.machine;
-                let refused = (machine.clone(), label.clone(), trigger.clone());
-                self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(refused);
+                self.note_refusal(&detail.machine, trigger);
             }
         }
     }
 
-    async fn detail(&self, id: Id) -> View<Detail<Internal>> {
+    pub(super) fn note_refusal(&self, machine: &Snapshot<Internal>, trigger: &str) {
+        let Snapshot { machine, label, .. } = machine;
+        let refused = (machine.clone(), label.clone(), trigger.to_owned());
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(refused);
+    }
+
+    pub(super) async fn detail(&self, id: Id) -> View<Detail<Internal>> {
         let detail = self.observer().detail::<Internal>(id).await;
         detail.unwrap_or_else(|error| panic!("{id} has no view: {error}"))
     }
 
-    fn worker(&self) -> Worker {
+    pub(super) fn worker(&self) -> Worker {
         let actors = Actors::issue("test").unwrap_or_else(|error| panic!("{error}"));
         let failures = Arc::clone(&self.failures);
         let worker = Worker::new(&self.store, actors).on_error(move |failed| {
@@ -296,6 +303,13 @@ impl TestEnvironment {
         });
         (self.configure)(worker)
     }
+}
+
+/// Runs a worker until nothing is ready.
+pub(super) async fn run(worker: Worker) {
+    let run = tokio::time::timeout(NEVER_IDLE, worker.run_until_idle()).await;
+    let run = run.unwrap_or_else(|_| panic!("not idle after {NEVER_IDLE:?} of virtual time"));
+    run.unwrap_or_else(|error| panic!("the worker does not run: {error}"));
 }
 
 /// Turns of the runtime after time has passed: enough for every task that woke up.

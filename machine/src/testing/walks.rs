@@ -7,10 +7,10 @@ use proptest::{
     sample::Index,
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    definition::{Definition, Edge, Field},
+    definition::{Definition, Edge, Field, Text},
     stored::Restore,
     typed::Erased,
 };
@@ -25,6 +25,41 @@ pub struct TestEvent {
     pub actors: Vec<String>,
     /// The event as JSON, with its trigger and its payload.
     pub json: Value,
+    pub(super) source: Source,
+}
+
+/// What causes an event.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Source {
+    Actor,
+    Deadline,
+    /// The calls of this tool, if it is known at compile time. Each outcome is a `Result` as JSON,
+    /// for the call at its position.
+    Call {
+        tool: Option<String>,
+        outcomes: Vec<Value>,
+    },
+}
+
+impl Source {
+    fn of(definition: &Definition, edge: &Edge, payload: &Map<String, Value>) -> Self {
+        if edge.deadline.is_some() {
+            return Self::Deadline;
+        }
+        let Some(invocation) = &definition.states[edge.from].invocation else {
+            return Self::Actor;
+        };
+        let is = |trigger: Option<&Text>| trigger == Some(&edge.trigger);
+        let item = edge.payload.first().and_then(|item| payload.get(&*item.name));
+        let outcomes = match item.cloned().unwrap_or_default() {
+            error if is(invocation.failed.as_ref()) => vec![json!({ "Err": error })],
+            outcome if is(invocation.each.as_ref()) => vec![outcome],
+            Value::Array(all) if invocation.set && is(invocation.done.as_ref()) => all,
+            receipt if is(invocation.done.as_ref()) => vec![json!({ "Ok": receipt })],
+            _ => return Self::Actor,
+        };
+        Self::Call { tool: invocation.tool_name(), outcomes }
+    }
 }
 
 impl TestEvent {
@@ -85,7 +120,7 @@ pub fn walks<M: Restore>(
     (0..definition.edges.len(), choices, option::of(any::<Index>())).prop_flat_map(
         move |(goal, choices, again)| {
             let edges = walk(definition, goal, &choices, again);
-            let events = edges.into_iter().map(|edge| event(&definition.edges[edge], &*payload));
+            let events = edges.into_iter().map(|edge| event(definition, edge, &*payload));
             events.collect::<Vec<_>>()
         },
     )
@@ -126,14 +161,17 @@ fn walk(
 }
 
 fn event(
-    edge: &Edge,
+    definition: &'static Definition,
+    edge: usize,
     payload: &dyn Fn(&Edge) -> BoxedStrategy<Map<String, Value>>,
 ) -> BoxedStrategy<TestEvent> {
-    let trigger = edge.trigger.to_string();
-    let actors: Vec<_> = edge.actors.iter().map(ToString::to_string).collect();
+    let edge = &definition.edges[edge];
     let made = payload(edge).prop_map(move |mut json| {
+        let source = Source::of(definition, edge, &json);
+        let trigger = edge.trigger.to_string();
         json.insert("trigger".to_owned(), trigger.clone().into());
-        TestEvent { trigger: trigger.clone(), actors: actors.clone(), json: json.into() }
+        let actors = edge.actors.iter().map(ToString::to_string).collect();
+        TestEvent { trigger, actors, json: json.into(), source }
     });
     made.boxed()
 }
@@ -165,7 +203,8 @@ fn path(definition: &Definition, to: usize) -> Option<Vec<usize>> {
 }
 
 /// The payload of a transition whose items have simple types: `String`, `Value`, `bool`, integers,
-/// `f64`, and options and vectors of those.
+/// `f64`, and options, vectors and [`CallError`](crate::contract::CallError)s of those: a refusal,
+/// or that the call was in doubt and did not take effect.
 ///
 /// # Panics
 ///
@@ -197,7 +236,18 @@ fn value_of(ty: &str) -> Option<BoxedStrategy<Value>> {
         let item = value_of(inside)?;
         return Some(vec(item, 0..4).prop_map(Value::from).boxed());
     }
+    if let Some(refusal) = inside("CallError<") {
+        let made = (any::<bool>(), value_of(refusal)?).prop_map(|(is_certain, refusal)| {
+            if is_certain {
+                json!({ "refused": refusal })
+            } else {
+                json!({ "not_applied": { "service": refusal } })
+            }
+        });
+        return Some(made.boxed());
+    }
     Some(match ty {
+        "CallError" => return value_of("CallError<String>"),
         "String" | "Value" => any::<String>().prop_map(Value::from).boxed(),
         "bool" => any::<bool>().prop_map(Value::from).boxed(),
         "u8" => any::<u8>().prop_map(Value::from).boxed(),

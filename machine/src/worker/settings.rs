@@ -143,6 +143,14 @@ impl Worker {
         self.settings.single_step = true;
         self
     }
+
+    /// Calls only these tools. `None` stands for those that are known at run time only.
+    #[cfg(feature = "testing")]
+    pub(crate) fn only_tools(mut self, is_called: impl Fn(Option<&str>) -> bool) -> Self {
+        self.executions.tools.retain(|name, _| is_called(Some(name.as_str())));
+        self.executions.others.take_if(|_| !is_called(None));
+        self
+    }
 }
 
 pub(super) fn millis(time: Duration) -> u64 {

@@ -100,7 +100,7 @@ pub struct Worker {
     pub(super) settings: Settings,
     senders: Senders,
     kinds: BTreeMap<&'static str, Arc<dyn AnyHandler>>,
-    executions: Executions,
+    pub(super) executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
     on_error: Option<OnError>,
     on_stop: Option<OnStop>,
