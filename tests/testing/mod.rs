@@ -14,11 +14,11 @@ use machine::{
     observe::{ConcernReason, WaitingFor},
     store::{Message, Query},
     testing::{Coverage, Reply, TestEnvironment, TestTool, payload_of, walks},
-    view::Label,
+    view::{Internal, Label},
 };
 use machine_tests::actors::graph_runner;
 use proptest::{strategy::ValueTree, test_runner::TestRunner};
-use shop::{AnyJob, AnySale, Charge, Job, Sale, Shop, sale};
+use shop::{AnyJob, AnySale, AnyVisa, Charge, Job, Sale, Shop, Visa, sale};
 
 fn ann() -> Human {
     Human::new("ann").unwrap()
@@ -125,6 +125,27 @@ async fn a_deadline_of_a_week_fires_when_the_test_says() {
         shop.advance(passed).await;
         shop.run_until_idle().await;
         assert_eq!(status(&shop, id).await, expected);
+    }
+}
+
+/// It would fire without an end, and fill the file.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_that_is_due_again_waits() {
+    let office = TestEnvironment::new(|worker| worker.machine::<AnyVisa>());
+    let visa = office.create(Visa::new(0, 0)).await;
+    for expected in 1..=3 {
+        office.run_until_idle().await;
+        let AnyVisa::Valid(valid) = office.load(visa).await else { panic!("it is valid") };
+        assert_eq!(valid.state().reminders, expected, "{}", office.story(visa).await);
+        let failures = office.failures();
+        assert_eq!(failures.len(), usize::try_from(expected).unwrap(), "{failures:?}");
+        assert!(
+            failures[0].contains("due already when it entered its state again"),
+            "{failures:?}"
+        );
+        let attention = office.observer().attention::<Internal>(&Query::new()).await.unwrap();
+        assert!(attention.concerns.iter().any(|it| it.id == Some(visa)), "{attention:?}");
+        office.advance(Duration::from_secs(1)).await;
     }
 }
 

@@ -58,6 +58,20 @@ pub(super) enum Job {
     Closed,
 }
 
+/// A visa, whose reminders begin in 1970.
+#[machine(durable)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Visa {
+    #[initial]
+    #[stable]
+    #[on(remind(until = until + 1, reminders = reminders + 1) => Valid, by = GraphRunner,
+        at = until)]
+    #[on(leave => Left, by = GraphRunner)]
+    Valid { until: i64, reminders: u32 },
+    #[terminal]
+    Left,
+}
+
 /// Takes money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]
 #[tool(bank.charge, irreversible)]

@@ -119,6 +119,26 @@ fn a_deadline_can_be_a_point_in_time() {
     assert_eq!(Ticket::new(i64::MAX).deadlines().count(), 0);
 }
 
+/// A pass that is checked at a later time each time.
+#[machine]
+#[derive(Debug)]
+pub enum Pass {
+    #[initial]
+    #[on(check(until = until + 1) => Valid, by = Timer, at = until)]
+    #[on(revoke => Revoked)]
+    Valid { until: i64 },
+
+    #[terminal]
+    Revoked,
+}
+
+#[test]
+fn a_point_in_time_may_move_on() {
+    let pass = Pass::new(7).check(&Timer);
+    assert_eq!(pass.deadlines().next().unwrap().at, Some(8));
+    assert_eq!(AnyPass::from(pass.revoke()).status(), pass::Status::Revoked);
+}
+
 #[test]
 fn a_state_without_deadlines_lists_none() {
     let any = AnyJob::from(reading(None, false).next().flush(&Timer));

@@ -161,6 +161,10 @@ messages! {
         => "write the name of the state, which enters it again, as in `#[on({trigger} => {state}, ..)]` on \
             `{state}`"
 
+    M0144 deadline_due_again(trigger: &Ident, state: &Ident)
+        "`{trigger}` enters `{state}` again with the same time, so its deadline is due again at once"
+        => "compute a later time for what `at` names, or lead to another state"
+
     M0123 was_is_taken(was: &str, what: &str)
         "`was = \"{was}\"` is ambiguous: {what}"
         => "an old name maps to exactly one current name; remove this `was`, or rename the other"

@@ -34,10 +34,21 @@ impl<H: Handler> Job<'_, H> {
         let due =
             |due: &&crate::journal::Due| !due.paused && due.due_at.is_some_and(|at| at <= now);
         let first = deadlines.iter().filter(due).min_by_key(|due| due.due_at);
-        let Some(trigger) = first.map(|due| due.trigger.clone()) else {
+        let Some((trigger, due_at)) = first.map(|due| (due.trigger.clone(), due.due_at)) else {
             self.machine = Some(machine);
             return self.again().await;
         };
+        // It may fire without an end, and fill the file.
+        let past = &machine.journal().stored().summary;
+        let is_again = past.last_trigger.as_ref() == Some(&trigger)
+            && due_at.is_some_and(|at| at <= past.entered_at);
+        if is_again && self.attempt == 1 {
+            let why = format!(
+                "the deadline of `{trigger}` was due already when it entered its state again; it fires after a \
+                 delay, so that it does not fire without an end"
+            );
+            return self.fail(Cause::Failed, "due_again", why, false).await;
+        }
         let limited = self.limited();
         let fired = catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now)));
         drop(limited);
