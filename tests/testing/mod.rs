@@ -272,6 +272,12 @@ async fn a_machine_that_waits_for_something_else_fails_the_test() {
     shop.assert_waits_for(id, WaitingFor::Deadline).await;
 }
 
+#[tokio::test]
+#[should_panic(expected = "write `#[tokio::test(start_paused = true)]`")]
+async fn time_that_is_not_paused_says_what_to_do() {
+    shop(&TestTool::new()).advance(Duration::from_secs(1)).await;
+}
+
 /// Each transition of the library's machine is the goal of some sequence, and legal when it comes.
 #[test]
 fn walks_reach_every_transition() {

@@ -1,8 +1,8 @@
 use std::{
     collections::BTreeSet,
-    fmt,
+    fmt, hint,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde::Serialize;
@@ -117,6 +117,10 @@ impl TestEnvironment {
     ///
     /// If the runtime is not paused: `#[tokio::test(start_paused = true)]`.
     pub async fn advance(&self, time: Duration) {
+        assert!(
+            is_paused(),
+            "the time of this runtime is not paused; write `#[tokio::test(start_paused = true)]`"
+        );
         tokio::time::advance(time).await;
         // Everything that became due has its turn.
         for _ in 0..TURNS {
@@ -303,6 +307,15 @@ impl TestEnvironment {
         });
         (self.configure)(worker)
     }
+}
+
+/// Returns whether the time of the runtime stands still. Tokio panics if it is asked.
+fn is_paused() -> bool {
+    let (virtual_time, time) = (tokio::time::Instant::now(), Instant::now());
+    while time.elapsed().is_zero() {
+        hint::spin_loop();
+    }
+    tokio::time::Instant::now() == virtual_time
 }
 
 /// Runs a worker until nothing is ready.
