@@ -13,7 +13,7 @@ use machine::{
 use machine_tests::random::{Random, setting};
 
 use super::{
-    support::{Desk, LATE, agent, card, current, id, member, new_turn, turn},
+    support::{Desk, LATE, agent, card, current, member, new_turn, turn},
     tally::{Tally, has_one_active, stops_children},
 };
 
@@ -85,8 +85,7 @@ impl Chaos {
             }
             3 => NewSource::Closed(self.card()),
             1 => NewSource::Outside,
-            2 => NewSource::Execution(id(self.below(3))),
-            _ => NewSource::Execution(id(10 + at)),
+            _ => NewSource::Execution,
         };
         let deadline = if self.random.percent(80) { Some(self.time()) } else { None };
         let suspend = AfterExecution::Suspend;

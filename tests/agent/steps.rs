@@ -1,8 +1,9 @@
 //! The calls of a step (TN-6, TN-7, TN-10): made, closed, joined, never started; and the limits.
 
 use machine::agent::{
-    AfterExecution, CardKind, Limits, MAX_REJECTED, NewDelivery, NewMember, NewSource, Phase,
-    Resource, SUBMIT_RESULT, StopReason, TurnEnd, TurnRequest, TurnStatus, WaitOutcome,
+    AfterExecution, CallSource, CardKind, Limits, MAX_REJECTED, MemberId, NewDelivery, NewMember,
+    NewSource, Phase, Resource, SUBMIT_RESULT, StopReason, TurnEnd, TurnRequest, TurnStatus,
+    WaitOutcome,
 };
 
 use super::support::{
@@ -112,15 +113,16 @@ fn submit_result_with_siblings_is_refused_to_the_model() {
     assert_eq!((desk.active().step, desk.active().rejected), (2, 0));
 }
 
-/// Two irreversible calls that are alike are one execution. Each call has its own result.
+/// The executions of a step have places without a gap, which closed calls and delegations have not.
 #[test]
-fn calls_can_join_one_execution() {
-    let same = NewMember { source: member(0).source, ..member(1) };
-    let mut desk = Desk::waiting(vec![member(0), same]);
-    desk.finish(0);
-    assert_eq!(desk.active().unanswered(), [1]);
-    desk.finish(1);
-    assert_eq!(desk.active().step, 2);
+fn each_execution_has_its_place() {
+    let mut desk = Desk::answered(new_turn("planner", 1, 1), 4);
+    let delegation = NewMember { source: delegation().source, ..member(2) };
+    desk.write(&desk.call(vec![closed(0), member(1), delegation, member(3)]));
+    let turn = MemberId { turn: turn(1), step: 1, index: 2 }.delegated();
+    let sources: Vec<_> = desk.active().waiting.iter().map(|member| member.source).collect();
+    let [first, second] = [0, 1].map(CallSource::Execution);
+    assert_eq!(sources, [first, CallSource::Turn(turn), second]);
 }
 
 /// The calls of each step are counted apart.

@@ -162,7 +162,7 @@ pub(super) fn member(number: u64) -> NewMember {
         tool: "read_file".to_owned(),
         call_id: format!("call_{number}"),
         card: card(200 + number),
-        source: NewSource::Execution(id(number)),
+        source: NewSource::Execution,
         deadline: Some(DEADLINE),
         after: AfterExecution::Suspend,
     }

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{AfterExecution, CardId, MemberId, Resource, StopReason, Task, TurnId, Usage};
-use crate::{Id, clock::Millis};
+use crate::clock::Millis;
 
 /// The head of an agent: its epoch, and its active turn. There is one for each agent, so that an
 /// agent has at most one active turn.
@@ -89,8 +89,8 @@ pub struct Member {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallSource {
-    /// An execution, perhaps of an earlier turn.
-    Execution(Id),
+    /// The execution at this place among those of the step. Perhaps an earlier step has made it.
+    Execution(u32),
     /// A turn of another agent.
     Turn(TurnId),
     /// A message from outside.

@@ -91,7 +91,7 @@ impl Draft<'_> {
             NewSource::Closed(card) => {
                 return self.write(held, card, (CardKind::ToolResult, index));
             }
-            NewSource::Execution(id) => CallSource::Execution(*id),
+            NewSource::Execution => CallSource::Execution(held.executions()),
             NewSource::Outside => CallSource::Outside,
             NewSource::Turn { agent, .. } if *agent == held.agent => {
                 return Err(TurnRefusal::OwnAgent { member: id });
@@ -167,6 +167,12 @@ impl Draft<'_> {
 impl Held {
     pub(super) fn wrong_phase(&self) -> TurnRefusal {
         TurnRefusal::WrongPhase { turn: self.turn.id, phase: self.turn.phase }
+    }
+
+    /// The number of calls that wait for executions.
+    fn executions(&self) -> u32 {
+        let waiting = self.turn.waiting.iter();
+        waiting.map(|it| u32::from(matches!(it.source, CallSource::Execution(_)))).sum()
     }
 
     fn limit(&self, usage: &Usage, now: Millis) -> Option<StopReason> {

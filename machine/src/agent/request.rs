@@ -1,5 +1,5 @@
 use super::{AfterExecution, AgentId, MemberId, NewCard, StopReason, Task, TurnEpoch, TurnId};
-use crate::{Id, clock::Millis};
+use crate::clock::Millis;
 
 /// The name of the tool that ends a turn with its result. It is delivered, and never called.
 pub const SUBMIT_RESULT: &str = "submit_result";
@@ -107,7 +107,7 @@ pub struct NewMember {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NewSource {
     /// An execution.
-    Execution(Id),
+    Execution,
     /// A turn of another agent, which is enqueued in the same batch.
     Turn { agent: AgentId, task: Task },
     /// A message from outside.

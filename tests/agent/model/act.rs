@@ -9,7 +9,7 @@ use super::{
     scenario::{AGENTS, Scenario, WORKERS, Wanted},
     world::World,
 };
-use crate::agent::support::{DEADLINE, EARLY, LATE, agent, card, id};
+use crate::agent::support::{DEADLINE, EARLY, LATE, agent, card};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
@@ -164,7 +164,7 @@ impl World {
 
 fn member(scenario: &Scenario, active: &ActiveTurn, index: u64, wanted: Wanted) -> NewMember {
     let source = match wanted {
-        Wanted::Execution | Wanted::Last => NewSource::Execution(id(index)),
+        Wanted::Execution | Wanted::Last => NewSource::Execution,
         Wanted::Outside | Wanted::Person => NewSource::Outside,
         Wanted::Denied => NewSource::Closed(card(index + 10)),
         Wanted::Other(output) => scenario.child(active.id, output),
