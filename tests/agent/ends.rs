@@ -3,9 +3,8 @@
 
 use machine::{
     agent::{
-        self, ActiveTurn, Agent, AgentError, AgentId, Agents, AnyAgentHead, BoxId, Deliverable,
-        Driver, Limits, Resource, StopReason, TaskEvent, Terms, TurnEnd, TurnRefusal, TurnStatus,
-        TurnStop,
+        self, ActiveTurn, Agent, AgentError, AgentId, Agents, AnyAgentHead, BoxId, Driver, Limits,
+        Resource, StopReason, TaskEvent, Terms, TurnEnd, TurnRefusal, TurnStatus, TurnStop, Work,
     },
     clock::Millis,
     worker::{Failure, Handled, Handler, Task},
@@ -243,7 +242,7 @@ struct Broken {
 }
 
 impl Agent for Broken {
-    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         self.calls.add();
         assert!(!self.panics, "the agent is confused");
         Err("the agent is confused".into())

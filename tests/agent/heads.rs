@@ -3,6 +3,7 @@
 use machine::{
     agent::{
         ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver, HeadContext,
+        Work,
     },
     effects::EffectError,
     store::CommitError,
@@ -120,10 +121,10 @@ struct Vandal {
 }
 
 impl Agent for Vandal {
-    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         self.calls.add();
         edit_box(&self.raw, "body || ' '");
-        Ok(Deliverable::Done(json!("it was me")))
+        Ok(Deliverable::Done(json!("it was me")).into())
     }
 }
 

@@ -10,6 +10,7 @@ mod processes;
 mod queue;
 mod refusals;
 mod schedules;
+mod sets;
 mod steps;
 mod support;
 mod tally;

@@ -9,7 +9,7 @@ use std::{
 use machine::{
     agent::{
         ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver, TurnId,
-        TurnStatus,
+        TurnStatus, Work,
     },
     clock::Millis,
     worker::{Failure, Handled, Handler, Task},
@@ -43,9 +43,9 @@ const LATER: Millis = START + 2 * 3_600_000;
 struct Scribe;
 
 impl Agent for Scribe {
-    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         fail::fail_point!("turn-step");
-        Ok(Deliverable::Done(json!({})))
+        Ok(Deliverable::Done(json!({})).into())
     }
 }
 

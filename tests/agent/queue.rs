@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use machine::{
     agent::{
         ActiveTurn, Agent, AgentError, AgentId, Agents, BoxId, Deliverable, Driver, MAX_CARD,
-        NewTurn, TaskEvent, TurnEnd, TurnId, TurnRefusal, TurnStatus,
+        NewTurn, TaskEvent, TurnEnd, TurnId, TurnRefusal, TurnStatus, Work,
     },
     effects::EffectError,
     journal::Fact,
@@ -33,13 +33,13 @@ pub(super) struct Clerk {
 }
 
 impl Agent for Clerk {
-    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         let call = self.calls.add();
         if let Some(hold) = &self.hold {
             hold.0.notify_one();
             notified(&hold.1).await;
         }
-        Ok(Deliverable::Done(json!({ "call": call })))
+        Ok(Deliverable::Done(json!({ "call": call })).into())
     }
 }
 
@@ -47,11 +47,11 @@ impl Agent for Clerk {
 struct Careless;
 
 impl Agent for Careless {
-    async fn run(&self, agent: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Deliverable, Failure> {
+    async fn run(&self, agent: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         let size = usize::try_from(MAX_CARD)?;
         let is_short = agent.0 == "planner";
         let result = if is_short { json!({ "prose": 1 }) } else { json!("a".repeat(size)) };
-        Ok(Deliverable::Done(result))
+        Ok(Deliverable::Done(result).into())
     }
 }
 

@@ -185,7 +185,7 @@ impl Agents {
             return Ok(());
         }
         let (id, version) = (head.id(), head.journal().version());
-        let mut head = head.moved(&batch);
+        let mut head = head.moved(&batch, Vec::new());
         self.0
             .batch()
             .on_condition(Condition::Version { id, version })

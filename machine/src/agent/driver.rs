@@ -1,21 +1,19 @@
 use std::{future::Future, pin::pin, time::Duration};
 
 use futures_util::future::{Either, select};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, CardId, NewCard, NewDelivery, StopReason, TurnBatch,
-    TurnEpoch, TurnRefusal, TurnRequest, TurnRows,
+    ActiveTurn, AgentError, AgentId, AnyAgentHead, CallTarget, Deliverable, Limits, MemberId,
+    ModelAnswer, StopReason, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
-    decide,
-    stored::{Bodies, StoredRows},
+    stored::{self, StoredRows},
+    waits::{self, Awaited, NextReport, Visit},
+    written::{Written, refused},
 };
 use crate::{
     clock::Millis,
-    contract::bounded,
-    id::Id,
-    journal::Digest,
-    store::Store,
+    store::{LoadError, Store},
     worker::{Failure, Handled, Handler, Next, Task},
 };
 
@@ -23,7 +21,7 @@ use crate::{
 ///
 /// ```
 /// use machine::{
-///     agent::{ActiveTurn, Agent, AgentId, Deliverable, Driver},
+///     agent::{ActiveTurn, Agent, AgentId, Deliverable, Driver, Work},
 ///     worker::{Failure, Task, Worker},
 /// };
 /// use serde_json::json;
@@ -36,8 +34,9 @@ use crate::{
 ///         agent: &AgentId,
 ///         turn: &ActiveTurn,
 ///         _: &Task,
-///     ) -> Result<Deliverable, Failure> {
-///         Ok(Deliverable::Done(json!({ "poem": format!("{agent} was here: {}", turn.id) })))
+///     ) -> Result<Work, Failure> {
+///         let poem = json!({ "poem": format!("{agent} was here: {}", turn.id) });
+///         Ok(Deliverable::Done(poem).into())
 ///     }
 /// }
 ///
@@ -47,10 +46,14 @@ use crate::{
 /// # fn main() {}
 /// ```
 pub trait Agent: Send + Sync + 'static {
-    /// Works on the active turn of an agent, and returns its deliverable. It runs at least once
-    /// for a turn: a worker can end at any moment, and another one begins again. Of all that have
-    /// run, one delivers. A delivery that fails is repeated without it, by the same worker. When
-    /// the turn is [stopped](super::Agents::stop), or its time is up, it is dropped at an `.await`.
+    /// Works on the current step of the active turn of an agent: returns its deliverable, or an
+    /// answer of a model with calls. The cards of earlier steps are in the output box.
+    ///
+    /// It runs at least once for a step: a worker can end at any moment, and another one begins
+    /// again. Of all that have run, one counts. If it cannot be written, the same worker tries the
+    /// write again without it. When the turn is [stopped](super::Agents::stop), or its time is up,
+    /// it is dropped at an `.await`. After a call that was the
+    /// [last one](ActiveTurn::must_deliver) it can only deliver.
     ///
     /// # Errors
     ///
@@ -64,26 +67,14 @@ pub trait Agent: Send + Sync + 'static {
         agent: &AgentId,
         turn: &ActiveTurn,
         task: &Task,
-    ) -> impl Future<Output = Result<Deliverable, Failure>> + Send;
-}
-
-/// The result of a turn, as JSON. The members of an object are its fields.
-///
-/// A result that lacks a field of [`Terms::result_fields`](super::Terms::result_fields) is
-/// delivered as a failure, and so is one of more than [`MAX_CARD`](super::MAX_CARD) bytes.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Deliverable {
-    /// The result.
-    Done(Value),
-    /// A description of the failure.
-    Failed(Value),
+    ) -> impl Future<Output = Result<Work, Failure>> + Send;
 }
 
 /// The time between two looks whether a turn that runs is stopped.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Drives the heads of all agents of a store: dispatches their turns, claims them, or takes them
-/// over, has them run, and delivers.
+/// over, has them run, makes their calls, reports each result, and delivers.
 #[derive(Debug)]
 pub struct Driver<A>(pub A);
 
@@ -93,35 +84,42 @@ impl<A: Agent> Handler for Driver<A> {
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let store = task.store().clone();
         let agent = head.context().agent.clone();
-        let (mut stored, mut bodies) = (StoredRows::of(&head), Bodies::new());
-        let batch = if let Some(turn) = head.turn().cloned() {
-            let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
-            match self.step(head.status(), &by, &turn, task).await? {
-                Step::Claim => decide(&stored.rows, &TurnRequest::Claim { by })?,
-                Step::Reclaim => decide(&stored.rows, &TurnRequest::Reclaim { by })?,
-                Step::Stop(why) => {
-                    stored.turns(&store, &[turn.id]).await?;
-                    stored.children(&store, &turn).await?;
-                    decide(&stored.rows, &TurnRequest::Stop { turn: turn.id, why })?
-                }
-                Step::Deliver(result) => {
-                    stored.turns(&store, &[turn.id]).await?;
-                    stored.boxes(&store, None).await?;
-                    if turn.stop.is_some() {
-                        stored.children(&store, &turn).await?;
-                    }
-                    delivery(&stored.rows, by, result, store.now(), &mut bodies)?
-                }
-                Step::Wait => return Ok(Next::Wait),
-            }
-        } else {
+        let mut stored = StoredRows::of(&head);
+        let Some(turn) = head.turn().cloned() else {
             if stored.queue(&store, &agent, 1).await?.is_empty() {
                 return Ok(Next::Wait);
             }
-            decide(&stored.rows, &TurnRequest::Dispatch { agent, now: store.now() })?
+            let mut written = Written::new(std::mem::take(&mut stored.rows));
+            written.add(&TurnRequest::Dispatch { agent, now: store.now() })?;
+            task.add_records(stored.records(&written.batch, &written.bodies));
+            return Ok(Next::Commit(head.moved(&written.batch, Vec::new())));
         };
-        task.add_records(stored.records(&batch, &bodies));
-        Ok(Next::Commit(head.moved(&batch)))
+        let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
+        let visit = Visit { head: head.id(), entered: head.journal().past().entered };
+        let state = (head.status(), visit);
+        let mut step = self.step(state, &by, &turn, &mut stored, task).await?;
+        step.read(&store, &turn, &mut stored).await?;
+        let (mut written, now) = (Written::new(std::mem::take(&mut stored.rows)), store.now());
+        match step {
+            Step::Claim => written.add(&TurnRequest::Claim { by: by.clone() })?,
+            Step::Reclaim => written.add(&TurnRequest::Reclaim { by: by.clone() })?,
+            Step::Stop(why) => written.add(&TurnRequest::Stop { turn: turn.id, why })?,
+            Step::Work(Work::Deliver(result)) => written.deliver(&by, result, now)?,
+            Step::Work(Work::Call(answer)) => written.call(&by, &answer, now)?,
+            Step::Report(mut report) => {
+                if let Some(message) = report.message.take() {
+                    task.take(message);
+                }
+                written.report(&by, report, now)?;
+            }
+            Step::Wait(None) => return Ok(Next::Wait),
+            Step::Wait(Some(time)) => return Ok(Next::WaitFor(time)),
+        }
+        task.add_records(stored.records(&written.batch, &written.bodies));
+        for head in written.woken(&by.agent) {
+            task.wake(head);
+        }
+        Ok(Next::Commit(head.moved(&written.batch, written.calls)))
     }
 }
 
@@ -130,36 +128,49 @@ enum Step {
     Claim,
     Reclaim,
     Stop(StopReason),
-    Deliver(Deliverable),
-    /// The turn was stopped, or is about to be by a deadline: the worker calls again.
-    Wait,
+    Work(Work),
+    Report(NextReport),
+    /// At most this time. A turn may be stopped, or is about to be by a deadline: the worker calls
+    /// again.
+    Wait(Option<Duration>),
 }
 
 impl<A: Agent> Driver<A> {
-    /// Has the turn run, unless it is to be delivered or stopped. A result is paid for: if its rows
-    /// cannot be read, or its delivery meets another write, such as a new turn for the same box, it
-    /// is delivered again.
+    /// Has the turn run, unless it is to be delivered or stopped, or waits. What an agent returns
+    /// is paid for: if its rows cannot be read, or its write meets another one, such as a new turn
+    /// for the same box, it is written again.
     async fn step(
         &self,
-        status: Status,
+        (status, visit): (Status, Visit),
         by: &TurnEpoch,
         turn: &ActiveTurn,
+        stored: &mut StoredRows,
         task: &mut Task,
     ) -> Result<Step, Failure> {
-        let kept = task.take_kept().filter(|(of, _): &(TurnEpoch, Deliverable)| of == by);
         let is_running = status == Status::Running;
-        if is_running && task.taken_over {
+        let step = (by.clone(), turn.step);
+        let kept = task.take_kept().filter(|(of, _): &((TurnEpoch, u32), Work)| *of == step);
+        if status != Status::Dispatched && task.taken_over {
             return Ok(Step::Reclaim);
         }
-        let result = match (kept, turn.stop) {
-            (Some((_, result)), _) => result,
+        let work = match (kept.filter(|_| is_running), turn.stop) {
+            (Some((_, work)), _) => work,
             (None, None) if turn.task.terms.unreadable => {
                 return Ok(Step::Stop(StopReason::Unreadable));
             }
-            (None, _) if !is_running => return Ok(Step::Claim),
-            (None, Some(why)) => Deliverable::Failed(json!({ "stopped": why.to_string() })),
-            (None, None) if task.is_last_attempt(turn.takeovers) => {
+            (None, _) if status == Status::Dispatched => return Ok(Step::Claim),
+            (None, Some(why)) => Deliverable::Failed(json!({ "stopped": why.to_string() })).into(),
+            // Takeovers are no failures of a turn that waits.
+            (None, None) if task.is_last_attempt(if is_running { turn.takeovers } else { 0 }) => {
                 return Ok(Step::Stop(StopReason::Attempts));
+            }
+            (None, None) if !is_running => {
+                let store = task.store().clone();
+                return Ok(match waits::next(&store, visit, turn, stored).await? {
+                    Awaited::Report(report) => Step::Report(report),
+                    Awaited::Until(time) => Step::Wait(Some(time)),
+                    Awaited::News => Step::Wait(None),
+                });
             }
             (None, None) => {
                 let run = pin!(self.0.run(&by.agent, turn, task));
@@ -167,13 +178,69 @@ impl<A: Agent> Driver<A> {
                 let first = select(run, stop).await;
                 match first {
                     Either::Left((result, _)) => result?,
-                    Either::Right(_) => return Ok(Step::Wait),
+                    Either::Right(_) => return Ok(Step::Wait(None)),
                 }
             }
         };
-        task.keep((by.clone(), result.clone()));
-        Ok(Step::Deliver(result))
+        task.keep((step, work.clone()));
+        Ok(Step::Work(work))
     }
+}
+
+impl Step {
+    /// Reads the rows that the protocol needs for it.
+    async fn read(
+        &mut self,
+        store: &Store,
+        turn: &ActiveTurn,
+        stored: &mut StoredRows,
+    ) -> Result<(), LoadError> {
+        let may_stop = match self {
+            Self::Claim | Self::Reclaim | Self::Wait(_) => return Ok(()),
+            Self::Report(_) => turn.task.terms.limits != Limits::default(),
+            Self::Stop(_) | Self::Work(Work::Call(_)) => true,
+            Self::Work(Work::Deliver(_)) => turn.stop.is_some(),
+        };
+        if may_stop {
+            stored.children(store, turn).await?;
+        }
+        if !matches!(self, Self::Report(_)) {
+            stored.turns(store, &[turn.id]).await?;
+        }
+        let Self::Work(work) = self else { return Ok(()) };
+        stored.parent(store, turn).await?;
+        if let Work::Call(answer) = work {
+            read_delegations(store, turn, answer, stored).await?;
+        }
+        stored.boxes(store, None).await
+    }
+}
+
+/// Reads the rows of the turns that an answer delegates. A call without its input is closed.
+async fn read_delegations(
+    store: &Store,
+    turn: &ActiveTurn,
+    answer: &mut ModelAnswer,
+    stored: &mut StoredRows,
+) -> Result<(), LoadError> {
+    let (mut turns, mut boxes) = (Vec::new(), Vec::new());
+    for (index, call) in (0..).zip(&mut answer.calls) {
+        let CallTarget::Agent { agent, task } = &call.target else { continue };
+        let (box_id, cards) = (task.context_box, task.context_cards);
+        if !stored::has_cards(store, box_id, cards).await? {
+            let missing = AgentError::MissingCards { box_id, cards };
+            call.target = CallTarget::Closed(refused(&missing));
+            continue;
+        }
+        turns.push(MemberId { turn: turn.id, step: turn.step, index }.delegated());
+        boxes.push(task.output_box);
+        stored.head(store, agent).await?;
+    }
+    if !turns.is_empty() {
+        stored.turns(store, &turns).await?;
+        stored.boxes(store, boxes).await?;
+    }
+    Ok(())
 }
 
 /// Completes when the turn is stopped, or its time is up.
@@ -192,44 +259,4 @@ async fn stopped(store: &Store, by: &TurnEpoch, ends_at: Option<Millis>) {
             return;
         }
     }
-}
-
-/// The batch that delivers a result. One that lacks fields, or is too large, is delivered as a
-/// failure: the agent would return it again.
-fn delivery(
-    rows: &TurnRows,
-    by: TurnEpoch,
-    result: Deliverable,
-    now: Millis,
-    bodies: &mut Bodies,
-) -> Result<TurnBatch, TurnRefusal> {
-    let delivered = deliver(rows, by.clone(), result, now, bodies);
-    match delivered {
-        Err(refusal @ (TurnRefusal::MissingFields { .. } | TurnRefusal::TooLarge { .. })) => {
-            let failed = json!({ "refused": bounded(refusal.to_string()) });
-            deliver(rows, by, Deliverable::Failed(failed), now, bodies)
-        }
-        delivered => delivered,
-    }
-}
-
-fn deliver(
-    rows: &TurnRows,
-    by: TurnEpoch,
-    result: Deliverable,
-    now: Millis,
-    bodies: &mut Bodies,
-) -> Result<TurnBatch, TurnRefusal> {
-    let (is_failure, body) = match result {
-        Deliverable::Done(body) => (false, body),
-        Deliverable::Failed(body) => (true, body),
-    };
-    let text = body.to_string();
-    let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
-    let deliverable = NewCard { id, digest, size: text.len() as u64 };
-    let fields = body.as_object().map(|body| body.keys().cloned().collect()).unwrap_or_default();
-    bodies.insert(id, body);
-    let results = Vec::new();
-    let new = NewDelivery { by, is_failure, deliverable, fields, results, now };
-    decide(rows, &TurnRequest::Deliver(new))
 }

@@ -1,9 +1,10 @@
 use machine_derive::machine;
 use serde::{Deserialize, Serialize};
 
-use super::{ActiveTurn, AgentId, Head, TaskEvent, TurnBatch};
+use super::{ActiveTurn, AgentId, Head, Phase, TaskEvent, TurnBatch};
 use crate::{
     actor::{Actor, Category, Name},
+    contract::ToolCall,
     definition::{Definition, Mark},
     id::Id,
     stored::{Breach, Context},
@@ -61,6 +62,7 @@ impl Actor for Runtime {
         from = Active,
         by = Runtime,
         at = turn.ends_at(),
+        detach,
     ),
     fields(
         /// It rises with each dispatch and each reclaim.
@@ -72,7 +74,7 @@ impl Actor for Runtime {
         in = Active,
     ),
 )]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AgentHead {
     /// No turn is active.
     #[initial]
@@ -90,8 +92,27 @@ pub enum AgentHead {
     #[group(Active)]
     #[on(reclaim(epoch, turn) => Self, by = Runtime)]
     #[on(stop(turn) => Self, by = Runtime)]
+    #[on(answer(turn) => Self, by = Runtime)]
+    #[on(call(turn, calls) => Suspended, by = Runtime)]
     #[on(deliver(event: TaskEvent) => Idle, by = Runtime)]
     Running,
+
+    /// The turn waits for the results of its calls. A call that runs longer than the turn waits is
+    /// left behind.
+    #[group(Active)]
+    #[invoke(calls: [ToolCall], session = turn.id.to_string(), unattended)]
+    #[on(
+        report(next: ActiveTurn) =>
+            if next.phase == Phase::Suspended { Self(turn = next) } else { Running(turn = next) },
+        by = Runtime,
+        detach,
+    )]
+    #[on(reclaim(epoch, turn) => Self, by = Runtime)]
+    #[on(stop(turn) => Running, by = Runtime, detach)]
+    Suspended {
+        /// Those of tools.
+        calls: Vec<ToolCall>,
+    },
 }
 
 impl AnyAgentHead {
@@ -100,22 +121,37 @@ impl AnyAgentHead {
         Head { epoch: *self.epoch(), active: self.turn().cloned() }
     }
 
-    /// Takes the transition that leads to the head of the batch. If the batch has none, the machine
-    /// stays as it is.
-    pub(super) fn moved(self, batch: &TurnBatch) -> Self {
+    /// Takes the transition that leads to the head of the batch, with the calls of the state that
+    /// it enters. If the batch has no head, the machine stays as it is.
+    pub(super) fn moved(self, batch: &TurnBatch, calls: Vec<ToolCall>) -> Self {
         let Some((_, Head { epoch, active })) = batch.head.clone() else { return self };
-        let stop = self.turn().and_then(|turn| turn.stop);
+        let is_reclaimed = epoch != *self.epoch();
+        let before = self.turn().map(|turn| (turn.stop, turn.waiting.len()));
+        let (stop, waiting) = before.unwrap_or_default();
         match (self, active, batch.event.clone()) {
             (Self::Idle(idle), Some(turn), None) => idle.dispatch(epoch, turn, &Runtime).into(),
             (Self::Dispatched(head), Some(turn), None) if turn.stop != stop => {
                 head.stop(turn, &Runtime).into()
             }
             (Self::Dispatched(head), Some(turn), None) => head.claim(turn, &Runtime).into(),
+            (Self::Running(head), Some(turn), None) if turn.phase == Phase::Suspended => {
+                head.call(turn, calls, &Runtime).into()
+            }
             (Self::Running(head), Some(turn), None) if turn.stop != stop => {
                 head.stop(turn, &Runtime).into()
             }
-            (Self::Running(head), Some(turn), None) => head.reclaim(epoch, turn, &Runtime).into(),
+            (Self::Running(head), Some(turn), None) if is_reclaimed => {
+                head.reclaim(epoch, turn, &Runtime).into()
+            }
+            (Self::Running(head), Some(turn), None) => head.answer(turn, &Runtime).into(),
             (Self::Running(head), None, Some(event)) => head.deliver(event, &Runtime).into(),
+            (Self::Suspended(head), Some(turn), None) if is_reclaimed => {
+                head.reclaim(epoch, turn, &Runtime).into()
+            }
+            (Self::Suspended(head), Some(turn), None) if turn.waiting.len() < waiting => {
+                head.report(turn, &Runtime).into()
+            }
+            (Self::Suspended(head), Some(turn), None) => head.stop(turn, &Runtime).into(),
             (other, ..) => other,
         }
     }

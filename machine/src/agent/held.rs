@@ -277,7 +277,7 @@ impl Held {
 }
 
 impl NewMember {
-    fn is_made(&self) -> bool {
+    pub(super) fn is_made(&self) -> bool {
         !matches!(self.source, NewSource::Closed(_))
     }
 }

@@ -33,8 +33,24 @@
 //! [`Agents`] are the agents of a store. The head of each is a [machine](AgentHead) that moves only
 //! as the protocol decides. The other rows are written in the batch of its transition. A
 //! [`Driver`] runs the turns on workers: it dispatches a turn when the one before is delivered,
-//! raises the epoch of a turn that another worker has not given back, and delivers what your
-//! [`Agent`] returns. A turn of a store has one step, without calls.
+//! raises the epoch of a turn that another worker has not given back, makes the calls of your
+//! [`Agent`], reports their results, and delivers what it returns.
+//!
+//! The answer of a model, its calls, the executions and the waiting set are one batch. Each result
+//! is a batch of its own, in the order in which the calls end or are overdue. A call that fails
+//! leaves the others alone. A call that takes longer than its limit runs on: its result stays with
+//! the execution. An irreversible one that is made again, with the same arguments, is joined. The
+//! card of a result has one of these bodies:
+//!
+//! | body | the call |
+//! |---|---|
+//! | `{"receipt": text}` | took effect |
+//! | `{"error": {..}}` | did not, for the reason of a [`CallError`](crate::contract::CallError) |
+//! | `{"error": {"overdue": {..}}}` | is under way, in this execution or turn |
+//! | `{"error": {"refused": text}}` | is refused by the protocol |
+//! | `{"error": {"not_made": text}}` | was not made before the turn was stopped |
+//! | `{"error": {"interrupted": text}}` | had no result before the turn was stopped |
+//! | `{"end": .., "deliverable": id}` | was a turn of another agent, with this end |
 //!
 //! A turn always ends. It is delivered with its [reason](StopReason), and the next one begins, when
 //!
@@ -115,12 +131,15 @@ mod refusal;
 mod request;
 mod rows;
 mod stored;
+mod waits;
 mod why;
+mod work;
+mod written;
 
 pub use agents::Agents;
 pub use card::{Card, CardKind, MAX_CARD, NewCard};
 pub use decide::decide;
-pub use driver::{Agent, Deliverable, Driver};
+pub use driver::{Agent, Driver};
 pub use error::AgentError;
 pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
 pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
@@ -136,3 +155,4 @@ pub use request::{
 };
 pub use rows::{TurnBatch, TurnRows};
 pub use why::{AfterExecution, StopReason, TurnEnd, TurnStop};
+pub use work::{AgentCall, CallTarget, Deliverable, ModelAnswer, Work};

@@ -51,6 +51,19 @@ pub struct TurnBatch {
     pub event: Option<TaskEvent>,
 }
 
+impl TurnBatch {
+    /// Adds the writes of a later request.
+    pub(super) fn add(&mut self, later: Self) {
+        let Self { head, turns, boxes, cards, edges, event } = later;
+        self.head = head.or(self.head.take());
+        self.turns.extend(turns);
+        self.boxes.extend(boxes);
+        self.cards.extend(cards);
+        self.edges.extend(edges);
+        self.event = event.or(self.event.take());
+    }
+}
+
 impl TurnRows {
     /// Writes the batch. Edges and events are logs, which no request reads.
     pub fn apply(&mut self, batch: &TurnBatch) {

@@ -64,6 +64,21 @@ impl StoredRows {
         self.turns(store, &children).await
     }
 
+    /// Reads the record of the turn that has delegated this one. If it cannot be read, it is left
+    /// out, so that this one ends: that turn looks when its call is overdue.
+    pub(super) async fn parent(
+        &mut self,
+        store: &Store,
+        turn: &ActiveTurn,
+    ) -> Result<(), LoadError> {
+        let record = self.rows.turns.get(&turn.id);
+        let Some(call) = record.and_then(|record| record.parent) else { return Ok(()) };
+        match self.turns(store, &[call.turn]).await {
+            Err(LoadError::Unavailable(error)) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Reads the records of the queued turns of an agent, oldest first; at most this many.
     pub(super) async fn queue(
         &mut self,
@@ -82,7 +97,7 @@ impl StoredRows {
     pub(super) async fn boxes(
         &mut self,
         store: &Store,
-        also: Option<BoxId>,
+        also: impl IntoIterator<Item = BoxId>,
     ) -> Result<(), LoadError> {
         let of_turns = self.rows.turns.values().map(|record| record.task.output_box);
         let ids: Vec<Id> = of_turns.chain(also).map(|it| it.0).collect();
@@ -93,6 +108,18 @@ impl StoredRows {
         // Of a box that no live turn writes to anymore, the record stays.
         self.rows.boxes.extend(read.into_iter().filter_map(|(id, used)| Some((BoxId(id), used?))));
         Ok(())
+    }
+
+    /// Reads the head of an agent, if there is one.
+    pub(super) async fn head(&mut self, store: &Store, agent: &AgentId) -> Result<(), LoadError> {
+        match store.load::<AnyAgentHead>(agent.head()).await {
+            Ok(head) => {
+                self.rows.heads.insert(agent.clone(), head.head());
+                Ok(())
+            }
+            Err(LoadError::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     async fn read<T>(

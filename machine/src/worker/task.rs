@@ -17,6 +17,7 @@ use crate::{
     store::{
         LoadError, Message, Store,
         backend::{Condition, Record},
+        inbox::protocol::Event,
     },
     stored::{Durable, Restore},
 };
@@ -38,6 +39,10 @@ pub struct Task {
     children: Machines,
     messages: Vec<(Id, Message)>,
     records: Vec<Record>,
+    /// Machines that have news.
+    woken: Vec<Id>,
+    /// The correlation ids of messages that the handler has dealt with.
+    taken: Vec<String>,
     /// Another worker had the lease before, and has not given it back: it may still be at work.
     /// After the first transition it is over.
     pub(crate) taken_over: bool,
@@ -102,6 +107,8 @@ impl Task {
             children: Machines::default(),
             messages: Vec::new(),
             records: Vec::new(),
+            woken: Vec::new(),
+            taken: Vec::new(),
             taken_over,
             attempt: (1, shared.settings.attempts),
             outcomes: None,
@@ -221,6 +228,21 @@ impl Task {
         self.records.extend(records);
     }
 
+    /// Has the worker of another machine call its handler, in the batch of the transition.
+    pub(crate) fn wake(&mut self, id: Id) {
+        self.woken.push(id);
+    }
+
+    /// Acknowledges a message, in the batch of the transition, if it is queued.
+    pub(crate) fn take(&mut self, message: String) {
+        self.taken.push(message);
+    }
+
+    /// The messages to acknowledge.
+    pub(super) fn taken(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.taken)
+    }
+
     /// Keeps a value for the next call of the handler for this machine by the same worker, unless
     /// the transition that it returns is written.
     pub(crate) fn keep(&mut self, value: impl Any + Send + Sync) {
@@ -258,6 +280,9 @@ impl Task {
         for (to, message) in &self.messages {
             batch = batch.send(*to, message);
         }
+        for woken in &self.woken {
+            batch = batch.event(*woken, Event::Notify { moved: false, now: self.store.now() });
+        }
         batch.records(self.records.iter().cloned())
     }
 
@@ -278,7 +303,8 @@ impl Task {
 
     pub(super) fn is_empty(&self) -> bool {
         let is_alone = self.created.is_empty() && self.children.is_empty();
-        is_alone && self.messages.is_empty() && self.records.is_empty()
+        let is_silent = self.messages.is_empty() && self.woken.is_empty();
+        is_alone && is_silent && self.records.is_empty()
     }
 }
 

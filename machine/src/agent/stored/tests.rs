@@ -72,7 +72,7 @@ fn queued_turns_are_stopped_with_the_turn_that_has_delegated_them() {
             batch.turns.insert(call.delegated(), child);
         }
         let records = stored.records(&batch, &Bodies::new());
-        let mut head = head.moved(&batch);
+        let mut head = head.moved(&batch, Vec::new());
         store.batch().commit(&mut head).records(records).write().await.unwrap();
 
         let answer = agents.stop(turn).await.unwrap();

@@ -202,7 +202,7 @@ impl<H: Handler> Job<'_, H> {
     pub(super) async fn handle(
         &mut self,
         outcomes: Option<Vec<TaskOutcome>>,
-        messages: Vec<String>,
+        mut messages: Vec<String>,
     ) -> Result<Flow, Unavailable> {
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
@@ -293,7 +293,13 @@ impl<H: Handler> Job<'_, H> {
                            to do, return `Next::Wait`";
                 self.fail(Cause::NotWritten, "no_transition", why.to_owned(), false).await
             }
-            Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, messages, Some(task)).await,
+            Ok(Ok(Ok(Next::Commit(machine)))) => {
+                let mut taken = task.taken();
+                let is_queued = |it: &String| self.messages.iter().any(|of| of.correlation == *it);
+                taken.retain(|it| is_queued(it) && !messages.contains(it));
+                messages.extend(taken);
+                self.commit(machine, messages, Some(task)).await
+            }
             Ok(Ok(Ok(Next::Wait))) => {
                 self.leave_queued(messages);
                 self.park(Some(task), Again::OnNews).await

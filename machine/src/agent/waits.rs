@@ -1,0 +1,169 @@
+//! The next result of a waiting set.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    ActiveTurn, AfterExecution, CallSource, Member, MemberId, TurnRecord, TurnStatus, WaitOutcome,
+    stored::StoredRows,
+};
+use crate::{
+    clock::Millis,
+    contract::{ActionRefusal, AnyExecution, CallError, Outcome, ToolCall, outcome},
+    id::Id,
+    store::{
+        LoadError, Store,
+        backend::{CallRow, Messages},
+        inbox::outcome::OutcomePlace,
+    },
+};
+
+/// The visit of a head in its state: its id, and the number of the entry.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visit {
+    pub(super) head: Id,
+    pub(super) entered: u64,
+}
+
+/// The step of a turn that waits.
+pub(super) enum Awaited {
+    Report(NextReport),
+    /// No result is due before this time has passed.
+    Until(Duration),
+    /// A result comes, or a message.
+    News,
+}
+
+/// The result that came first.
+#[derive(Debug)]
+pub(super) struct NextReport {
+    pub(super) member: MemberId,
+    /// When the call ended, if it has.
+    pub(super) ended_at: Option<Millis>,
+    pub(super) outcome: WaitOutcome,
+    /// The body of its card.
+    pub(super) body: Value,
+    /// The correlation id of the message that has brought it.
+    pub(super) message: Option<String>,
+}
+
+/// The end of a call.
+struct End {
+    at: Millis,
+    after: Option<AfterExecution>,
+    body: Value,
+    message: Option<String>,
+}
+
+/// Finds the call of the set that ended first, or was overdue first.
+pub(super) async fn next(
+    store: &Store,
+    visit: Visit,
+    turn: &ActiveTurn,
+    stored: &mut StoredRows,
+) -> Result<Awaited, LoadError> {
+    let delegated = turn.waiting.iter().filter_map(|member| match member.source {
+        CallSource::Turn(turn) => Some(turn),
+        CallSource::Execution(_) | CallSource::Outside => None,
+    });
+    let delegated: Vec<_> = delegated.collect();
+    if !delegated.is_empty() {
+        stored.turns(store, &delegated).await?;
+    }
+    let calls = store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await?;
+    let calls = calls.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
+    let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
+    for member in &turn.waiting {
+        let end = match member.source {
+            CallSource::Execution(place) => End::of_call(store, visit, place, &calls).await?,
+            CallSource::Turn(turn) => stored.rows.turns.get(&turn).and_then(End::of_turn),
+            CallSource::Outside => None,
+        };
+        let times = [end.as_ref().map(|end| end.at), member.deadline];
+        let Some(at) = times.into_iter().flatten().min() else { continue };
+        if first.as_ref().is_none_or(|(earliest, ..)| at < *earliest) {
+            first = Some((at, member, end));
+        }
+    }
+    Ok(match first {
+        None => Awaited::News,
+        Some((at, ..)) if at > now => {
+            Awaited::Until(Duration::from_millis(at.saturating_sub(now).unsigned_abs()))
+        }
+        Some((_, member, end)) => Awaited::Report(report(member, end, &calls)),
+    })
+}
+
+/// Of end and deadline the earlier one counts.
+fn report(member: &Member, end: Option<End>, calls: &[CallRow]) -> NextReport {
+    let (id, ended_at) = (member.id, end.as_ref().map(|end| end.at));
+    let in_time = |end: &End| member.deadline.is_none_or(|due| end.at < due);
+    if let Some(End { after, body, message, .. }) = end.filter(in_time) {
+        let outcome = WaitOutcome::Ended { after };
+        return NextReport { member: id, ended_at, outcome, body, message };
+    }
+    let overdue = match member.source {
+        CallSource::Execution(place) => {
+            let call = calls.iter().find(|call| call.position == place);
+            call.map(|call| json!({ "execution": call.id }))
+        }
+        CallSource::Turn(turn) => Some(json!({ "turn": turn })),
+        CallSource::Outside => None,
+    };
+    // The message of a call that ends later is not taken: an equal call can take it.
+    let body = json!({ "error": { "overdue": overdue } });
+    NextReport { member: id, ended_at, outcome: WaitOutcome::TimedOut, body, message: None }
+}
+
+impl End {
+    async fn of_call(
+        store: &Store,
+        Visit { head, entered }: Visit,
+        place: u32,
+        calls: &[CallRow],
+    ) -> Result<Option<Self>, LoadError> {
+        let Some(call) = calls.iter().find(|call| call.position == place) else {
+            // A call that was not made has a message instead of an execution.
+            let place = OutcomePlace::Entry { entry: entered, position: Some(place) }.to_string();
+            let which = Messages::One(head, place);
+            let found = store.inner.backend.messages(which).await?.pop().transpose()?;
+            return Ok(found.map(|message| {
+                let body: Value = serde_json::from_str(&message.body).unwrap_or_default();
+                let (at, body) = (message.sent_at, json!({ "error": body["error"] }));
+                Self { at, after: None, body, message: Some(message.correlation) }
+            }));
+        };
+        if !call.has_ended {
+            return Ok(None);
+        }
+        let execution: AnyExecution = store.load(call.id).await?;
+        let at = execution.journal().past().entered_at;
+        let read: serde_json::Result<Option<Outcome<ToolCall>>> = outcome::<ToolCall>(&execution);
+        let (after, body) = match read {
+            Ok(None) => return Ok(None),
+            Ok(Some(Ok(receipt))) => (after_of(&receipt), json!({ "receipt": receipt })),
+            Ok(Some(Err(error))) => (None, json!({ "error": error })),
+            Err(error) => {
+                let why = format!("the outcome of {} cannot be read: {error}", call.id);
+                (None, json!({ "error": CallError::<ActionRefusal>::Failed(why) }))
+            }
+        };
+        let message = Some(OutcomePlace::Execution(call.id).to_string());
+        Ok(Some(Self { at, after, body, message }))
+    }
+
+    fn of_turn(record: &TurnRecord) -> Option<Self> {
+        let TurnStatus::Delivered { end, deliverable, at } = record.status else { return None };
+        let body = json!({ "end": end, "deliverable": deliverable });
+        Some(Self { at, after: None, body, message: None })
+    }
+}
+
+/// The continuation that a result asks for.
+fn after_of(receipt: &str) -> Option<AfterExecution> {
+    let receipt: Value = serde_json::from_str(receipt).ok()?;
+    let after = receipt.get("__cg_control")?.get("after_execution")?;
+    AfterExecution::deserialize(after).ok()
+}

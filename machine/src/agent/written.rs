@@ -1,0 +1,231 @@
+//! The writes of one step of a worker: those of one request, or of several that are decided one
+//! after the other.
+
+use serde_json::{Value, json};
+
+use super::{
+    ActiveTurn, AgentCall, AgentId, CallTarget, CardId, Deliverable, ModelAnswer, NewAnswer,
+    NewCard, NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch, TurnRefusal,
+    TurnRequest, TurnRows, TurnStatus, decide, stored::Bodies, waits::NextReport,
+};
+use crate::{
+    clock::Millis,
+    contract::{ToolCall, bounded},
+    id::Id,
+    journal::Digest,
+};
+
+pub(super) struct Written {
+    /// The rows after the requests so far.
+    rows: TurnRows,
+    pub(super) batch: TurnBatch,
+    pub(super) bodies: Bodies,
+    /// The calls of the state that the head enters.
+    pub(super) calls: Vec<ToolCall>,
+}
+
+impl Written {
+    pub(super) fn new(rows: TurnRows) -> Self {
+        let (batch, bodies, calls) = Default::default();
+        Self { rows, batch, bodies, calls }
+    }
+
+    /// Decides one more request.
+    pub(super) fn add(&mut self, request: &TurnRequest) -> Result<(), TurnRefusal> {
+        let batch = decide(&self.rows, request)?;
+        self.rows.apply(&batch);
+        self.batch.add(batch);
+        Ok(())
+    }
+
+    /// Delivers a result. One that lacks fields, or is too large, is delivered as a failure: the
+    /// agent would return it again.
+    pub(super) fn deliver(
+        &mut self,
+        by: &TurnEpoch,
+        result: Deliverable,
+        now: Millis,
+    ) -> Result<(), TurnRefusal> {
+        let delivered = self.try_to_deliver(by, result, now);
+        self.or_fail(delivered, by, now)
+    }
+
+    /// Makes the calls of an answer. If the turn cannot go on with it, a failure is delivered.
+    pub(super) fn call(
+        &mut self,
+        by: &TurnEpoch,
+        answer: &ModelAnswer,
+        now: Millis,
+    ) -> Result<(), TurnRefusal> {
+        let called = self.try_to_call(by, answer, now);
+        self.or_fail(called, by, now)
+    }
+
+    /// Reports a result. One that is too large stays with its execution.
+    pub(super) fn report(
+        &mut self,
+        by: &TurnEpoch,
+        report: NextReport,
+        now: Millis,
+    ) -> Result<(), TurnRefusal> {
+        let NextReport { member, ended_at, outcome, body, .. } = report;
+        self.rows.ends.extend(ended_at.map(|at| (member, at)));
+        let request = |card| TurnRequest::Report { by: by.clone(), member, outcome, card, now };
+        let whole = request(self.card(body));
+        match self.add(&whole) {
+            Err(refusal @ TurnRefusal::TooLarge { .. }) => {
+                let short = request(self.card(refused(&refusal)));
+                self.add(&short)
+            }
+            reported => reported,
+        }
+    }
+
+    /// Delivers a failure instead of what is refused, if the agent would return that again.
+    fn or_fail(
+        &mut self,
+        done: Result<(), TurnRefusal>,
+        by: &TurnEpoch,
+        now: Millis,
+    ) -> Result<(), TurnRefusal> {
+        match done {
+            Err(
+                refusal @ (TurnRefusal::MissingFields { .. }
+                | TurnRefusal::TooLarge { .. }
+                | TurnRefusal::TooManyCalls { .. }
+                | TurnRefusal::MustDeliver { .. }
+                | TurnRefusal::Rejected { .. }),
+            ) => {
+                let failed = json!({ "refused": bounded(refusal.to_string()) });
+                self.try_to_deliver(by, Deliverable::Failed(failed), now)
+            }
+            done => done,
+        }
+    }
+
+    fn try_to_deliver(
+        &mut self,
+        by: &TurnEpoch,
+        result: Deliverable,
+        now: Millis,
+    ) -> Result<(), TurnRefusal> {
+        let (is_failure, body) = match result {
+            Deliverable::Done(body) => (false, body),
+            Deliverable::Failed(body) => (true, body),
+        };
+        let fields =
+            body.as_object().map(|body| body.keys().cloned().collect()).unwrap_or_default();
+        let active = self.rows.heads.get(&by.agent).and_then(|head| head.active.clone());
+        let results = active.map(|turn| self.results(&turn)).unwrap_or_default();
+        let (by, deliverable) = (by.clone(), self.card(body));
+        let new = NewDelivery { by, is_failure, deliverable, fields, results, now };
+        self.add(&TurnRequest::Deliver(new))
+    }
+
+    /// The results of the calls that have none.
+    fn results(&mut self, turn: &ActiveTurn) -> Vec<(u32, NewCard)> {
+        let why = turn.stop.map_or_else(|| "the turn has ended".to_owned(), |why| why.to_string());
+        let result = |index| {
+            let what = if index < turn.unmade { "not_made" } else { "interrupted" };
+            (index, self.card(json!({ "error": { what: why } })))
+        };
+        turn.unanswered().into_iter().map(result).collect()
+    }
+
+    fn try_to_call(
+        &mut self,
+        by: &TurnEpoch,
+        answer: &ModelAnswer,
+        now: Millis,
+    ) -> Result<(), TurnRefusal> {
+        let calls = u32::try_from(answer.calls.len()).unwrap_or(u32::MAX);
+        let (card, tokens, cost) = (self.card(answer.body.clone()), answer.tokens, answer.cost);
+        let new = NewAnswer { by: by.clone(), card, calls, tokens, cost, now };
+        self.add(&TurnRequest::Answered(new))?;
+        let mut members: Vec<NewMember> =
+            answer.calls.iter().map(|call| self.member(call, now)).collect();
+        loop {
+            let request = TurnRequest::Call { by: by.clone(), members: members.clone(), now };
+            match self.add(&request) {
+                Ok(()) => break,
+                // The answer is paid for, so it is written.
+                Err(TurnRefusal::Stopped { .. }) => return Ok(()),
+                Err(refusal) => {
+                    let Some(at) = refused_call(&members, &refusal) else { return Err(refusal) };
+                    members[at].source = NewSource::Closed(self.card(refused(&refusal)));
+                }
+            }
+        }
+        let made = answer.calls.iter().zip(&members);
+        let made = made.filter(|(_, member)| member.source == NewSource::Execution);
+        self.calls.extend(made.filter_map(|(call, _)| match &call.target {
+            CallTarget::Tool(call) => Some(call.clone()),
+            CallTarget::Agent { .. } | CallTarget::Closed(_) => None,
+        }));
+        Ok(())
+    }
+
+    fn member(&mut self, call: &AgentCall, now: Millis) -> NewMember {
+        let AgentCall { tool, call_id, target, within, after } = call;
+        let (what, made, source) = match target {
+            CallTarget::Tool(call) => ("call", json!(call), NewSource::Execution),
+            CallTarget::Agent { agent, task } => {
+                let source = NewSource::Turn { agent: agent.clone(), task: task.clone() };
+                ("turn", json!({ "agent": agent, "task": task }), source)
+            }
+            CallTarget::Closed(result) => {
+                ("closed", json!(true), NewSource::Closed(self.card(result.clone())))
+            }
+        };
+        let card = self.card(json!({ "tool": tool, "call_id": call_id, what: made }));
+        let time = within.map(|time| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX));
+        let deadline = time.map(|time| now.saturating_add(time));
+        let (tool, call_id, after) = (tool.clone(), call_id.clone(), *after);
+        NewMember { tool, call_id, card, source, deadline, after }
+    }
+
+    /// A new card with this body.
+    fn card(&mut self, body: Value) -> NewCard {
+        let text = body.to_string();
+        let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
+        self.bodies.insert(id, body);
+        NewCard { id, digest, size: text.len() as u64 }
+    }
+
+    /// The heads of other agents that have news: a turn in their queue, or the end of one that they
+    /// wait for.
+    pub(super) fn woken(&self, own: &AgentId) -> Vec<Id> {
+        let parent = self.batch.event.as_ref().and_then(|event| event.parent);
+        let parent = parent.and_then(|call| self.rows.turns.get(&call.turn));
+        let queued = self.batch.turns.values().filter(|it| it.status == TurnStatus::Queued);
+        let agents = queued.chain(parent).map(|record| &record.agent);
+        agents.filter(|agent| *agent != own).map(AgentId::head).collect()
+    }
+}
+
+/// The result of a call that is refused.
+pub(super) fn refused(why: &impl ToString) -> Value {
+    json!({ "error": { "refused": bounded(why.to_string()) } })
+}
+
+/// The call for which the calls of an answer are refused; `None` if the refusal is about all.
+fn refused_call(members: &[NewMember], refusal: &TurnRefusal) -> Option<usize> {
+    let is_this = |at: usize, call: &NewMember| match (refusal, &call.source) {
+        (
+            TurnRefusal::BadName { member }
+            | TurnRefusal::OwnAgent { member }
+            | TurnRefusal::NoDeadline { member },
+            _,
+        ) => usize::try_from(member.index) == Ok(at),
+        (TurnRefusal::RepeatedCall { call_id }, _) => call.call_id == *call_id,
+        (TurnRefusal::SubmitResult, _) => call.tool == SUBMIT_RESULT,
+        (TurnRefusal::UnknownAgent { agent }, NewSource::Turn { agent: of, .. }) => agent == of,
+        (
+            TurnRefusal::SameBox { box_id } | TurnRefusal::BoxTaken { box_id, .. },
+            NewSource::Turn { task, .. },
+        ) => task.output_box == *box_id,
+        _ => false,
+    };
+    let mut last = members.iter().enumerate().rev();
+    last.find(|(at, call)| call.is_made() && is_this(*at, call)).map(|(at, _)| at)
+}

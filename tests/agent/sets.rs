@@ -1,0 +1,363 @@
+//! The calls of a step in a file (TN-6, TN-7, TN-9): made in one batch with their set, and reported
+//! one by one as they end.
+
+use machine::{
+    agent::{
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, Card,
+        CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource, SUBMIT_RESULT,
+        StopReason, TurnEnd, Work,
+    },
+    contract::{ActionRefusal, OrRefused, Registry, ToolCall, ToolSpec},
+    worker::{Failure, Task},
+};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::{
+    queue::{staff, story},
+    support::{agent, child, id, new_turn, turn},
+};
+use crate::worker::prelude::{
+    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, settle, timed, until, worker,
+};
+
+/// The time that a turn waits for a call.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Makes these calls in the first step of the planner. Otherwise it delivers, but never turn 9.
+struct Caller(Vec<AgentCall>);
+
+impl Agent for Caller {
+    async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        if active.id == turn(9) {
+            std::future::pending::<()>().await;
+        }
+        if agent.0 != "planner" || active.step > 1 || active.must_deliver() {
+            return Ok(Deliverable::Done(json!({ "step": active.step })).into());
+        }
+        let (body, calls) = (json!({ "text": "I shall look" }), self.0.clone());
+        Ok(Work::Call(ModelAnswer { body, calls, tokens: 7, cost: 1 }))
+    }
+}
+
+/// Three tools that answer once for each time that they are released, one that refuses, and one
+/// that ends the turn.
+struct Tools {
+    registry: Arc<Registry>,
+    gates: Arc<[Semaphore; 3]>,
+    begun: Count,
+}
+
+const GATED: [&str; 3] = ["first", "second", "third"];
+
+impl Tools {
+    fn new() -> Self {
+        let gates = Arc::new([0; 3].map(Semaphore::new));
+        let (mut registry, begun) = (Registry::new(), Count::default());
+        for (place, name) in GATED.into_iter().enumerate() {
+            let (gates, begun) = (Arc::clone(&gates), begun.clone());
+            let answers = registry.add(spec(name), move |_| {
+                let (gates, begun) = (Arc::clone(&gates), begun.clone());
+                Box::pin(async move {
+                    begun.add();
+                    gates[place].acquire().await.unwrap().forget();
+                    Ok(Applied::new(name))
+                })
+            });
+            answers.unwrap();
+        }
+        let refuses = registry.add(spec("refusing"), |_| {
+            let refused: Result<Applied, _> = Err(ActionRefusal::new("exit code 1"));
+            Box::pin(async move { refused.or_refused() })
+        });
+        refuses.unwrap();
+        let ends = registry.add(spec("last"), |_| {
+            let receipt = json!({ "__cg_control": { "after_execution": "terminate" } });
+            Box::pin(async move { Ok(Applied::new(receipt.to_string())) })
+        });
+        ends.unwrap();
+        Self { registry: Arc::new(registry), gates, begun }
+    }
+
+    /// Tools that answer at once.
+    fn open() -> Self {
+        let tools = Self::new();
+        for place in 0..GATED.len() {
+            tools.release(place);
+        }
+        tools
+    }
+
+    fn release(&self, place: usize) {
+        self.gates[place].add_permits(1);
+    }
+
+    fn worker(&self, store: &Store, calls: Vec<AgentCall>) -> Worker {
+        let worker = worker(store).handler(Driver(Caller(calls)));
+        worker.other_tools(Arc::clone(&self.registry))
+    }
+}
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec::idempotent("files", name).unwrap()
+}
+
+fn call(number: usize, target: CallTarget) -> AgentCall {
+    let (tool, call_id) = ("look".to_owned(), format!("call_{number}"));
+    AgentCall { tool, call_id, target, within: Some(LIMIT), after: AfterExecution::Suspend }
+}
+
+fn tool(name: &str) -> CallTarget {
+    CallTarget::Tool(ToolCall::new(&spec(name), "{}").unwrap())
+}
+
+fn delegated() -> CallTarget {
+    let new = new_turn("helper", 2, 2);
+    CallTarget::Agent { agent: new.agent, task: new.task }
+}
+
+/// Calls of these tools.
+fn calls<const N: usize>(names: [&str; N]) -> Vec<AgentCall> {
+    (0..).zip(names).map(|(number, name)| call(number, tool(name))).collect()
+}
+
+/// The number of calls that the planner waits for; `None` if it has no turn.
+async fn waiting(agents: &Agents) -> Option<usize> {
+    let head = agents.head(&agent("planner")).await.unwrap();
+    head.active.map(|active| active.waiting.len())
+}
+
+async fn cards(agents: &Agents) -> Vec<(Card, Value)> {
+    agents.cards(BoxId(id(1)), 100).await.unwrap()
+}
+
+/// The results of the calls, by index.
+async fn results(agents: &Agents) -> Vec<Value> {
+    let mut results = cards(agents).await;
+    results.retain(|(card, _)| card.kind == CardKind::ToolResult);
+    results.sort_by_key(|(card, _)| card.index);
+    results.into_iter().map(|(_, body)| body).collect()
+}
+
+/// The calls of the head have all ended.
+async fn have_ended(store: &Store) -> bool {
+    let calls = store.children(agent("planner").head()).await.unwrap();
+    calls.iter().all(|call| call.has_ended)
+}
+
+/// Each is a card and a transition of its own, in the order in which the calls end.
+#[test]
+fn results_are_reported_in_every_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+            let tools = Tools::new();
+            let running = tools.worker(&store, calls(GATED)).start();
+            until("the calls are made", async || waiting(&agents).await == Some(3)).await;
+            for (left, place) in [2, 1, 0].into_iter().zip(order) {
+                tools.release(place);
+                let is_reported = async || waiting(&agents).await.is_none_or(|it| it == left);
+                until("the result is reported", is_reported).await;
+            }
+            until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+            running.stop().await.unwrap();
+
+            let moves = ["dispatch", "claim", "call", "report", "report", "report", "deliver"];
+            let (found, events) = story(&store, "planner").await;
+            assert_eq!(found, moves, "{order:?}");
+            assert_eq!(events[0].end, TurnEnd::Done);
+            let cards = cards(&agents).await;
+            let kinds: Vec<_> =
+                cards.iter().map(|(card, _)| (card.kind, card.step, card.index)).collect();
+            let (made, ended) = (CardKind::ToolCall, CardKind::ToolResult);
+            let before = [(CardKind::Answer, 1, 0), (made, 1, 0), (made, 1, 1), (made, 1, 2)];
+            let reported = order.map(|place| (ended, 1, u32::try_from(place).unwrap()));
+            let expected =
+                before.into_iter().chain(reported).chain([(CardKind::Deliverable, 2, 0)]);
+            assert_eq!(kinds, expected.collect::<Vec<_>>(), "{order:?}");
+            let receipts = GATED.map(|name| json!({ "receipt": name }));
+            assert_eq!(results(&agents).await, receipts);
+        });
+    }
+}
+
+/// One is refused, one is overdue, one takes effect, and one is a turn of another agent.
+#[test]
+fn calls_of_all_kinds_end_apart() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let tools = Tools::new();
+        tools.release(2);
+        let mut made = calls(["refusing", "first", "third"]);
+        made.push(call(3, delegated()));
+        let running = tools.worker(&store, made).start();
+        until("one is left", async || waiting(&agents).await == Some(1)).await;
+        hand.pass(LIMIT);
+        // The worker looks at the time when something is written.
+        agents.enqueue(new_turn("helper", 3, 3)).await.unwrap();
+        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+        tools.release(0);
+        until("the calls have ended", async || have_ended(&store).await).await;
+        running.stop().await.unwrap();
+
+        let (moves, events) = story(&store, "planner").await;
+        let reports = ["report"; 4];
+        let expected = ["dispatch", "claim", "call"].into_iter().chain(reports).chain(["deliver"]);
+        assert_eq!(moves, expected.collect::<Vec<_>>());
+        assert_eq!(events[0].end, TurnEnd::Done);
+        let (_, events) = story(&store, "helper").await;
+        let call = MemberId { turn: turn(1), step: 1, index: 3 };
+        assert_eq!((events[0].turn, events[0].parent), (call.delegated(), Some(call)));
+        let results = results(&agents).await;
+        assert!(results[0]["error"]["refused"].to_string().contains("exit code 1"), "{results:?}");
+        assert!(results[1]["error"]["overdue"]["execution"].is_string(), "{results:?}");
+        assert_eq!(results[2], json!({ "receipt": "third" }));
+        assert_eq!(results[3], json!({ "end": "done", "deliverable": events[0].deliverable }));
+    });
+}
+
+/// The deadline ends the wait, not the work. The late result changes nothing.
+#[test]
+fn a_late_result_is_kept_and_acknowledged() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let tools = Tools::new();
+        let running = tools.worker(&store, calls(["first"])).start();
+        until("the call has begun", async || tools.begun.get() == 1).await;
+        until("the turn waits", async || waiting(&agents).await == Some(1)).await;
+        hand.pass(LIMIT);
+        // The worker looks at the time when something is written.
+        agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+        let before = cards(&agents).await;
+        assert!(!have_ended(&store).await);
+
+        tools.release(0);
+        until("the call has ended", async || have_ended(&store).await).await;
+        let is_handled = async || {
+            let inbox = store.inbox(agent("planner").head()).await.unwrap();
+            inbox.into_iter().all(|message| message.unwrap().status == Delivery::Handled)
+        };
+        until("its outcome is acknowledged", is_handled).await;
+        running.stop().await.unwrap();
+        let moves = ["dispatch", "claim", "call", "report", "deliver"];
+        assert_eq!(story(&store, "planner").await.0, moves);
+        assert_eq!(cards(&agents).await, before);
+        assert!(results(&agents).await[0]["error"]["overdue"].is_object());
+    });
+}
+
+/// The call runs on, and the turn that it has delegated does not begin.
+#[test]
+fn a_turn_is_stopped_while_it_waits() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let tools = Tools::new();
+        let made = vec![call(0, delegated()), call(1, tool("first"))];
+        let running = tools.worker(&store, made).grace(Duration::ZERO).start();
+        until("the call has begun", async || tools.begun.get() == 1).await;
+        until("the turn waits", async || waiting(&agents).await == Some(2)).await;
+        agents.stop(turn(1)).await.unwrap();
+        let queued = agents.turn(child()).await.unwrap().unwrap();
+        assert_eq!(queued.stop, Some(StopReason::Parent), "before the delivery");
+        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+        tools.release(0);
+        running.stop().await.unwrap();
+
+        let (moves, events) = story(&store, "planner").await;
+        assert_eq!(moves, ["dispatch", "claim", "call", "stop", "deliver"]);
+        assert_eq!(events[0].end, TurnEnd::Stopped(StopReason::Requested));
+        let why = StopReason::Requested.to_string();
+        let interrupted = json!({ "error": { "interrupted": why } });
+        assert_eq!(results(&agents).await, [interrupted.clone(), interrupted]);
+    });
+}
+
+/// The answer and each of its calls have a card, also if they are not made.
+#[test]
+fn a_limit_of_steps_calls_or_tokens_ends_a_turn() {
+    let none = Limits::default();
+    let before: &[&str] = &["dispatch", "claim", "stop", "deliver"];
+    let after: &[&str] = &["dispatch", "claim", "call", "report", "report", "deliver"];
+    for (limits, resource, moves) in [
+        (Limits { calls: Some(1), ..none }, Resource::Calls, before),
+        (Limits { tokens: Some(6), ..none }, Resource::Tokens, before),
+        (Limits { steps: Some(1), ..none }, Resource::Steps, after),
+    ] {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            let mut new = new_turn("planner", 1, 1);
+            new.task.terms.limits = limits;
+            agents.enqueue(new).await.unwrap();
+            settle(Tools::open().worker(&store, calls(["first", "second"]))).await;
+            let (found, events) = story(&store, "planner").await;
+            assert_eq!(found, moves, "{resource}");
+            let why = StopReason::Limit(resource);
+            assert_eq!(events[0].end, TurnEnd::Stopped(why));
+            let not_made = json!({ "error": { "not_made": why.to_string() } });
+            let receipts = ["first", "second"].map(|name| json!({ "receipt": name }));
+            let expected = if moves == before { [not_made.clone(), not_made] } else { receipts };
+            assert_eq!(results(&agents).await, expected);
+            let kinds: Vec<_> = cards(&agents).await.iter().map(|(card, _)| card.kind).collect();
+            assert_eq!(kinds[0], CardKind::Answer);
+        });
+    }
+}
+
+/// The model hears why, and the other calls are made.
+#[test]
+fn a_call_that_is_refused_is_closed() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let mut made = calls(["first", "second", "third"]);
+        made[1].call_id = "call_0".to_owned();
+        made[2].tool = SUBMIT_RESULT.to_owned();
+        let CallTarget::Agent { task, .. } = delegated() else { unreachable!() };
+        let mut early = task.clone();
+        early.context_cards = 1;
+        let to = |name: &str, task: &machine::agent::Task| CallTarget::Agent {
+            agent: agent(name),
+            task: task.clone(),
+        };
+        made.push(call(3, to("nobody", &task)));
+        made.push(call(4, to("planner", &task)));
+        made.push(AgentCall { within: None, ..call(5, to("helper", &task)) });
+        made.push(call(6, to("helper", &early)));
+        made.push(call(7, CallTarget::Closed(json!("denied"))));
+        settle(Tools::open().worker(&store, made)).await;
+
+        let moves = ["dispatch", "claim", "call", "report", "deliver"];
+        assert_eq!(story(&store, "planner").await.0, moves);
+        let results = results(&agents).await;
+        assert_eq!((&results[0], &results[7]), (&json!({ "receipt": "first" }), &json!("denied")));
+        let why = ["repeats", "submit_result", "no agent", "own agent", "deadline", "fewer than"];
+        for (result, why) in results[1..7].iter().zip(why) {
+            let refused = result["error"]["refused"].as_str().unwrap();
+            assert!(refused.contains(why), "{refused}");
+        }
+    });
+}
+
+/// The next step begins if no call is made, and none begins if one was the last.
+#[test]
+fn the_results_say_what_comes_next() {
+    let denied: &[&str] = &["dispatch", "claim", "answer", "deliver"];
+    let ended: &[&str] = &["dispatch", "claim", "call", "report", "deliver"];
+    let closed = vec![call(0, CallTarget::Closed(json!("denied")))];
+    for (made, moves, step) in [(closed, denied, 2), (calls(["last"]), ended, 1)] {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+            settle(Tools::open().worker(&store, made.clone())).await;
+            assert_eq!(story(&store, "planner").await.0, moves);
+            let last = cards(&agents).await.pop().unwrap();
+            assert_eq!(last.1, json!({ "step": step }));
+        });
+    }
+}
