@@ -147,12 +147,9 @@ a state that left its group
 /edges/5 removed
 > move HELD -lapse-> DONE was removed; it stays legal where it was made: a running deadline fails, and is set aside: write `was = "lapse"` on the transition that replaces it, or keep it until none is left
 
-a guard of a deadline
-/edges/2/guard = "is_late"
-> the deadline of move OPEN -remind-> HELD has the guard `is_late`: a running deadline that it refuses too often is set aside: decide in a choice
-
-a guard of another move
+a guard: whether it refuses is unknown
 /edges/1/guard = "is_late"
+/edges/2/guard = "is_late"
 
 a state that is terminal now is reported once
 /states/2/terminal = true

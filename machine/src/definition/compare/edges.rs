@@ -71,7 +71,6 @@ impl Changes {
 
     fn deadline(&mut self, pair: &Pair<'_>, old: &Edge, new: &Edge, text: &str) {
         let (text, strands) = match (&old.deadline, &new.deadline) {
-            (None, None) => return,
             (None, Some(_)) => (format!("move {text} has a deadline"), None),
             (Some(_), None) => {
                 (format!("move {text} no longer has a deadline"), Some(LOST_DEADLINE))
@@ -81,15 +80,7 @@ impl Changes {
                 let whose = group.map_or("its state".to_string(), |name| format!("group `{name}`"));
                 (format!("the deadline of move {text} is now that of {whose}"), Some(LOST_DEADLINE))
             }
-            (Some(_), Some(_)) => match (&old.guard, &new.guard) {
-                (None, Some(guard)) => (
-                    format!("the deadline of move {text} has the guard `{guard}`"),
-                    Some(
-                        "a running deadline that it refuses too often is set aside: decide in a choice",
-                    ),
-                ),
-                _ => return,
-            },
+            (None, None) | (Some(_), Some(_)) => return,
         };
         self.strand(text, strands.map(str::to_string));
     }
