@@ -48,6 +48,9 @@ pub fn assert_upgrades<M: Restore>(released: impl AsRef<Path>) {
 /// waits for it in any store, or because a person deals with what does. They are listed as the
 /// assertion words them.
 ///
+/// A definition does not say which moves only the handler of a machine makes: every actor can send
+/// messages. So another payload of such a move is reported, and belongs in the list.
+///
 /// ```no_run
 /// # use machine::contract::AnyExecution as AnyClaim;
 /// use machine::testing::assert_upgrades_except;

@@ -86,7 +86,8 @@ impl Changes {
     }
 
     /// Compares the payloads. Stored machines hold them in their journals only, and messages that
-    /// wait have them.
+    /// wait have them. Any actor can have sent one, also another machine with the actor of its
+    /// handlers, so moves count, too, that only the machine's own handler makes.
     fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
         // The items of an outcome have the names of the newer program.
         let is_outcome = old.actors.iter().any(|kind| kind == Call::KIND);
