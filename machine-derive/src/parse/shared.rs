@@ -90,30 +90,11 @@ impl Fields {
             let within = self.within.get_or_insert_default();
             input.call(Ident::parse_any)?;
             input.parse::<Token![=]>()?;
-            names_so_far(input, within);
-            return Ok(());
-        }
-        let (start, name) = (input.fork(), input.parse()?);
-        match &mut self.within {
-            // `in = A, B`
-            Some(within)
-                if !transition::is_value(&name) && (at_end(input) || input.peek(Token![|])) =>
-            {
-                names_so_far(&start, within);
-            }
-            _ => self.declared.push(Rc::new(Field::unread(name, ty))),
+            within.extend(transition::names::<Ident>(input)?);
+        } else {
+            self.declared.push(Rc::new(Field::unread(input.parse()?, ty)));
         }
         Ok(())
-    }
-}
-
-/// Reads `A | B` up to the first mistake.
-fn names_so_far(input: ParseStream<'_>, names: &mut Vec<Ident>) {
-    while let Ok(name) = input.parse() {
-        names.push(name);
-        if input.parse::<Token![|]>().is_err() {
-            break;
-        }
     }
 }
 
@@ -129,8 +110,8 @@ pub(super) fn give(
     let mut all: Vec<Shared> = Vec::new();
     let mut are_whole = true;
     for Fields { declared, within, is_whole } in written {
-        are_whole &= is_whole & within.iter().all(|names| are_known(names, states, errors));
-        let meant = within.as_ref().map(|names| meant(names, states));
+        let is_whole = is_whole & within.iter().all(|names| are_known(names, states, errors));
+        are_whole &= is_whole;
         for field in declared {
             if all.iter().any(|other| other.field.name == field.name) {
                 errors.on(&field.name, message::shared_twice(&field.name));
@@ -139,11 +120,10 @@ pub(super) fn give(
             let transitions = states.iter().flat_map(|state| &state.transitions);
             let mut items = transitions.flat_map(|transition| &transition.payload);
             let is_brought = items.any(|item| item.name == field.name);
-            let is_meant = |state: &State| match &meant {
-                None => true,
-                Some(Some(names)) => state.is_among(names),
-                // After a mistake: the field is there from the start, or comes with a transition.
-                Some(None) => !(state.initial && is_brought),
+            // After a mistake: the field is there from the start, or comes with a transition.
+            let is_guessed = |state: &State| !is_whole && state.initial && !is_brought;
+            let is_meant = |state: &State| {
+                within.as_ref().is_none_or(|names| state.is_among(names) || is_guessed(state))
             };
             let members = (0..states.len()).filter(|index| is_meant(&states[*index])).collect();
             let mut field = Rc::clone(field);
@@ -192,27 +172,11 @@ fn undeclared_lifetime(ty: &Type, generics: &Generics) -> Option<Ident> {
     found
 }
 
-/// The names of the states and groups.
-fn names_of(states: &[State]) -> Vec<&Ident> {
-    let of_states = states.iter().map(|state| &state.name);
-    of_states.chain(states.iter().flat_map(|state| &state.groups)).collect()
-}
-
-/// The states and groups that are meant, where a wrong name stands for the most similar one; `None`
-/// if there is none.
-fn meant(written: &[Ident], states: &[State]) -> Option<Vec<Ident>> {
-    let known = names_of(states);
-    let meant = written.iter().map(|name| {
-        let own = known.contains(&name).then_some(name);
-        own.or_else(|| message::nearest(name, known.iter().copied())).cloned()
-    });
-    meant.collect::<Option<Vec<_>>>().filter(|meant| !meant.is_empty())
-}
-
 /// Reports the names that are neither a state nor a group, or are given twice.
 pub(crate) fn are_known(names: &[Ident], states: &[State], errors: &mut Errors) -> bool {
     let mut are_known = true;
-    let all = names_of(states);
+    let all = states.iter().map(|state| &state.name);
+    let all: Vec<&Ident> = all.chain(states.iter().flat_map(|state| &state.groups)).collect();
     for (place, name) in names.iter().enumerate() {
         if !all.contains(&name) {
             errors.on(name, message::unknown_states(name, &all));

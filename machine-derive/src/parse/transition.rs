@@ -139,7 +139,7 @@ impl Transition {
 }
 
 /// True for the name of a variable.
-pub(super) fn is_value(name: &Ident) -> bool {
+fn is_value(name: &Ident) -> bool {
     bare(name).starts_with(|first: char| first.is_lowercase())
 }
 

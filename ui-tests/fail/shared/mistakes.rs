@@ -172,17 +172,6 @@ enum EndsInABar {
     Done,
 }
 
-// M0024: a comma is between the names in `in`.
-#[machine(fields(goal: String, in = Begun, Done, epoch: u64))]
-enum WithCommas {
-    #[initial]
-    #[on(end => Done)]
-    Begun,
-
-    #[terminal]
-    Done,
-}
-
 // M0128: a typed machine is converted into the erased one with a method of this name.
 #[machine(fields(into: String))]
 enum NamedLikeAConversion {
@@ -222,8 +211,6 @@ fn in_the_initial_state(any: &AnyEndsInABar) -> Option<&String> {
     let done = NamesNothing::new("a shed".to_owned()).end();
     assert_eq!(done.goal(), "a shed");
     let _done = EndsInABar::new("a shed".to_owned()).end();
-    let done = WithCommas::new("a shed".to_owned(), 7).end();
-    assert_eq!((done.goal().as_str(), *done.epoch()), ("a shed", 7));
     any.goal()
 }
 
