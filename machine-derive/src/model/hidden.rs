@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::Type;
 
-use super::{Graph, scope};
+use super::Graph;
 use crate::{
     errors::Errors,
     message,
@@ -103,12 +103,6 @@ impl Mentions {
             if let Some(path) = guard.filter(|path| path.segments.len() > 1) {
                 collect(path.to_token_stream(), &mut found.guards);
             }
-        }
-        // Where expressions use the status of the machine, a field can keep it.
-        let expressions = declaration.transitions().flat_map(Transition::expressions);
-        let mut names = expressions.flat_map(|it| scope::names(it.to_token_stream()));
-        if found.types.contains_key("Status") && names.any(|name| name == "status") {
-            found.types.remove("Status");
         }
         found
     }

@@ -58,7 +58,7 @@ enum States {
 
     #[terminal]
     Rated {
-        // M0125: the states of the machine are an enum of this name, which nothing else here uses.
+        // M0125: the states of the machine are an enum of this name.
         rating: Status,
     },
 }
