@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::Type;
+use syn::{PredicateType, Type, WherePredicate};
 
 use super::Graph;
 use crate::{
@@ -124,8 +124,19 @@ fn bounds(declaration: &Declaration) -> BTreeMap<String, Ident> {
     for param in generics.type_params() {
         collect(param.bounds.to_token_stream(), &mut found);
     }
-    collect(generics.where_clause.to_token_stream(), &mut found);
+    for required in required(declaration) {
+        collect(required.bounds.to_token_stream(), &mut found);
+    }
     found
+}
+
+/// The bounds of types after `where`.
+fn required(declaration: &Declaration) -> impl Iterator<Item = &PredicateType> {
+    let written = declaration.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    written.filter_map(|predicate| {
+        let WherePredicate::Type(required) = predicate else { return None };
+        Some(required)
+    })
 }
 
 /// The types that are written in the declaration.
@@ -133,6 +144,7 @@ fn types(declaration: &Declaration) -> Vec<&Type> {
     let fields = declaration.states.iter().flat_map(|state| &state.fields);
     let mut types: Vec<&Type> = fields.map(|field| &field.ty).collect();
     types.extend(&declaration.options.context);
+    types.extend(required(declaration).map(|required| &required.bounded_ty));
     let invoked = declaration.states.iter().filter_map(|state| state.invoke.as_ref());
     types.extend(invoked.filter_map(|invoke| invoke.tool.as_ref()));
     for transition in declaration.transitions() {
@@ -150,7 +162,8 @@ fn collect(tokens: TokenStream, found: &mut BTreeMap<String, Ident>) {
     walk(tokens, &mut |spot| {
         let in_path = spot.is(-1, ':') && spot.is(-2, ':');
         // `Iterator<Item = u8>` names no type `Item`.
-        if let Some(name) = spot.ident().filter(|_| !in_path && !spot.is(1, '=')) {
+        let is_other = in_path || spot.is(-1, '\'') || spot.is(1, '=');
+        if let Some(name) = spot.ident().filter(|_| !is_other) {
             found.entry(bare(name)).or_insert_with(|| name.clone());
         }
     });
