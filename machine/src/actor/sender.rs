@@ -2,7 +2,7 @@ use std::{any::TypeId, collections::BTreeMap};
 
 use super::{
     Actor, Anyone, Call, Category, EcsNode, GraphRunner, Human, Library, ReasoningNode, ToolNode,
-    is_genuine,
+    is_genuine, is_reserved,
 };
 
 /// The actor who sent a message, when a worker makes the move for it. The message was sent with a
@@ -51,7 +51,7 @@ impl Senders {
         if self.0.get(A::KIND).is_none_or(|(_, kind)| *kind != A::KIND) {
             self.0.insert(A::KIND, acts_as);
         }
-        if let Some(was) = A::WAS {
+        if let Some(was) = A::WAS.filter(|was| !is_reserved(was)) {
             self.0.entry(was).or_insert(acts_as);
         }
     }
