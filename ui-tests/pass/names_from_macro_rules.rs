@@ -77,3 +77,27 @@ fn transitions_of_the_macro_use_fields_of_the_caller() {
     let paused = Walk::new().begin("a shed".to_owned()).tick().pause("noon".to_owned());
     assert_eq!((paused.state().count, paused.state().note.as_str()), (2, "noon"));
 }
+
+/// The duration is in part from the macro, and in part from the caller.
+macro_rules! with_a_deadline {
+    ($name:ident, $more:expr) => {
+        #[machine]
+        #[derive(Debug)]
+        pub enum $name {
+            #[initial]
+            #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(u64::from(count + $more)))]
+            Open { count: u32 },
+
+            #[terminal]
+            Expired,
+        }
+    };
+}
+
+with_a_deadline!(Offer, count * 10);
+
+#[test]
+fn expressions_have_names_from_both() {
+    let offer = Offer::new(2);
+    assert_eq!(offer.deadlines().next().unwrap().after, Duration::from_secs(22));
+}

@@ -10,7 +10,7 @@ use super::{
     start, transitions,
 };
 use crate::{
-    model::{Move, State, names_in},
+    model::{Move, State},
     text::bare,
 };
 
@@ -34,14 +34,14 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let function = names::deadline(step);
     let here = names.state_type(state);
     let (generics, predicates) = names.for_all();
-    let bindings = bindings::of_state(names, state, &names_in(after.to_token_stream()));
+    let (bindings, resolved) = bindings::of_state(names, state, after.to_token_stream());
     let context = &names.context;
     let param = names.has_context().then(|| hygienic!(context: &#context));
     let text = bare(names.trigger(step).name);
     let value = if step.written.is_at {
-        hygienic_at!(after.span() => __machine::__private::at(#text, #after))
+        hygienic_at!(after.span() => __machine::__private::at(#text, #resolved))
     } else {
-        hygienic_at!(after.span() => __machine::__private::after(#text, #after))
+        hygienic_at!(after.span() => __machine::__private::after(#text, #resolved))
     };
     Some(hygienic! {
         fn #function #generics (state: &#here, #param)

@@ -6,7 +6,7 @@ use syn::{Expr, spanned::Spanned};
 
 use super::{bindings, names::Names, proofs};
 use crate::{
-    model::{Invocation, State, names_in},
+    model::{Invocation, State},
     parse::Approve,
 };
 
@@ -58,8 +58,8 @@ fn function(names: &Names<'_>, index: usize, invocation: &Invocation<'_>) -> Tok
     let value = invocation.value();
     let calls = if written.is_set {
         // Collected where the fields are bound, because the iterator may borrow from them.
-        let members = hygienic_at!(value.span() => members::<#tool>(#value));
-        let members = scope.bound(&value, &members);
+        let members = |calls| hygienic_at!(value.span() => members::<#tool>(#calls));
+        let members = scope.bound(value.clone(), members);
         hygienic! {
             fn members<T>(
                 calls: impl ::core::iter::IntoIterator<Item = T>,
@@ -69,7 +69,7 @@ fn function(names: &Names<'_>, index: usize, invocation: &Invocation<'_>) -> Tok
             let calls = #members.into_iter().map(|tool| #call);
         }
     } else {
-        let evaluated = scope.bound(&value, &value);
+        let evaluated = scope.bound(value, |value| value);
         hygienic! {
             let tool: #tool = #evaluated;
             let calls = [#call];
@@ -98,12 +98,16 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// The code with the names that an expression in it uses; each has its own copies of the
-    /// fields.
-    fn bound(&self, expression: &TokenStream, code: &TokenStream) -> TokenStream {
-        let used = names_in(expression.clone());
-        let bindings = bindings::of_state(self.names, self.state, &used);
-        if bindings.is_empty() { code.clone() } else { hygienic!({ #bindings #code }) }
+    /// The code around an expression, after bindings of the names that the expression uses; each
+    /// has its own copies of the fields.
+    fn bound(
+        &self,
+        expression: TokenStream,
+        code: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let (bindings, expression) = bindings::of_state(self.names, self.state, expression);
+        let code = code(expression);
+        if bindings.is_empty() { code } else { hygienic!({ #bindings #code }) }
     }
 
     /// The value of an option, if it is given.
@@ -116,8 +120,7 @@ impl Scope<'_> {
         match written {
             None => hygienic!(::core::option::Option::None::<#ty>),
             Some(written) => {
-                let written = written.to_token_stream();
-                let value = convert(self.bound(&written, &written));
+                let value = convert(self.bound(written.to_token_stream(), |value| value));
                 hygienic!({ let value: #ty = #value; ::core::option::Option::Some(value) })
             }
         }
