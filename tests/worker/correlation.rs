@@ -63,20 +63,6 @@ fn message_of_another_sender_is_no_duplicate() {
     });
 }
 
-/// Also after it was handled, in any state of the machine.
-#[test]
-fn other_message_after_it_was_handled() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        sent(&store, id, ann_says(PAY), Sent::Queued).await;
-        works(&store).await;
-        is(&store, id, "paid").await;
-        is_refused(&store, id, ann_says(OTHER)).await;
-        sent(&store, id, ann_says(r#"{ "amount":3, "trigger":"pay" }"#), Sent::Duplicate).await;
-        has(&store, id, &[(PAY, Delivery::Handled)]).await;
-    });
-}
-
 /// Nothing of the batch is written.
 #[test]
 fn other_message_in_a_batch() {
@@ -91,27 +77,6 @@ fn other_message_in_a_batch() {
         let refused = store.batch().send(other, &twice[0]).send(other, &twice[1]).write().await;
         assert_err!(refused, EffectError::OtherMessage { .. });
         assert!(inbox(&store, other).await.is_empty());
-    });
-}
-
-/// A corrected message takes the id of one that was set aside, by malice or by mistake.
-#[test]
-fn corrected_message_is_taken() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        for first in [runner_says(NONSENSE), ann_says(NONSENSE)] {
-            sent(&store, id, first, Sent::Queued).await;
-            is_refused(&store, id, ann_says(PAY)).await;
-            works(&store).await;
-        }
-        sent(&store, id, ann_says(NONSENSE), Sent::Duplicate).await;
-        assert_eq!(store.set_aside().await.unwrap().messages.len(), 1);
-        sent(&store, id, ann_says(PAY), Sent::Queued).await;
-        assert!(store.set_aside().await.unwrap().messages.is_empty());
-        works(&store).await;
-        is(&store, id, "paid").await;
-        let replaced = (NONSENSE, Delivery::Replaced);
-        has(&store, id, &[replaced, replaced, (PAY, Delivery::Handled)]).await;
     });
 }
 

@@ -204,28 +204,6 @@ fn requeue_brings_a_machine_back() {
 }
 
 #[test]
-fn requeue_brings_a_message_back() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        for bad in ["bad", "worse"] {
-            store.send(id, &says("{}", bad)).await.unwrap();
-        }
-        settle(worker(&store).handler(opens())).await;
-        assert_eq!(store.set_aside().await.unwrap().messages.len(), 2);
-        // All or nothing.
-        let error = store.requeue(id, &["bad", "none"]).await.unwrap_err();
-        let said = format!("{id} has no message `none`; `inbox` lists its messages");
-        assert_eq!(error.to_string(), said);
-        assert_eq!(store.set_aside().await.unwrap().messages.len(), 2);
-        store.requeue(id, &["bad"]).await.unwrap();
-        let bad = message(&store, id, "bad").await;
-        assert_eq!((bad.status, bad.attempts, bad.error), (Delivery::Queued, 0, None));
-        settle(worker(&store).handler(opens())).await;
-        assert_eq!(message(&store, id, "bad").await.status, Delivery::SetAside);
-    });
-}
-
-#[test]
 fn machine_that_is_set_aside_takes_messages() {
     each(async |store| {
         let (id, calls) = (ticket(&store).await, Count::default());

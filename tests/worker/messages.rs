@@ -1,6 +1,6 @@
 //! Valid and invalid messages, and their way to the machine.
 
-use machine::store::{InvalidMessage, SendError, Sent};
+use machine::store::{InvalidMessage, SendError};
 
 use crate::worker::prelude::*;
 
@@ -41,25 +41,6 @@ fn ended_machine_keeps_the_message_set_aside() {
         refused(&store, id, "3", ENDED).await;
         assert_err!(store.requeue(id, &["3"]).await, SendError::Ended { .. });
         refused(&store, id, "3", ENDED).await;
-    });
-}
-
-#[test]
-fn duplicate_is_taken_once() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        assert_eq!(store.send(id, &says(PAY, "1")).await.unwrap(), Sent::Queued);
-        assert_eq!(store.send(id, &says(PAY, "1")).await.unwrap(), Sent::Duplicate);
-        // Correlation ids belong to one machine.
-        let other = ticket(&store).await;
-        assert_eq!(store.send(other, &says(PAY, "1")).await.unwrap(), Sent::Queued);
-        assert_eq!(inbox(&store, id).await.len(), 1);
-        settle(worker(&store).handler(opens())).await;
-        // Also after it was handled, and in a batch.
-        assert_eq!(store.send(id, &says(PAY, "1")).await.unwrap(), Sent::Duplicate);
-        store.batch().send(id, &says(PAY, "1")).write().await.unwrap();
-        assert_eq!(inbox(&store, id).await.len(), 1);
-        assert_eq!(message(&store, id, "1").await.status, Delivery::Handled);
     });
 }
 
@@ -154,26 +135,6 @@ fn impostor_cannot_send() {
         store.send(id, &says(PAY, "1")).await.unwrap();
         settle(worker(&store).handler(opens()).sender::<Impostor>()).await;
         is(&store, id, "paid").await;
-    });
-}
-
-/// `inbox` shows a message as it was sent, whatever is in it.
-#[test]
-fn inbox_shows_what_was_sent() {
-    each(async |store| {
-        let id = ticket(&store).await;
-        let hostile =
-            "{\"trigger\": \"cancel\", \"reason\": \"\\u001b[31m'; DROP TABLE x; --\u{202e}\"}";
-        let by = Human::new("日本 O'Neil").unwrap();
-        let sent = Message::from_json(hostile, &by).unwrap().with_correlation("'; --").unwrap();
-        store.send(id, &sent).await.unwrap();
-        let shown = message(&store, id, "'; --").await;
-        assert_eq!((shown.to, &*shown.body), (id, hostile));
-        assert_eq!((&*shown.actor, shown.name.as_deref()), ("human", Some("日本 O'Neil")));
-        assert_eq!((shown.status, shown.attempts, shown.error), (Delivery::Queued, 0, None));
-        settle(worker(&store).handler(opens())).await;
-        let AnyTicket::Cancelled(ticket) = store.load(id).await.unwrap() else { panic!() };
-        assert_eq!(ticket.state().reason, "\u{1b}[31m'; DROP TABLE x; --\u{202e}");
     });
 }
 
