@@ -1,7 +1,5 @@
 //! A handler that sends messages to its own machine: a loop without an end is set aside.
 
-use tokio::sync::Notify;
-
 use crate::worker::prelude::*;
 
 const ROUNDS: usize = 100;
@@ -49,36 +47,6 @@ fn message_of_another_moves_what_was_set_aside() {
         store.send(id, &says(PAY, "pay")).await.unwrap();
         settle(worker(&store).handler(talks_to_itself(&Count::default()))).await;
         is(&store, id, "paid").await;
-    });
-}
-
-/// A worker that takes over continues the count of its predecessors.
-#[test]
-fn rounds_are_counted_across_workers() {
-    each(async |store| {
-        let (id, calls) = (ticket(&store).await, Count::default());
-        let (counted, stop) = (calls.clone(), Arc::new(Notify::new()));
-        let stopped = Arc::clone(&stop);
-        let first = does(move |_: AnyTicket, task| {
-            let is_over = counted.get() == 60;
-            if is_over {
-                stopped.notify_one();
-            } else {
-                let number = counted.add();
-                task.send(task.id(), says(UNLOCK, &format!("unlock {number}")));
-            }
-            Box::pin(async move {
-                if is_over {
-                    std::future::pending::<()>().await;
-                }
-                Ok(Next::Wait)
-            })
-        });
-        let first = worker(&store).grace(Duration::ZERO).handler(first);
-        first.run_until(stop.notified()).await.unwrap();
-        settle(worker(&store).handler(talks_to_itself(&calls))).await;
-        assert_eq!(calls.get(), ROUNDS);
-        set_aside(&store, &[(id, TEXT)]).await;
     });
 }
 
