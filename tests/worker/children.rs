@@ -150,22 +150,6 @@ fn child_without_a_move_cancel() {
     });
 }
 
-/// The end of the parent before it, at the same time, or twice: one message.
-#[test]
-fn child_that_has_ended_is_left_alone() {
-    each(async |store| {
-        let parent = create(&store, Family::new()).await;
-        let son = child(&store, parent, Family::new()).await;
-        let other = child(&store, parent, Family::new()).await;
-        cancel(&store, son).await;
-        ends(&store, parent, || family(&store)).await;
-        assert_eq!(inbox(&store, son).await.len(), 1);
-        assert_eq!(inbox(&store, other).await.len(), 1);
-        let AnyFamily::Cancelled(son) = store.load(son).await.unwrap() else { panic!() };
-        assert_eq!(son.state().reason, "enough");
-    });
-}
-
 /// A child that is created when its parent has ended already.
 #[test]
 fn child_of_an_ended_parent() {

@@ -15,56 +15,21 @@ const HOUR: Millis = 3_600_000;
 
 const YEAR: Millis = 365 * 24 * HOUR;
 
-/// It waits for its children, at most for a day.
+/// It takes at most a day.
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Errand {
     #[initial]
-    #[on(finish => Finished, by = GraphRunner)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_hours(24))]
     Out,
     #[terminal]
-    Finished,
-    #[terminal]
     Expired,
-}
-
-/// Finishes errands once their lamp is off.
-fn finishes(calls: &Count) -> Does<AnyErrand> {
-    let calls = calls.clone();
-    does(move |errand: AnyErrand, task| {
-        calls.add();
-        Box::pin(async move {
-            let lamps = task.children::<AnyLamp>().await?;
-            Ok(match (errand, &lamps[..]) {
-                (AnyErrand::Out(errand), [AnyLamp::Off(_)]) => {
-                    Next::to(errand.finish(graph_runner()))
-                }
-                _ => Next::WaitFor(Duration::from_mins(30)),
-            })
-        })
-    })
 }
 
 /// A worker that tries again after two hours.
 fn patient(store: &Store, handler: impl Handler) -> Worker {
     let wait = Duration::from_hours(2);
     Worker::new(store, actors()).backoff(wait, wait).handler(handler)
-}
-
-#[test]
-fn ready_by_its_creation() {
-    timed(async |store, hand| {
-        // So that the kind is known before the clock goes back.
-        settle(patient(&store, opens())).await;
-        let ids = [ticket(&store).await, ticket(&store).await];
-        hand.advance(-HOUR);
-        let later = ticket(&store).await;
-        settle(patient(&store, opens())).await;
-        for id in [ids[0], ids[1], later] {
-            is(&store, id, "open").await;
-        }
-    });
 }
 
 #[test]
@@ -76,21 +41,6 @@ fn ready_by_a_message() {
         hand.advance(-HOUR);
         settle(patient(&store, opens())).await;
         is(&store, id, "paid").await;
-    });
-}
-
-#[test]
-fn ready_by_the_end_of_a_child() {
-    timed(async |store, hand| {
-        let parent = create(&store, Errand::new()).await;
-        let mut lamp = Lamp::new();
-        store.batch().create_child(parent, &mut lamp).write().await.unwrap();
-        settle(patient(&store, finishes(&Count::default()))).await;
-        is(&store, parent, "out").await;
-        store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
-        hand.advance(-HOUR);
-        settle(patient(&store, finishes(&Count::default()))).await;
-        is(&store, parent, "finished").await;
     });
 }
 
@@ -112,19 +62,6 @@ fn next_attempt_of_a_handler() {
         hand.advance(-HOUR);
         settle(patient(&store, opens())).await;
         is(&store, id, "open").await;
-    });
-}
-
-#[test]
-fn handler_that_waits_for_a_time() {
-    timed(async |store, hand| {
-        create(&store, Errand::new()).await;
-        let calls = Count::default();
-        for (step, expected) in [(0, 1), (0, 1), (-HOUR, 2), (0, 2), (HOUR / 2, 3), (0, 3)] {
-            hand.advance(step);
-            settle(patient(&store, finishes(&calls))).await;
-            assert_eq!(calls.get(), expected, "after {step} ms");
-        }
     });
 }
 

@@ -23,7 +23,6 @@ fn is_fair(_: &offer::Open, price: &u32) -> Result<(), TooMuch> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Offer {
     #[initial]
-    #[invoke(charge: Charge = Charge { cents: 3 }, unattended)]
     #[on(accept(price) => Accepted, by = Human, guard = is_fair -> TooMuch)]
     #[on(wish(text) => Wished, by = Customer)]
     #[on(shelve => Shelved, by = Human)]
@@ -63,7 +62,6 @@ enum Errand {
     #[initial]
     #[on(finish => Finished, by = GraphRunner)]
     #[on(stop => Stopped, by = Human)]
-    #[on(note => Self, by = Human)]
     #[on(expire => Expired, by = GraphRunner, after = Duration::from_secs(10))]
     Out,
     #[terminal]
@@ -74,7 +72,6 @@ enum Errand {
     Expired,
 }
 
-const NOTE: &str = r#"{"trigger": "note"}"#;
 const STOP: &str = r#"{"trigger": "stop"}"#;
 const ACCEPT: &str = r#"{"trigger": "accept", "price": 3}"#;
 const DEAR: &str = r#"{"trigger": "accept", "price": 101}"#;
@@ -352,27 +349,6 @@ fn shelves(calls: &Count) -> Does<AnyOffer> {
     })
 }
 
-/// What the move into a state has ended is no child that ended there.
-#[test]
-fn a_call_that_a_move_ends_does_not_hold_the_next_deadline() {
-    timed(async |store, hand| {
-        let (calls, wait) = (Count::default(), Duration::from_hours(1));
-        let patient = || worker(&store).attempts(3).backoff(wait, wait).handler(shelves(&calls));
-        let id = create(&store, Offer::new()).await;
-        let call = store.children(id).await.unwrap().remove(0).id;
-        settle(patient()).await;
-        store.send(id, &says(SHELVE, "shelve")).await.unwrap();
-        settle(patient()).await;
-        is(&store, id, "shelved").await;
-        is(&store, call, "cancelled").await;
-        assert_eq!(calls.get(), 1);
-        hand.advance(DUE);
-        settle(patient()).await;
-        is(&store, id, "expired").await;
-        assert_eq!(calls.get(), 1);
-    });
-}
-
 /// A child that ended in an earlier state does not let the handler hold the deadline, whoever moved
 /// the machine.
 #[test]
@@ -402,42 +378,4 @@ fn the_end_of_a_child_concerns_no_later_state() {
             assert_eq!(calls.get(), 1);
         });
     }
-}
-
-/// Nor does a child of an earlier state that ends after the move.
-#[test]
-fn the_late_end_of_a_child_concerns_no_later_state() {
-    timed(async |store, hand| {
-        let calls = Count::default();
-        let run = async || settle(worker(&store).handler(shelves(&calls))).await;
-        run().await;
-        let id = create(&store, Offer::new()).await;
-        let mut lamp = Lamp::new();
-        store.batch().create_child(id, &mut lamp).write().await.unwrap();
-        let AnyOffer::Open(open) = store.load(id).await.unwrap() else { panic!() };
-        store.commit(&mut open.shelve(ann())).await.unwrap();
-        hand.advance(1);
-        store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
-        hand.advance(DUE + HOUR);
-        run().await;
-        is(&store, id, "expired").await;
-        assert_eq!(calls.get(), 0);
-    });
-}
-
-/// The handler still comes before the deadline.
-#[test]
-fn a_move_that_stays_does_not_hide_the_end_of_a_child() {
-    timed(async |store, hand| {
-        let id = create(&store, Errand::new()).await;
-        let mut lamp = Lamp::new();
-        store.batch().create_child(id, &mut lamp).write().await.unwrap();
-        settle(worker(&store).handler(joins())).await;
-        store.send(id, &says(NOTE, "note")).await.unwrap();
-        store.commit(&mut lamp.cancel(graph_runner())).await.unwrap();
-        hand.advance(DUE + HOUR);
-        settle(worker(&store).handler(joins())).await;
-        assert_eq!(message(&store, id, "note").await.status, Delivery::Handled);
-        is(&store, id, "finished").await;
-    });
 }
