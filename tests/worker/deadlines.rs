@@ -1,4 +1,4 @@
-//! Deadlines of states and groups, and handlers that ask to be called again.
+//! Deadlines of states, and handlers that ask to be called again.
 
 use std::fmt;
 
@@ -42,44 +42,9 @@ enum Parcel {
     Rotten,
 }
 
-#[machine(durable, on(lose => Lost, from = Active, by = GraphRunner, after = Duration::from_secs(5)))]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Trip {
-    #[initial]
-    #[group(Active)]
-    #[on(go => There, by = GraphRunner)]
-    Here,
-    #[group(Active)]
-    There,
-    #[terminal]
-    Lost,
-}
-
-/// The next version of the program: the trigger of the deadline has another name.
-mod renamed {
-    use crate::worker::prelude::*;
-
-    #[machine(
-        durable,
-        on(vanish => Lost, from = Active, by = GraphRunner, after = Duration::from_secs(5),
-           was = "lose")
-    )]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Trip {
-        #[initial]
-        #[group(Active)]
-        #[on(go => There, by = GraphRunner)]
-        Here,
-        #[group(Active)]
-        There,
-        #[terminal]
-        Lost,
-    }
-}
-
 /// A worker that rests in all states.
 fn resting(store: &Store) -> Worker {
-    worker(store).handler(rests::<AnyParcel>()).handler(rests::<AnyTrip>())
+    worker(store).handler(rests::<AnyParcel>())
 }
 
 /// A worker that tries again after the usual time.
@@ -100,35 +65,6 @@ fn fires_when_due_and_not_before() {
             settle(resting(&store)).await;
             is(&store, id, expected).await;
         }
-    });
-}
-
-/// The deadline of a group counts from entering the group.
-#[test]
-fn deadline_of_a_group() {
-    timed(async |store, hand| {
-        let mut trip = Trip::new();
-        store.create(&mut trip).await.unwrap();
-        let id = trip.id();
-        hand.pass(Duration::from_secs(4));
-        store.commit(&mut trip.go(graph_runner())).await.unwrap();
-        for (wait, expected) in [(999, "there"), (1, "lost")] {
-            hand.pass(Duration::from_millis(wait));
-            settle(resting(&store)).await;
-            is(&store, id, expected).await;
-        }
-    });
-}
-
-/// The journal has the name that the trigger had when the deadline began.
-#[test]
-fn fires_by_the_new_name_of_its_trigger() {
-    timed(async |store, hand| {
-        let id = create(&store, Trip::new()).await;
-        hand.pass(Duration::from_secs(5));
-        settle(worker(&store).handler(rests::<renamed::AnyTrip>())).await;
-        let trip: renamed::AnyTrip = store.load(id).await.unwrap();
-        assert_eq!(trip.journal().summary().last_trigger.as_deref(), Some("vanish"));
     });
 }
 
