@@ -147,25 +147,6 @@ async fn several_machines_are_cancelled() {
     assert_eq!(place.label(tom).await, Label::NotStarted);
 }
 
-/// `show` of a mail behind a gate names the gate and the commands that answer it.
-#[tokio::test]
-async fn an_execution_behind_a_gate_shows_its_gate() {
-    let place = Place::new().await;
-    let (gate, planned) = place.gate("bob@example.com").await;
-    let id = end(planned.id());
-    let shown = place.run(&["show", &id]);
-    let waits = format!("waits for    a person, who answers its gate {}", gate.id());
-    shown.shows(&[&waits, "Allow email.send? This cannot be undone."]);
-    for command in ["approve", "decline"] {
-        assert!(shown.out.contains(&format!("{command} {} --as NAME", gate.id())), "{shown:?}");
-    }
-    assert!(shown.out.contains(&format!("cancel {} --as NAME", planned.id())), "{shown:?}");
-    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
-    let shown = place.json(&["show", &id]);
-    assert_eq!(shown["gate"], json!(null));
-    assert_eq!(shown["next"].as_array().unwrap().len(), 1, "{shown}");
-}
-
 /// A script must not mistake a success for a failure.
 #[cfg(target_os = "linux")]
 #[tokio::test]

@@ -7,7 +7,6 @@ use machine::{
 };
 use machine_tests::{
     actors::reasoning_node,
-    cluster::{REFERENCE, accepted},
     samples::{asked_in, mail, pending_mail},
 };
 use serde::{Deserialize, Serialize};
@@ -282,22 +281,6 @@ async fn what_nothing_has_is_named() {
 fn ids(document: &Value) -> Vec<String> {
     let machines = document["machines"].as_array().unwrap().iter();
     machines.map(|machine| machine["id"].as_str().unwrap().to_owned()).collect()
-}
-
-/// A machine that its service has accepted waits for the report, and needs no attention until it is
-/// in doubt.
-#[tokio::test]
-async fn an_accepted_call_is_shown() {
-    let place = Place::new().await;
-    let id = end(accepted(&place.store, 17).await.id);
-    let shown = place.run(&["show", &id]);
-    shown.shows(&["waits for    the report of its service, which has accepted it; due "]);
-    assert!(!shown.out.contains(REFERENCE) && !shown.out.contains("Question"), "{shown:?}");
-    let reference = format!("reference    {REFERENCE}");
-    place.run(&["show", &id, "--audience", "internal"]).shows(&[&reference]);
-    assert!(!place.run(&["list"]).done().contains("Needs attention"));
-    place.run(&["fence", &id, "--as", "ann", "--yes"]).done();
-    place.run(&["list", "--audience", "internal"]).shows(&[REFERENCE]);
 }
 
 /// The machine that a parent waits for, and what a person does about it.

@@ -74,20 +74,6 @@ async fn a_message_that_came_too_late_needs_no_attention() {
     assert_eq!(attention["attention"]["concerns"], json!([]), "{attention}");
 }
 
-/// An answer that does not fit does not prevent another one.
-#[tokio::test]
-async fn an_answer_that_was_not_applied_is_given_again() {
-    let place = Place::new().await;
-    let id = place.order().await;
-    let body = r#"{"trigger": "confirm", "amount": "three"}"#;
-    let message = Message::from_json(body, ann()).unwrap().unless_moved(0);
-    place.store.send(id, &message).await.unwrap();
-    let cancel = ["send", &*end(id), "cancel", "--as", "bob", "--payload", r#"{"reason": "no!"}"#];
-    place.run(&cancel).failed(1, "ann has already answered");
-    place.work().await;
-    place.run(&cancel).done();
-}
-
 /// A message for a state that the machine has left is not shown as one that waits.
 #[tokio::test]
 async fn late_messages_are_shown_as_not_applied() {

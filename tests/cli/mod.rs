@@ -11,7 +11,6 @@ mod files;
 mod growth;
 mod help;
 mod hostile;
-mod large;
 mod lists;
 mod maintenance;
 mod messages;
