@@ -72,7 +72,6 @@ async fn a_request_of_another_page_is_refused() {
     let place = Place::served_with(|http| http.host("agents.example.com").unwrap()).await;
     let address: SocketAddr = place.address;
     let other = if address.port() == 1 { 2 } else { address.port() - 1 };
-    let before = place.contents().await;
     for (headers, expected) in [
         (vec![format!("Origin: http://{address}")], 200),
         (vec!["Origin: https://agents.example.com".to_owned()], 200),
@@ -111,7 +110,6 @@ async fn a_request_of_another_page_is_refused() {
     let call = call.token(OPERATOR).header("sec-fetch-site", "cross-site");
     place.ask(call.header("sec-fetch-mode", "navigate")).await.problem(403, "");
     drop(place.store.gate(gate.id()).await.unwrap());
-    let _ = before;
 }
 
 #[tokio::test(flavor = "multi_thread")]

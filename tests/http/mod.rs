@@ -7,7 +7,6 @@
 mod access;
 mod acts;
 mod approvals;
-mod calls;
 mod crowd;
 mod cuts;
 mod executions;

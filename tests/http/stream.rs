@@ -202,16 +202,6 @@ async fn a_stream_resumes_after_a_position() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cut_before_the_first_event_loses_nothing() {
-    let place = Place::served().await;
-    let (stream, first) = place.stream("", None).await;
-    drop(stream);
-    let id = place.question().await;
-    let (stream, _) = place.stream("", Some(&first.id)).await;
-    assert_eq!(take(stream, 1).await.1[0].data["execution_id"], json!(id));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn streams_end_with_the_server_and_resume_on_the_next() {
     let mut place = Place::served().await;
     let (stream, _) = place.stream("", None).await;
