@@ -216,18 +216,6 @@ fn the_oldest_and_the_newest_machines_are_read_before_the_start() {
     });
 }
 
-/// Another program may have written it since this one began.
-#[test]
-fn machines_of_newer_programs_are_skipped() {
-    each(async |store| {
-        let first = || worker(&store).handler(rests::<first::AnyRefund>());
-        settle(first()).await;
-        let stuck = second::Refund::new().stop("rain".to_owned(), graph_runner());
-        create(&store, stuck).await;
-        settle(first()).await;
-    });
-}
-
 fn call() -> Execution<machine::contract::execution::Pending> {
     Execution::new(Contract::of(&first::PayBack { amount: 3 }, reasoning_node()).unwrap())
 }

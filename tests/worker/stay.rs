@@ -72,18 +72,3 @@ fn an_answer_is_not_for_the_next_question() {
         has(&store, id, &["a", "d"]).await;
     });
 }
-
-/// Without it, a message waits for the next state that takes it.
-#[test]
-fn other_messages_wait() {
-    each(async |store| {
-        let id = create(&store, Interview::new(Vec::new())).await;
-        for text in ["a", "b"] {
-            store.send(id, &answer(text)).await.unwrap();
-        }
-        has(&store, id, &["a", "b"]).await;
-        store.send(id, &answer("c").unless_moved(u64::MAX)).await.unwrap();
-        has(&store, id, &["a", "b"]).await;
-        assert_eq!(message(&store, id, "c").await.status, Delivery::SetAside);
-    });
-}
