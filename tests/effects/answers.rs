@@ -24,7 +24,6 @@ on_file! {
     a_question_mark_on_a_refusal_is_unknown,
     what_a_person_says_is_no_refusal_of_the_tool,
     a_refusal_of_an_action,
-    a_receipt_of_one_mebibyte_is_whole,
     a_longer_receipt_is_cut_and_never_read,
     a_longer_refusal_is_cut_and_never_read,
     a_longer_receipt_of_an_idempotent_call_is_refused,
@@ -288,13 +287,6 @@ fn paid(bytes: usize) -> Paid {
     let paid = |length| Paid { lines: vec!["x".repeat(length)], note: None };
     let around = serde_json::to_string(&paid(0)).unwrap().len();
     paid(bytes - around)
-}
-
-async fn a_receipt_of_one_mebibyte_is_whole(mut place: Place) {
-    let answer = Ok(Applied::new(paid(MEBIBYTE)));
-    let execution = charged::<Irreversible>(&mut place, 1, answer).await;
-    let AnyExecution::Completed(done) = execution else { panic!("{:?}", execution.status()) };
-    assert_eq!(receipt::<Paid>(&done).unwrap(), paid(MEBIBYTE));
 }
 
 async fn a_longer_receipt_is_cut_and_never_read(mut place: Place) {

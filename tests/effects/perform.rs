@@ -14,8 +14,6 @@ on_file! {
     an_idempotent_call_is_performed_too,
     a_refused_begin_makes_no_call,
     a_call_says_what_it_is,
-    a_huge_reason_is_cut_and_a_receipt_is_not,
-    a_receipt_that_cannot_be_written_is_a_receipt,
     a_permit_of_a_closed_store_calls_nothing,
 }
 
@@ -111,80 +109,6 @@ async fn a_call_says_what_it_is(place: Place) {
         let outcome = permit.call(service).await;
         assert_eq!(seen.lock().unwrap().take(), Some(expected));
         let _ = place.settled(running, outcome).await;
-    }
-}
-
-/// A receipt, a refusal and an error of a megabyte; no character is cut in half.
-async fn a_huge_reason_is_cut_and_a_receipt_is_not(place: Place) {
-    let huge = || "ä".repeat(500_001);
-    for (status, answer) in [
-        (Status::Completed, Ok(Applied::new(huge()))),
-        (Status::Failed, Err(NoReceipt::not_applied(huge()))),
-        (Status::Waiting, Err(NoReceipt::unknown(huge()))),
-    ] {
-        let (running, permit) = place.begun(mail(&format!("person {status:?}"))).await;
-        let id = running.id();
-        let outcome = permit.call(answers(answer)).await;
-        let text = match outcome.evidence() {
-            Evidence::Applied(text) | Evidence::Unknown(text) => text,
-            Evidence::NotApplied(refusal) => &refusal.message,
-        };
-        assert!(text.starts_with("ää"), "{} bytes", text.len());
-        // A receipt is whole up to 1 MiB.
-        if status != Status::Completed {
-            assert!(text.len() < 70_000 && text.ends_with("(cut from 1000002 bytes)"));
-        }
-        let _ = place.settled(running, outcome).await;
-        assert_eq!(place.status(id).await, status);
-    }
-    place.assert_intact().await;
-}
-
-/// A receipt that JSON cannot hold, and one whose `Serialize` panics, prove the effect all the
-/// same.
-async fn a_receipt_that_cannot_be_written_is_a_receipt(place: Place) {
-    use std::collections::BTreeMap;
-
-    use machine::contract::Irreversible;
-    use serde::{Deserialize, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    struct Odd {
-        panics: bool,
-    }
-
-    #[derive(Deserialize)]
-    struct OddReceipt {
-        panics: bool,
-    }
-
-    impl Serialize for OddReceipt {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            assert!(!self.panics, "a bug in the receipt");
-            BTreeMap::from([((1, 2), 3)]).serialize(serializer)
-        }
-    }
-
-    impl Tool for Odd {
-        const SERVICE: &'static str = "odd";
-        const METHOD: &'static str = "do";
-        type Effect = Irreversible;
-        type Receipt = OddReceipt;
-        type Refusal = String;
-    }
-
-    for panics in [false, true] {
-        let contract = Contract::of(&Odd { panics }, reasoning_node());
-        let mut planned: Planned<Odd> = Planned::new(contract.unwrap()).unwrap();
-        place.store.batch().create(planned.machine()).write().await.unwrap();
-        let service = service_fn(|call: &Call<Odd>| {
-            let panics = call.arguments.panics;
-            Box::pin(async move { Ok(Applied::new(OddReceipt { panics })) })
-        });
-        let settled = place.store.perform(planned, service, tool_node()).await.unwrap();
-        let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-        assert!(done.state().result.starts_with("a receipt "), "{}", done.state().result);
-        assert!(receipt_of::<OddReceipt>(&done).is_err());
     }
 }
 
