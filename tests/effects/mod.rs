@@ -4,7 +4,6 @@
 //!
 //! `PROPTEST_CASES` makes the model longer, and `PROPTEST_RNG_SEED` repeats a run of it.
 
-mod actors;
 mod again;
 mod answers;
 mod approvals;
@@ -30,6 +29,7 @@ mod in_flight;
 mod invocation_model;
 mod late;
 mod model;
+mod namesake;
 mod office;
 mod perform;
 mod place;
