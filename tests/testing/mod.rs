@@ -132,7 +132,7 @@ async fn a_deadline_of_a_week_fires_when_the_test_says() {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_that_is_due_again_waits() {
     let office = TestEnvironment::new(|worker| worker.machine::<AnyVisa>());
-    let visa = office.create(Visa::new(0, 0)).await;
+    let visa = office.create(Visa::new(0, 0, 0)).await;
     for expected in 1..=3 {
         office.run_until_idle().await;
         let AnyVisa::Valid(valid) = office.load(visa).await else { panic!("it is valid") };
@@ -147,6 +147,18 @@ async fn a_deadline_that_is_due_again_waits() {
         assert!(attention.concerns.iter().any(|it| it.id == Some(visa)), "{attention:?}");
         office.advance(Duration::from_secs(1)).await;
     }
+}
+
+/// After a downtime: at each of its times that have passed, and at once.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_whose_time_advances_catches_up() {
+    let office = TestEnvironment::new(|worker| worker.machine::<AnyVisa>());
+    // It is due in 1970, in 2001, and then in 2033.
+    let visa = office.create(Visa::new(0, 1_000_000_000_000, 0)).await;
+    office.run_until_idle().await;
+    let AnyVisa::Valid(valid) = office.load(visa).await else { panic!("it is valid") };
+    assert_eq!(valid.state().reminders, 2, "{}", office.story(visa).await);
+    assert_eq!(office.failures(), Vec::<String>::new());
 }
 
 /// Each step is one transition, in the order in which they happen.

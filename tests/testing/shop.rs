@@ -64,10 +64,10 @@ pub(super) enum Job {
 pub(super) enum Visa {
     #[initial]
     #[stable]
-    #[on(remind(until = until + 1, reminders = reminders + 1) => Valid, by = GraphRunner,
+    #[on(remind(until = until + step, reminders = reminders + 1) => Valid, by = GraphRunner,
         at = until)]
     #[on(leave => Left, by = GraphRunner)]
-    Valid { until: i64, reminders: u32 },
+    Valid { until: i64, step: i64, reminders: u32 },
     #[terminal]
     Left,
 }

@@ -15,8 +15,10 @@ use tracing::field::display;
 use super::{Flow, Handler, Job, kind, park::Again};
 use crate::{
     actor::{Actor, Call},
+    clock::Millis,
     future::panic_text,
-    store::{Cause, Received, Unavailable, inbox::protocol::Event},
+    journal::Fact,
+    store::{Cause, LoadError, Received, Unavailable, inbox::protocol::Event},
     stored::{Durable, Restore},
     telemetry,
     typed::{Erased, Refused},
@@ -38,14 +40,18 @@ impl<H: Handler> Job<'_, H> {
             self.machine = Some(machine);
             return self.again().await;
         };
-        // It may fire without an end, and fill the file.
         let past = &machine.journal().stored().summary;
-        let is_again = past.last_trigger.as_ref() == Some(&trigger)
-            && due_at.is_some_and(|at| at <= past.entered_at);
-        if is_again && self.attempt == 1 {
+        let (entered, entered_at) = (past.entered, Some(past.entered_at));
+        let is_again = past.last_trigger.as_ref() == Some(&trigger) && due_at <= entered_at;
+        // It may fire without an end, and fill the file. One whose time advances catches up; that of
+        // `after` without any time is always the time of the entry.
+        if is_again
+            && self.attempt == 1
+            && (due_at == entered_at || due_at <= self.was_due_at(&trigger, entered).await?)
+        {
             let why = format!(
-                "the deadline of `{trigger}` was due already when it entered its state again; it fires after a \
-                 delay, so that it does not fire without an end"
+                "the deadline of `{trigger}` was due already when it entered its state again, and its time has \
+                 not advanced; it fires after a delay, so that it does not fire without an end"
             );
             return self.fail(Cause::Failed, "due_again", why, false).await;
         }
@@ -62,6 +68,27 @@ impl<H: Handler> Job<'_, H> {
                 self.fail(Cause::Panicked, "panic", why, false).await
             }
         }
+    }
+
+    /// When this deadline was due before the entry with this number; if that cannot be read, later
+    /// than ever.
+    async fn was_due_at(
+        &mut self,
+        trigger: &str,
+        entered: u64,
+    ) -> Result<Option<Millis>, Unavailable> {
+        let before = entered.saturating_sub(1);
+        let part = match self.shared.store.history_part(self.id(), before, 1).await {
+            Ok(part) => part,
+            Err(LoadError::Unavailable(error)) => return Err(error),
+            Err(_) => return Ok(Some(Millis::MAX)),
+        };
+        let known = part.history.entries.iter().rev().find_map(|entry| match &entry.fact {
+            Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } => Some(deadlines),
+            Fact::Fenced { .. } | Fact::Recorded { .. } => None,
+        });
+        let before = known.and_then(|all| all.iter().find(|due| due.trigger == trigger)?.due_at);
+        Ok(before.or(Some(Millis::MAX)))
     }
 
     /// Code of the program runs.
