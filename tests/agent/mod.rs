@@ -4,6 +4,7 @@
 mod batches;
 mod ends;
 mod heads;
+mod late;
 mod model;
 #[cfg(unix)]
 mod processes;

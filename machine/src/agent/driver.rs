@@ -81,6 +81,8 @@ pub struct Driver<A>(pub A);
 impl<A: Agent> Handler for Driver<A> {
     type Machine = AnyAgentHead;
 
+    const __READS_OUTCOMES: bool = true;
+
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let store = task.store().clone();
         let agent = head.context().agent.clone();

@@ -67,6 +67,11 @@ pub trait Handler: Send + Sync + 'static {
     /// lease is lost.
     #[doc(hidden)]
     const __HAS_PERMITS: bool = false;
+
+    /// It reads the outcomes of the calls of a state itself, one by one, and says which messages it
+    /// has dealt with.
+    #[doc(hidden)]
+    const __READS_OUTCOMES: bool = false;
 }
 
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can

@@ -43,8 +43,8 @@ impl<H: Handler> Job<'_, H> {
         let past = &machine.journal().stored().summary;
         let (entered, entered_at) = (past.entered, Some(past.entered_at));
         let is_again = past.last_trigger.as_ref() == Some(&trigger) && due_at <= entered_at;
-        // It may fire without an end, and fill the file. One whose time advances catches up; that of
-        // `after` without any time is always the time of the entry.
+        // It may fire without an end, and fill the file. One whose time advances catches up; an
+        // `after` of no time is always due at the entry.
         if is_again
             && self.attempt == 1
             && (due_at == entered_at || due_at <= self.was_due_at(&trigger, entered).await?)

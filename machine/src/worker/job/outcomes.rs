@@ -119,6 +119,9 @@ impl<H: Handler> Job<'_, H> {
             None => false,
         };
         if is_current && self.invocation().is_some() {
+            if H::__READS_OUTCOMES {
+                return MessageFit::Later("the handler of the state has not taken it".to_owned());
+            }
             MessageFit::Takes
         } else {
             MessageFit::Stale

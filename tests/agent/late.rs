@@ -1,0 +1,119 @@
+//! Calls that outlast their limit (TN-9): a result that comes late is left for an equal call, also
+//! if it comes before those of other calls of its set.
+
+use machine::{
+    agent::{
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, CardKind,
+        Deliverable, Driver, ModelAnswer, Work,
+    },
+    contract::{Registry, ToolCall, ToolSpec},
+    worker::{Failure, Task},
+};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::{
+    queue::{staff, story},
+    support::{agent, id, new_turn},
+};
+use crate::worker::prelude::{
+    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, timed, until, worker,
+};
+
+/// The time that a turn waits for the mail.
+const LIMIT: Duration = Duration::from_secs(10);
+
+const NAMES: [&str; 2] = ["mail", "fax"];
+
+/// Sends a mail and a fax in the first step, and the same mail in the second.
+struct Sender;
+
+impl Agent for Sender {
+    async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        let call = |name: &str, within| -> Result<AgentCall, Failure> {
+            let target = CallTarget::Tool(ToolCall::new(&spec(name), "{}")?);
+            let (tool, call_id) = (name.to_owned(), format!("call_{name}"));
+            Ok(AgentCall { tool, call_id, target, within, after: AfterExecution::Suspend })
+        };
+        let calls = match active.step {
+            _ if agent.0 == "helper" => return Ok(Deliverable::Done(json!("idle")).into()),
+            1 => vec![call("mail", Some(LIMIT))?, call("fax", None)?],
+            2 => vec![call("mail", None)?],
+            _ => return Ok(Deliverable::Done(json!("sent")).into()),
+        };
+        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+    }
+}
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec::irreversible("office", name).unwrap()
+}
+
+/// Each tool answers when it is released.
+fn sender(store: &Store, gates: &Arc<[Semaphore; 2]>, begun: &Count) -> Worker {
+    let mut registry = Registry::new();
+    for (place, name) in NAMES.into_iter().enumerate() {
+        let (gates, begun) = (Arc::clone(gates), begun.clone());
+        let added = registry.add(spec(name), move |_| {
+            let (gates, begun) = (Arc::clone(&gates), begun.clone());
+            Box::pin(async move {
+                begun.add();
+                gates[place].acquire().await.unwrap().forget();
+                Ok(Applied::new(name))
+            })
+        });
+        added.unwrap();
+    }
+    worker(store).handler(Driver(Sender)).other_tools(Arc::new(registry))
+}
+
+/// The numbers of the calls that were answered, with their results.
+async fn results(agents: &Agents) -> Vec<(u32, u32, Value)> {
+    let mut cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+    cards.retain(|(card, _)| card.kind == CardKind::ToolResult);
+    cards.into_iter().map(|(card, body)| (card.step, card.index, body)).collect()
+}
+
+async fn ended(store: &Store) -> usize {
+    let calls = store.children(agent("planner").head()).await.unwrap();
+    calls.iter().filter(|call| call.has_ended).count()
+}
+
+#[test]
+fn a_late_result_is_that_of_an_equal_call() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let (gates, begun) = (Arc::new([0; 2].map(Semaphore::new)), Count::default());
+        let running = sender(&store, &gates, &begun).start();
+        until("both calls have begun", async || begun.get() == 2).await;
+        hand.pass(LIMIT);
+        // The worker looks at the time when something is written.
+        agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+        until("the mail is overdue", async || results(&agents).await.len() == 1).await;
+        for (place, calls) in [(0, 1), (1, 2)] {
+            gates[place].add_permits(1);
+            until("the call has ended", async || ended(&store).await == calls).await;
+        }
+        let is_delivered = async || agents.head(&agent("planner")).await.unwrap().active.is_none();
+        until("the turn is delivered", is_delivered).await;
+        running.stop().await.unwrap();
+
+        assert_eq!(begun.get(), 2, "the mail is sent once");
+        let found = results(&agents).await;
+        let overdue = &found[0];
+        assert_eq!((overdue.0, overdue.1), (1, 0));
+        assert!(overdue.2["error"]["overdue"].is_object(), "{found:?}");
+        let receipts = [(1, 1, "fax"), (2, 0, "mail")];
+        let expected = receipts.map(|(step, at, text)| (step, at, json!({ "receipt": text })));
+        assert_eq!(found[1..], expected);
+        let inbox = store.inbox(agent("planner").head()).await.unwrap();
+        for message in inbox {
+            assert_eq!(message.unwrap().status, Delivery::Handled);
+        }
+        let (moves, _) = story(&store, "planner").await;
+        let expected =
+            ["dispatch", "claim", "call", "report", "report", "call", "report", "deliver"];
+        assert_eq!(moves, expected);
+    });
+}
