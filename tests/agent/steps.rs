@@ -284,13 +284,15 @@ fn each_delegation_of_a_step_is_a_turn() {
     assert_eq!(batch.turns.len(), 2);
 }
 
-/// A card has the epoch in which it was written.
+/// A card has the epoch in which it was written. The attempts of the next step begin anew.
 #[test]
 fn a_takeover_shows_in_the_cards() {
     let mut desk = Desk::running(new_turn("planner", 1, 1));
     desk.write(&TurnRequest::Reclaim { by: desk.by() });
     let batch = desk.write(&desk.answer(100, 0));
     assert_eq!((batch.cards[0].epoch, desk.active().takeovers), (2, 1));
+    desk.write(&desk.call(Vec::new()));
+    assert_eq!((desk.active().step, desk.active().takeovers), (2, 0));
 }
 
 /// A delegated turn is a call's, and not one that a program enqueued.

@@ -193,6 +193,7 @@ impl Held {
     fn end_step(&mut self, now: Millis) {
         let turn = &mut self.turn;
         if turn.waiting.is_empty() {
+            turn.takeovers = 0;
             if turn.after_step == AfterExecution::Suspend {
                 turn.earlier_calls.push(std::mem::take(&mut turn.calls));
                 turn.step = turn.step.saturating_add(1);
