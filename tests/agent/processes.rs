@@ -8,10 +8,11 @@ use std::{
 
 use machine::{
     agent::{
-        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver, TurnId,
-        TurnStatus, Work,
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
+        CallTarget, CardKind, Deliverable, Driver, ModelAnswer, TurnId, TurnStatus, Work,
     },
     clock::Millis,
+    contract::{Registry, ToolCall, ToolSpec},
     worker::{Failure, Handled, Handler, Task},
 };
 use machine_tests::{
@@ -27,7 +28,8 @@ use super::{
 use crate::{
     process::{Act, Process, orders, say},
     worker::prelude::{
-        Count, Deserialize, Duration, Hand, Next, OpenOptions, STUCK, Serialize, Store, worker,
+        Applied, Arc, Count, Deserialize, Duration, Hand, Next, OpenOptions, STUCK, Serialize,
+        Store, worker,
     },
 };
 
@@ -40,13 +42,34 @@ const LEASE: Duration = Duration::from_hours(1);
 /// When the leases have ended.
 const LATER: Millis = START + 2 * 3_600_000;
 
+/// The turn that makes calls in its first step: two of a tool, and one of another agent.
+const CALLS: u64 = 3;
+
 struct Scribe;
 
 impl Agent for Scribe {
-    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+    async fn run(&self, _: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
         fail::fail_point!("turn-step");
-        Ok(Deliverable::Done(json!({})).into())
+        if active.id != turn(CALLS) || active.step > 1 {
+            return Ok(Deliverable::Done(json!({})).into());
+        }
+        let read = CallTarget::Tool(ToolCall::new(&spec(), "{}")?);
+        let new = new_turn("helper", 4, 4);
+        let asked = CallTarget::Agent { agent: new.agent, task: new.task };
+        let call = |(place, target): (usize, CallTarget)| AgentCall {
+            tool: "look".to_owned(),
+            call_id: format!("call_{place}"),
+            target,
+            within: Some(LEASE * 10_000),
+            after: AfterExecution::Suspend,
+        };
+        let calls = [read.clone(), asked, read].into_iter().enumerate().map(call).collect();
+        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
     }
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec::idempotent("files", "read").unwrap()
 }
 
 /// Passes a fail point between the decision about a transition and its write. Counts those for
@@ -58,6 +81,8 @@ struct Watched {
 
 impl Handler for Watched {
     type Machine = AnyAgentHead;
+
+    const __READS_OUTCOMES: bool = Driver::<Scribe>::__READS_OUTCOMES;
 
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let next = self.driver.handle(head, task).await?;
@@ -75,7 +100,10 @@ impl Handler for Watched {
 async fn run(store: &Store) -> usize {
     let tried = Count::default();
     let handler = Watched { driver: Driver(Scribe), tried: tried.clone() };
-    worker(store).lease(LEASE).handler(handler).run_until_idle().await.unwrap();
+    let mut tools = Registry::new();
+    tools.add(spec(), |_| Box::pin(async { Ok(Applied::new("text")) })).unwrap();
+    let worker = worker(store).lease(LEASE).handler(handler).other_tools(Arc::new(tools));
+    worker.run_until_idle().await.unwrap();
     tried.get()
 }
 
@@ -83,8 +111,10 @@ async fn open(file: &Path, now: Millis) -> Store {
     OpenOptions::new().clock(Hand::at(now)).sqlite(file).await.unwrap()
 }
 
+/// The turns write to one box, apart from the one that makes calls.
 async fn add(agents: &Agents, number: u64) {
-    agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+    let output = if number == CALLS { CALLS } else { 1 };
+    agents.enqueue(new_turn("planner", number, output)).await.unwrap();
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -192,26 +222,28 @@ async fn a_thawed_worker_writes_nothing() {
     }
 }
 
-/// Kills a process that adds turns and runs them; a fresh worker runs what it has left. Returns
-/// `false` if the process has never come there.
-async fn killed(point: &str, before: usize) -> bool {
+/// Kills a process that adds turns and runs them; a fresh worker runs what it has left. Returns the
+/// store, the turns that are known to be added, and whether the process has come there.
+async fn killed(
+    point: &str,
+    before: usize,
+    turns: &[u64],
+) -> (tempfile::TempDir, Store, Vec<TurnId>, bool) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.db");
     let store = open(&file, START).await;
     staff(&store).await;
     store.close().await.unwrap();
 
-    let mut process = start(&file, START, &TURNS, Some((Act::Kill, point, before)));
-    let added = TURNS.into_iter().map_while(|_| process.hear_until_end().map(turn));
+    let mut process = start(&file, START, turns, Some((Act::Kill, point, before)));
+    let added = turns.iter().map_while(|_| process.hear_until_end().map(turn));
     let added: Vec<TurnId> = added.collect();
     let status = process.ended();
     assert!(status.success() || status.signal().is_some(), "{point} {before}: {status}");
 
     let store = open(&file, LATER).await;
     tokio::time::timeout(STUCK, run(&store)).await.expect("the worker rests");
-    let ended = ended(&store).await;
-    assert!(ended.starts_with(&added), "{point} {before}: {added:?} were added, {ended:?} ended");
-    !status.success()
+    (folder, store, added, !status.success())
 }
 
 /// Between the decision about a transition and its write, in the step, in a transaction that has
@@ -219,10 +251,49 @@ async fn killed(point: &str, before: usize) -> bool {
 #[tokio::test]
 async fn a_killed_worker_loses_no_turn() {
     for point in ["turn-decided", "turn-step", "store-line", "store-committed"] {
-        let mut before = 0;
-        while killed(point, before).await {
-            before += 1;
+        for before in 0.. {
+            let (_folder, store, added, is_killed) = killed(point, before, &TURNS).await;
+            let ended = ended(&store).await;
+            let is_whole = ended.starts_with(&added);
+            assert!(is_whole, "{point} {before}: {added:?} were added, {ended:?} ended");
+            if !is_killed {
+                assert!(before >= TURNS.len(), "{point}: {before}");
+                break;
+            }
         }
-        assert!(before >= TURNS.len(), "{point}: {before}");
+    }
+}
+
+/// The answer and its calls are written together, and each call has one result: whether it is
+/// killed before it makes them, between two results, or before it delivers.
+#[tokio::test]
+async fn a_killed_worker_loses_no_result() {
+    for point in ["turn-decided", "store-committed"] {
+        for before in 0.. {
+            let (_folder, store, added, is_killed) = killed(point, before, &[CALLS]).await;
+            let cards = Agents::of(&store).cards(BoxId(id(CALLS)), 100).await.unwrap();
+            if cards.is_empty() {
+                assert!(is_killed && added.is_empty(), "{point} {before}");
+                continue;
+            }
+            let place = format!("{point} {before}: {cards:?}");
+            let number =
+                |kind: CardKind| cards.iter().filter(|(card, _)| card.kind == kind).count();
+            let kinds = [CardKind::Answer, CardKind::ToolCall, CardKind::Deliverable];
+            assert_eq!(kinds.map(number), [1, 3, 1], "{place}");
+            let results = cards.iter().filter(|(card, _)| card.kind == CardKind::ToolResult);
+            let mut results: Vec<_> = results.map(|(card, body)| (card.index, body)).collect();
+            results.sort_by_key(|(index, _)| *index);
+            let [(0, first), (1, second), (2, third)] = results[..] else { panic!("{place}") };
+            let receipt = json!({ "receipt": "text" });
+            assert_eq!([first, third], [&receipt; 2], "{place}");
+            assert_eq!(second["end"], json!("done"), "{place}");
+            assert_eq!(story(&store, "helper").await.1.len(), 1, "it is asked once");
+            assert_intact(&store).await;
+            if !is_killed {
+                assert!(before > 6, "{point}: {before}");
+                break;
+            }
+        }
     }
 }
