@@ -39,7 +39,9 @@
 //! The answer of a model, its calls, the executions and the waiting set are one batch. Each result
 //! is a batch of its own, in the order in which the calls end or are overdue. A call that fails
 //! leaves the others alone. A call that takes longer than its limit runs on: its result stays with
-//! the execution. An irreversible one that is made again, with the same arguments, is joined. The
+//! the execution. An irreversible one that is made again, with the same arguments, is joined if its
+//! result was not reported; otherwise it is not made, because it has [already been
+//! done](crate::contract::CallError::AlreadyDone). The
 //! card of a result has one of these bodies:
 //!
 //! | body | the call |
