@@ -21,14 +21,11 @@ fn the_gate_and_the_action_name_each_other() {
     let (gate, planned) = contract.clone().ask::<Action>(None, ecs_node()).unwrap();
     let pending = planned.execution();
     assert_eq!(pending.context().behind(), Some(gate.id()));
-    assert_eq!(pending.context().approves(), None);
     let approval = gate.approval();
-    assert_eq!(approval.gate(), gate.id());
     assert_eq!(approval.execution(), planned.id());
     assert_eq!(approval.action(), contract.action().digest());
     assert_eq!(json!(approval).get("expires_after_ms"), None);
     assert_eq!(gate.execution().context().behind(), None);
-    assert_eq!(gate.execution().context().approves(), Some(approval));
     assert_ne!(planned.id(), gate.id());
     assert_eq!(gate.execution().id(), gate.id());
 }

@@ -15,9 +15,9 @@ on_file! {
 }
 
 /// When `begin` returns, RUNNING, the hold and the permit are on disk, in this order. The permit
-/// has the execution, the key, a token and a time limit.
+/// has the execution, the key and a token.
 async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
-    let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_secs(7))).await;
+    let (running, permit) = place.begun(mail("bob")).await;
     assert!(running.journal().uncommitted().is_empty());
     let entries = place.entries(running.id()).await;
     assert_eq!(entries.len(), 4);
@@ -44,7 +44,6 @@ async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
     let numbers: Vec<u64> = token.split('-').map(|number| number.parse().unwrap()).collect();
     let newest = place.store.position().await.unwrap().to_string();
     assert_eq!(format!("{}.{}", numbers[0], numbers[1]), newest);
-    assert_eq!(permit.timeout(), Some(Duration::from_secs(7)));
 }
 
 /// If several callers begin the same execution, also through another store of the file, one gets a

@@ -113,8 +113,7 @@ impl Contract {
     }
 
     /// The approval that this contract asks a person for, if it is that of a gate.
-    #[must_use]
-    pub fn approves(&self) -> Option<&ApprovalRequest> {
+    pub(crate) fn approves(&self) -> Option<&ApprovalRequest> {
         self.0.approves.as_ref()
     }
 
@@ -150,7 +149,7 @@ impl Contract {
     /// The id of the execution, if it was chosen with the contract.
     pub(super) fn execution_id(&self) -> Option<Id> {
         let invoked = || Some(self.0.invoked.as_ref()?.execution);
-        let gate = self.0.approves.as_ref().map(ApprovalRequest::gate);
+        let gate = self.0.approves.as_ref().map(|approval| approval.gate);
         gate.or(self.0.decided_for).or_else(invoked)
     }
 }

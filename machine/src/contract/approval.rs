@@ -39,12 +39,6 @@ pub(super) fn read_approval<'de, D: Deserializer<'de>>(
 }
 
 impl ApprovalRequest {
-    /// The gate itself.
-    #[must_use]
-    pub fn gate(&self) -> Id {
-        self.gate
-    }
-
     /// The execution that may run if it is approved.
     #[must_use]
     pub fn execution(&self) -> Id {

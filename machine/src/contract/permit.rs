@@ -112,12 +112,6 @@ impl<T> Permit<T> {
     pub fn token(&self) -> Token {
         self.call.token
     }
-
-    /// The time that the caller waits for an answer; `None` means without a limit.
-    #[must_use]
-    pub fn timeout(&self) -> Option<Duration> {
-        self.call.timeout
-    }
 }
 
 impl<T> fmt::Debug for Permit<T> {

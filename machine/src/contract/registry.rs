@@ -138,17 +138,6 @@ impl Registry {
         Ok(call)
     }
 
-    /// Checks a contract that was loaded against the tools of this program.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`call`](Self::call), and [`InvalidContract::EffectLowered`] if the tool has
-    /// become irreversible since the contract was made.
-    pub fn check(&self, contract: &Contract) -> Result<(), InvalidContract> {
-        self.fitting(contract.action(), contract.is_irreversible())?;
-        Ok(())
-    }
-
     /// The tool of an action that fits it.
     fn fitting(&self, action: &Action, irreversible: bool) -> Result<&Registered, InvalidContract> {
         let Some(call) = action.tool() else {
@@ -188,10 +177,10 @@ impl Registered {
 /// schema, or whose effect is lower than that of the tool, does not begin.
 impl Perform<Action> for Registry {
     fn check_call(&self, contract: &Contract) -> Result<(), InvalidContract> {
-        match self.check(contract) {
+        match self.fitting(contract.action(), contract.is_irreversible()) {
             // `perform` answers that nothing was done.
-            Err(InvalidContract::UnknownTool(_)) => Ok(()),
-            checked => checked,
+            Ok(_) | Err(InvalidContract::UnknownTool(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 

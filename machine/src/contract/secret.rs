@@ -61,11 +61,6 @@ impl<T> Secret<T> {
     pub const fn expose(&self) -> &T {
         &self.0
     }
-
-    /// The value.
-    pub fn into_inner(self) -> T {
-        self.0
-    }
 }
 
 impl<T> fmt::Debug for Secret<T> {

@@ -77,7 +77,7 @@ impl InHand {
     ) -> (Self, Option<(Option<File>, CallbackToken)>) {
         let Self::Permit(begun) = self else { panic!("it has no permit") };
         let (running, permit) = *begun;
-        let impatient = permit.timeout().is_some();
+        let impatient = running.context().timeout().is_some();
         let (entered, mut is_in) = oneshot::channel();
         let (say, says) = oneshot::channel();
         let (entered, says) = (Mutex::new(Some(entered)), Mutex::new(Some(says)));
