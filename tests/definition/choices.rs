@@ -48,7 +48,9 @@ fn a_move_says_where_it_leads_and_when() {
         [("guests", "u32")]
     );
     assert!(
-        look.edge().actors.is_empty() && look.is_for::<Anyone>() && look.edge().guard.is_none()
+        look.edge().actors.is_empty()
+            && look.edge().is_for::<Anyone>()
+            && look.edge().guard.is_none()
     );
 
     let taste = find("cooking", "taste");
@@ -62,7 +64,7 @@ fn a_move_says_where_it_leads_and_when() {
         ]
     );
     assert_eq!(&*taste.edge().actors, ["cook"]);
-    assert!(taste.is_for::<Cook>() && !taste.is_for::<Clock>());
+    assert!(taste.edge().is_for::<Cook>() && !taste.edge().is_for::<Clock>());
 
     let burn = find("cooking", "burn");
     assert!(burn.edge().when.is_none());

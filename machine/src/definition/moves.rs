@@ -1,7 +1,6 @@
 use core::fmt;
 
 use super::{Definition, Edge, StateDef};
-use crate::actor::Actor;
 
 /// A legal move: the effect of a trigger in one state.
 ///
@@ -47,12 +46,6 @@ impl<'a> Move<'a> {
     #[must_use]
     pub fn edge(&self) -> &'a Edge {
         &self.edges[0]
-    }
-
-    /// Returns `true` if this kind of actor may make it.
-    #[must_use]
-    pub fn is_for<A: Actor>(&self) -> bool {
-        self.edge().is_for::<A>()
     }
 }
 

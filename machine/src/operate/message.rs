@@ -5,7 +5,7 @@ use super::{Error, Operator};
 use crate::{
     actor::{Actor, Human},
     contract::execution,
-    definition::{Definition, Edge, Fit, Move},
+    definition::{Definition, Edge, Fit},
     id::{Id, shortened},
     line::OneLine,
     observe::{misfit, placeholder},
@@ -294,7 +294,7 @@ fn sender(message: &Received) -> String {
 /// The moves that a person can make now, or ever.
 fn legal(definition: &Definition, state: Option<usize>) -> String {
     let of = |state: usize| {
-        let moves = definition.moves(state).filter(Move::is_for::<Human>);
+        let moves = definition.moves(state).filter(|step| step.edge().is_for::<Human>());
         moves.map(|step| format!("`{}`", OneLine(step.trigger()))).collect::<Vec<_>>()
     };
     let now = state.map(of).unwrap_or_default();

@@ -51,7 +51,7 @@ pub fn available<A: Actor>(
     state: usize,
     _by: &A,
 ) -> impl Iterator<Item = Move<'static>> + use<A> {
-    definition.moves(state).filter(Move::is_for::<A>)
+    definition.moves(state).filter(|step| step.edge().is_for::<A>())
 }
 
 /// Why an actor cannot use a trigger, guards aside; `None` if it can.

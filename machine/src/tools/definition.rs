@@ -1,6 +1,6 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     actor::Actor,
@@ -20,22 +20,6 @@ pub struct ToolDefinition {
     pub input_schema: Value,
 }
 
-impl ToolDefinition {
-    /// The alternative format of some APIs: `{"type": "function", "function": {..}}`.
-    #[must_use]
-    pub fn to_function(&self) -> Value {
-        let Self { name, description, input_schema } = self;
-        json!({
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": description,
-                "parameters": input_schema,
-            },
-        })
-    }
-}
-
 /// The moves that are legal now for this actor, each as a tool.
 ///
 /// A guard may still refuse one; the text of the refusal is written for the model.
@@ -51,7 +35,7 @@ fn offered<M: Erased, A: Actor>(
     machine: &M,
     _by: &A,
 ) -> impl Iterator<Item = Move<'static>> + use<M, A> {
-    M::DEFINITION.moves(machine.state_index()).filter(Move::is_for::<A>)
+    M::DEFINITION.moves(machine.state_index()).filter(|legal| legal.edge().is_for::<A>())
 }
 
 /// The schema of all events: a `oneOf` of objects, tagged by `trigger`.

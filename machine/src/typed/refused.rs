@@ -121,7 +121,8 @@ impl Illegal {
         state: usize,
         trigger: &'static str,
     ) -> Option<Self> {
-        let legal = definition.find_move(state, trigger).is_some_and(|found| found.is_for::<A>());
+        let found = definition.find_move(state, trigger);
+        let legal = found.is_some_and(|found| found.edge().is_for::<A>());
         (!legal).then(|| Self::__new(definition, state, trigger, A::KIND))
     }
 
