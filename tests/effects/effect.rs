@@ -38,7 +38,8 @@ async fn an_interrupted_call_does_not_run_again_once_irreversible(place: Place) 
     let _ = place.done(delete("a.txt", Irreversible)).await;
     let service = Arc::new(Counting::new(receipt("gone")));
     let again = place.store.perform_again::<Action>(old, Arc::clone(&service), tool_node()).await;
-    assert_is!(again.unwrap_err().reason(), EffectError::EffectLowered { id: of, .. } if *of == id);
+    assert_err!(again, PerformError::NotResumed { source: EffectError::EffectLowered { id: of, .. } }
+        if *of == id);
     assert_eq!(service.calls(), 0);
 }
 

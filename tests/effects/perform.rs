@@ -50,10 +50,10 @@ async fn a_refused_begin_makes_no_call(place: Place) {
     let _ = place.performed(mail("bob"), Arc::clone(&server)).await;
     let refused = place.store.perform::<Action>(again, Arc::clone(&server), tool_node()).await;
     let Err(error) = refused else { panic!("it was done before") };
-    assert_is!(error.reason(), EffectError::Commit(CommitError::AlreadyDone { .. }));
     let text = error.to_string();
     assert!(text.contains("plan it with an `occurrence` to repeat it on purpose"), "{text}");
-    let PerformError::NotBegun { planned, .. } = error else { panic!("{error:?}") };
+    let PerformError::NotBegun { planned, source } = error else { panic!("{error:?}") };
+    assert_is!(source, EffectError::Commit(CommitError::AlreadyDone { .. }));
     assert_eq!((planned.id(), planned.execution().journal().uncommitted().len()), (id, 0));
     assert_eq!(server.calls(), 1);
 }

@@ -295,8 +295,7 @@ pub enum PerformError<T: Callable> {
 
 impl<T: Callable> PerformError<T> {
     /// Why the store refused.
-    #[must_use]
-    pub fn reason(&self) -> &EffectError {
+    pub(crate) fn reason(&self) -> &EffectError {
         match self {
             Self::NotBegun { source, .. }
             | Self::NotSettled { source, .. }
