@@ -79,11 +79,11 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// A limit of a minute for the age of a question.
 fn minute() -> Resume {
-    Resume::default().max_age(Duration::from_mins(1))
+    Resume { max_age: Some(Duration::from_mins(1)), ..Resume::default() }
 }
 
 fn day() -> Resume {
-    Resume::default().max_age(Duration::from_hours(24))
+    Resume { max_age: Some(Duration::from_hours(24)), ..Resume::default() }
 }
 
 /// Stores a machine that entered WAITING at now plus `shift_ms`.
@@ -136,7 +136,7 @@ async fn an_answer_does_not_make_a_question_younger(place: Place) {
     assert_is!(*source, StateError::Expired { age_ms, limit_ms: 60_000, .. }
         if *age_ms >= HOUR_MS.unsigned_abs());
 
-    let day = day().resuming(2);
+    let day = Resume { resuming: Some(2), ..day() };
     let resumed = place.store.proceed(refused.machine, day, graph_runner()).await.unwrap();
     assert_eq!(resumed.execution.status(), Status::Completed);
     assert!(resumed.age_ms >= HOUR_MS.unsigned_abs(), "{resumed:?}");
@@ -164,8 +164,8 @@ async fn logged(place: &Place, id: Id, count: usize) -> String {
     let subscriber =
         tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let guard = tracing::subscriber::set_default(subscriber);
-    let _ =
-        place.store.resume_with::<Waiting>(id, Resume::default().resuming(count)).await.unwrap();
+    let checks = Resume { resuming: Some(count), ..Resume::default() };
+    let _ = place.store.resume_with::<Waiting>(id, checks).await.unwrap();
     drop(guard);
     let bytes = lines.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()

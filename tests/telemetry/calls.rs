@@ -174,7 +174,7 @@ pub(crate) async fn resumed(world: &World) {
     };
     let (mut first, mut second) = (ask(), ask());
     world.store.batch().create(&mut first).create(&mut second).write().await.unwrap();
-    let resume = Resume::default().resuming(1);
+    let resume = Resume { resuming: Some(1), ..Resume::default() };
     let _ = world.store.resume_with::<Waiting>(first.id(), resume).await.unwrap();
 }
 

@@ -28,30 +28,16 @@ use crate::{
 /// use std::time::Duration;
 /// use machine::effects::Resume;
 ///
-/// let checks = Resume::default().max_age(Duration::from_secs(3600)).resuming(1);
+/// let checks = Resume { max_age: Some(Duration::from_secs(3600)), resuming: Some(1) };
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resume {
-    pub(crate) max_age: Option<Duration>,
-    pub(crate) resuming: Option<usize>,
-}
-
-impl Resume {
-    /// Refuses a machine that has waited longer than `limit`, counted from when it entered its
-    /// state. An answer that is stored does not start the time again.
-    #[must_use]
-    pub fn max_age(mut self, limit: Duration) -> Self {
-        self.max_age = Some(limit);
-        self
-    }
-
-    /// Declares how many machines of the session are being resumed. If that differs from the number
-    /// that wait, it is a warning: through `tracing`, and in [`Resumed`].
-    #[must_use]
-    pub fn resuming(mut self, count: usize) -> Self {
-        self.resuming = Some(count);
-        self
-    }
+    /// Refuses a machine that has waited longer, counted from when it entered its state. An answer
+    /// that is stored does not start the time again.
+    pub max_age: Option<Duration>,
+    /// How many machines of the session are being resumed. If that differs from the number that
+    /// wait, it is a warning: through `tracing`, and in [`Resumed`].
+    pub resuming: Option<usize>,
 }
 
 /// An execution that was resumed with its answer. See [`Store::proceed`].
@@ -155,7 +141,7 @@ impl Store {
     /// # use machine::{actor::GraphRunner, contract::Question, effects::Resume, store::Store};
     /// # use std::time::Duration;
     /// # async fn example(store: &Store, question: Question, by: &GraphRunner) {
-    /// let checks = Resume::default().max_age(Duration::from_secs(3600)).resuming(1);
+    /// let checks = Resume { max_age: Some(Duration::from_secs(3600)), resuming: Some(1) };
     /// match store.proceed(question, checks, by).await {
     ///     Ok(resumed) => resumed.warnings.iter().for_each(|warning| eprintln!("{warning}")),
     ///     Err(refused) => eprintln!("{}", refused.reason),

@@ -29,13 +29,7 @@ impl Respond {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let (store, id) = self.one.open(context).await?;
         let operator = self.one.by.operates(context, &store);
-        let mut checks = Resume::default();
-        if let Some(limit) = self.max_age {
-            checks = checks.max_age(limit);
-        }
-        if let Some(count) = self.resuming {
-            checks = checks.resuming(count);
-        }
+        let checks = Resume { max_age: self.max_age, resuming: self.resuming };
         let question = operator
             .question(if self.response.is_none() { "continue" } else { "respond" }, id)
             .await?;

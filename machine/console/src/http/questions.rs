@@ -86,13 +86,10 @@ act! {
     #[answers(200, "The execution now.")]
     async fn proceed(http, operator, wanted: Continue) -> Continued {
         let Continue { execution_id, max_age_ms, resuming } = wanted;
-        let mut checks = Resume::default();
-        if let Some(limit) = max_age_ms {
-            checks = checks.max_age(Duration::from_millis(limit));
-        }
-        if let Some(count) = resuming {
-            checks = checks.resuming(usize::try_from(count).unwrap_or(usize::MAX));
-        }
+        let checks = Resume {
+            max_age: max_age_ms.map(Duration::from_millis),
+            resuming: resuming.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+        };
         let act = async {
             let question = operator.question("continue", execution_id).await?;
             let resumed = operator.proceed(question, checks).await?;
