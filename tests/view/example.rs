@@ -237,7 +237,7 @@ fn the_prompts() {
         let prompt = async |language| {
             let observer = Observer::new(store).language(language);
             let found = observer.consequences("mails").await.unwrap();
-            found.prompt().language(language).to_string()
+            Prompt { language, ..found.prompt() }.to_string()
         };
         assert_eq!(
             prompt(Language::English).await,

@@ -114,7 +114,7 @@ proptest! {
                 named(name, about, if *worked { Ok(text) } else { Err(text) })
             })
             .collect();
-        let prompt = Prompt::new(&views).limit(usize::MAX).to_string();
+        let prompt = Prompt { limit: usize::MAX, ..Prompt::new(&views) }.to_string();
         let odd = prompt.chars().find(|one| one.is_control() && *one != '\n');
         prop_assert_eq!(odd, None);
         prop_assert!(!prompt.contains(TURNS));
@@ -143,7 +143,7 @@ proptest! {
         let views: Vec<_> = all.iter().map(|text| view("x", Ok(text))).collect();
         let whole: Vec<String> = views.iter().map(ToString::to_string).collect();
         for language in Language::ALL {
-            let prompt = Prompt::new(&views).limit(limit).language(language).to_string();
+            let prompt = Prompt { limit, language, ..Prompt::new(&views) }.to_string();
             let mut lines = prompt_lines(&prompt);
             let note = lines.pop_if(|line| line.contains("more executions") || line.contains("个执行"));
             // The newest of equal lines is taken for the one that is shown.

@@ -57,7 +57,7 @@ async fn secrets_of_a_call_in_doubt_are_digests() {
         let observer = Observer::new(&store).language(language);
         let caution = observer.caution(&gate).await.unwrap().unwrap();
         let found = observer.consequences("s").await.unwrap();
-        for text in [caution, found.prompt().language(language).to_string()] {
+        for text in [caution, Prompt { language, ..found.prompt() }.to_string()] {
             assert!(text.contains("blake3:") && !text.contains("s3cr3t"), "{text}");
         }
     }

@@ -70,7 +70,7 @@ impl Shown {
             // Reasoners never see more than people.
             let found = observer.consequences(session).await.unwrap();
             shown.add(&found.executions);
-            let prompt = found.prompt().language(language).to_string();
+            let prompt = Prompt { language, ..found.prompt() }.to_string();
             // What is in doubt is named with its arguments, like a question.
             match prompt.split_once(language.text(Phrase::DoubtHeading)) {
                 Some((before, doubts)) if !is_whole => {

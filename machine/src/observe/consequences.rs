@@ -21,6 +21,10 @@ impl Consequences {
     /// which calls not to repeat.
     #[must_use]
     pub fn prompt(&self) -> Prompt<'_> {
-        Prompt::new(&self.executions).in_doubt(&self.in_doubt).unreadable(self.unreadable.len())
+        Prompt {
+            in_doubt: &self.in_doubt,
+            unreadable: self.unreadable.len(),
+            ..Prompt::new(&self.executions)
+        }
     }
 }

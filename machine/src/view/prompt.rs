@@ -28,7 +28,7 @@ use crate::{contract::ActionType, line::Within};
 ///     .succeed("event 17".to_owned(), &actors.tool_node);
 ///
 /// let views = [ConsequenceView::in_language(&created.into(), Language::Chinese)];
-/// let prompt = Prompt::new(&views).language(Language::Chinese);
+/// let prompt = Prompt { language: Language::Chinese, ..Prompt::new(&views) };
 /// assert_eq!(
 ///     prompt.to_string(),
 ///     "【工具执行结果】\n\n[SUCCESS] calendar.create → meeting: event 17\n\n\
@@ -38,15 +38,24 @@ use crate::{contract::ActionType, line::Within};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
-    views: &'a [View<ConsequenceView>],
-    language: Language,
-    limit: usize,
-    unreadable: usize,
-    in_doubt: &'a [String],
+    /// The executions.
+    pub views: &'a [View<ConsequenceView>],
+    /// The language of the headings, the sentence and the notes.
+    pub language: Language,
+    /// The lines take at most this many bytes together; headings and notes come in addition. At
+    /// least one is shown.
+    pub limit: usize,
+    /// The number of executions that cannot be read, for a line before all others: whether they
+    /// have taken effect is unknown.
+    pub unreadable: usize,
+    /// Calls, such as `email.send {"to":"bob"}`, with the instruction not to repeat them, not even
+    /// in other words: their labels do not say what they were called with. They have the limit of
+    /// the lines for themselves.
+    pub in_doubt: &'a [String],
 }
 
 impl<'a> Prompt<'a> {
-    /// The default of [`limit`](Self::limit), in bytes.
+    /// The default of `limit`, in bytes.
     pub const DEFAULT_LIMIT: usize = 16 * 1024;
 
     /// The section about these executions, in English.
@@ -54,38 +63,6 @@ impl<'a> Prompt<'a> {
     pub fn new(views: &'a [View<ConsequenceView>]) -> Self {
         let (language, limit) = (Language::English, Self::DEFAULT_LIMIT);
         Self { views, language, limit, unreadable: 0, in_doubt: &[] }
-    }
-
-    /// With the headings, the sentence and the notes in this language.
-    #[must_use]
-    pub fn language(mut self, language: Language) -> Self {
-        self.language = language;
-        self
-    }
-
-    /// With a line, before all others, that says how many executions cannot be read: whether they
-    /// have taken effect is unknown.
-    #[must_use]
-    pub fn unreadable(mut self, count: usize) -> Self {
-        self.unreadable = count;
-        self
-    }
-
-    /// With these calls, such as `email.send {"to":"bob"}`, and the instruction not to repeat them,
-    /// not even in other words: their labels do not say what they were called with. They have the
-    /// limit of the lines for themselves.
-    #[must_use]
-    pub fn in_doubt(mut self, calls: &'a [String]) -> Self {
-        self.in_doubt = calls;
-        self
-    }
-
-    /// The lines take at most this many bytes together; headings and notes come in addition. At
-    /// least one is shown.
-    #[must_use]
-    pub fn limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
-        self
     }
 }
 

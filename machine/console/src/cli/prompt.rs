@@ -24,7 +24,8 @@ impl Prompt {
         let store = context.read().await?;
         let session = ids::session(&store, &self.session).await?;
         let found = context.observer(&store).consequences(&session).await?;
-        let text = found.prompt().language(context.language).limit(self.limit).to_string();
+        let (language, limit) = (context.language, self.limit);
+        let text = view::Prompt { language, limit, ..found.prompt() }.to_string();
         let document = json!({
             "session": session,
             "executions": found.executions,
