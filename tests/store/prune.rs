@@ -106,14 +106,14 @@ async fn kinds_states_and_ages_select(place: Place) {
     assert_eq!(prune(&place.store, &Prune::ended_for(hour)).await, nothing);
     clock.advance(3_600_000 + 60_000);
     let old = Prune::ended_for(hour);
-    assert_eq!(prune(&place.store, &old.clone().machine("order")).await, nothing);
-    assert_eq!(
-        prune(&place.store, &old.clone().machine("ticket").statuses(["waiting"])).await,
-        nothing
-    );
-    assert_eq!(prune(&place.store, &old.clone().machine("ticket")).await.machines, 1);
+    let of = |kind: &str| Prune { machine: Some(kind.to_owned()), ..old.clone() };
+    assert_eq!(prune(&place.store, &of("order")).await, nothing);
+    let waiting = Prune { statuses: vec!["waiting".to_owned()], ..of("ticket") };
+    assert_eq!(prune(&place.store, &waiting).await, nothing);
+    assert_eq!(prune(&place.store, &of("ticket")).await.machines, 1);
     assert_eq!(ids(&place.store).await, BTreeSet::from([sent, cancelled, last]));
-    assert_eq!(prune(&place.store, &old.clone().statuses(["cancelled"])).await.machines, 1);
+    let ended = Prune { statuses: vec!["cancelled".to_owned()], ..old.clone() };
+    assert_eq!(prune(&place.store, &ended).await.machines, 1);
     assert_eq!(ids(&place.store).await, BTreeSet::from([sent, last]));
     assert_eq!(prune(&place.store, &old).await.machines, 1);
     assert_err!(place.store.load::<AnyTicket>(ticket).await, LoadError::NotFound { .. });
@@ -140,7 +140,7 @@ async fn what_is_still_needed_is_kept(place: Place) {
     assert!(place.view(id).await.has_side_effects);
     newest(&place).await;
     assert_eq!(prunes(&everything()).await, 0);
-    assert_eq!(prunes(&everything().contradicted()).await, 1);
+    assert_eq!(prunes(&Prune { contradicted: true, ..everything() }).await, 1);
     assert_err!(place.store.create(&mut pending_mail("bob")).await, EffectError::Commit(CommitError::AlreadyDone { by, .. }) if *by == id);
 
     // The approval still counts.

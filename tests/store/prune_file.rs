@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use machine::{
     effects::EffectError,
-    store::{CommitError, OpenOptions, Query, Store},
+    store::{CommitError, OpenOptions, Prune, Query, Store},
 };
 use machine_tests::{
     STUCK,
@@ -39,7 +39,7 @@ async fn pruned_history_cannot_be_forged() {
     let place = Place::with(OpenOptions::new().key([7; 32])).await;
     let (first, second) = (closed(&place.store).await, closed(&place.store).await);
     newest(&place).await;
-    let one = everything().statuses(["closed"]);
+    let one = Prune { statuses: vec!["closed".to_owned()], ..everything() };
     let raw = place.raw();
     for sql in [
         "DELETE FROM journal WHERE seq = 1",

@@ -21,4 +21,4 @@ pub use error::{Error, ErrorKind};
 use message::Draft;
 pub use message::{SendOptions, SentMessage};
 pub use operator::Operator;
-pub use select::{Selection, Wanted, ended_in, has_kind, has_session};
+pub use select::{Selection, Wanted, ended_in};

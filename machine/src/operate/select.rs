@@ -163,21 +163,8 @@ pub async fn ended_in(
     }
 }
 
-/// Refuses the name of a kind that nothing has.
-///
-/// # Errors
-///
-/// [`Error`] for a name that nothing has: a typo would look as if there were nothing to see.
-pub async fn has_kind(observer: &Observer, machine: &str) -> Result<(), Error> {
-    States::of(observer).await?.has_kind(machine)
-}
-
 /// Refuses the name of a session that no machine has.
-///
-/// # Errors
-///
-/// [`Error`] for a name that nothing has: a typo would look as if there were nothing to see.
-pub async fn has_session(observer: &Observer, session: &str) -> Result<(), Error> {
+async fn has_session(observer: &Observer, session: &str) -> Result<(), Error> {
     let store = &observer.store;
     let page = store.list(&Query::new().session(session).limit(1)).await?;
     if !page.items.is_empty() {

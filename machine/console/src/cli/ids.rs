@@ -6,8 +6,8 @@ use super::Error;
 use machine::{
     Id,
     observe::Observer,
-    operate::has_session,
-    store::{LoadError, Store},
+    operate::{self, Selection, Wanted},
+    store::{LoadError, Query, Store},
     text::shortened,
 };
 
@@ -60,14 +60,19 @@ pub(super) async fn find(store: &Store, text: &str) -> Result<Id, Error> {
 /// without a session, the end of it will do.
 pub(super) async fn session(store: &Store, text: &str) -> Result<String, Error> {
     let observer = Observer::new(store);
-    let Err(unknown) = has_session(&observer, text).await else { return Ok(text.to_owned()) };
+    let Err(unknown) = select(&observer, text).await else { return Ok(text.to_owned()) };
     if let Ok(id) = find(store, text).await {
         let id = id.to_string();
-        if has_session(&observer, &id).await.is_ok() {
+        if select(&observer, &id).await.is_ok() {
             return Ok(id);
         }
     }
     Err(unknown.into())
+}
+
+async fn select(observer: &Observer, session: &str) -> Result<Selection, operate::Error> {
+    let wanted = Wanted { session: Some(session), ..Wanted::default() };
+    wanted.select(observer, Query::new()).await
 }
 
 /// The machines that a person means, each once.

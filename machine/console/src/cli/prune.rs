@@ -8,7 +8,11 @@ use super::{
     person::{Person, Yes},
     terminal,
 };
-use machine::{operate, store, text::OneLine};
+use machine::{
+    operate::{Wanted, ended_in},
+    store,
+    text::OneLine,
+};
 
 /// `prune`: deletes machines that have ended.
 #[derive(Debug, clap::Args)]
@@ -40,18 +44,17 @@ impl Prune {
         let mut prune = store::Prune::ended_for(self.ended_for);
         let mut detail = format!("that ended at least {} s ago", self.ended_for.as_secs());
         if let Some(machine) = &self.machine {
-            operate::has_kind(&observer, machine).await?;
-            prune = prune.machine(machine);
+            let wanted = Wanted { machine: Some(machine), ..Wanted::default() };
+            wanted.select(&observer, store::Query::new()).await?;
+            prune.machine = Some(machine.clone());
             let _ = write!(detail, ", of kind `{machine}`");
         }
         if let Some(status) = &self.status {
             let machine = self.machine.as_deref();
-            prune = prune.statuses(operate::ended_in(&observer, machine, status).await?);
+            prune.statuses = ended_in(&observer, machine, status).await?.into_iter().collect();
             let _ = write!(detail, ", in state `{status}`");
         }
-        if self.contradicted {
-            prune = prune.contradicted();
-        }
+        prune.contradicted = self.contradicted;
         if !self.yes.yes {
             terminal::agrees(&format!("Permanently delete the machines {detail}?"))?;
         }

@@ -20,7 +20,8 @@ use crate::{
 /// # pollster::block_on(async {
 /// # let store = Store::memory();
 /// let ann = Human::new("ann@example.com")?;
-/// let old = Prune::ended_for(Duration::from_hours(90 * 24)).machine("execution");
+/// let mut old = Prune::ended_for(Duration::from_hours(90 * 24));
+/// old.machine = Some("execution".to_owned());
 /// let pruned = store.prune(&old, &ann).await?;
 /// println!("deleted {pruned}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,47 +29,30 @@ use crate::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct Prune {
-    age: Duration,
-    machine: Option<String>,
-    statuses: Vec<String>,
-    contradicted: bool,
+    /// Only machines that ended at least this long ago: the time of their last journal entry,
+    /// against the clock of the store.
+    pub ended_for: Duration,
+    /// Only machines of this kind, such as `execution`.
+    pub machine: Option<String>,
+    /// If there are any, only machines in a state with one of these names, such as `completed`.
+    pub statuses: Vec<String>,
+    /// Also executions that ended as not done although a receipt says that they were done. By
+    /// default they are kept.
+    pub contradicted: bool,
 }
 
 impl Prune {
-    /// Machines that ended at least this long ago: the time of their last journal entry, against
-    /// the clock of the store.
+    /// All machines that ended at least this long ago.
     #[must_use]
-    pub fn ended_for(time: Duration) -> Self {
-        Self { age: time, machine: None, statuses: Vec::new(), contradicted: false }
-    }
-
-    /// Only machines of this kind, such as `execution`.
-    #[must_use]
-    pub fn machine(mut self, name: impl Into<String>) -> Self {
-        self.machine = Some(name.into());
-        self
-    }
-
-    /// Only machines in one of the states with these names, such as `completed`.
-    #[must_use]
-    pub fn statuses(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.statuses = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Also executions that ended as not done although a receipt says that they were done. By
-    /// default they are kept.
-    #[must_use]
-    pub fn contradicted(mut self) -> Self {
-        self.contradicted = true;
-        self
+    pub fn ended_for(ended_for: Duration) -> Self {
+        Self { ended_for, machine: None, statuses: Vec::new(), contradicted: false }
     }
 
     fn filter(&self, now: Millis) -> Filter {
         Filter {
             machine: self.machine.clone(),
             statuses: self.statuses.clone(),
-            unchanged_since: Some(earlier(now, self.age)),
+            unchanged_since: Some(earlier(now, self.ended_for)),
             ended: true,
             whole: true,
             limit: PAGE,
