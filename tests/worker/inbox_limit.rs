@@ -63,9 +63,12 @@ async fn handler_that_sends_to_a_full_inbox_has_failed() {
     };
     settle(Worker::new(&store, actors()).handler(sends())).await;
     is(&store, id, "new").await;
-    let failing = store.failing().await.unwrap();
-    assert_eq!((failing[0].id, failing[0].set_aside), (id, false));
-    assert!(failing[0].error.starts_with("the inbox of"), "{}", failing[0].error);
+    let attention = Observer::new(&store).attention::<Internal>(&Query::new()).await.unwrap();
+    let mut concerns = attention.concerns.iter();
+    let failing = concerns.find(|one| one.reason == ConcernReason::Failing).unwrap();
+    assert_eq!(failing.id, Some(id));
+    let error = failing.error.as_deref().unwrap();
+    assert!(error.starts_with("the inbox of"), "{error}");
 
     raw.execute("UPDATE work SET queued = 0", []).unwrap();
     store.requeue(id, &[]).await.unwrap();

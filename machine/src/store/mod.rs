@@ -57,9 +57,9 @@ pub use integrity::{
 };
 pub use operation::Operation;
 pub use options::OpenOptions;
+pub(crate) use read::failing::Failing;
 pub use read::{
     cursor::Cursor,
-    failing::Failing,
     query::{MachineLine, Page, Query},
     sessions::{SessionCursor, SessionLine},
     subscribe::{Committed, Position, Subscription},

@@ -12,24 +12,23 @@ use crate::{
 };
 
 /// A machine whose handler, or whose deadline, failed when it was last tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Failing {
+#[derive(Debug)]
+pub(crate) struct Failing {
     /// The machine.
-    pub id: Id,
+    pub(crate) id: Id,
     /// Why, without data.
-    pub cause: Cause,
+    pub(crate) cause: Cause,
     /// The error, in the words of the program, which may repeat data.
-    pub error: String,
+    pub(crate) error: String,
     /// The number of attempts.
-    pub attempts: u32,
+    pub(crate) attempts: u32,
     /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store).
-    pub at: Millis,
+    pub(crate) at: Millis,
     /// It was tried too often, and is not tried again before a person [requeues](Store::requeue)
     /// it.
-    pub set_aside: bool,
+    pub(crate) set_aside: bool,
     /// When it is tried again.
-    pub retry_at: Option<Millis>,
+    pub(crate) retry_at: Option<Millis>,
 }
 
 impl Failing {
@@ -50,23 +49,8 @@ impl Failing {
 
 impl Store {
     /// The machines whose handler or deadline failed in its last attempt, oldest first: those to be
-    /// retried, and those set aside. Other errors of workers are in [`set_aside`](Self::set_aside)
-    /// and in the [`inbox`](Self::inbox).
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    ///
-    /// ```
-    /// # pollster::block_on(async {
-    /// # let store = machine::store::Store::memory();
-    /// for failing in store.failing().await? {
-    ///     println!("{}: {}, attempt {}", failing.id, failing.cause, failing.attempts);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # }).unwrap();
-    /// ```
-    pub async fn failing(&self) -> Result<Vec<Failing>, LoadError> {
+    /// retried, and those set aside.
+    pub(crate) async fn failing(&self) -> Result<Vec<Failing>, LoadError> {
         let found = self.inner.backend.schedules(Schedules::Failing).await?;
         Ok(found.iter().filter_map(|(id, work)| Failing::of(*id, work)).collect())
     }
