@@ -3,10 +3,7 @@ use alloc::boxed::Box;
 use core::{error, fmt};
 
 use super::words::{Words, keep};
-use crate::{
-    actor::Actor,
-    definition::{Definition, Move},
-};
+use crate::{actor::Actor, definition::Definition};
 
 /// A refused step: the unchanged machine, and why.
 ///
@@ -190,11 +187,6 @@ impl Illegal {
     #[must_use]
     pub fn reason(&self) -> &Reason {
         &self.0.reason
-    }
-
-    /// The moves that are legal in the current state.
-    pub fn legal_moves(&self) -> impl Iterator<Item = Move<'static>> + use<> {
-        self.0.definition.moves(self.0.state)
     }
 }
 
