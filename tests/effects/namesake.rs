@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::prelude::*;
 
 /// A machine of the user that calls itself `execution`.
-mod namesake {
+mod other {
     use super::{Deserialize, Serialize, machine};
 
     #[machine(durable)]
@@ -23,7 +23,7 @@ mod namesake {
 
 #[tokio::test]
 async fn a_namesake_is_not_stored() {
-    let mut false_gate = namesake::Execution::new().end();
+    let mut false_gate = other::Execution::new().end();
     assert_err!(
         Store::memory().create(&mut false_gate).await,
         EffectError::Commit(CommitError::Refused { .. })

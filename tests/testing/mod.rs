@@ -131,7 +131,7 @@ async fn a_deadline_of_a_week_fires_when_the_test_says() {
 /// It would fire without an end, and fill the file.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_that_is_due_again_waits() {
-    let office = TestEnvironment::new(|worker| worker.machine::<AnyVisa>());
+    let office = TestEnvironment::new(machine::prelude::Worker::machine::<AnyVisa>);
     let visa = office.create(Visa::new(0, 0, 0)).await;
     for expected in 1..=3 {
         office.run_until_idle().await;
@@ -152,7 +152,7 @@ async fn a_deadline_that_is_due_again_waits() {
 /// After a downtime: at each of its times that have passed, and at once.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_whose_time_advances_catches_up() {
-    let office = TestEnvironment::new(|worker| worker.machine::<AnyVisa>());
+    let office = TestEnvironment::new(machine::prelude::Worker::machine::<AnyVisa>);
     // It is due in 1970, in 2001, and then in 2033.
     let visa = office.create(Visa::new(0, 1_000_000_000_000, 0)).await;
     office.run_until_idle().await;

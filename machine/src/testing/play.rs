@@ -177,7 +177,9 @@ impl TestEnvironment {
                 wait *= 2;
             }
         }
-        played.into_iter().for_each(|call| tool::play(call, None));
+        for call in played {
+            tool::play(call, None);
+        }
     }
 
     /// A person answers the gate of a call, if it has one. Returns whether that can lead to the

@@ -1,5 +1,6 @@
 use std::{
     any::Any,
+    future::pending,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Duration,
@@ -224,6 +225,10 @@ impl<H: Handler> Job<'_, H> {
         }
     }
 
+    fn is_queued(&self, correlation: &str) -> bool {
+        self.messages.iter().any(|message| message.correlation == correlation)
+    }
+
     /// Calls the handler, with the outcomes of the calls of its state, and the messages that bring
     /// them.
     pub(super) async fn handle(
@@ -252,12 +257,8 @@ impl<H: Handler> Job<'_, H> {
                     return Interruption::Halted;
                 }
                 let late = async {
-                    match shared.settings.handler_limit {
-                        Some(limit) => {
-                            shared.store.inner.clock.sleep(limit).await;
-                        }
-                        None => std::future::pending().await,
-                    }
+                    let Some(limit) = shared.settings.handler_limit else { return pending().await };
+                    shared.store.inner.clock.sleep(limit).await;
                 };
                 let stopped = select(Box::pin(shared.halt.wait()), Box::pin(late));
                 match select(Box::pin(lease.wait_for_loss(&shared.store)), stopped).await {
@@ -322,8 +323,7 @@ impl<H: Handler> Job<'_, H> {
             }
             Ok(Ok(Ok(Next::Commit(machine)))) => {
                 let mut taken = task.taken();
-                let is_queued = |it: &String| self.messages.iter().any(|of| of.correlation == *it);
-                taken.retain(|it| is_queued(it) && !messages.contains(it));
+                taken.retain(|it| self.is_queued(it) && !messages.contains(it));
                 messages.extend(taken);
                 self.commit(machine, messages, Some(task)).await
             }
