@@ -135,7 +135,7 @@ fn an_approval_cannot_be_written() {
         contract["approves"] = approves.clone();
     });
     // The gate names itself.
-    let asked = gate.execution();
+    let asked = &*gate;
     assert!(edited(asked, |_| {}).is_ok());
     let other = edited(asked, |contract| contract["approves"]["gate"] = json!(Ticket::new().id()));
     assert!(other.is_err(), "{other:?}");

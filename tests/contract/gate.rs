@@ -19,15 +19,13 @@ use serde_json::json;
 fn the_gate_and_the_action_name_each_other() {
     let contract = mail("bob").session("s1");
     let (gate, planned) = contract.clone().ask::<Action>(None, ecs_node()).unwrap();
-    let pending = planned.execution();
-    assert_eq!(pending.context().behind(), Some(gate.id()));
+    assert_eq!(planned.context().behind(), Some(gate.id()));
     let approval = gate.approval();
     assert_eq!(approval.execution(), planned.id());
     assert_eq!(approval.action(), contract.action().digest());
     assert_eq!(json!(approval).get("expires_after_ms"), None);
-    assert_eq!(gate.execution().context().behind(), None);
+    assert_eq!(gate.context().behind(), None);
     assert_ne!(planned.id(), gate.id());
-    assert_eq!(gate.execution().id(), gate.id());
 }
 
 /// The gate waits for a person, without a timeout of a call, in the same session, and is not
@@ -35,10 +33,10 @@ fn the_gate_and_the_action_name_each_other() {
 #[test]
 fn the_gate_is_a_question_that_waits() {
     let (gate, _) = mail("bob").session("s1").ask::<Action>(None, ecs_node()).unwrap();
-    assert_eq!(gate.execution().state_index(), execution::Waiting::INDEX);
-    assert_eq!(gate.execution().state().prompt, gate.question());
+    assert_eq!(gate.state_index(), execution::Waiting::INDEX);
+    assert_eq!(gate.state().prompt, gate.question());
     assert_eq!(gate.expires_at(), None);
-    let contract = gate.execution().context();
+    let contract = gate.context();
     assert_eq!(contract.action().action_type(), &ActionType::EcsRequest);
     assert_eq!(contract.action().detail()["message"], gate.question());
     assert_eq!((contract.timeout(), contract.is_irreversible()), (None, false));
@@ -61,7 +59,7 @@ fn a_gate_may_have_a_limit() {
 fn the_action_is_as_it_was() {
     let contract = mail("bob").session("s1").note("n", 1).timeout_after(Duration::from_secs(3));
     let (_gate, planned) = contract.clone().ask::<Action>(None, ecs_node()).unwrap();
-    let deferred = planned.execution().context();
+    let deferred = planned.context();
     assert_eq!(deferred.action(), contract.action());
     assert_eq!(deferred.idempotency_key(), contract.idempotency_key());
     assert_eq!(deferred.is_irreversible(), contract.is_irreversible());
@@ -79,11 +77,11 @@ fn each_question_has_its_own_gate() {
     assert_ne!(one.id(), two.id());
     assert_ne!(one.approval().execution(), two.approval().execution());
     assert_eq!(one.approval().action(), two.approval().action());
-    assert_ne!(first.execution().context().behind(), second.execution().context().behind());
+    assert_ne!(first.context().behind(), second.context().behind());
     // A contract that was asked for is asked for again: the newest gate counts.
     let behind = first.into_execution().context().clone();
     let (third, planned) = behind.ask::<Action>(None, ecs_node()).unwrap();
-    assert_eq!(planned.execution().context().behind(), Some(third.id()));
+    assert_eq!(planned.context().behind(), Some(third.id()));
 }
 
 #[derive(Debug, Serialize, Deserialize, Tool)]
@@ -100,5 +98,5 @@ fn a_gate_is_for_an_action_that_fits() {
     // An idempotent action may have a gate, too.
     let (gate, planned): (_, Planned<Action>) = read("a.txt").ask(None, ecs_node()).unwrap();
     assert!(gate.question().starts_with("Allow files.read?\n"), "{}", gate.question());
-    assert!(!planned.execution().context().is_irreversible());
+    assert!(!planned.context().is_irreversible());
 }

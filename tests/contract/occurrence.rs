@@ -68,7 +68,7 @@ async fn each_occasion_runs_once() {
 fn the_question_names_the_occasion() {
     let (gate, planned) = weekly("2026-W47").ask::<Action>(None, ecs_node()).unwrap();
     assert!(gate.question().contains("\n(occurrence) 2026-W47\n"), "{}", gate.question());
-    assert_eq!(gate.approval().action(), planned.execution().context().action().digest());
+    assert_eq!(gate.approval().action(), planned.context().action().digest());
 }
 
 /// Its name is a line of visible text, and short.

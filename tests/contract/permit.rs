@@ -177,7 +177,7 @@ async fn a_timeout_stops_waiting_and_not_the_call() {
     assert!(doubt.question().contains("no answer in time"), "{}", doubt.question());
     answer.send("250 queued".to_owned()).unwrap();
     assert_eq!(late.await.unwrap(), Evidence::Applied("250 queued".to_owned()));
-    let id = doubt.execution().id();
+    let id = doubt.id();
     let question = store.in_doubt(id).await.unwrap().question();
     assert!(question.starts_with("It took effect: 250 queued."), "{question}");
 }

@@ -96,7 +96,7 @@ fn text_and_digest_agree() {
         read("a.txt").irreversible(),
     ] {
         let (gate, planned) = contract.ask::<Action>(None, ecs_node()).unwrap();
-        let digest = planned.execution().context().action().digest();
+        let digest = planned.context().action().digest();
         assert_eq!(gate.approval().action(), digest);
         let shown = gate.question().rsplit_once("[action ").unwrap().1.strip_suffix(']').unwrap();
         assert_eq!(shown.len(), 16);
@@ -295,7 +295,7 @@ async fn only_a_shown_question_is_approved() {
 async fn a_question_is_not_chosen_by_the_asker() {
     let store = Store::memory();
     let (gate, mut planned) = mail("eve").ask::<Action>(None, ecs_node()).unwrap();
-    let contract = gate.execution().context().clone();
+    let contract = gate.context().clone();
     let lie = gate.question().replace("eve", "bob");
     let forged = Execution::new(contract).start(ecs_node()).suspend(lie.clone(), ecs_node());
     let mut forged = AnyExecution::from(forged);

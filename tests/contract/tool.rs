@@ -259,14 +259,14 @@ fn an_idempotent_tool_can_be_repeated() {
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
     assert_eq!(again.arguments(), &read);
     assert_ne!(again.id(), failed.id());
-    let contract = again.execution().context();
+    let contract = again.context();
     assert_eq!((contract.retry_of(), contract.decided_by()), (None, None));
 
     // A hint that raised its risk stays.
     let raised = of(&read).unwrap().irreversible();
     let failed = Execution::new(raised).start(tool_node()).fail("x".to_owned(), None, tool_node());
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
-    assert!(again.execution().context().is_irreversible());
+    assert!(again.context().is_irreversible());
     let refused = Planned::<SendMail>::retry(&failed, machine_tests::actors::ann());
     assert_err!(refused, InvalidContract::OtherTool { .. });
 
@@ -275,8 +275,8 @@ fn an_idempotent_tool_can_be_repeated() {
     let failed =
         Execution::new(weekly.clone()).start(tool_node()).fail("x".into(), None, tool_node());
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
-    assert_eq!(again.execution().context().action(), weekly.action());
-    assert_eq!(again.execution().context().session_id(), Some("s"));
+    assert_eq!(again.context().action(), weekly.action());
+    assert_eq!(again.context().session_id(), Some("s"));
 }
 
 /// Any tool is planned as an action, too, with the arguments as they are stored, and text as its

@@ -42,7 +42,7 @@ async fn an_answer_is_on_record(place: Place) {
             panic!("{facts:?}");
         };
         assert_eq!((*approved, *execution), (is_yes, planned.id()));
-        assert_eq!(*action, planned.execution().context().action().digest());
+        assert_eq!(*action, planned.context().action().digest());
         assert_eq!(reason.as_deref(), (!is_yes).then_some("no"));
         assert_eq!((*at, *expires_at), (now, None));
         let entries = place.entries(id).await;

@@ -11,7 +11,7 @@ async fn the_arguments_of_the_call_are_those_of_the_question() {
     let office = Office::open(Dedup::Nothing).await;
     // The asker's text about it does not become part of the question.
     let (gate, planned) = office.asked_to_pay(pay("bob").about("nothing at all")).await;
-    let digest = planned.execution().context().action().digest();
+    let digest = planned.context().action().digest();
     assert_eq!(gate.approval().action(), digest);
     let question = format!(
         "Allow bank.pay? This cannot be undone.\namount: 10\nto: \"bob\"\n[action {}]",

@@ -82,7 +82,7 @@ async fn not_found_is_failed(place: Place) {
 async fn not_found_counts_only_after_the_settling_time(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;
-    let id = doubt.execution().id();
+    let id = doubt.id();
     let service = Counting::finds(not_found());
     clock.advance(59_999);
     let before = place.dump().await;
@@ -150,8 +150,8 @@ async fn no_answer_leaves_it_in_doubt(place: Place) {
 /// The arguments that were approved, the key and the execution.
 async fn the_service_is_asked_about_the_call(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
-    let id = doubt.execution().id();
-    let key = doubt.execution().context().idempotency_key().unwrap().to_string();
+    let id = doubt.id();
+    let key = doubt.context().idempotency_key().unwrap().to_string();
     let seen = Mutex::new(Vec::new());
     let curious = Asked(|attempt: &Attempt<Action>| {
         seen.lock().unwrap().extend([
@@ -190,7 +190,7 @@ async fn another_tool_is_not_asked(place: Place) {
 /// A person was faster: the service's answer conflicts, and changes nothing.
 async fn another_answer_may_be_first(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
-    let id = doubt.execution().id();
+    let id = doubt.id();
     place.confirm(place.store.in_doubt(id).await.unwrap()).await;
     let refused = ask(&place, doubt, &Counting::finds(not_found())).await.unwrap_err();
     assert_is!(refused.reason, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);

@@ -66,7 +66,7 @@ async fn an_end_that_may_leave_something_behind_is_a_cut(place: Place) {
         let open = place.another().await;
         let (doubt, guard) = performed::<false>(&open, answer).await;
         drop(guard);
-        assert_eq!(open.parked(doubt.execution().id()).await, Liveness::CutOff, "{what}");
+        assert_eq!(open.parked(doubt.id()).await, Liveness::CutOff, "{what}");
         open.confirm(is_cut_off(&open, doubt).await).await;
 
         let confined = place.another().await;
@@ -96,7 +96,7 @@ async fn an_end_that_leaves_nothing_behind_is_no_cut(place: Place) {
         drop(guard);
         let settled = place.performed(mail("bob"), service).await;
         let Settled::InDoubt(doubt) = settled else { panic!("{settled:?}") };
-        assert_eq!(place.parked(doubt.execution().id()).await, Liveness::Ended);
+        assert_eq!(place.parked(doubt.id()).await, Liveness::Ended);
         let _ = place.deny(doubt).await;
     }
 }

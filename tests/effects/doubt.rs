@@ -56,7 +56,7 @@ async fn a_live_process_keeps_its_key() {
 async fn the_key_is_held_until_the_settling_time(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;
-    let id = doubt.execution().id();
+    let id = doubt.id();
     clock.advance(59_999);
     let (doubt, reason) = refused(&place, doubt).await;
     assert_is!(reason, EffectError::NotSettled { id: of, left_ms: 1 } if *of == id);

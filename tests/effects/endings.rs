@@ -24,7 +24,7 @@ impl Office {
         assert_eq!(self.label(id).await, Label::InDoubt);
         assert_err!(self.store.resume::<Waiting>(id).await, StateError::InDoubt { .. });
         let found = self.store.recover().await.unwrap();
-        assert!(found.in_doubt.iter().any(|doubt| doubt.execution().id() == id), "{found:?}");
+        assert!(found.in_doubt.iter().any(|doubt| doubt.id() == id), "{found:?}");
         assert_eq!(self.pays(id), Report::NotPending);
         self.refuses_to_pay(pay("bob"), "KeyHeld").await;
         assert_eq!(self.bank.count(), 1);

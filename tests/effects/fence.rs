@@ -22,7 +22,7 @@ async fn a_fence_parks_what_runs(place: Place) {
     let (running, _permit) = place.begun(mail("bob")).await;
     let id = running.id();
     let doubt = place.store.fence(id, "wrong address", graph_runner()).await.unwrap();
-    assert_eq!(doubt.execution().journal().epoch(), 1);
+    assert_eq!(doubt.journal().epoch(), 1);
     assert!(doubt.question().contains("wrong address"), "{}", doubt.question());
     assert_eq!(place.status(id).await, Status::Waiting);
     let entries = place.entries(id).await;
@@ -43,7 +43,7 @@ async fn only_what_runs_is_fenced(place: Place) {
     for (id, state) in [
         (place.stored(mail("ann")).await.id(), "PENDING"),
         (place.done(mail("carl")).await.id(), "COMPLETED"),
-        (place.doubtful(mail("dora")).await.execution().id(), "WAITING"),
+        (place.doubtful(mail("dora")).await.id(), "WAITING"),
         (question.id(), "WAITING"),
         (reading.id(), "RUNNING"),
     ] {

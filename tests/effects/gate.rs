@@ -128,7 +128,7 @@ async fn only_an_answer_completes_a_gate(place: Place) {
 async fn a_gate_that_never_waited_is_not_completed(place: Place) {
     let (mut gate, mut mail) = gated(mail("bob"));
     let twin = || {
-        let twin = Execution::new(gate.execution().context().clone());
+        let twin = Execution::new(gate.context().clone());
         assert_eq!(twin.id(), gate.id());
         twin.start(ecs_node())
     };
@@ -156,7 +156,7 @@ async fn a_gate_that_never_waited_is_not_completed(place: Place) {
 async fn a_gate_approves_one_execution(place: Place) {
     for contract in [mail("bob"), read("secret.txt")] {
         let planned = place.approved(contract).await;
-        let contract = planned.execution().context().clone();
+        let contract = planned.context().clone();
         let gate = contract.behind();
         let weekly = contract.clone().occurrence("2026-W47", graph_runner()).unwrap();
         let copies = [place.stored(contract).await.id(), place.stored(weekly).await.id()];
@@ -183,7 +183,7 @@ async fn a_gate_approves_one_execution(place: Place) {
 async fn a_gate_approves_one_action(place: Place) {
     let (to_ann, _a) = place.asked(read("ann.txt")).await;
     let (to_bob, action) = gated(read("bob.txt"));
-    let mut claim = forge::claim(action.execution());
+    let mut claim = forge::claim(&*action);
     let (theirs, mine) = (to_bob.id().to_string(), to_ann.id());
     claim.record.context = claim.record.context.replace(&theirs, &mine.to_string());
     let AnyExecution::Pending(mut action) = forge::cross_execution(claim).unwrap() else {

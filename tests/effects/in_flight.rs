@@ -131,13 +131,13 @@ async fn a_refusal_of_a_part_does_not_overrule_what_another_does_not_know(place:
         let _ = place.store.fence(id, "no answer", graph_runner()).await;
         let recovered = place.store.recover().await.unwrap();
         assert!(recovered.settled.is_empty(), "{recovered:?}");
-        let doubt = recovered.in_doubt.into_iter().find(|doubt| doubt.execution().id() == id);
+        let doubt = recovered.in_doubt.into_iter().find(|doubt| doubt.id() == id);
         let _ = place.overrule(doubt.unwrap()).await;
     };
     // The future says so, before the guard and after it.
     let (doubt, guard) = performed::<false>(&place, lost).await;
     guard.answer(refuses());
-    stays_in_doubt(doubt.execution().id()).await;
+    stays_in_doubt(doubt.id()).await;
 
     // A future of a confined service was dropped.
     let id = place.stored(mail("carol")).await.id();
@@ -151,13 +151,13 @@ async fn a_refusal_of_a_part_does_not_overrule_what_another_does_not_know(place:
         std::panic::resume_unwind(Box::new("after the payment"))
     });
     assert!(panicked.join().is_err());
-    stays_in_doubt(doubt.execution().id()).await;
+    stays_in_doubt(doubt.id()).await;
 }
 
 async fn a_receipt_outranks_the_refusal_of_the_future(place: Place) {
     let (doubt, guard) = performed::<false>(&place, refuses).await;
     guard.answer(receipt("250 queued"));
-    place.is_completed_late(doubt.execution().id(), "250 queued").await;
+    place.is_completed_late(doubt.id(), "250 queued").await;
 }
 
 /// Another part may still do it.
@@ -182,7 +182,7 @@ async fn a_receipt_being_written_cannot_be_denied() {
     for override_it in [false, true] {
         let place = Place::new().await;
         let (doubt, guard) = performed::<true>(&place, lost).await;
-        let id = doubt.execution().id();
+        let id = doubt.id();
         let raw = place.raw();
         raw.execute_batch("BEGIN IMMEDIATE").unwrap();
         guard.answer(receipt("250 queued"));

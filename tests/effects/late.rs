@@ -28,7 +28,7 @@ async fn overdue(place: &Place) -> (Place, Execution<Running>, InFlight) {
     clock.advance(1);
     let found = recovered(&place.open_again().await).await;
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].execution().journal().epoch(), 1);
+    assert_eq!(found[0].journal().epoch(), 1);
     (place, running, call)
 }
 
@@ -78,7 +78,7 @@ impl Case {
             }
             Situation::TimedOut => {
                 let (doubt, late, holder) = hasty_mail(&place).await;
-                let id = doubt.execution().id();
+                let id = doubt.id();
                 let facts = place.facts(id).await;
                 assert_is!(facts.last(), Some(CallFact::Parked { worker: Liveness::Alive, .. }));
                 assert!(doubt.question().contains("no answer in time"), "{}", doubt.question());
@@ -101,7 +101,7 @@ impl Case {
         };
         // Until it answers, no person can free the key.
         let doubt = place.doubt().await;
-        let contract = doubt.execution().context().clone();
+        let contract = doubt.context().clone();
         let question = doubt.question();
         assert!(question.contains("could still be running in process "), "{question}");
         let (_, refused) = place.refuses_denial(doubt).await;
@@ -189,7 +189,7 @@ async fn a_late_answer_that_says_nothing(place: Place) {
         let kept = Evidence::Unknown("connection reset".to_owned());
         let (place, id) = case.answers(Err(NoReceipt::unknown("connection reset")), &kept).await;
         let doubt = recovered(&place.open_again().await).await.pop().unwrap();
-        assert_eq!(doubt.execution().id(), id);
+        assert_eq!(doubt.id(), id);
         let failed = place.deny(doubt).await;
         assert_eq!(place.status(failed.id()).await, Status::Failed);
     }

@@ -94,7 +94,7 @@ impl Office {
         loop {
             assert!(started.elapsed() < STUCK, "it is never overdue");
             let mut found = self.recovered().await.into_iter();
-            if let Some(doubt) = found.find(|doubt| doubt.execution().id() == id) {
+            if let Some(doubt) = found.find(|doubt| doubt.id() == id) {
                 return doubt;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -54,7 +54,7 @@ async fn a_refused_begin_makes_no_call(place: Place) {
     assert!(text.contains("plan it with an `occurrence` to repeat it on purpose"), "{text}");
     let PerformError::NotBegun { planned, source } = error else { panic!("{error:?}") };
     assert_is!(source, EffectError::Commit(CommitError::AlreadyDone { .. }));
-    assert_eq!((planned.id(), planned.execution().journal().uncommitted().len()), (id, 0));
+    assert_eq!((planned.id(), planned.journal().uncommitted().len()), (id, 0));
     assert_eq!(server.calls(), 1);
 }
 

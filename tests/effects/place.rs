@@ -41,9 +41,9 @@ impl Place {
 
     /// The refusal of an approval, which writes nothing and gives the gate back.
     pub(crate) async fn refuses_approval(&self, gate: Gate) -> (Gate, EffectError) {
-        let before = (self.dump().await, gate.execution().journal().uncommitted().to_vec());
+        let before = (self.dump().await, gate.journal().uncommitted().to_vec());
         let refused = machine_tests::approve(&self.store, gate, ann()).await.unwrap_err();
-        let uncommitted = refused.machine.execution().journal().uncommitted().to_vec();
+        let uncommitted = refused.machine.journal().uncommitted().to_vec();
         assert_eq!((self.dump().await, uncommitted), before);
         (refused.machine, refused.reason)
     }
@@ -151,7 +151,7 @@ impl Place {
         let before = self.dump().await;
         let refused = self.store.confirm_not_applied(doubt, "not there", ann()).await.unwrap_err();
         assert_eq!(self.dump().await, before);
-        assert!(refused.machine.execution().journal().uncommitted().is_empty());
+        assert!(refused.machine.journal().uncommitted().is_empty());
         (refused.machine, refused.reason)
     }
 

@@ -54,7 +54,7 @@ async fn what_does_not_wait_is_not_resumed(place: Place) {
     let text = refused(done.id()).await.to_string();
     assert!(text.contains("COMPLETED is terminal"), "{text}");
 
-    let doubtful = place.doubtful(mail("bob")).await.execution().id();
+    let doubtful = place.doubtful(mail("bob")).await.id();
     assert_is!(refused(doubtful).await, StateError::InDoubt { id } if *id == doubtful);
 }
 

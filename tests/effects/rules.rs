@@ -64,7 +64,7 @@ async fn nothing_ends_it_without_evidence(place: Place) {
 async fn nothing_leaves_a_doubt_without_an_answer(place: Place) {
     for event in [Event::Resume, Event::Cancel { reason: "no".to_owned() }, Event::Timeout] {
         let place = place.another().await;
-        let id = place.doubtful(mail("bob")).await.execution().id();
+        let id = place.doubtful(mail("bob")).await.id();
         let mut waiting: AnyExecution = place.store.load(id).await.unwrap();
         waiting.apply_mut(event, graph_runner()).unwrap();
         assert_refused(&place, waiting).await;

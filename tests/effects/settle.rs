@@ -121,8 +121,8 @@ async fn what_was_dropped_without_an_outcome_is_in_doubt(place: Place) {
             }
         }
         let doubt = place.doubt().await;
-        assert_eq!(doubt.execution().id(), id, "{what}");
-        assert_eq!(doubt.execution().journal().epoch(), 1, "{what}");
+        assert_eq!(doubt.id(), id, "{what}");
+        assert_eq!(doubt.journal().epoch(), 1, "{what}");
         assert_eq!(place.status(id).await, Status::Waiting, "{what}");
         assert_eq!(place.parked(id).await, Liveness::Ended, "{what}");
         let evidence = |fact: &CallFact| matches!(fact, CallFact::Evidence { late: true, .. });
@@ -152,8 +152,8 @@ async fn a_process_that_ends_without_an_answer_leaves_doubt() {
         assert_eq!(place.status(id).await, Status::Running);
         for _ in 0..2 {
             let doubt = place.doubt().await;
-            assert_eq!(doubt.execution().id(), id);
-            assert_eq!(doubt.execution().journal().epoch(), 1);
+            assert_eq!(doubt.id(), id);
+            assert_eq!(doubt.journal().epoch(), 1);
             assert!(doubt.question().contains("email.send → bob"), "{}", doubt.question());
             assert_eq!(place.status(id).await, Status::Waiting);
             place.is_held(mail("bob"), id).await;
@@ -182,8 +182,7 @@ async fn parked_executions_are_returned_again(place: Place) {
     for to in ["ann", "bob"] {
         drop(place.begun(mail(to)).await);
     }
-    let ids =
-        |found: Vec<InDoubt>| found.iter().map(|doubt| doubt.execution().id()).collect::<Vec<_>>();
+    let ids = |found: Vec<InDoubt>| found.iter().map(|doubt| doubt.id()).collect::<Vec<_>>();
     let first = ids(place.recovered().await);
     let before = place.dump().await;
     assert_eq!(first.len(), 2);
@@ -196,7 +195,7 @@ async fn parked_executions_are_returned_again(place: Place) {
 /// As applied, which keeps the key, or as not applied, which releases it.
 async fn a_person_settles_a_doubt(place: Place) {
     let doubt = place.doubtful(mail("bob")).await;
-    let id = doubt.execution().id();
+    let id = doubt.id();
     let failed = place.deny(doubt).await;
     assert_eq!(failed.state().error, "not there");
     assert_eq!(place.status(id).await, Status::Failed);
@@ -210,7 +209,7 @@ async fn a_person_settles_a_doubt(place: Place) {
     assert_eq!(confirmed, Some((false, "not there".to_owned(), false, Some("ann"))));
 
     let doubt = place.doubtful(mail("bob")).await;
-    let id = doubt.execution().id();
+    let id = doubt.id();
     place.confirm(doubt).await;
     assert_eq!(place.status(id).await, Status::Completed);
     place.is_done(mail("bob"), id).await;
@@ -220,11 +219,11 @@ async fn a_person_settles_a_doubt(place: Place) {
 /// If two people answer, the second gets a conflict.
 async fn two_answers_and_one_counts(place: Place) {
     let yes = place.doubtful(mail("bob")).await;
-    let id = yes.execution().id();
+    let id = yes.id();
     let no = place.store.in_doubt(id).await.unwrap();
     place.confirm(yes).await;
     let (stale, refused) = place.refuses_denial(no).await;
     assert_is!(refused, EffectError::Commit(CommitError::Conflict { id: of }) if *of == id);
-    assert_eq!(stale.execution().id(), id);
+    assert_eq!(stale.id(), id);
     assert_eq!(place.status(id).await, Status::Completed);
 }

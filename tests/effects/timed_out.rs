@@ -71,7 +71,7 @@ async fn a_late_call_that_is_dropped_is_cut_off(place: Place) {
     let service = service_fn(|_: &Call<Action>| Box::pin(std::future::pending()));
     let settled = place.performed(hasty(mail("bob")), service).await;
     let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
-    let id = doubt.execution().id();
+    let id = doubt.id();
     drop(late);
     let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
     let refused = refused.unwrap_err();

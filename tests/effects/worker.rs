@@ -83,7 +83,7 @@ async fn cancels() {
     say(&"dropped");
     tokio::task::spawn_blocking(wait).await.unwrap();
     let found = store.recover().await.unwrap().in_doubt;
-    say(&found.iter().map(|doubt| doubt.execution().id()).collect::<Vec<_>>());
+    say(&found.iter().map(|doubt| doubt.id()).collect::<Vec<_>>());
 }
 
 /// Performs an execution, and waits for the answer for as long as that takes.

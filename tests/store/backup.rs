@@ -187,7 +187,7 @@ async fn a_copy_keeps_what_is_in_flight() {
     place.store.backup(&copy, |_| {}).await.unwrap();
     let store = opened(&copy).await;
     let doubt = store.recover().await.unwrap().in_doubt.remove(0);
-    assert_eq!(doubt.execution().id(), running.id());
+    assert_eq!(doubt.id(), running.id());
     assert_eq!(place.status(running.id()).await, Status::Running);
 }
 

@@ -66,7 +66,7 @@ impl Mix {
         assert_eq!(self.moved.journal().version(), 3);
         assert_eq!(self.moved.journal().uncommitted().len(), 2);
         let planned = self.begin.take().unwrap().finish().unwrap_err();
-        let journal = planned.execution().journal();
+        let journal = planned.journal();
         assert_eq!((planned.id(), journal.version()), (self.begun, 1));
         assert!(journal.uncommitted().is_empty());
         self.begin = Some(Begin::new(planned, tool_node()));

@@ -187,7 +187,7 @@ async fn behind_a_gate(place: &Place, name: &str) -> Bad {
         "OtherAction" => {
             let (gate, mail) = place.asked(mail("bob")).await;
             let _ = machine_tests::approve(store, gate, ann()).await.unwrap();
-            Bad::begin(place.stored(mail.execution().context().clone()).await)
+            Bad::begin(place.stored(mail.context().clone()).await)
         }
         "GateChanged" => {
             let (mut gate, _never_stored) = gated(mail("bob"));

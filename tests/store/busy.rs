@@ -31,7 +31,7 @@ async fn a_refusal_returns_the_execution_and_the_receipt() {
     let refused = place.store.begin(pending, tool_node()).await.map(drop).unwrap_err();
     assert_busy(&refused.reason);
     let pending = refused.machine;
-    assert!(pending.execution().journal().uncommitted().is_empty());
+    assert!(pending.journal().uncommitted().is_empty());
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(place.status(id).await, Status::Pending);
 

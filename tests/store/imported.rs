@@ -106,7 +106,7 @@ async fn a_decided_gate_is_not_imported(place: Place) {
 /// It asks for an execution that is not here.
 async fn an_open_gate_of_another_store_approves_nothing_here(place: Place) {
     let (gate, _mail) = gated(mail("bob"));
-    let _ = place.created(through_json(gate.execution())).await;
+    let _ = place.created(through_json(&*gate)).await;
     let shown = gate.whole_question().unwrap().digest;
     let gate = place.store.gate(gate.id()).await.unwrap();
     assert_eq!(gate.whole_question(), None);
@@ -143,7 +143,7 @@ async fn an_imported_running_call_is_in_doubt(place: Place) {
     assert_err!(begin(&place.store, pending).await,
         EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == id);
     let doubt = place.recovered().await.pop().unwrap();
-    assert_eq!(doubt.execution().id(), id);
+    assert_eq!(doubt.id(), id);
     let facts = place.facts(id).await;
     assert!(
         facts.iter().any(|fact| matches!(fact, CallFact::Parked { worker: Liveness::Unknown, .. }))

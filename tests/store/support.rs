@@ -246,7 +246,7 @@ impl Place {
         let (running, permit) = self.begun(contract).await;
         drop(permit);
         let mut found = self.recovered().await;
-        found.retain(|doubt| doubt.execution().id() == running.id());
+        found.retain(|doubt| doubt.id() == running.id());
         found.pop().unwrap()
     }
 

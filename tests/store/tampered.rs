@@ -125,7 +125,7 @@ async fn one_that_cannot_be_parked_does_not_keep_the_others() {
     raw.execute("UPDATE instance SET epoch = 1 WHERE no = 2", []).unwrap();
     assert!(forge(&Derived::new(), &raw).unwrap());
     let recovered = place.store.recover().await.unwrap();
-    let doubts: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.execution().id()).collect();
+    let doubts: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.id()).collect();
     assert_eq!(doubts, [ids[0], ids[2]]);
     let [(Some(id), _)] = &recovered.failed[..] else { panic!("{recovered:?}") };
     assert_eq!(*id, ids[1]);

@@ -139,7 +139,7 @@ pub(crate) async fn contested(world: &World) {
         Contested { store: world.store.clone(), ann: world.ann.clone(), text: world.text("x") };
     let worker = world.worker(crate::errand::Does::Opens).other_tools(service);
     worker.run_until_idle().await.unwrap();
-    let settled: AnyExecution = world.store.load(doubt.execution().id()).await.unwrap();
+    let settled: AnyExecution = world.store.load(doubt.id()).await.unwrap();
     assert!(matches!(settled, AnyExecution::Failed(_)), "{settled:?}");
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn invite(to: &str) -> Contract {
 #[test]
 fn the_tool_words_the_question() {
     let (gate, planned) = invite("bob@example.com").ask::<Invite>(None, ecs_node()).unwrap();
-    let digest = planned.execution().context().action().digest().to_string();
+    let digest = planned.context().action().digest().to_string();
     let digest = &digest[..16];
     let english = format!(
         "Send the mail to bob@example.com? This cannot be undone.\n(tool) email.send\n\
@@ -55,7 +55,7 @@ fn the_tool_words_the_question() {
              to: \"bob@example.com\"\n[操作 {digest}]"
         )
     );
-    let detail = gate.execution().context().action().detail();
+    let detail = gate.context().action().detail();
     assert_eq!(detail["type"], "confirmation");
     // The whole question says the same, and its digest does not depend on the language.
     let (one, other) =
@@ -101,7 +101,7 @@ async fn a_gate_is_in_the_language() {
     };
     let (gate, _) = ask(&store, invite("bob@example.com")).await;
     let id = gate.id();
-    assert_eq!(gate.execution().context().summary(), "approve email.send → bob@example.com");
+    assert_eq!(gate.context().summary(), "approve email.send → bob@example.com");
     assert_eq!(line(id).await, "[WAITING] 批准 email.send → 给 Bob 的会议邀请");
     let observer = Observer::new(&store).language(Language::Chinese);
     let snapshot = observer.execution::<Human>(id).await.unwrap();

@@ -72,7 +72,7 @@ fn unknown_answer_is_settled_by_the_service() {
             });
             runs(&store, &bank).await;
             is(&store, id, "waiting").await;
-            assert_eq!(store.in_doubt(id).await.unwrap().execution().id(), id);
+            assert_eq!(store.in_doubt(id).await.unwrap().id(), id);
             hand.pass(Duration::from_hours(1));
             runs(&store, &bank).await;
             // Still unknown.

@@ -153,7 +153,7 @@ impl Round {
             let Ok(doubt) = block_on(self.store.in_doubt(execution.id)) else {
                 continue;
             };
-            let key = doubt.execution().context().idempotency_key().unwrap().to_string();
+            let key = doubt.context().idempotency_key().unwrap().to_string();
             let took_place = WRITERS.iter().any(|(_, _, file)| self.site.file(file).contains(&key));
             if !took_place {
                 let denied = self.store.confirm_not_applied(doubt, "nothing there", &ann);

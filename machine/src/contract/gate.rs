@@ -1,4 +1,4 @@
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, ops::Deref, time::Duration};
 
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ impl Contract {
     /// let email = ToolSpec::irreversible("email", "send")?;
     /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
     /// let (gate, mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
-    /// assert_eq!(mail.execution().context().behind(), Some(gate.id()));
+    /// assert_eq!(mail.context().behind(), Some(gate.id()));
     /// assert!(gate.question().starts_with("Allow email.send? This cannot be undone.\n"));
     /// assert!(gate.question().contains(r#"to: "bob@example.com""#));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,7 +60,7 @@ impl Contract {
     ) -> Result<(Gate, Planned<T>), InvalidContract> {
         self.0.behind = Some(gate);
         let planned = Planned::new(self)?;
-        let contract = planned.execution().context();
+        let contract = planned.context();
         let (short, whole) = (contract.wording(Extent::Short), contract.wording(Extent::Whole));
         let text = short.text(Language::English);
         let approval = ApprovalRequest {
@@ -123,12 +123,6 @@ impl Gate {
     /// With the whole question, made from the action behind it.
     pub(crate) fn with_whole(self, whole: Option<Wording>) -> Self {
         Self { whole, ..self }
-    }
-
-    /// The identity of the gate.
-    #[must_use]
-    pub fn id(&self) -> Id {
-        self.waiting.id()
     }
 
     /// The question to the person, made from the action. What cannot be seen, or looks like
@@ -206,11 +200,6 @@ impl Gate {
         u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)
     }
 
-    /// The execution of the question.
-    pub fn execution(&self) -> &Execution<Waiting> {
-        &self.waiting
-    }
-
     /// The execution, for a [`Batch`](crate::effects::Batch).
     pub fn machine(&mut self) -> &mut dyn Durable {
         &mut self.waiting
@@ -248,6 +237,15 @@ impl Gate {
         };
         let by = who(by).name.unwrap_or_default().to_owned();
         AnsweredGate { gate, decision: Decision { approved: reason.is_none(), by, at, expires_at } }
+    }
+}
+
+/// The execution of the question.
+impl Deref for Gate {
+    type Target = Execution<Waiting>;
+
+    fn deref(&self) -> &Execution<Waiting> {
+        &self.waiting
     }
 }
 

@@ -1,3 +1,5 @@
+use std::ops::Deref;
+
 use super::{
     Accepted, AnyExecution, CallFact, Evidence, Execution, Liveness, Progress, Refusal,
     execution::{Completed, Failed, MaySuspend, Running, Waiting},
@@ -74,11 +76,6 @@ impl InDoubt {
         Self(waiting)
     }
 
-    /// The execution.
-    pub fn execution(&self) -> &Execution<Waiting> {
-        &self.0
-    }
-
     pub(crate) fn into_execution(self) -> Execution<Waiting> {
         self.0
     }
@@ -128,6 +125,15 @@ impl InDoubt {
     pub(crate) fn not_applied(self, refusal: Refusal) -> Execution<Failed> {
         let Refusal { message, data } = refusal;
         self.0.resume(&GraphRunner::STORE).fail(message, data, &GraphRunner::STORE)
+    }
+}
+
+/// The execution that waits.
+impl Deref for InDoubt {
+    type Target = Execution<Waiting>;
+
+    fn deref(&self) -> &Execution<Waiting> {
+        &self.0
     }
 }
 

@@ -1,10 +1,11 @@
+use std::ops::Deref;
+
 use super::{
     Action, Callable, Contract, Execution, InvalidContract, NeedsNoPermit, Tool,
     execution::{Pending, Running},
 };
 use crate::{
     actor::{Human, ReasoningNode, ToolNode},
-    id::Id,
     stored::Durable,
     typed::{Refused, Terminal},
 };
@@ -59,20 +60,9 @@ impl<T: Callable> Planned<T> {
         &self.arguments
     }
 
-    /// The execution.
-    pub fn execution(&self) -> &Execution<Pending> {
-        &self.execution
-    }
-
     /// The execution, for a [`Batch`](crate::effects::Batch).
     pub fn machine(&mut self) -> &mut dyn Durable {
         &mut self.execution
-    }
-
-    /// The identity of the execution.
-    #[must_use]
-    pub fn id(&self) -> Id {
-        self.execution.id()
     }
 
     /// The execution, without the type of its tool.
@@ -120,6 +110,15 @@ impl<T: Tool> Planned<T> {
             return Err(InvalidContract::NeedsApproval);
         }
         Self::new(ended.context().again(author))
+    }
+}
+
+/// The execution.
+impl<T: Callable> Deref for Planned<T> {
+    type Target = Execution<Pending>;
+
+    fn deref(&self) -> &Execution<Pending> {
+        &self.execution
     }
 }
 

@@ -1,3 +1,5 @@
+use std::ops::Deref;
+
 use super::{
     ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, fork,
     waits_for,
@@ -6,7 +8,6 @@ use crate::{
     actor::who::who,
     actor::{GraphRunner, Human},
     clock::Millis,
-    id::Id,
     language::Language,
     stored::Durable,
 };
@@ -31,12 +32,6 @@ impl Question {
         }
     }
 
-    /// The identity of the execution.
-    #[must_use]
-    pub fn id(&self) -> Id {
-        self.0.id()
-    }
-
     /// The question. What cannot be seen is escaped.
     #[must_use]
     pub fn text(&self) -> String {
@@ -48,11 +43,6 @@ impl Question {
     #[must_use]
     pub fn answered_by(&self) -> Option<String> {
         Progress::of(&self.0).answered_by
-    }
-
-    /// The execution.
-    pub fn execution(&self) -> &Execution<Waiting> {
-        &self.0
     }
 
     pub(crate) fn machine(&mut self) -> &mut dyn Durable {
@@ -73,6 +63,15 @@ impl Question {
         let is_request = *self.0.context().action().action_type() == ActionType::EcsRequest;
         let running = self.0.resume(by);
         if is_request { running.succeed(response, by).into() } else { running.into() }
+    }
+}
+
+/// The execution that waits.
+impl Deref for Question {
+    type Target = Execution<Waiting>;
+
+    fn deref(&self) -> &Execution<Waiting> {
+        &self.0
     }
 }
 

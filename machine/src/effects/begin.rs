@@ -108,7 +108,7 @@ impl<'a, T: Callable> Begin<'a, T> {
         store: &Store,
         approved: &[(Id, String)],
     ) -> Result<Begun<T>, EffectError> {
-        let planned = self.fork.before.execution();
+        let planned = &*self.fork.before;
         let (id, contract) = (planned.id(), planned.context());
         self.conditions = state_not_left(id, id, contract).into_iter().collect();
         if planned.journal().version() == 0 {

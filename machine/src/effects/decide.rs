@@ -79,7 +79,7 @@ impl Decide {
     async fn record(&mut self, store: &Store) -> Result<AnsweredGate, EffectError> {
         let gate = &self.fork.before;
         let (id, now) = (gate.id(), store.now());
-        if gate.execution().journal().version() == 0 {
+        if gate.journal().version() == 0 {
             return Err(EffectError::Commit(CommitError::NeverStored { id }));
         }
         if let Some(at) = gate.expires_at().filter(|at| *at <= now) {

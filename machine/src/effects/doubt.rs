@@ -87,7 +87,7 @@ impl Store {
         receipt: &str,
         by: &Human,
     ) -> Result<Execution<Completed>, Refused<InDoubt, EffectError>> {
-        let act = Act::new(by, CONFIRM_APPLIED, &[doubt.execution().id()], receipt);
+        let act = Act::new(by, CONFIRM_APPLIED, &[doubt.id()], receipt);
         let receipt = bounded_receipt(receipt.to_owned());
         let settled = self.applied(doubt, receipt, who(by), Some(act.clone())).await;
         self.log_refusal([act], settled).await
@@ -112,7 +112,7 @@ impl Store {
         by: &Human,
     ) -> Result<Execution<Failed>, Refused<InDoubt, EffectError>> {
         // The person looked before this call, however long the store takes for it.
-        let act = Act::new(by, CONFIRM_NOT_APPLIED, &[doubt.execution().id()], reason);
+        let act = Act::new(by, CONFIRM_NOT_APPLIED, &[doubt.id()], reason);
         let settled = async {
             let doubt = self.may_be_freed(doubt, self.now()).await?;
             let reason = bounded(reason.to_owned());
@@ -139,8 +139,8 @@ impl Store {
         by: &Human,
     ) -> Result<Execution<Failed>, Refused<InDoubt, EffectError>> {
         // A receipt that this process has outranks the person: then there is a conflict.
-        let act = Act::new(by, OVERRIDE_NOT_APPLIED, &[doubt.execution().id()], reason);
-        let settled = match self.write_answers(doubt.execution().id()).await {
+        let act = Act::new(by, OVERRIDE_NOT_APPLIED, &[doubt.id()], reason);
+        let settled = match self.write_answers(doubt.id()).await {
             Ok(()) => {
                 let reason = bounded(reason.to_owned());
                 self.not_applied(doubt, reason.into(), who(by), true, Some(act.clone())).await
@@ -166,7 +166,7 @@ impl Store {
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Settled, Refused<InDoubt, EffectError>>> {
         Box::pin(async move {
-            let span = spans::ask_service(doubt.execution());
+            let span = spans::ask_service(&doubt);
             spans::record_query(span, self.query_service::<T>(doubt, service, by)).await
         })
     }
@@ -177,7 +177,7 @@ impl Store {
         service: &impl Perform<T>,
         by: &ToolNode,
     ) -> Result<Settled, Refused<InDoubt, EffectError>> {
-        let (id, contract) = (doubt.execution().id(), doubt.execution().context());
+        let (id, contract) = (doubt.id(), doubt.context());
         let arguments = match T::__read(contract.action(), contract.effect()) {
             Ok(arguments) => arguments,
             Err(error) => {
@@ -191,7 +191,7 @@ impl Store {
             Ok(doubt) => (doubt, None),
             Err(refused) => (refused.machine, Some(refused.reason)),
         };
-        let timeout = doubt.execution().context().timeout();
+        let timeout = doubt.context().timeout();
         let answer = std::panic::AssertUnwindSafe(async { service.find(&attempt).await });
         let answer = std::pin::pin!(futures_util::FutureExt::catch_unwind(answer));
         let answer = match timeout {
@@ -263,7 +263,7 @@ impl Store {
         &self,
         doubt: InDoubt,
     ) -> Result<Result<AnyExecution, InDoubt>, Refused<InDoubt, EffectError>> {
-        let (id, progress) = (doubt.execution().id(), doubt.progress());
+        let (id, progress) = (doubt.id(), doubt.progress());
         let Some((_, epoch)) = progress.permit() else { return Ok(Err(doubt)) };
         let fact = |evidence| {
             (who(&GraphRunner::STORE), CallFact::Evidence { epoch, evidence, late: false })
@@ -312,7 +312,7 @@ impl Store {
         if doubt.progress().ended_at.is_some() {
             return Ok((doubt, Liveness::Ended));
         }
-        let id = doubt.execution().id();
+        let id = doubt.id();
         let liveness = match self.liveness(doubt.machine_mut()).await {
             Ok(liveness) => liveness,
             Err(error) => return Err(Refused::new(doubt, EffectError::unread(id, error))),

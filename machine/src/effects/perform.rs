@@ -91,7 +91,7 @@ impl Store {
         service: &impl Perform<T>,
         by: &ToolNode,
     ) -> Result<Begun<T>, PerformError<T>> {
-        let (id, checked) = (planned.id(), service.check_call(planned.execution().context()));
+        let (id, checked) = (planned.id(), service.check_call(planned.context()));
         let begun = match checked {
             Ok(()) => self.begin(planned, by).await,
             Err(source) => Err(Refused::new(planned, EffectError::Contract { id, source })),
@@ -128,7 +128,7 @@ impl Store {
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
         Box::pin(async move {
-            let (span, service) = spans::call(planned.execution(), false, service);
+            let (span, service) = spans::call(&planned, false, service);
             let performed = async {
                 let (running, permit) = self.begun(planned, &service, by).await?;
                 let outcome = if running.context().is_irreversible() {

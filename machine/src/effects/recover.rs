@@ -198,7 +198,7 @@ impl Store {
         &self,
         doubt: InDoubt,
     ) -> Result<Option<Result<UnansweredCall, StateError>>, EffectError> {
-        let id = doubt.execution().id();
+        let id = doubt.id();
         let failed = |refused: Refused<InDoubt, EffectError>| {
             unless_overtaken(id, Err(refused.reason)).map_err(EffectError::from)
         };

@@ -162,7 +162,7 @@ impl Store {
         by: &GraphRunner,
     ) -> Result<Resumed, Refused<Question, EffectError>> {
         let id = question.id();
-        let waits = Waits::of(question.execution()).map_err(StateError::from);
+        let waits = Waits::of(&*question).map_err(StateError::from);
         let is_answered = question.answered_by().is_some();
         let checked = async {
             if !is_answered {
@@ -205,7 +205,7 @@ impl Store {
 
     /// Refuses a question that has waited for too long.
     pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), StateError> {
-        let entered_at = question.execution().journal().summary().entered_at;
+        let entered_at = question.journal().summary().entered_at;
         self.age(question.id(), entered_at, checks).map(drop)
     }
 

@@ -57,7 +57,7 @@ pub(crate) async fn record_call<T: Callable>(
     };
     result.map(|settled| match settled {
         Settled::TimedOut(doubt, call) => {
-            let call = in_flight(doubt.execution().id(), call);
+            let call = in_flight(doubt.id(), call);
             Settled::TimedOut(doubt, call)
         }
         Settled::Fenced(current, call) => {

@@ -38,7 +38,7 @@ impl Store {
         doubt: InDoubt,
         known_at: Millis,
     ) -> Result<InDoubt, Refused<InDoubt, EffectError>> {
-        let id = doubt.execution().id();
+        let id = doubt.id();
         if doubt.progress().applied || doubt.progress().is_refused() {
             return Ok(doubt);
         }
@@ -48,7 +48,7 @@ impl Store {
         let ended_at = doubt.progress().ended_at.unwrap_or(known_at);
         let (doubt, liveness) = self.observe(doubt).await?;
         // If the end was observed just now, the call had not settled before.
-        let settling_time = doubt.execution().context().settling_time();
+        let settling_time = doubt.context().settling_time();
         let settles_at = doubt.progress().settled_at(ended_at, settling_time);
         let Some(unproven) = Unproven::of(liveness, settles_at, known_at) else {
             return Ok(doubt);

@@ -90,7 +90,7 @@ impl Observer {
     /// `None` if it was answered in the meantime.
     async fn approval(&self, asked: &AnyExecution) -> Result<Option<Approval>, LoadError> {
         let Some(gate) = self.store.waiting_gate(asked.id()).await? else { return Ok(None) };
-        let contract = gate.execution().context();
+        let contract = gate.context();
         let behind = gate.approval().execution();
         let action = self.store.readable(behind).await?;
         let (tool, irreversible) = action.map_or((None, false), |action| {
@@ -98,7 +98,7 @@ impl Observer {
         });
         let author = contract.made_by().0;
         let Standing { stale, caution } = self.standing(&gate).await?;
-        let since = gate.execution().journal().summary().entered_at;
+        let since = gate.journal().summary().entered_at;
         Ok(Some(Approval {
             gate: gate.id(),
             execution: behind,

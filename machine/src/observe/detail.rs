@@ -244,7 +244,7 @@ impl Observer {
             question: gate.question_in(self.language).into_owned(),
             expires_at: gate
                 .expires_at()
-                .map(|at| due::<A>(at, gate.execution().journal().summary().entered_at)),
+                .map(|at| due::<A>(at, gate.journal().summary().entered_at)),
         });
         Ok((before, standing))
     }

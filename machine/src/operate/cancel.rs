@@ -154,8 +154,7 @@ impl Operator<'_> {
             }
             Plan::Question(id) => {
                 let question = store.question(id).await?;
-                let ended =
-                    fork(question.execution()).cancel(reason.to_owned(), &actors.graph_runner);
+                let ended = fork(&question).cancel(reason.to_owned(), &actors.graph_runner);
                 drop(act.advance(question, ended).await?);
                 id
             }

@@ -72,14 +72,13 @@ impl Operator<'_> {
 
     /// Refuses a receipt that the machine behind the call could not read.
     async fn is_readable(&self, doubt: &InDoubt, receipt: Option<&str>) -> Result<(), Error> {
-        let execution = doubt.execution();
         let observer = Observer::new(&self.store);
-        let ty = observer.receipt_type(execution.context()).await?;
+        let ty = observer.receipt_type(doubt.context()).await?;
         let Some(ty) = ty.filter(|ty| !receipt.is_some_and(|it| may_be_receipt(it, ty))) else {
             return Ok(());
         };
         let shown = OneLine(&ty).to_string();
-        let step = NextStep::Confirm { id: execution.id(), applied: true, receipt: Some(ty) };
+        let step = NextStep::Confirm { id: doubt.id(), applied: true, receipt: Some(ty) };
         Err(Error::refused(format!(
             "the machine that made the call reads a receipt of the type {shown}; pass it as JSON instead of \
              `<{shown}>`: `{step}`"
@@ -133,7 +132,7 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn confirm(&self, doubt: InDoubt, finding: Finding<'_>) -> Result<(), Error> {
-        let id = doubt.execution().id();
+        let id = doubt.id();
         let settled = match finding {
             Finding::Applied(receipt) => {
                 self.store.confirm_applied(doubt, applied(receipt), self.by).await.map(drop)

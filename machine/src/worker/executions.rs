@@ -189,7 +189,7 @@ impl Executions {
 
     /// It is unknown whether it took effect: its worker may answer late, or the service may know.
     async fn in_doubt(&self, doubt: InDoubt, store: &Store) -> Handled<AnyExecution> {
-        let id = doubt.execution().id();
+        let id = doubt.id();
         // This also records that the worker has ended.
         let doubt = match store.take_over(id).await?? {
             UnansweredCall::InDoubt(doubt) => doubt,
@@ -200,16 +200,16 @@ impl Executions {
         let progress = doubt.progress();
         let Some(ended_at) = progress.ended_at else {
             // "Applied" counts at any time.
-            if let (Ok(runner), true) = (self.runner(doubt.execution()), self.may_ask(id, store)) {
+            if let (Ok(runner), true) = (self.runner(&doubt), self.may_ask(id, store)) {
                 let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
                 return Ok(Next::WaitFor(if is_settled { Duration::ZERO } else { LOOK_AGAIN }));
             }
             return Ok(Next::WaitFor(LOOK_AGAIN));
         };
-        let settling_time = doubt.execution().context().settling_time();
+        let settling_time = doubt.context().settling_time();
         let left = progress.settled_at(ended_at, settling_time).saturating_sub(store.now());
         let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
-        let Ok(runner) = self.runner(doubt.execution()) else {
+        let Ok(runner) = self.runner(&doubt) else {
             return Ok(if left.is_zero() { Next::Wait } else { Next::WaitFor(left) });
         };
         // "Applied" counts at any time, and "not applied" only after the settling time.

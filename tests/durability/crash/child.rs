@@ -83,7 +83,7 @@ async fn recover(store: &Store) {
     let recovered = store.recover().await.unwrap();
     assert!(recovered.failed.is_empty(), "{:?}", recovered.failed);
     assert!(recovered.settled.is_empty() && recovered.interrupted.is_empty(), "{recovered:?}");
-    let in_doubt = recovered.in_doubt.iter().map(|doubt| doubt.execution().id()).collect();
+    let in_doubt = recovered.in_doubt.iter().map(|doubt| doubt.id()).collect();
     say(&Said::DidRecover { in_doubt });
 }
 

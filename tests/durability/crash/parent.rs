@@ -137,7 +137,7 @@ async fn check(orders: &Orders, model: &mut Model, random: &mut Random, last: bo
         let recovered = store.recover().await.unwrap();
         assert!(recovered.failed.is_empty(), "{:?}", recovered.failed);
         assert!(recovered.settled.is_empty() && recovered.interrupted.is_empty(), "{recovered:?}");
-        let found: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.execution().id()).collect();
+        let found: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.id()).collect();
         assert_eq!(
             found.iter().copied().collect::<std::collections::BTreeSet<_>>(),
             model.unanswered()

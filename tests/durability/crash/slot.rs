@@ -74,7 +74,7 @@ pub(super) fn slot_of(settled: Settled) -> Slot {
         Settled::Completed(machine) => Slot::Execution(machine.into()),
         Settled::Failed(machine) => Slot::Execution(machine.into()),
         // It is loaded again after the next `recover`.
-        Settled::InDoubt(doubt) => Slot::Lost(doubt.execution().id()),
+        Settled::InDoubt(doubt) => Slot::Lost(doubt.id()),
         other => panic!("the call ends at once: {other:?}"),
     }
 }

@@ -51,7 +51,7 @@ fn a_begin_of_a_file_out_of_reach_is_found_in_doubt() {
             let conflict = again.map(drop).map_err(|refused| refused.reason);
             assert_err!(conflict, EffectError::Commit(CommitError::Conflict { .. }));
             assert_eq!(doubts.len(), 1);
-            assert_eq!(doubts[0].execution().id(), id);
+            assert_eq!(doubts[0].id(), id);
         } else {
             assert_eq!(doubts.len(), 0);
             let (running, permit) = again.unwrap();

@@ -177,7 +177,7 @@ impl Inner {
         let found = store.recover().await.unwrap();
         assert!(found.failed.is_empty() && found.interrupted.is_empty(), "{found:?}");
         let at = |id: Id| self.attempts.iter().position(|known| known.id == id).unwrap();
-        let in_doubt = found.in_doubt.iter().map(|doubt| at(doubt.execution().id()));
+        let in_doubt = found.in_doubt.iter().map(|doubt| at(doubt.id()));
         let settled = found.settled.iter().map(|any| at(any.id()));
         let (mut in_doubt, mut settled): (Vec<_>, Vec<_>) = (in_doubt.collect(), settled.collect());
         in_doubt.sort_unstable();

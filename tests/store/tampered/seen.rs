@@ -162,7 +162,7 @@ async fn recover(store: &Store, sample: &Sample) -> Option<String> {
         Ok(recovered) => recovered,
         Err(error) => return Some(format!("error: {error}")),
     };
-    let doubts: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.execution().id()).collect();
+    let doubts: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.id()).collect();
     if doubts == [sample.ids[Who::Bob as usize]] && recovered.failed.is_empty() {
         return None;
     }

@@ -153,7 +153,7 @@ pub(super) async fn order(shared: Arc<Shared>, order: u64, after: Duration) {
                 let Ok(mut again) = Planned::<Pay>::retry(&failed, &by) else { continue };
                 if create(&store, &mut again).await {
                     shared.ledger().count("payments retried");
-                    newest = again.execution().id();
+                    newest = again.id();
                 }
             }
             Ok(waiting @ AnyExecution::Waiting(_)) => {
@@ -194,7 +194,7 @@ async fn plan(store: &Store, order: u64) -> Option<Id> {
     let actors = Actors::issue("shop").ok()?;
     let contract = Contract::of(&Pay { order }, &actors.reasoning_node).ok()?;
     let mut planned = Planned::<Pay>::new(contract).ok()?;
-    create(store, &mut planned).await.then(|| planned.execution().id())
+    create(store, &mut planned).await.then(|| planned.id())
 }
 
 /// Creates an execution, unless the store refuses it.
