@@ -30,7 +30,7 @@ pub async fn execution(
     {
         say(format_args!("    {}", question.replace('\n', "\n    ")));
     }
-    for step in observer.next_of_execution(execution).await? {
+    for step in observer.next(execution.id()).await? {
         say(format_args!("    next: {}", context.line(step)));
     }
     Ok(())

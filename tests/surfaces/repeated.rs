@@ -2,6 +2,7 @@
 
 use machine::{
     Id,
+    effects::Resume,
     operate::{ErrorKind, Operator, SendOptions},
     view::Label,
 };
@@ -65,7 +66,7 @@ async fn an_empty_answer_is_refused() {
         (number, "respond".to_owned(), vec![id], outcome.to_owned())
     };
 
-    let question = operator.question("respond", id).await.unwrap();
+    let question = operator.question("respond", id, Resume::default()).await.unwrap();
     let error = operator.respond(question, "").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert_eq!(place.newest_line().await, refused(1));

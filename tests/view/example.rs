@@ -53,7 +53,7 @@ async fn same_in_store(store: &Store, live: &AnyExecution, language: Language) {
         )*};
     }
     same!(Human, Diagnostic, Internal);
-    let stored = observer.consequence_view(id).await.unwrap();
+    let stored = ConsequenceView::in_language(&store.load(id).await.unwrap(), language);
     assert_eq!(stored, ConsequenceView::in_language(live, language));
 }
 

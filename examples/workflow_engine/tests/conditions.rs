@@ -7,7 +7,7 @@ use machine::{
     actor::{Actors, Human},
     observe::Observer,
     store::{Delivery, Message, Query},
-    view::{self},
+    view::{self, ConsequenceView},
 };
 use serde_json::{Value, json};
 
@@ -242,7 +242,7 @@ async fn a_view_has_the_refusal_of_the_tool() {
     let Ran { world, task, .. } = Scenario { goal: "tell", says, down, acts }.run().await;
     let mut refusals = Vec::new();
     for call in world.store.children(task.engine).await.unwrap() {
-        let shown = Observer::new(&world.store).consequence_view(call.id).await.unwrap();
+        let shown = ConsequenceView::of(&world.store.load(call.id).await.unwrap());
         refusals.extend(shown.refusal.clone());
     }
     let expected = [

@@ -13,7 +13,7 @@
 //! | | [`Waiting`]: the reason why it has not moved on |
 //! | | [`NextStep`]: an action that a person can take, with its command |
 //! | prompt a model | [`Consequences`]: the executions of a session |
-//! | refresh a page | [`Commits`]: notifications of the commits of every process |
+//! | refresh a page | [`Observer::next_commit`]: completes when any process commits |
 
 mod approval;
 mod aside;
@@ -52,5 +52,4 @@ pub use next::NextStep;
 pub(crate) use next::placeholder;
 pub use observer::Observer;
 pub use overview::Overview;
-pub use upkeep::Commits;
 pub use waiting::{Waiting, WaitingFor};

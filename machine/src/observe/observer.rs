@@ -130,16 +130,6 @@ impl Observer {
         Ok(ExecutionSnapshot::of(&execution, self.store.now(), self.language))
     }
 
-    /// An execution, for a reasoner.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Store::load`].
-    pub async fn consequence_view(&self, id: Id) -> Result<View<ConsequenceView>, LoadError> {
-        let execution: AnyExecution = self.store.load(id).await?;
-        Ok(ConsequenceView::in_language(&execution, self.language))
-    }
-
     /// The executions of a session, for a reasoner.
     ///
     /// # Errors

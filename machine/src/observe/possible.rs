@@ -57,11 +57,7 @@ impl Observer {
     }
 
     /// The actions that a person can take on an execution.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    pub async fn next_of_execution(
+    pub(crate) async fn next_of_execution(
         &self,
         execution: &AnyExecution,
     ) -> Result<Vec<NextStep>, LoadError> {

@@ -1,27 +1,11 @@
 //! Reads of a whole store, for tools that look after it.
 
-use std::sync::Arc;
-
-use event_listener::Event;
-
 use super::Observer;
 use crate::{
     definition::Definition,
     id::Id,
     store::{Check, LoadError, Query, Unavailable, VerifyReport},
 };
-
-/// Notifications of the commits of every process. [`Observer::commits`] makes it.
-#[derive(Debug, Clone)]
-pub struct Commits(Arc<Event>);
-
-impl Commits {
-    /// Completes at the first commit after this call. Listen first and read then, so that no commit
-    /// in between is missed.
-    pub fn listen(&self) -> impl Future<Output = ()> + Unpin + Send + use<> {
-        self.0.listen()
-    }
-}
 
 impl Observer {
     /// The ids of all machines, in the order of their creation. Rows without a readable id are left
@@ -58,10 +42,10 @@ impl Observer {
         Ok(ids)
     }
 
-    /// Notifications of commits.
-    #[must_use]
-    pub fn commits(&self) -> Commits {
-        Commits(self.store.commits())
+    /// Completes at the first commit of any process after this call. Listen first and read then,
+    /// so that no commit in between is missed.
+    pub fn next_commit(&self) -> impl Future<Output = ()> + Unpin + Send + use<> {
+        self.store.commits().listen()
     }
 
     /// The errors of the stored definitions that cannot be read.

@@ -6,30 +6,29 @@ use crate::{
 };
 
 impl Operator<'_> {
-    /// The question that waits with this id, for this act: `respond` or `continue`.
+    /// The question that waits with this id, for this act: `respond` or `continue`. One that has
+    /// waited for longer than these checks allow is refused; [`proceed`](Self::proceed) checks it
+    /// again.
     ///
     /// # Errors
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
-    pub async fn question(&self, operation: &'static str, id: Id) -> Result<Question, Error> {
+    pub async fn question(
+        &self,
+        operation: &'static str,
+        id: Id,
+        checks: Resume,
+    ) -> Result<Question, Error> {
         let question = self.load_question(operation, id).await;
-        self.checked(operation, &[id], "", question).await
+        let question = self.checked(operation, &[id], "", question).await?;
+        self.store.is_in_age(&question, checks)?;
+        Ok(question)
     }
 
     async fn load_question(&self, operation: &str, id: Id) -> Result<Question, Error> {
         self.is_execution(operation, id).await?;
         let question = self.store.question(id).await.map_err(Error::from);
         self.or_instead(id, question).await
-    }
-
-    /// Refuses a question that has waited for longer than these checks allow.
-    /// [`proceed`](Self::proceed) checks it again.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] with the time for which it has waited.
-    pub fn in_age(&self, question: &Question, checks: Resume) -> Result<(), Error> {
-        Ok(self.store.is_in_age(question, checks)?)
     }
 
     /// Stores the answer to a question.

@@ -174,8 +174,7 @@ impl TestEnvironment {
     ///
     /// If it cannot be read.
     pub async fn consequence(&self, execution: Id) -> View<ConsequenceView> {
-        let view = self.observer().consequence_view(execution).await;
-        view.unwrap_or_else(|error| panic!("{execution} has no view: {error}"))
+        ConsequenceView::of(&self.load(execution).await)
     }
 
     /// Checks the label of an execution.

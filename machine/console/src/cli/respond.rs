@@ -30,11 +30,8 @@ impl Respond {
         let (store, id) = self.one.open(context).await?;
         let operator = self.one.by.operates(context, &store);
         let checks = Resume { max_age: self.max_age, resuming: self.resuming };
-        let question = operator
-            .question(if self.response.is_none() { "continue" } else { "respond" }, id)
-            .await?;
-        // Before the answer is stored.
-        operator.in_age(&question, checks)?;
+        let operation = if self.response.is_none() { "continue" } else { "respond" };
+        let question = operator.question(operation, id, checks).await?;
         let answered = question.answered_by();
         let question = match &self.response {
             None => question,

@@ -42,11 +42,10 @@ impl ViewOptions {
         if !self.watch {
             return answer().await?.print(format);
         }
-        let (stop, commits, terminal) =
-            (Stop::new(), context.observer(store).commits(), context.terminal());
+        let (stop, observer, terminal) = (Stop::new(), context.observer(store), context.terminal());
         loop {
             // Listen before reading, so that a commit in between is not missed.
-            let (commit, stopped) = (commits.listen(), stop.listen());
+            let (commit, stopped) = (observer.next_commit(), stop.listen());
             if stop.is_set() {
                 return Ok(Exit::Done);
             }

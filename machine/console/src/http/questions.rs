@@ -72,7 +72,7 @@ act! {
     async fn respond(http, operator, answer: Respond) -> Now {
         let Respond { execution_id, response } = answer;
         let act = async {
-            let question = operator.question("respond", execution_id).await?;
+            let question = operator.question("respond", execution_id, Resume::default()).await?;
             drop(operator.respond(question, &response).await?);
             Ok(Now { execution_id, status: Status::Waiting.to_string() })
         };
@@ -91,7 +91,7 @@ act! {
             resuming: resuming.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
         };
         let act = async {
-            let question = operator.question("continue", execution_id).await?;
+            let question = operator.question("continue", execution_id, Resume::default()).await?;
             let resumed = operator.proceed(question, checks).await?;
             let status = resumed.execution.status().definition().name.to_string();
             let warnings = resumed.warnings.iter().map(ToString::to_string).collect();
