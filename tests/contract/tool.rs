@@ -267,7 +267,8 @@ fn an_idempotent_tool_can_be_repeated() {
     let failed = Execution::new(raised).start(tool_node()).fail("x".to_owned(), None, tool_node());
     let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
     assert!(again.context().is_irreversible());
-    let refused = Planned::<SendMail>::retry(&failed, machine_tests::actors::ann());
+    let retry = Contract::retry(&failed, machine_tests::actors::ann());
+    let refused = Planned::<SendMail>::new(retry);
     assert_err!(refused, InvalidContract::OtherTool { .. });
 
     // So does the occasion, and what else its contract says.

@@ -44,7 +44,7 @@ impl Office {
 
     /// Stores a retry that a person decided.
     pub(crate) async fn retried(&self, failed: &Execution<Failed>) -> Result<Id, EffectError> {
-        let mut retry: Planned<Pay> = Planned::retry(failed, ann()).unwrap();
+        let mut retry = Planned::<Pay>::new(Contract::retry(failed, ann())).unwrap();
         self.store.batch().create(retry.machine()).write().await.map(|()| retry.id())
     }
 

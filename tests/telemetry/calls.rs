@@ -7,7 +7,7 @@ use machine::{
         Action, AnyExecution, Applied, Attempt, Call, Contract, InDoubt, NoReceipt, Perform,
         Planned, Report, Settled, Tool, ToolAnswer, execution::Waiting,
     },
-    effects::{READ_DELAYS, Resume},
+    effects::Resume,
     store::Store,
 };
 use machine_tests::{
@@ -38,7 +38,7 @@ pub(crate) async fn outcomes(world: &World) {
     let again = machine::contract::Execution::new(world.mail(0));
     assert!(store.perform::<Action>(again, world.service(refused.clone()), by).await.is_err());
     let read = world.stored(world.read(0)).await;
-    let delays = READ_DELAYS;
+    let delays = [200, 500, 1000].map(Duration::from_millis);
     let _ = store
         .perform_with_retries::<Action>(read, world.service(refused), delays, by)
         .await

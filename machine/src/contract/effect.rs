@@ -78,7 +78,7 @@ impl EffectType for Irreversible {
     message = "an irreversible tool cannot be started, retried or repeated without a permit",
     label = "the effect of this tool is `{Self}`",
     note = "`Store::perform` and `Store::begin` run it under a permit, at most once; after a failure, \
-            a person decides: `Planned::retry(&failed, &human)`"
+            a person decides: `Contract::retry(&failed, &human)`"
 )]
 pub trait NeedsNoPermit: EffectType {}
 

@@ -5,7 +5,7 @@ use super::{
     execution::{Pending, Running},
 };
 use crate::{
-    actor::{Human, ReasoningNode, ToolNode},
+    actor::{ReasoningNode, ToolNode},
     stored::Durable,
     typed::{Refused, Terminal},
 };
@@ -81,19 +81,8 @@ impl<T: Tool> Planned<T> {
         self.execution.start(by)
     }
 
-    /// A new attempt after one that ended, decided by a person. See [`Contract::retry`].
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidContract`] if the contract is for another tool.
-    pub fn retry<S: Terminal>(
-        ended: &Execution<S>,
-        decided_by: &Human,
-    ) -> Result<Self, InvalidContract> {
-        Self::new(Contract::retry(ended, decided_by))
-    }
-
-    /// A new attempt at what needs no permit, without a person.
+    /// A new attempt at what needs no permit, without a person. About any other, a person decides:
+    /// [`Contract::retry`].
     ///
     /// # Errors
     ///

@@ -61,7 +61,9 @@ pub use decide::Decide;
 pub use done::Done;
 pub use error::{EffectError, StateError};
 pub(crate) use gates::Standing;
-pub use perform::{PerformError, READ_DELAYS};
+pub use perform::PerformError;
+#[cfg(feature = "worker")]
+pub(crate) use perform::READ_DELAYS;
 pub use recover::Recovered;
 pub use report::{ReportError, Reported};
 pub use resume::{Resume, ResumeWarning, Resumed};

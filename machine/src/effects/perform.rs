@@ -103,8 +103,7 @@ impl Store {
     }
 
     /// Like [`perform`](Self::perform), with retries, for a tool that needs no permit: if the
-    /// service gives no receipt, it is called again after each of these delays. See
-    /// [`READ_DELAYS`].
+    /// service gives no receipt, it is called again after each of these delays.
     ///
     /// # Errors
     ///
@@ -305,5 +304,5 @@ impl<T: Callable> PerformError<T> {
 }
 
 /// The delays between the calls of a read.
-pub const READ_DELAYS: [Duration; 3] =
+pub(crate) const READ_DELAYS: [Duration; 3] =
     [Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];

@@ -5,10 +5,10 @@ use machine::contract::execution::{Completed, Failed, Running};
 use machine::contract::{
     Contract, Execution, Gate, Irreversible, Perform, Planned, Tool,
 };
-use machine::effects::READ_DELAYS;
 use machine::journal::Digest;
 use machine::store::Store;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SendMail {
@@ -43,11 +43,6 @@ fn retry_decided_by_a_reasoner(failed: &Execution<Failed>, by: &ReasoningNode) -
     Contract::retry(failed, by)
 }
 
-// A retry is decided by a person, not by a reasoner.
-fn retry_irreversible_without_a_person(failed: &Execution<Failed>, by: &ReasoningNode) {
-    let _again = Planned::<SendMail>::retry(failed, by);
-}
-
 // An irreversible action is repeated only by decision of a person.
 fn repeat_irreversible(sent: &Execution<Completed>, by: &ReasoningNode) {
     let _again = Planned::<SendMail>::repeat(sent, by);
@@ -60,7 +55,7 @@ async fn retries_of_an_irreversible<P: Perform<SendMail> + 'static>(
     smtp: P,
     by: &ToolNode,
 ) {
-    let _settled = store.perform_with_retries(mail, smtp, READ_DELAYS, by).await;
+    let _settled = store.perform_with_retries(mail, smtp, [Duration::ZERO], by).await;
 }
 
 // Only an idempotent call runs again after its worker ended.

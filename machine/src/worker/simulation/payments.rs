@@ -150,7 +150,8 @@ pub(super) async fn order(shared: Arc<Shared>, order: u64, after: Duration) {
         match store.load::<AnyExecution>(newest).await {
             Ok(AnyExecution::Completed(_)) => break,
             Ok(AnyExecution::Failed(failed)) => {
-                let Ok(mut again) = Planned::<Pay>::retry(&failed, &by) else { continue };
+                let again = Planned::<Pay>::new(Contract::retry(&failed, &by));
+                let Ok(mut again) = again else { continue };
                 if create(&store, &mut again).await {
                     shared.ledger().count("payments retried");
                     newest = again.id();
