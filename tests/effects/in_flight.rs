@@ -82,7 +82,7 @@ fn refuses() -> ToolAnswer<Action> {
 }
 
 pub(super) fn still_running() -> ToolAnswer<Action> {
-    Err(NoReceipt::still_running("the queue has it"))
+    Err(NoReceipt::StillRunning("the queue has it".to_owned()))
 }
 
 pub(super) fn panics() -> ToolAnswer<Action> {

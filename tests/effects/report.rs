@@ -147,7 +147,7 @@ async fn a_report_is_taken_whatever_the_call_answers(place: Place) {
         (Ok(Applied::new(live(18))), 2),
         (Err(NoReceipt::not_applied("no")), 2),
         (Err(NoReceipt::unknown("reset")), 1),
-        (Err(NoReceipt::still_running("reset")), 1),
+        (Err(NoReceipt::StillRunning("reset".to_owned())), 1),
     ];
     for (answer, pieces) in answers {
         let place = place.another().await;

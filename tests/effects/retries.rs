@@ -73,7 +73,7 @@ async fn it_is_called_after_each_delay(place: Place) {
 
     let worse = Answers::new(vec![
         Err(NoReceipt::not_applied("connection refused")),
-        Err(NoReceipt::still_running("the first cache has it")),
+        Err(NoReceipt::StillRunning("the first cache has it".to_owned())),
         Err(NoReceipt::not_applied("the disk burnt")),
     ]);
     let pending = place.stored(read("a.txt")).await;

@@ -83,8 +83,9 @@ pub enum NoReceipt<N = String> {
     /// The service has accepted the call and reports its outcome later: see
     /// [`Call::accepted`](super::Call::accepted). The execution waits for the report.
     Accepted(Accepted),
-    /// The action may yet take effect: something that the call has started is still running, and
-    /// nothing tells when it ends. The call counts as alive until its process ends.
+    /// The action may yet take effect: something that the call has started is still running, such
+    /// as a client that the service no longer waits for, and nothing tells when it ends. The call
+    /// counts as alive until its process ends.
     StillRunning(String),
     /// A task of the call failed, or the service has stopped waiting for a part of it: `?` on
     /// tokio's `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. As
@@ -116,12 +117,6 @@ impl<N> NoReceipt<N> {
     /// It is unknown whether the call took effect, for this reason. The call has ended.
     pub fn unknown(reason: impl Display) -> Self {
         Self::Unknown(reason.to_string())
-    }
-
-    /// Something that the call has started may still be running, for this reason, such as a client
-    /// that the service no longer waits for.
-    pub fn still_running(reason: impl Display) -> Self {
-        Self::StillRunning(reason.to_string())
     }
 }
 

@@ -15,18 +15,13 @@ pub struct AcceptedCall {
     store: Store,
     id: Id,
     token: CallbackToken,
-    tool: Option<String>,
+    /// The name of the tool, such as `deploy.start`.
+    pub tool: Option<String>,
 }
 
 impl AcceptedCall {
     /// The size of the largest receipt or refusal as JSON, in bytes. A longer one would be cut.
     pub const LARGEST: usize = MAX_RECEIPT;
-
-    /// The name of the tool, such as `deploy.start`.
-    #[must_use]
-    pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
-    }
 
     /// Records a report, and settles the executions that it settles.
     ///

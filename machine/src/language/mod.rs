@@ -66,7 +66,7 @@ impl Language {
 
     /// The code by which tools know it, such as `zh`.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
             Self::Chinese => "zh",

@@ -79,5 +79,5 @@ pub use clock::TestClock;
 pub use coverage::Coverage;
 pub use environment::TestEnvironment;
 pub use tool::{Reply, TestTool};
-pub use upgrades::{assert_upgrades, assert_upgrades_except};
+pub use upgrades::assert_upgrades;
 pub use walks::{TestEvent, payload_of, walks};

@@ -15,11 +15,23 @@ use crate::{definition::Definition, stored::Restore};
 /// # use machine::contract::AnyExecution as AnyClaim;
 /// use machine::testing::assert_upgrades;
 ///
-/// assert_upgrades::<AnyClaim>("definitions/claim-1.4.json");
+/// assert_upgrades::<AnyClaim>("definitions/claim-1.4.json", &[]);
 /// ```
 ///
-/// [`Definition::compare`] says which changes pass. With [`assert_upgrades_except`], changes that
-/// strand work pass, too, if they are meant.
+/// [`Definition::compare`] says which changes pass. Changes that strand work pass, too, if they are
+/// meant: because nothing waits for it in any store, or because a person deals with what does. They
+/// are listed as the assertion words them. A definition does not say which moves only the handler
+/// of a machine makes: every actor can send messages. So another payload of such a move is
+/// reported, and belongs in the list.
+///
+/// ```no_run
+/// # use machine::contract::AnyExecution as AnyClaim;
+/// # use machine::testing::assert_upgrades;
+/// assert_upgrades::<AnyClaim>(
+///     "definitions/claim-1.4.json",
+///     &["move FILED -reopen-> DRAFT was removed; it stays legal where it was made"],
+/// );
+/// ```
 ///
 /// A definition has the names of types, and not what is inside of them. So these are not compared:
 ///
@@ -37,36 +49,11 @@ use crate::{definition::Definition, stored::Restore};
 ///
 /// # Panics
 ///
-/// If a change is in the way, with the attribute or the function to add for each; and if the file
-/// is not a definition.
+/// If a change is in the way, with the attribute or the function to add for each; if a listed
+/// change strands nothing or was not made; and if the file is not a definition. Machines that
+/// cannot be read are never meant.
 #[track_caller]
-pub fn assert_upgrades<M: Restore>(released: impl AsRef<Path>) {
-    assert_upgrades_except::<M>(released, &[]);
-}
-
-/// Like [`assert_upgrades`], with changes that are meant although they strand work: because nothing
-/// waits for it in any store, or because a person deals with what does. They are listed as the
-/// assertion words them.
-///
-/// A definition does not say which moves only the handler of a machine makes: every actor can send
-/// messages. So another payload of such a move is reported, and belongs in the list.
-///
-/// ```no_run
-/// # use machine::contract::AnyExecution as AnyClaim;
-/// use machine::testing::assert_upgrades_except;
-///
-/// assert_upgrades_except::<AnyClaim>(
-///     "definitions/claim-1.4.json",
-///     &["move FILED -reopen-> DRAFT was removed; it stays legal where it was made"],
-/// );
-/// ```
-///
-/// # Panics
-///
-/// As [`assert_upgrades`] does, and if a listed change strands nothing or was not made. Machines
-/// that cannot be read are never meant.
-#[track_caller]
-pub fn assert_upgrades_except<M: Restore>(released: impl AsRef<Path>, meant: &[&str]) {
+pub fn assert_upgrades<M: Restore>(released: impl AsRef<Path>, meant: &[&str]) {
     let file = released.as_ref();
     let (machine, shown) = (&M::DEFINITION.name, file.display());
     let text = match fs::read_to_string(file) {
@@ -93,7 +80,7 @@ pub fn assert_upgrades_except<M: Restore>(released: impl AsRef<Path>, meant: &[&
     let is_idle = |text: &&&str| listed.iter().all(|(change, _)| change != **text);
     let idle = meant.iter().filter(is_idle);
     in_the_way.extend(idle.map(|text| format!("\n- listed, but strands nothing: {text}")));
-    let advice = "\nif a change is meant, list its first line in `assert_upgrades_except`";
+    let advice = "\nif a change is meant, list its first line in `assert_upgrades`";
     assert!(
         in_the_way.is_empty(),
         "`{machine}` strands work of {shown}:{}{}",

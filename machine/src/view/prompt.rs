@@ -55,13 +55,10 @@ pub struct Prompt<'a> {
 }
 
 impl<'a> Prompt<'a> {
-    /// The default of `limit`, in bytes.
-    pub const DEFAULT_LIMIT: usize = 16 * 1024;
-
-    /// The section about these executions, in English.
+    /// The section about these executions, in English, with a limit of 16 KiB.
     #[must_use]
     pub fn new(views: &'a [View<ConsequenceView>]) -> Self {
-        let (language, limit) = (Language::English, Self::DEFAULT_LIMIT);
+        let (language, limit) = (Language::English, 16 * 1024);
         Self { views, language, limit, unreadable: 0, in_doubt: &[] }
     }
 }

@@ -44,7 +44,7 @@ fn answer(said: Said) -> Answer {
         Said::Refusal => Err(NoReceipt::not_applied("refused")),
         Said::Unknown => Err(NoReceipt::unknown("lost")),
         Said::Accepted => panic!("a guard accepts nothing"),
-        Said::StillRunning => Err(NoReceipt::still_running("it works on")),
+        Said::StillRunning => Err(NoReceipt::StillRunning("it works on".to_owned())),
         Said::Panic => std::panic::resume_unwind(Box::new("as the test says")),
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Prompt {
     #[arg(long, value_name = "SESSION")]
     session: String,
     /// The maximum number of bytes of its lines; the rest is counted.
-    #[arg(long, value_name = "BYTES", default_value_t = view::Prompt::DEFAULT_LIMIT)]
+    #[arg(long, value_name = "BYTES", default_value_t = view::Prompt::new(&[]).limit)]
     limit: usize,
     #[command(flatten)]
     format: Format,

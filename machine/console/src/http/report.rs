@@ -95,7 +95,7 @@ pub(super) async fn report(
         let text = format!("a receipt or a refusal has at most {} bytes", AcceptedCall::LARGEST);
         return Err(Problem::too_large(text));
     }
-    let report = http.receipts.read(call.tool(), report);
+    let report = http.receipts.read(call.tool.as_deref(), report);
     let report = report.map_err(|error| Problem::of_receipt(&error))?;
     let taken = call.report(report).await;
     let report = match taken {

@@ -95,7 +95,9 @@ impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
                 tokio::time::timeout(time / 2, std::future::pending::<()>()).await?;
             }
             Ending::Panics => resume_unwind(Box::new("the service panicked")),
-            Ending::SaysSo => return Err(NoReceipt::still_running("gave up on the client")),
+            Ending::SaysSo => {
+                return Err(NoReceipt::StillRunning("gave up on the client".to_owned()));
+            }
             Ending::Hangs | Ending::Refuses => std::future::pending().await,
         }
         client.await?
