@@ -3,6 +3,7 @@
 mod above;
 mod cfg;
 mod check;
+mod class;
 #[cfg(feature = "diagram")]
 mod diagram;
 mod emit;
@@ -39,6 +40,12 @@ pub fn tool(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
 #[proc_macro_derive(Declaration, attributes(__carried, __written))]
 pub fn declaration(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     cfg::declaration(item.into()).into()
+}
+
+/// The classes of the library's enums; see `class.rs`. Internal.
+#[proc_macro_derive(Class, attributes(class))]
+pub fn class(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    class::derive(item.into()).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 /// The drawing in a machine's documentation; see `diagram.rs`. Internal.

@@ -10,6 +10,7 @@ use crate::{
 /// The liveness of a call: whether it can still take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "store", derive(machine_derive::Class))]
 #[non_exhaustive]
 pub enum Liveness {
     /// The process of the call holds its lock: the call may be in flight, or frozen.

@@ -172,6 +172,7 @@ pub enum Closing {
 /// Evidence of whether an irreversible call took effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "store", derive(machine_derive::Class))]
 pub enum Evidence {
     /// It took effect, with this receipt from the remote side.
     Applied(String),

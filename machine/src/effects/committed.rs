@@ -5,11 +5,10 @@ use tracing::{field::display, level_filters::LevelFilter};
 use crate::{
     actor::Category,
     contract::{
-        CallFact, Liveness,
+        CallFact,
         execution::{self, Status},
     },
     definition::Definition,
-    effects::spans::class_of,
     id::Id,
     journal::{Entry, Fact},
     stored::Durable,
@@ -60,7 +59,7 @@ fn emit_recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Cat
         CallFact::Permitted { epoch, .. } => CallBegun { kind, id, epoch: *epoch }.emit(),
         CallFact::Accepted { epoch, .. } => CallAccepted { kind, id, epoch: *epoch }.emit(),
         CallFact::Evidence { epoch, evidence, late } => {
-            let (epoch, evidence) = (*epoch, class_of(evidence));
+            let (epoch, evidence) = (*epoch, evidence.class());
             if *late {
                 CallLate { kind, id, epoch, evidence }.emit();
             } else {
@@ -68,13 +67,7 @@ fn emit_recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Cat
             }
         }
         CallFact::Parked { worker, .. } => {
-            let worker = match worker {
-                Liveness::Alive => "alive",
-                Liveness::CutOff => "cut_off",
-                Liveness::Ended => "ended",
-                Liveness::Unknown => "unknown",
-            };
-            DoubtParked { kind, id, worker }.emit();
+            DoubtParked { kind, id, worker: worker.class() }.emit();
         }
         CallFact::CutOff { .. } => DoubtCutOff { kind, id }.emit(),
         CallFact::WorkerEnded { .. } => DoubtWorkerEnded { kind, id }.emit(),

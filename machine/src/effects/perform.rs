@@ -163,7 +163,7 @@ impl Store {
                 return outcome;
             };
             attempt += 1;
-            let evidence = spans::class_of(outcome.evidence());
+            let evidence = outcome.evidence().class();
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
             telemetry::CallRetried { id: display(id), attempt, evidence, delay_ms }.emit();
             drop(outcome);

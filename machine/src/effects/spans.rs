@@ -4,8 +4,8 @@ use tracing::{Instrument, Span, field::display};
 
 use crate::{
     contract::{
-        Attempt, Call, Callable, Contract, Evidence, Execution, InvalidContract, LateCall, Perform,
-        Settled, ToolAnswer,
+        Attempt, Call, Callable, Contract, Execution, InvalidContract, LateCall, Perform, Settled,
+        ToolAnswer,
     },
     effects::{Recovered, error::EffectError, perform::PerformError},
     id::Id,
@@ -98,15 +98,6 @@ fn outcome(settled: &Settled) -> (&'static str, Option<&'static str>) {
         Settled::InDoubt(_) => ("in_doubt", Some("in_doubt")),
         Settled::TimedOut(..) => ("timed_out", Some("timeout")),
         Settled::Fenced(..) => ("fenced", Some("fenced")),
-    }
-}
-
-/// The class of evidence.
-pub(crate) fn class_of(evidence: &Evidence) -> &'static str {
-    match evidence {
-        Evidence::Applied(_) => "applied",
-        Evidence::NotApplied(_) => "not_applied",
-        Evidence::Unknown(_) => "unknown",
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
 };
 
 /// The reason why a worker did not start, or stopped.
-#[derive(thiserror::Error)]
+#[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 pub enum WorkerError {
     /// It cannot read machines, or arguments of calls, that it is to drive.
@@ -33,16 +33,6 @@ impl WorkerError {
             Self::Incompatible { .. } => true,
             Self::Effect(error) => !matches!(error, EffectError::Commit(_)),
             Self::Lock(_) | Self::Unavailable(_) => false,
-        }
-    }
-
-    /// What it is, for `tracing`.
-    pub(super) fn class(&self) -> &'static str {
-        match self {
-            Self::Incompatible { .. } => "incompatible",
-            Self::Lock(_) => "lock",
-            Self::Effect(error) => error.class(),
-            Self::Unavailable(error) => error.class(),
         }
     }
 }

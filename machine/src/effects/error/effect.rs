@@ -10,7 +10,7 @@ use crate::{
 /// Why a batch, a call or an answer was not written. Nothing of it was, except for late evidence
 /// with [`Fenced`](Self::Fenced), and unless the storage is
 /// [`Indeterminate`](Unavailable::Indeterminate). All machines are as they were.
-#[derive(thiserror::Error)]
+#[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum EffectError {
@@ -272,6 +272,7 @@ pub enum EffectError {
     #[error("{gate} is not for {id} and its action; ask for this action")]
     OtherAction { id: Id, gate: Id },
     /// A dependency of the execution, such as its gate, cannot be read.
+    #[class]
     #[error("a machine that {id} depends on cannot be read: {source}")]
     Gate { id: Id, source: Box<StateError> },
     /// The outcome belongs to another execution.
@@ -287,6 +288,7 @@ pub enum EffectError {
     #[error("{id} was fenced while its call was in flight; the outcome is kept as late evidence")]
     Fenced { id: Id },
     /// The outcome of an irreversible call is not on disk yet.
+    #[class]
     #[error("the outcome of {id} is not on disk: {source}; settle it again. At stake: {at_stake}")]
     Unsettled {
         id: Id,

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Why an execution is not in the state that an operation needs. Nothing was changed.
-#[derive(thiserror::Error)]
+#[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum StateError {
@@ -89,30 +89,10 @@ pub enum StateError {
         done: Done,
     },
     /// An execution in doubt cannot be parked.
+    #[class]
     #[error("{id} is in doubt and cannot be parked: {source}")]
     NotParked { id: Id, source: Box<EffectError> },
     /// The lock file of a worker cannot be read, so that it is unknown whether the worker is alive.
     #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
     Lock(String),
-}
-
-impl StateError {
-    pub(crate) fn class(&self) -> &'static str {
-        match self {
-            Self::Load(error) => error.class(),
-            Self::OtherState { .. } => "other_state",
-            Self::Expired { .. } => "expired",
-            Self::Contract { .. } => "contract",
-            Self::NotAGate { .. } => "not_a_gate",
-            Self::AlreadyDecided { .. } => "already_decided",
-            Self::NotRunning { .. } => "not_running",
-            Self::InDoubt { .. } => "in_doubt",
-            Self::NotAQuestion { .. } => "not_a_question",
-            Self::AwaitsReport { .. } => "awaits_report",
-            Self::NotInDoubt { .. } => "not_in_doubt",
-            Self::AlreadyDone { .. } => "already_done",
-            Self::NotParked { source, .. } => source.class(),
-            Self::Lock(_) => "lock",
-        }
-    }
 }

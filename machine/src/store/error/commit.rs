@@ -2,7 +2,7 @@ use crate::{id::Id, store::error::Unavailable, stored::Breach};
 
 /// Why a machine was not written. Nothing was written, unless the storage is
 /// [`Indeterminate`](Unavailable::Indeterminate). The machine is as it was.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum CommitError {
@@ -139,32 +139,6 @@ pub enum CommitError {
     /// The storage cannot write now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-}
-
-impl CommitError {
-    pub(crate) fn class(&self) -> &'static str {
-        match self {
-            Self::Conflict { .. } => "conflict",
-            Self::NotFound { .. } => "not_found",
-            Self::AlreadyStored { .. } => "already_stored",
-            Self::Skipped { .. } => "skipped",
-            Self::NotInvoked { .. } => "not_invoked",
-            Self::NotChild { .. } => "not_child",
-            Self::Unmet { .. } => "unmet",
-            Self::NeverStored { .. } => "never_stored",
-            Self::OtherStore { .. } => "other_store",
-            Self::Refused { .. } => "refused",
-            Self::Unwritable { .. } => "unwritable",
-            Self::Altered { .. } => "altered",
-            Self::Unavailable(error) => error.class(),
-            Self::AlreadyDone { .. } => "already_done",
-            Self::KeyHeld { .. } => "key_held",
-            Self::KeyReused { .. } => "key_reused",
-            Self::UnderWay { .. } => "under_way",
-            Self::OtherAttempt { .. } => "other_attempt",
-            Self::BrokenAttempt { .. } => "broken_attempt",
-        }
-    }
 }
 
 /// A part of the stored data, in words.

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Why a machine was not loaded. Nothing was changed.
-#[derive(thiserror::Error)]
+#[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum LoadError {
@@ -28,6 +28,7 @@ pub enum LoadError {
         applied: bool,
     },
     /// The stored machine failed verification, or is incompatible with this program.
+    #[class = "unreadable"]
     #[error(transparent)]
     Unreadable(#[from] VerifyError),
     /// A journal entry cannot be read.
@@ -64,19 +65,6 @@ impl LoadError {
             Ok(read) => Ok(Some(read)),
             Err(Self::Unavailable(error)) => Err(error),
             Err(_) => Ok(None),
-        }
-    }
-
-    pub(crate) fn class(&self) -> &'static str {
-        match self {
-            Self::NotFound { .. } => "not_found",
-            Self::Pruned { .. } => "pruned",
-            Self::Unreadable(_) => "unreadable",
-            Self::BrokenEntry { .. } => "broken_entry",
-            Self::UnknownPosition { .. } => "unknown_position",
-            Self::OtherOrder { .. } => "other_order",
-            Self::BrokenRow { .. } => "broken_row",
-            Self::Unavailable(error) => error.class(),
         }
     }
 }

@@ -28,7 +28,7 @@ pub enum Sent {
 }
 
 /// Why a message was not sent.
-#[derive(thiserror::Error)]
+#[derive(thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
 pub enum SendError {
@@ -59,19 +59,6 @@ pub enum SendError {
     /// is not taken twice.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-}
-
-impl SendError {
-    pub(crate) fn class(&self) -> &'static str {
-        match self {
-            Self::NotFound { .. } => "not_found",
-            Self::Ended { .. } => "ended",
-            Self::OtherMessage { .. } => "other_message",
-            Self::InboxFull { .. } => "inbox_full",
-            Self::NoMessage { .. } => "no_message",
-            Self::Unavailable(error) => error.class(),
-        }
-    }
 }
 
 /// Machines and messages that were set aside, and wait for a person.
