@@ -34,7 +34,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(Problem::not_json("send JSON, with `Content-Type: application/json`"));
         }
-        let too_large = || Problem::too_large(format!("a body has at most {LARGEST} bytes"));
+        let too_large =
+            || Problem::too_large(format!("the body has more than {LARGEST} bytes; send less"));
         // Otherwise the excess would show only after that many bytes.
         if request.body().size_hint().lower() > LARGEST as u64 {
             return Err(too_large());

@@ -92,7 +92,10 @@ pub(super) async fn report(
         CallReport::NotApplied(refusal) => refusal.to_string().len(),
     };
     if size > AcceptedCall::LARGEST {
-        let text = format!("a receipt or a refusal has at most {} bytes", AcceptedCall::LARGEST);
+        let text = format!(
+            "a receipt or a refusal has at most {} bytes; report a shorter one",
+            AcceptedCall::LARGEST
+        );
         return Err(Problem::too_large(text));
     }
     let report = http.receipts.read(call.tool.as_deref(), report);
