@@ -71,84 +71,62 @@ impl Place {
 }
 
 impl Formatter for &mut Place {
-    fn write_i128<W>(&mut self, writer: &mut W, value: i128) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn write_i128<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: i128) -> io::Result<()> {
         self.fits(i64::try_from(value).is_ok() || u64::try_from(value).is_ok())?;
         CompactFormatter.write_i128(writer, value)
     }
 
-    fn write_u128<W>(&mut self, writer: &mut W, value: u128) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn write_u128<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: u128) -> io::Result<()> {
         self.fits(u64::try_from(value).is_ok())?;
         CompactFormatter.write_u128(writer, value)
     }
 
-    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         if self.is_in_key && self.depth == 1 {
             self.member.push_str(fragment);
         }
         CompactFormatter.write_string_fragment(writer, fragment)
     }
 
-    fn begin_array<W>(&mut self, writer: &mut W) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.enter()?;
         CompactFormatter.begin_array(writer)
     }
 
-    fn end_array<W>(&mut self, writer: &mut W) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.depth -= 1;
         CompactFormatter.end_array(writer)
     }
 
-    fn begin_object<W>(&mut self, writer: &mut W) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.enter()?;
         CompactFormatter.begin_object(writer)
     }
 
-    fn end_object<W>(&mut self, writer: &mut W) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.depth -= 1;
         CompactFormatter.end_object(writer)
     }
 
-    fn begin_object_key<W>(&mut self, writer: &mut W, first: bool) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn begin_object_key<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         self.is_in_key = true;
         CompactFormatter.begin_object_key(writer, first)
     }
 
-    fn end_object_key<W>(&mut self, writer: &mut W) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn end_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         self.is_in_key = false;
         CompactFormatter.end_object_key(writer)
     }
 
-    fn end_object_value<W>(&mut self, writer: &mut W) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         if self.depth == 1 {
             self.member.clear();
         }
