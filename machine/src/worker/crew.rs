@@ -189,29 +189,19 @@ impl Crew {
             if self.stuck.contains(&(id, at)) {
                 continue;
             }
-            if let FoundRow::Row(row, _) = self.own.store.found(id).await?
-                && let Some(kind) = self.own.kinds.iter().copied().find(|it| it.name == row.machine)
-            {
-                let state = kind.state(&row.status).map(|state| &*kind.states[state].name);
-                let kind = kind.name();
-                telemetry::Stuck { kind, id: display(id), state }.emit();
-                if let Some(Hook(report)) = on_error {
-                    let (step, cause) = (Attempted::State.name(), Cause::Stuck);
-                    let error = &cause.to_string();
-                    let (attempt, set_aside) = (1, false);
-                    report(&FailedAttempt {
-                        id,
-                        kind,
-                        state,
-                        step,
-                        attempt,
-                        cause,
-                        error,
-                        set_aside,
-                    });
-                }
-            }
+            let found = self.own.store.found(id).await?;
             self.stuck.insert((id, at));
+            let FoundRow::Row(row, _) = found else { continue };
+            let kind = self.own.kinds.iter().find(|kind| kind.name == row.machine);
+            let Some(&kind) = kind else { continue };
+            let state = kind.state(&row.status).map(|state| &*kind.states[state].name);
+            let kind = kind.name();
+            telemetry::Stuck { kind, id: display(id), state }.emit();
+            if let Some(Hook(report)) = on_error {
+                let (step, attempt, set_aside) = (Attempted::State.name(), 1, false);
+                let (cause, error) = (Cause::Stuck, &Cause::Stuck.to_string());
+                report(&FailedAttempt { id, kind, state, step, attempt, cause, error, set_aside });
+            }
         }
         Ok(())
     }
