@@ -201,26 +201,13 @@ impl Switch {
 
 impl Wait {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self {
-            token,
-            revision,
-            now,
-            on,
-            sends_itself,
-            stuck,
-            wake,
-            due_at,
-            others_at,
-            refused,
-            kept,
-        } = self;
-        let mut work = held(state, *token)?;
-        let messages = looked_at(state, refused, kept);
+        let mut work = held(state, self.token)?;
+        let messages = looked_at(state, &self.refused, &self.kept);
         let mut outcome = EventOutcome::Done;
-        if *on == Attempted::State {
+        if self.on == Attempted::State {
             work.handler = Tries::default();
             work.seen_end = None;
-            work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
+            work.self_sends = if self.sends_itself { work.self_sends.saturating_add(1) } else { 0 };
             // The failure of a deadline stays for as long as it says why nothing happens.
             if work.deadline == Tries::default() {
                 work.failed = None;
@@ -232,69 +219,67 @@ impl Wait {
                      a transition; make a transition, or wait without a message"
                 );
                 let fault = Fault::new(Cause::SelfSends, error);
-                work.failed = Some(LastFailure { fault, at: *now, attempts: MAX_SELF_SENDS });
+                work.failed = Some(LastFailure { fault, at: self.now, attempts: MAX_SELF_SENDS });
                 work.self_sends = 0;
                 work.handler = Tries { set_aside: true, ..Tries::default() };
                 outcome = EventOutcome::SetAside;
             }
         }
-        let wakes = [*wake, work.wakes_at(*due_at, *now)].into_iter().flatten().reduce(Wake::or);
+        let wakes = [self.wake, work.wakes_at(self.due_at, self.now)]
+            .into_iter()
+            .flatten()
+            .reduce(Wake::or);
         // News that came in the meantime must not wait for the next ring.
-        work.free(if work.revision == *revision { wakes } else { Some(Wake::ready(*now)) });
-        work.others_at = *others_at;
-        work.stuck_at = (*stuck && work.wake.is_none() && others_at.is_none()).then_some(*now);
+        work.free(if work.revision == self.revision { wakes } else { Some(Wake::ready(self.now)) });
+        work.others_at = self.others_at;
+        work.stuck_at =
+            (self.stuck && work.wake.is_none() && self.others_at.is_none()).then_some(self.now);
         Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
 }
 
 impl Fail {
     fn apply(&self, state: &InboxState) -> Result<Effects, EventRefusal> {
-        let Self {
-            token,
-            on,
-            fault,
-            revision,
-            now,
-            retry_at,
-            due_at,
-            others_at,
-            max_attempts,
-            hopeless,
-        } = self;
-        let mut work = held(state, *token)?;
+        let mut work = held(state, self.token)?;
         let mut messages = Vec::new();
-        let look = match on {
+        let look = match &self.on {
             Attempted::Recheck | Attempted::State | Attempted::Deadline => {
-                let tries =
-                    if *on == Attempted::Deadline { &mut work.deadline } else { &mut work.handler };
+                let tries = if self.on == Attempted::Deadline {
+                    &mut work.deadline
+                } else {
+                    &mut work.handler
+                };
                 // One that only looked has not counted it.
                 let attempts = tries.attempts.max(1);
-                work.failed = Some(LastFailure { fault: fault.clone(), at: *now, attempts });
-                if *hopeless || tries.attempts >= *max_attempts {
+                work.failed =
+                    Some(LastFailure { fault: self.fault.clone(), at: self.now, attempts });
+                if self.hopeless || tries.attempts >= self.max_attempts {
                     *tries = Tries { set_aside: true, ..Tries::default() };
                 } else {
-                    tries.retry_at = Some(*retry_at);
+                    tries.retry_at = Some(self.retry_at);
                 }
                 // Neither a deadline that failed delays other work, nor a handler that came before
                 // a message. One that only looked has nothing behind it.
-                let is_ahead = *on == Attempted::Deadline
-                    || *on == Attempted::State && work.ended_at().is_some();
-                Some(Wake::ready(*now)).filter(|_| is_ahead)
+                let is_ahead = self.on == Attempted::Deadline
+                    || self.on == Attempted::State && work.ended_at().is_some();
+                Some(Wake::ready(self.now)).filter(|_| is_ahead)
             }
             Attempted::Message(correlation) => {
                 let mut message = queued(state, correlation)?;
-                message.fault = Some(fault.clone());
-                if *hopeless || message.attempts >= *max_attempts {
+                message.fault = Some(self.fault.clone());
+                if self.hopeless || message.attempts >= self.max_attempts {
                     message.status = Delivery::SetAside;
                 }
                 messages.push((correlation.clone(), message));
                 // The others continue, those with fewer attempts first.
-                Some(Wake::ready(*now))
+                Some(Wake::ready(self.now))
             }
         };
-        let look = if work.revision == *revision { look } else { Some(Wake::ready(*now)) };
-        work.free([look, work.wakes_at(*due_at, *now)].into_iter().flatten().reduce(Wake::or));
-        work.others_at = *others_at;
+        let look = if work.revision == self.revision { look } else { Some(Wake::ready(self.now)) };
+        work.free(
+            [look, work.wakes_at(self.due_at, self.now)].into_iter().flatten().reduce(Wake::or),
+        );
+        work.others_at = self.others_at;
         Ok(Effects { messages, ..Effects::of(work) })
     }
 }
