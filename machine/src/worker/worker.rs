@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     actor::{Actor, Actors, Senders},
-    contract::{Action, Contract, Perform, Tool, tool_name},
+    contract::{Action, Contract, Perform, Tool, execution, tool_name},
     effects::{
         declared::{named_tool, run_time_tools},
         error::EffectError,
@@ -137,8 +137,7 @@ impl Worker {
     /// see [`check`](Self::check). Those that newer programs have written are left to workers of
     /// newer programs.
     pub fn handler<H: Handler>(mut self, handler: H) -> Self {
-        let kind = <H::Machine as Restore>::DEFINITION.name.as_ref();
-        self.kinds.insert(kind, Arc::new(handler));
+        self.kinds.insert(<H::Machine as Restore>::DEFINITION.name(), Arc::new(handler));
         self.declared.machine::<H::Machine>();
         self
     }
@@ -357,8 +356,7 @@ impl Worker {
         let tool_names = executions.tools.keys().cloned().collect();
         let other_tools = executions.others.is_some();
         if !executions.tools.is_empty() || executions.others.is_some() {
-            let name = crate::contract::execution::DEFINITION.name.as_ref();
-            kinds.entry(name).or_insert_with(|| Arc::new(executions));
+            kinds.entry(execution::DEFINITION.name()).or_insert_with(|| Arc::new(executions));
         }
         let shared = Arc::new(Shared {
             name: store.inner.worker.name().to_owned(),

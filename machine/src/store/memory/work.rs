@@ -235,25 +235,21 @@ impl Tables {
         let found = self.rows(&[id]).pop().unwrap_or(FoundRow::Missing(id));
         let state = self.works.states.get(&id);
         let work = state.and_then(|state| state.work.clone());
-        let mut queued = Vec::new();
-        for delivered in self.works.messages.iter().filter(|it| it.to == id) {
-            let message = &delivered.message;
+        let sent = self.works.messages.iter().filter(|it| it.to == id);
+        let queued = sent.filter_map(|delivered| {
+            let Delivered { message, sent_at, .. } = delivered;
             let MessageState { status, attempts, fault, .. } = delivered.state(state);
-            if status == Delivery::Queued {
-                let (correlation, actor) = (message.correlation.clone(), message.actor.clone());
-                let (trigger, sent_at) = (message.trigger(), delivered.sent_at);
-                queued.push(Queued {
-                    correlation,
-                    actor,
-                    trigger,
-                    sent_at,
-                    attempts,
-                    fault,
-                    intact: true,
-                });
-            }
-        }
-        (found, work, queued)
+            (status == Delivery::Queued).then(|| Queued {
+                correlation: message.correlation.clone(),
+                actor: message.actor.clone(),
+                trigger: message.trigger(),
+                sent_at: *sent_at,
+                attempts,
+                fault,
+                intact: true,
+            })
+        });
+        (found, work, queued.collect())
     }
 
     pub(super) fn received(&self, which: &Messages) -> Vec<Received> {
