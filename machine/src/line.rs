@@ -74,7 +74,9 @@ pub(crate) fn imitates(character: char, rest: &str) -> bool {
     }
     // An empty list. What comes next is not in these brackets.
     let is_empty = character == '[' && rest == "]";
-    let is_label = is_square(character) && LABELS.into_iter().any(|label| may_become(rest, label));
+    // One that is too short to tell may become a label.
+    let may_become = |label| begins(rest, label).unwrap_or(true);
+    let is_label = is_square(character) && LABELS.into_iter().any(may_become);
     let is_confirmed = (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED);
     !is_empty && (is_label || is_confirmed)
 }
@@ -142,11 +144,6 @@ fn is_round(character: char) -> bool {
 
 /// The maximum number of characters between a bracket and the end of a word that looks like ours.
 const NEAR: usize = 64;
-
-/// Returns whether a text begins like one of our words, or is too short to rule that out.
-fn may_become(text: &str, word: &str) -> bool {
-    begins(text, word).unwrap_or(true)
-}
 
 /// Returns whether a text begins like one of our words.
 fn looks_like(text: &str, word: &str) -> bool {

@@ -25,12 +25,7 @@ read! {
     #[get("/api/execution/{session_id}/timeline", "executions", "execution_timeline", params(("session_id" = String, Path), For))]
     #[shows("The executions of the session.", ExecutionTimeline<Internal>)]
     #[problem(404, "No machine has this session.")]
-    async fn timeline(
-        http,
-        caller: Caller,
-        Named(session): Named,
-        Query(shown): Query<For>,
-    ) -> Response {
+    async fn timeline(http, caller: Caller, Named(session): Named, Query(shown): Query<For>) -> Response {
         let audience = caller.may_see(shown.audience)?;
         let session = name(&session)?;
         for_audience!(audience, A => {
@@ -48,12 +43,7 @@ read! {
     #[get("/api/execution/{execution_id}/snapshot", "executions", "execution_snapshot", params(("execution_id" = machine::Id, Path), For))]
     #[shows("The execution.", ExecutionSnapshot<Internal>)]
     #[problem(404, "No execution has this id.")]
-    async fn snapshot(
-        http,
-        caller: Caller,
-        OfMachine(id): OfMachine,
-        Query(shown): Query<For>,
-    ) -> Response {
+    async fn snapshot(http, caller: Caller, OfMachine(id): OfMachine, Query(shown): Query<For>) -> Response {
         let audience = caller.may_see(shown.audience)?;
         let not_execution = |error| match error {
             LoadError::Unreadable(VerifyError::OtherMachine { .. }) => {

@@ -181,14 +181,8 @@ read! {
     #[shows("The machine.", Detail<Internal>)]
     #[problem(404, "No machine has this id.")]
     #[problem(409, "The stored data of the machine cannot be read.")]
-    async fn show(
-        http,
-        caller: Caller,
-        OfMachine(id): OfMachine,
-        Query(shown): Query<For>,
-    ) -> Response {
-        let audience = caller.may_see(shown.audience)?;
-        for_audience!(audience, A => {
+    async fn show(http, caller: Caller, OfMachine(id): OfMachine, Query(shown): Query<For>) -> Response {
+        for_audience!(caller.may_see(shown.audience)?, A => {
             let detail = http.observer.detail::<A>(id).await;
             Ok(Json(detail.map_err(|error| caller.unreadable(error))?).into_response())
         })
@@ -229,12 +223,7 @@ read! {
     #[shows("A part of the history.", TimelinePart<Internal>)]
     #[problem(404, "No machine has this id.")]
     #[problem(409, "The stored data of the machine cannot be read.")]
-    async fn timeline(
-        http,
-        caller: Caller,
-        OfMachine(id): OfMachine,
-        Query(part): Query<Part>,
-    ) -> Response {
+    async fn timeline(http, caller: Caller, OfMachine(id): OfMachine, Query(part): Query<Part>) -> Response {
         let audience = caller.may_see(part.audience)?;
         let limit = limit(part.limit, 1000)?;
         // Larger numbers are not the same in every reader of JSON.

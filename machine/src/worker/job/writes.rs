@@ -15,12 +15,6 @@ use crate::{
     worker::Task,
 };
 
-/// The first message, and the others.
-fn first_of(messages: Vec<String>) -> (Option<String>, Vec<String>) {
-    let mut messages = messages.into_iter();
-    (messages.next(), messages.collect())
-}
-
 /// Whether the reason of the error goes away: a machine has moved, or its inbox is full.
 const fn passes(error: &EffectError) -> bool {
     use EffectError::{Commit, InboxFull};
@@ -43,7 +37,8 @@ impl<H: Handler> Job<'_, H> {
         let ended = Durable::definition(&machine).states[Erased::state_index(&machine)].terminal;
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| !taken.contains(&message.correlation));
-        let (handled, also) = first_of(taken);
+        let mut taken = taken.into_iter();
+        let (handled, also): (_, Vec<_>) = (taken.next(), taken.collect());
         let moved = usize::from(!also.is_empty());
         let mut waits = std::mem::take(&mut self.waits);
         self.passed.clear();
