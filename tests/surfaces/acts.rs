@@ -5,363 +5,19 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use machine::{
     Id,
-    contract::{Action, Applied, NoReceipt},
     observe::Observer,
     store::Operation,
     view::{self, Label},
 };
-use machine_tests::{
-    actors::{ann, ecs_node, tool_node},
-    cluster::accepted,
-    samples::{answers, contradicted, mail},
-};
 use serde_json::{Value, json};
 
-use super::{Call, Place, http::token_of, unknown};
-
-/// Each act with its command, and with its route and body. `ID` is the machine, `GATE` a gate with
-/// the digest of its question, and `MESSAGE` the message of the situation, if it has one.
-const ACTS: &str = r#"
-approve       | approve ID --yes                                    | api/approvals/approve {"gates":[GATE]}
-decline       | decline ID --yes --reason later                     | api/approvals/decline {"gates":["ID"],"reason":"later"}
-cancel        | cancel ID --reason late                             | api/machines/ID/cancel {"reason":"late"}
-respond       | respond ID 8080                                     | ecs/respond {"execution_id":"ID","response":"8080"}
-respond 9090  | respond ID 9090                                     | ecs/respond {"execution_id":"ID","response":"9090"}
-resume        | respond ID                                          | ecs/continue {"execution_id":"ID"}
-applied       | confirm ID applied --receipt seen --yes             | api/machines/ID/confirm {"applied":true,"receipt":"seen"}
-not applied   | confirm ID not-applied --reason unsent --yes        | api/machines/ID/confirm {"applied":false,"reason":"unsent"}
-override      | confirm ID not-applied --reason unsent --override --yes | api/machines/ID/confirm {"applied":false,"reason":"unsent","override":true}
-acknowledge   | acknowledge ID                                      | api/machines/ID/acknowledge {}
-retry         | retry ID --yes                                      | api/machines/ID/retry {}
-fence         | fence ID --reason hangs --yes                       | api/machines/ID/fence {"reason":"hangs"}
-requeue       | requeue ID --message MESSAGE                        | api/machines/ID/requeue {"messages":["MESSAGE"]}
-requeue other | requeue ID --message form-18                        | api/machines/ID/requeue {"messages":["form-18"]}
-requeue none  | requeue ID                                          | api/machines/ID/requeue {"messages":[]}
-send          | send ID confirm --payload {"amount":3}              | api/machines/ID/send {"trigger":"confirm","payload":{"amount":3}}
-send no       | send ID cancel --payload {"reason":"no"} --seen 0   | api/machines/ID/send {"trigger":"cancel","payload":{"reason":"no"},"seen":0}
-send unseen   | send ID confirm --payload {"amount":3} --seen 99    | api/machines/ID/send {"trigger":"confirm","payload":{"amount":3},"seen":99}
-send later    | send ID accept                                      | api/machines/ID/send {"trigger":"accept"}
-send early    | send ID accept --early                              | api/machines/ID/send {"trigger":"accept","early":true}
-send seen     | send ID accept --seen 1                             | api/machines/ID/send {"trigger":"accept","seen":1}
-send stale    | send ID accept --seen 0                             | api/machines/ID/send {"trigger":"accept","seen":0}
-send ship     | send ID ship                                        | api/machines/ID/send {"trigger":"ship"}
-send audit    | send ID audit                                       | api/machines/ID/send {"trigger":"audit"}
-send succeed  | send ID succeed                                     | api/machines/ID/send {"trigger":"succeed"}
-send trigger  | send ID trigger --payload {"trigger":"confirm"}     | api/machines/ID/send {"trigger":"trigger","payload":{"trigger":"confirm"}}
-send nothing  | send ID confirm                                     | api/machines/ID/send {"trigger":"confirm"}
-send text     | send ID confirm --payload {"amount":"3"}            | api/machines/ID/send {"trigger":"confirm","payload":{"amount":"3"}}
-send printed  | send ID confirm --payload {"amount":"<u32>"}        | api/machines/ID/send {"trigger":"confirm","payload":{"amount":"<u32>"}}
-send more     | send ID confirm --payload {"amount":1,"to\u001bx":2} | api/machines/ID/send {"trigger":"confirm","payload":{"amount":1,"to\u001bx":2}}
-"#;
-
-/// A situation of a machine, the acts there, and what comes of the last one: the labels of the
-/// machine and of the other one of the situation, or a refusal that contains this text. Ann does
-/// all acts but the last one, which is that of bob.
-const TABLE: &str = r"
-gate         | approve              | SUCCESS NOT_STARTED
-gate         | decline              | REJECTED CANCELLED
-gate         | cancel               | CANCELLED CANCELLED
-gate         | respond              | refused: it is a gate, which is approved or declined; instead: `approve {id} --as NAME`, `decline {id} --as NAME`
-gate         | acknowledge          | refused: {id}: a gate makes no call
-gate         | approve, approve     | refused: {id} was approved by ann
-gate         | approve, decline     | refused: {id} was approved by ann
-gate         | decline, approve     | refused: {id} was declined by ann
-gate         | decline, cancel      | refused: so there is nothing to cancel
-gate         | cancel, approve      | refused: it is CANCELLED (late)
-expired      | approve              | refused: {id} has expired and can no longer be answered; ask again
-expired      | decline              | refused: {id} has expired and can no longer be answered; ask again
-expired      | cancel               | CANCELLED
-expired      | acknowledge          | refused: a gate makes no call; instead: `cancel {id} --as NAME`
-orphan       | approve              | refused: `cancel {id} --as NAME` ends it; ask again
-orphan       | decline              | refused: {id} cannot be answered: no machine
-orphan       | cancel               | CANCELLED
-orphan       | acknowledge          | refused: a gate makes no call
-stale        | approve              | refused: {id} can no longer be approved: {other} has already performed the same action
-stale        | decline              | REJECTED SUCCESS
-stale        | cancel               | CANCELLED SUCCESS
-stale        | acknowledge          | refused: a gate makes no call
-withdrawn    | approve              | refused: it is CANCELLED (late)
-withdrawn    | decline              | refused: it is CANCELLED (late)
-withdrawn    | acknowledge          | refused: a gate makes no call
-behind       | approve              | refused: it is PENDING; `list` shows those that do; instead: `approve {other} --as NAME`
-behind       | cancel               | CANCELLED CANCELLED
-behind       | cancel, cancel       | refused: {id} is CANCELLED, so there is nothing to cancel
-pending      | cancel               | CANCELLED
-overtaken    | cancel               | CANCELLED SUCCESS
-stale behind | cancel               | CANCELLED SUCCESS
-pending      | fence                | refused: so there is no worker to fence; instead: `cancel {id} --as NAME`
-pending      | send succeed         | refused: `succeed` is not for people
-running      | cancel               | refused: {id} is running; wait until it ends, or `fence {id} --as NAME`
-running      | fence                | IN_DOUBT
-running      | fence, fence         | refused: so there is no worker to fence
-running      | fence, applied       | SUCCESS
-running      | fence, not applied   | refused: overrid
-running      | fence, override      | FAILED
-accepted     | cancel               | refused: has accepted the call and may carry it out, so it cannot be cancelled
-accepted     | respond              | refused: the report of its service
-accepted     | fence                | IN_DOUBT
-accepted     | fence, applied       | SUCCESS
-doubt        | cancel               | refused: {id} is in doubt, so it cannot be cancelled
-doubt        | respond              | refused: in doubt
-doubt        | applied              | SUCCESS
-doubt        | not applied          | FAILED
-doubt        | override             | FAILED
-doubt        | applied, not applied | refused: {id} is not in doubt: ann has already confirmed that it took effect
-doubt        | override, applied    | refused: ann has already confirmed that it did not take effect
-doubt        | override, override   | refused: instead: `retry {id} --as NAME`
-doubt        | override, retry      | FAILED
-failed       | retry                | FAILED
-failed       | retry, retry         | refused: is another attempt at the same action and has not ended
-failed child | retry                | refused: {id} is a child of {other}, which would not see another attempt
-repeated     | retry                | refused: {other} has already performed this action, so there is nothing to retry; see `show {other}`
-contradicted | acknowledge          | CONTRADICTED
-contradicted | acknowledge, acknowledge | refused: ann has already acknowledged
-contradicted | applied              | refused: ann has already confirmed that it did not take effect; see `show {id}`
-contradicted | not applied          | refused: instead: `acknowledge {id} --as NAME`
-contradicted | override             | refused: ann has already confirmed that it did not take effect
-contradicted | retry                | refused: {id} has already performed this action, so there is nothing to retry
-question     | cancel               | CANCELLED
-question     | respond              | SUCCESS
-question     | resume               | refused: {id} has no answer yet; store one with `respond` first
-question     | respond, respond     | refused: it is COMPLETED
-question     | respond, resume      | refused: it is COMPLETED
-question     | cancel, respond      | refused: it is CANCELLED
-answered     | cancel               | CANCELLED
-answered     | respond              | refused: answered
-answered     | resume               | SUCCESS
-order        | approve              | refused: instead: `send {id} confirm --as NAME --seen 0 --payload
-order        | cancel               | ASKING
-order        | send                 | ASKING
-order        | send, send           | refused: ann has already answered {id} with `confirm`
-order        | send, send no        | refused: ann has already answered {id} with `confirm`
-order        | send unseen          | refused: {id} has not made 99 transitions yet, only 0; nothing was sent
-order        | send later           | refused: it would answer a later question that you have not seen
-order        | send early           | ASKING
-order        | send ship            | refused: no state of `order` accepts `ship`; now a person can send `confirm`
-order        | send audit           | refused: `audit` is not for people, only for `graph_runner`
-order        | send trigger         | refused: no state of `order` accepts `trigger`
-order        | send nothing         | refused: `confirm` needs `amount`; it takes amount: u32
-order        | send text            | refused: `confirm` expects a different type for `amount`
-order        | send printed         | refused: fill in the payload of `confirm`: `amount: u32`
-order        | send more            | refused: does not take `to\u{1b}x`
-parent       | approve              | refused: `approve {other} --as NAME`
-parent       | cancel               | MAILING WAITING
-parent       | send                 | MAILING WAITING
-set aside    | approve              | refused: instead: `requeue {id} --as NAME --message=
-set aside    | cancel               | ASKING
-set aside    | requeue              | ASKING
-set aside    | requeue, requeue     | refused: is queued, not set aside
-set aside    | requeue none         | refused: name them: `requeue {id} --as NAME --message=
-set aside    | send                 | ASKING
-paying       | cancel               | PAYING
-paying       | send                 | refused: PAYING does not accept `confirm`
-paying       | send seen            | PAYING
-paying       | send stale           | refused: {id} has moved on since you viewed it
-ended        | cancel               | refused: {id} is CANCELLED, so it accepts no more messages
-";
-
-/// The situations, with what a person is offered there. Every act that is not in the table is
-/// refused, because it does not apply.
-pub(super) const OFFERED: &str = "
-gate: approve decline
-expired: cancel
-orphan: cancel
-stale: cancel
-withdrawn:
-behind: approve decline cancel
-pending: cancel
-overtaken: cancel
-stale behind: cancel
-running:
-accepted:
-doubt: confirm confirm
-failed: retry
-failed child: show
-repeated:
-sent:
-contradicted: acknowledge
-question: respond cancel
-answered: respond cancel
-order: send send
-parent: send send
-set aside: requeue send send
-paying: send
-ended:
-";
-
-pub(crate) fn situations() -> impl Iterator<Item = &'static str> {
-    OFFERED.trim().lines().map(|row| row.split_once(':').unwrap().0)
-}
-
-/// The answer to an act that does not apply.
-fn does_not_apply(situation: &str, act: &str) -> &'static str {
-    let is_order = matches!(situation, "order" | "set aside" | "paying" | "ended");
-    let has_ended = matches!(
-        situation,
-        "withdrawn" | "failed" | "failed child" | "repeated" | "sent" | "contradicted" | "ended"
-    );
-    match act {
-        "requeue" | "requeue other" if has_ended => {
-            "which is terminal, so workers retry nothing of it"
-        }
-        "send" if has_ended => "so it accepts no more messages",
-        "requeue" => {
-            "nothing of {id} was set aside, and it is not stuck, so there is nothing to requeue"
-        }
-        "requeue other" => "{id} has no message `form-18`; `show {id}` lists its messages",
-        "send" => "people move an execution only by the commands that `show` lists",
-        _ if is_order => "{id} is of the kind `order`, in ",
-        _ if situation == "parent" => "{id} is of the kind `errand`, in ",
-        "approve" | "decline" => "{id} is not a gate that waits for an answer: it is ",
-        "cancel" => "so there is nothing to cancel",
-        "respond" | "resume" => "{id} is not a question that waits for an answer",
-        "applied" | "not applied" | "override" => {
-            "{id} is not in doubt; there is nothing to confirm"
-        }
-        "acknowledge" => "there is nothing to acknowledge",
-        "retry" => "not FAILED, so it cannot be retried",
-        "fence" => "is not an irreversible call in flight, so there is no worker to fence",
-        other => panic!("{other} applies to some machines only"),
-    }
-}
-
-/// A machine in a situation.
-#[derive(Debug)]
-pub(crate) struct Made {
-    pub(crate) id: Id,
-    other: Option<Id>,
-    message: Option<String>,
-}
-
-impl Made {
-    /// The words of an act about it.
-    fn fill(&self, text: &str) -> String {
-        let text = match &self.message {
-            Some(message) => text.replace("MESSAGE", message),
-            None => text.replace("--message MESSAGE", "").replace("\"MESSAGE\"", ""),
-        };
-        text.replace("ID", &self.id.to_string())
-    }
-
-    fn text(&self, text: &str) -> String {
-        let text = text.replace("{id}", &self.id.to_string());
-        self.other.map_or(text.clone(), |other| text.replace("{other}", &other.to_string()))
-    }
-}
-
-impl From<Id> for Made {
-    fn from(id: Id) -> Self {
-        Self { id, other: None, message: None }
-    }
-}
-
-impl From<(Id, Id)> for Made {
-    fn from((id, other): (Id, Id)) -> Self {
-        Self { other: Some(other), ..id.into() }
-    }
-}
-
-impl Place {
-    /// A machine in this situation; one of an equal number would have the same key.
-    pub(crate) async fn make(&self, situation: &str, number: u32) -> Made {
-        let to = &format!("{number}@example.com");
-        let perform = async |planned, answer| {
-            let service = answers(answer);
-            drop(self.store.perform::<Action>(planned, service, tool_node()).await.unwrap());
-        };
-        match situation {
-            // The other machine is the action behind it.
-            "gate" => {
-                let (gate, planned) = self.gate(to).await;
-                (gate.id(), planned.id()).into()
-            }
-            "expired" => self.expired_gate(to).await.id().into(),
-            // The action behind it is missing: an older program may have cancelled it alone.
-            "orphan" => {
-                let (mut gate, _) = mail(to).ask::<Action>(None, ecs_node()).unwrap();
-                self.store.batch().create(gate.machine()).write().await.unwrap();
-                gate.id().into()
-            }
-            // The other machine has performed the same action.
-            "stale" => {
-                let ((first, planned), (second, _)) = (self.gate(to).await, self.gate(to).await);
-                let other = planned.id();
-                drop(machine_tests::approve(&self.store, first, ann()).await.unwrap());
-                perform(planned, Ok(Applied::new("250 OK"))).await;
-                (second.id(), other).into()
-            }
-            // Ann has cancelled the action behind it.
-            "withdrawn" => {
-                let (gate, planned) = self.gate(to).await;
-                let behind = planned.id().into();
-                self.act(Via::Cli, "ann", &behind, "cancel").await.unwrap();
-                (gate.id(), behind.id).into()
-            }
-            "behind" => {
-                let (gate, planned) = self.gate(to).await;
-                (planned.id(), gate.id()).into()
-            }
-            "pending" => self.pending(to).await.into(),
-            "overtaken" => {
-                let pending = self.pending(to).await;
-                (pending, self.sent(mail(to)).await).into()
-            }
-            // It waits behind a stale gate.
-            "stale behind" => {
-                let ((first, planned), (_, behind)) = (self.gate(to).await, self.gate(to).await);
-                let other = planned.id();
-                drop(machine_tests::approve(&self.store, first, ann()).await.unwrap());
-                perform(planned, Ok(Applied::new("250 OK"))).await;
-                (behind.id(), other).into()
-            }
-            "running" => self.running(to).await.into(),
-            "accepted" => accepted(&self.store, number).await.id.into(),
-            "doubt" => self.doubt(to).await.into(),
-            "failed" => self.failed(to).await.into(),
-            "failed child" => {
-                let (parent, gate, planned) = self.parent_of(to).await;
-                let id = planned.id();
-                drop(machine_tests::approve(&self.store, gate, ann()).await.unwrap());
-                perform(planned, Err(NoReceipt::not_applied("mailbox full"))).await;
-                (id, parent).into()
-            }
-            "repeated" => {
-                let failed = self.failed(to).await;
-                (failed, self.sent(mail(to)).await).into()
-            }
-            "sent" => self.sent(mail(to)).await.into(),
-            "contradicted" => contradicted(&self.store, to).await.into(),
-            "question" => self.question().await.into(),
-            // Its answer of ann is stored.
-            "answered" => {
-                let id = self.question().await;
-                let question = self.store.question(id).await.unwrap();
-                drop(self.store.respond(question, "8080", ann()).await.unwrap());
-                id.into()
-            }
-            "order" => self.order().await.into(),
-            // The other machine is the gate of its child.
-            "parent" => {
-                let (id, gate, _) = self.parent_of(to).await;
-                (id, gate.id()).into()
-            }
-            "set aside" => {
-                let (id, message) = self.set_aside().await;
-                Made { message: Some(message), ..id.into() }
-            }
-            "paying" | "ended" => {
-                let id = self.order().await;
-                let confirm = r#"{"trigger": "confirm", "amount": 3}"#;
-                let cancel = r#"{"trigger": "cancel", "reason": "late"}"#;
-                self.message(id, if situation == "paying" { confirm } else { cancel }).await;
-                self.work().await;
-                id.into()
-            }
-            "unknown" => unknown().into(),
-            other => panic!("{other} is not a situation"),
-        }
-    }
-}
+use super::{
+    Call, Place,
+    act_table::{ACTS, TABLE, does_not_apply, found, rows, situations},
+    http::token_of,
+    situation::Made,
+    unknown,
+};
 
 /// The two surfaces.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -372,7 +28,7 @@ pub(super) enum Via {
 
 /// Why nothing was done, and what the person reads.
 #[derive(Debug)]
-enum Why {
+pub(super) enum Why {
     Refused(String),
     /// No machine has the id.
     Missing(String),
@@ -390,24 +46,15 @@ impl Via {
     }
 }
 
-/// The cells of a row.
-fn cells(line: &str) -> [&str; 3] {
-    let mut cells = line.splitn(3, " | ").map(str::trim);
-    [(); 3].map(|()| cells.next().unwrap_or_else(|| panic!("{line}")))
-}
-
-/// The row of an act.
-fn found(act: &str) -> [&'static str; 3] {
-    rows(ACTS).find(|[name, ..]| *name == act).unwrap_or_else(|| panic!("{act} is not an act"))
-}
-
-fn rows(table: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
-    table.trim().lines().map(cells)
-}
-
 impl Place {
     /// Does an act as a person.
-    async fn act(&self, via: Via, by: &str, made: &Made, act: &str) -> Result<Value, Why> {
+    pub(super) async fn act(
+        &self,
+        via: Via,
+        by: &str,
+        made: &Made,
+        act: &str,
+    ) -> Result<Value, Why> {
         let [_, command, _] = found(act);
         if via == Via::Cli {
             let command = made.fill(command);

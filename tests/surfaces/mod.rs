@@ -2,6 +2,7 @@
 //! what they show is compared. The tests of one surface (formats, tokens, streams) are in `cli` and
 //! `http`.
 
+mod act_table;
 mod acts;
 mod cli;
 mod http;
@@ -9,10 +10,11 @@ mod place;
 mod printed;
 mod repeated;
 mod rollback;
+mod situation;
 mod views;
 mod waits;
 
-pub(crate) use acts::situations;
+pub(crate) use act_table::situations;
 pub(crate) use cli::{Ran, bare};
 pub(crate) use http::{
     Answer, Call, OPERATOR, READER, access, actors, execution, nested, nested_at, raw, setting,

@@ -3,7 +3,7 @@
 use machine_tests::samples::{contradicted, mail};
 use serde_json::{Value, json};
 
-use super::{Call, OPERATOR, Place, acts::OFFERED};
+use super::{Call, OPERATOR, Place, act_table::OFFERED};
 
 /// Without what depends on the moment.
 fn still(document: Value) -> Value {
