@@ -15,7 +15,6 @@ pub(crate) fn derive(item: TokenStream) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let arms = data.variants.iter().map(arm);
     Ok(quote! {
-        #[automatically_derived]
         #[allow(clippy::pedantic)]
         impl #name {
             /// The class, for `error.type`.

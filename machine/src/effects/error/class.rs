@@ -8,10 +8,10 @@ use crate::store::{
 
 /// The class of an error of any type; `None` if it is not of a store.
 pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
-    let class = error.downcast_ref().map(EffectError::class);
-    let class = class.or_else(|| error.downcast_ref().map(StateError::class));
-    let class = class.or_else(|| error.downcast_ref().map(CommitError::class));
-    let class = class.or_else(|| error.downcast_ref().map(LoadError::class));
-    let class = class.or_else(|| error.downcast_ref().map(SendError::class));
-    class.or_else(|| error.downcast_ref().map(Unavailable::class))
+    let class = error.downcast_ref::<EffectError>().map(EffectError::class);
+    let class = class.or_else(|| error.downcast_ref::<StateError>().map(StateError::class));
+    let class = class.or_else(|| error.downcast_ref::<CommitError>().map(CommitError::class));
+    let class = class.or_else(|| error.downcast_ref::<LoadError>().map(LoadError::class));
+    let class = class.or_else(|| error.downcast_ref::<SendError>().map(SendError::class));
+    class.or_else(|| error.downcast_ref::<Unavailable>().map(Unavailable::class))
 }
