@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Meta, Variant};
 
-/// Gives an enum the method `class`: the text of `#[class = ".."]`; or that of the last field, for a
-/// transparent variant and one with `#[class]`; or the name of the variant in snake case.
+/// Gives an enum the method `class`: the text of `#[class = ".."]`; or the class of the last field,
+/// for a transparent variant and one with `#[class]`; or the name of the variant in snake case.
 pub(crate) fn derive(item: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(item)?;
     let Data::Enum(data) = &input.data else {
