@@ -27,6 +27,10 @@ pub(super) enum Defect {
     StopDropsCalls,
     /// A result that empties the set does not let the turn run.
     LastDoesNotRun,
+    /// The waiting set is a batch of its own, which a crash prevents.
+    SetApart,
+    /// A deadline frees its call, which is made again.
+    DeadlineFrees,
     /// A worker that has taken over asks the model again.
     AsksAgain,
     /// A turn is dispatched while another one is active.
@@ -133,6 +137,18 @@ impl Defect {
             (Self::WritesCallTwice, TurnRequest::Call { .. }, _) => {
                 let first = batch.cards.first().copied();
                 batch.cards.extend(first);
+            }
+            (Self::SetApart, TurnRequest::Call { .. }, _) => batch.head = None,
+            (
+                Self::DeadlineFrees,
+                TurnRequest::Report { by, outcome: WaitOutcome::TimedOut, .. },
+                Some(active),
+            ) => {
+                *active = rows.heads[&by.agent].active.clone().unwrap();
+                active.phase = Phase::Running { answer: Some(card(1).id) };
+                active.unmade = active.calls;
+                active.waiting.clear();
+                batch.cards.clear();
             }
             (Self::AnswersNoCall, TurnRequest::Report { .. }, _) => {
                 let first = batch.cards.first().copied();

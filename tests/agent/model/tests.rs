@@ -89,7 +89,7 @@ fn the_protocol_keeps_its_promises_in_every_order() {
 }
 
 /// Each defect, the scenario that must show it, and the promise that it breaks.
-const TWINS: [(Defect, &str, &str); 21] = [
+const TWINS: [(Defect, &str, &str); 23] = [
     (Defect::DeliversUnderOldEpoch, "three calls", properties::EPOCHS),
     (Defect::ReportsUnderOldEpoch, "three calls", properties::EPOCHS),
     (Defect::StopsWithoutDeliverable, "three calls", properties::ONE_ANSWER),
@@ -99,6 +99,8 @@ const TWINS: [(Defect, &str, &str); 21] = [
     (Defect::ResultStays, "three calls", properties::ONE_RESULT),
     (Defect::StopDropsCalls, "three calls", properties::ONE_RESULT),
     (Defect::LastDoesNotRun, "three calls", properties::ENDS),
+    (Defect::SetApart, "three calls", properties::ONE_RESULT),
+    (Defect::DeadlineFrees, "three calls", properties::ONE_RESULT),
     (Defect::AsksAgain, "three calls", properties::BOUGHT_ONCE),
     (Defect::DispatchesWhenBusy, "queue", properties::ONE_ACTIVE),
     (Defect::SharesBox, "queue", properties::ONE_WRITER),
