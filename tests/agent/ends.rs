@@ -67,7 +67,7 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
 }
 
 #[test]
-fn the_stop_of_an_ended_turn_answers_with_its_end() {
+fn t09_a2a_rs_126_the_stop_of_an_ended_turn_answers_with_its_end() {
     timed(async |store: Store, _: Hand| {
         let agents = staff(&store).await;
         let unknown = agents.stop(turn(1)).await;

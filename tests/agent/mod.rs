@@ -10,6 +10,7 @@ mod model;
 mod processes;
 mod queue;
 mod refusals;
+mod scenarios;
 mod schedules;
 mod sets;
 mod steps;

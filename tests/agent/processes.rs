@@ -249,7 +249,7 @@ async fn killed(
 /// Between the decision about a transition and its write, in the step, in a transaction that has
 /// written a card, and after each commit: those of the queue, of the lease, and of the transitions.
 #[tokio::test]
-async fn a_killed_worker_loses_no_turn() {
+async fn t13_kirocrew_5281_a_killed_worker_loses_no_turn() {
     for point in ["turn-decided", "turn-step", "store-line", "store-committed"] {
         for before in 0.. {
             let (_folder, store, added, is_killed) = killed(point, before, &TURNS).await;
@@ -267,7 +267,7 @@ async fn a_killed_worker_loses_no_turn() {
 /// The answer and its calls are written together, and each call has one result: whether it is
 /// killed before it makes them, between two results, or before it delivers.
 #[tokio::test]
-async fn a_killed_worker_loses_no_result() {
+async fn t01_kimi_code_771_a_killed_worker_loses_no_result() {
     for point in ["turn-decided", "store-committed"] {
         for before in 0.. {
             let (_folder, store, added, is_killed) = killed(point, before, &[CALLS]).await;

@@ -220,7 +220,7 @@ fn calls_of_all_kinds_end_apart() {
 
 /// The deadline ends the wait, not the work. The late result changes nothing.
 #[test]
-fn a_late_result_is_kept_and_acknowledged() {
+fn t10_openclaw_118880_a_late_result_is_kept_and_acknowledged() {
     timed(async |store: Store, hand: Hand| {
         let agents = staff(&store).await;
         agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
