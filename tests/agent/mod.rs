@@ -6,6 +6,7 @@ mod ends;
 mod heads;
 mod late;
 mod model;
+mod orders;
 #[cfg(unix)]
 mod processes;
 mod queue;

@@ -1,6 +1,6 @@
 //! Complaints about other programs, by project and number: what happened there does not happen
-//! here. The others are where their means are: `t01` and `t13` in `processes`, `t09` in `ends`,
-//! `t10` in `sets`.
+//! here. The others are where their means are: `t01` and `t13` in `processes`, `t03` in `orders`,
+//! `t09` in `ends`, `t10` in `sets`.
 
 use std::future::pending;
 
