@@ -85,9 +85,13 @@ impl Handler for Watched {
     const __READS_OUTCOMES: bool = Driver::<Scribe>::__READS_OUTCOMES;
 
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        let waits = matches!(head, AnyAgentHead::Suspended(_));
         let next = self.driver.handle(head, task).await?;
         if let Next::Commit(_) = next {
             fail::fail_point!("turn-decided");
+            if waits {
+                fail::fail_point!("turn-report");
+            }
             if task.is_valid() {
                 self.tried.add();
             }
@@ -219,6 +223,45 @@ async fn a_thawed_worker_writes_nothing() {
         a.join();
         assert_eq!(story(&store, "planner").await, (moves, events));
         assert_eq!(ended(&store).await, TURNS.map(turn));
+    }
+}
+
+/// A is frozen when it has decided about the first, the second or the last result of a step.
+#[tokio::test]
+async fn a_thawed_worker_reports_no_result() {
+    for before in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent.db");
+        let store = open(&file, START).await;
+        let agents = staff(&store).await;
+        let mut a = start(&file, START, &[CALLS], Some((Act::Freeze, "turn-report", before)));
+        assert_eq!(a.hear::<u64>(), CALLS);
+        a.freeze_between_commits(&file);
+
+        let mut b = start(&file, LATER, &[], None);
+        b.hear::<usize>();
+        b.join();
+        let seen = async || {
+            let cards = agents.cards(BoxId(id(CALLS)), 100).await.unwrap();
+            (story(&store, "planner").await, story(&store, "helper").await, cards)
+        };
+        let found = seen().await;
+        let ((moves, _), (_, asked), cards) = &found;
+        let mut expected =
+            vec!["dispatch", "claim", "call", "report", "report", "report", "deliver"];
+        expected.insert(3 + before, "reclaim");
+        assert_eq!(*moves, expected);
+        assert_eq!(asked.len(), 1);
+        let results = cards.iter().filter(|(card, _)| card.kind == CardKind::ToolResult);
+        let epochs: Vec<_> = results.map(|(card, _)| card.epoch).collect();
+        let taken_over = [1; 3].into_iter().take(before).chain([2; 3]).take(3);
+        assert_eq!(epochs, taken_over.collect::<Vec<_>>());
+
+        a.thaw();
+        a.hear::<usize>();
+        a.join();
+        assert_eq!(seen().await, found, "{before}");
+        assert_intact(&store).await;
     }
 }
 
