@@ -106,8 +106,7 @@ impl<A: Agent> Handler for Driver<A> {
             Step::Claim => written.add(&TurnRequest::Claim { by: by.clone() })?,
             Step::Reclaim => written.add(&TurnRequest::Reclaim { by: by.clone() })?,
             Step::Stop(why) => written.add(&TurnRequest::Stop { turn: turn.id, why })?,
-            Step::Work(Work::Deliver(result)) => written.deliver(&by, result, now)?,
-            Step::Work(Work::Call(answer)) => written.call(&by, &answer, now)?,
+            Step::Work(work) => written.work(&by, work, now)?,
             Step::Report(mut report) => {
                 if let Some(message) = report.message.take() {
                     task.take(message);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     ActiveTurn, AgentCall, AgentId, CallTarget, CardId, Deliverable, ModelAnswer, NewAnswer,
     NewCard, NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch, TurnRefusal,
-    TurnRequest, TurnRows, TurnStatus, decide, stored::Bodies, waits::NextReport,
+    TurnRequest, TurnRows, TurnStatus, Work, decide, stored::Bodies, waits::NextReport,
 };
 use crate::{
     clock::Millis,
@@ -38,27 +38,31 @@ impl Written {
         Ok(())
     }
 
-    /// Delivers a result. One that lacks fields, or is too large, is delivered as a failure: the
-    /// agent would return it again.
-    pub(super) fn deliver(
+    /// Delivers a result, or makes the calls of an answer. If the agent would return again what is
+    /// refused, such as a result that lacks fields, a failure is delivered instead.
+    pub(super) fn work(
         &mut self,
         by: &TurnEpoch,
-        result: Deliverable,
+        work: Work,
         now: Millis,
     ) -> Result<(), TurnRefusal> {
-        let delivered = self.try_to_deliver(by, result, now);
-        self.or_fail(delivered, by, now)
-    }
-
-    /// Makes the calls of an answer. If the turn cannot go on with it, a failure is delivered.
-    pub(super) fn call(
-        &mut self,
-        by: &TurnEpoch,
-        answer: &ModelAnswer,
-        now: Millis,
-    ) -> Result<(), TurnRefusal> {
-        let called = self.try_to_call(by, answer, now);
-        self.or_fail(called, by, now)
+        let done = match work {
+            Work::Deliver(result) => self.deliver(by, result, now),
+            Work::Call(answer) => self.call(by, &answer, now),
+        };
+        match done {
+            Err(
+                refusal @ (TurnRefusal::MissingFields { .. }
+                | TurnRefusal::TooLarge { .. }
+                | TurnRefusal::TooManyCalls { .. }
+                | TurnRefusal::MustDeliver { .. }
+                | TurnRefusal::Rejected { .. }),
+            ) => {
+                let failed = json!({ "refused": bounded(refusal.to_string()) });
+                self.deliver(by, Deliverable::Failed(failed), now)
+            }
+            done => done,
+        }
     }
 
     /// Reports a result. One that is too large stays with its execution.
@@ -81,29 +85,7 @@ impl Written {
         }
     }
 
-    /// Delivers a failure instead of what is refused, if the agent would return that again.
-    fn or_fail(
-        &mut self,
-        done: Result<(), TurnRefusal>,
-        by: &TurnEpoch,
-        now: Millis,
-    ) -> Result<(), TurnRefusal> {
-        match done {
-            Err(
-                refusal @ (TurnRefusal::MissingFields { .. }
-                | TurnRefusal::TooLarge { .. }
-                | TurnRefusal::TooManyCalls { .. }
-                | TurnRefusal::MustDeliver { .. }
-                | TurnRefusal::Rejected { .. }),
-            ) => {
-                let failed = json!({ "refused": bounded(refusal.to_string()) });
-                self.try_to_deliver(by, Deliverable::Failed(failed), now)
-            }
-            done => done,
-        }
-    }
-
-    fn try_to_deliver(
+    fn deliver(
         &mut self,
         by: &TurnEpoch,
         result: Deliverable,
@@ -132,7 +114,7 @@ impl Written {
         turn.unanswered().into_iter().map(result).collect()
     }
 
-    fn try_to_call(
+    fn call(
         &mut self,
         by: &TurnEpoch,
         answer: &ModelAnswer,
