@@ -57,9 +57,8 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The worker tries again later. The last of its [attempts] is the library's: it stops the
-    /// turn, which is delivered with [this reason](super::StopReason::Attempts). Only a worker with
-    /// one attempt sets the head aside.
+    /// The worker tries again later. After the last of its [attempts] the library stops the turn,
+    /// which is delivered with [this reason](super::StopReason::Attempts).
     ///
     /// [attempts]: crate::worker::Worker::attempts
     fn run(
@@ -82,6 +81,7 @@ impl<A: Agent> Handler for Driver<A> {
     type Machine = AnyAgentHead;
 
     const __READS_OUTCOMES: bool = true;
+    const __HAS_LAST_ATTEMPT: bool = true;
 
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let store = task.store().clone();

@@ -72,6 +72,10 @@ pub trait Handler: Send + Sync + 'static {
     /// has dealt with.
     #[doc(hidden)]
     const __READS_OUTCOMES: bool = false;
+
+    /// It has one more attempt, which ends what the others could not do.
+    #[doc(hidden)]
+    const __HAS_LAST_ATTEMPT: bool = false;
 }
 
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can

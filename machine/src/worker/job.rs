@@ -211,7 +211,7 @@ async fn claim<'a, H: Handler>(
         until: now.saturating_add(shared.settings.lease_ms()),
         holder_ended,
         on: job.on.clone(),
-        max_attempts: shared.settings.attempts,
+        max_attempts: attempts::<H>(shared),
     });
     match store.under_lease(id, event).await? {
         Some(EventOutcome::Claimed { revision, .. }) if revision == job.revision => {
@@ -226,7 +226,7 @@ async fn claim<'a, H: Handler>(
             }
         }
         Some(EventOutcome::SetAside) => {
-            job.attempt = shared.settings.attempts;
+            job.attempt = attempts::<H>(shared);
             job.report(Cause::NoAnswer, &Cause::NoAnswer.to_string(), true);
             return Ok(Claimed::Again);
         }
@@ -238,6 +238,11 @@ async fn claim<'a, H: Handler>(
         return Ok(Claimed::None);
     }
     Ok(Claimed::Job(job, is_takeover))
+}
+
+/// The number of attempts before work is set aside.
+fn attempts<H: Handler>(shared: &Shared) -> u32 {
+    shared.settings.attempts.saturating_add(u32::from(H::__HAS_LAST_ATTEMPT))
 }
 
 /// The name of the handler's machine.

@@ -110,7 +110,7 @@ impl Task {
             woken: Vec::new(),
             taken: Vec::new(),
             taken_over,
-            attempt: (1, shared.settings.attempts),
+            attempt: (1, 1),
             outcomes: None,
             kept: None,
         }

@@ -13,7 +13,7 @@ use futures_util::{
 use serde_json::Value;
 use tracing::field::display;
 
-use super::{Flow, Handler, Job, kind, park::Again};
+use super::{Flow, Handler, Job, attempts, kind, park::Again};
 use crate::{
     actor::{Actor, Call},
     clock::Millis,
@@ -243,7 +243,7 @@ impl<H: Handler> Job<'_, H> {
         (self.work.unseen_end, self.work.seen_end) = (None, None);
         let mut task = Task::new(shared, &lease, machine.journal(), self.taken_over);
         (task.outcomes, task.kept) = (outcomes, shared.kept(id, None));
-        task.attempt.0 = self.attempt;
+        task.attempt = (self.attempt, attempts::<H>(shared));
         // Calls of tools have separate timeouts.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);

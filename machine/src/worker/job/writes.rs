@@ -1,6 +1,6 @@
 use tracing::field::display;
 
-use super::{Flow, Handler, Job, kind};
+use super::{Flow, Handler, Job, attempts, kind};
 use crate::{
     actor::{Actor, Call},
     effects::{error::EffectError, leave::Left, retry::Retry},
@@ -57,7 +57,7 @@ impl<H: Handler> Job<'_, H> {
                 handled: handled.clone(),
                 refused: self.refused.clone(),
                 next: next.clone(),
-                max_attempts: self.shared.settings.attempts,
+                max_attempts: attempts::<H>(self.shared),
             });
             let mut batch = store.batch();
             if !also.is_empty() {
@@ -221,7 +221,7 @@ impl<H: Handler> Job<'_, H> {
             on: self.on.clone(),
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
-            max_attempts: self.shared.settings.attempts,
+            max_attempts: attempts::<H>(self.shared),
         });
         let outcome = self.shared.store.under_lease(self.id(), event).await?;
         if outcome.is_some() {
@@ -254,7 +254,7 @@ impl<H: Handler> Job<'_, H> {
             retry_at: now.saturating_add(delay),
             due_at: self.due_at,
             others_at: self.others_at(now),
-            max_attempts: self.shared.settings.attempts,
+            max_attempts: attempts::<H>(self.shared),
             hopeless,
         });
         let written = store.under_lease(self.id(), event).await?;
@@ -266,7 +266,7 @@ impl<H: Handler> Job<'_, H> {
         }
         self.failed = Some(class);
         let (step, attempt, error, state) = (self.on.name(), self.attempt, class, self.state);
-        let set_aside = hopeless || attempt >= self.shared.settings.attempts;
+        let set_aside = hopeless || attempt >= attempts::<H>(self.shared);
         if set_aside {
             telemetry::SetAside { kind, id, state, step, attempt, error }.emit();
         } else {
