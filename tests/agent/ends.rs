@@ -17,7 +17,7 @@ use super::{
     support::{agent, id, new_turn, turn},
 };
 use crate::worker::prelude::{
-    Arc, Count, Duration, Hand, Store, assert_err, notified, on_threads, settle, timed, until,
+    Arc, Count, Duration, Hand, Store, ann, assert_err, notified, on_threads, settle, timed, until,
     worker,
 };
 
@@ -50,7 +50,11 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
                 agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
             }
             for _ in 0..2 {
-                assert_eq!(agents.stop(turn(number)).await.unwrap(), REQUESTED, "it is repeated");
+                assert_eq!(
+                    agents.stop(turn(number), ann()).await.unwrap(),
+                    REQUESTED,
+                    "it is repeated"
+                );
             }
             let clerk = Clerk::default();
             let count = clerk.calls.clone();
@@ -66,18 +70,49 @@ fn a_turn_that_is_stopped_before_it_runs_is_delivered_without_its_agent() {
     }
 }
 
+/// A queued turn has no entry in a journal.
+#[test]
+fn the_person_who_stops_a_turn_is_named() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        for number in [1, 2] {
+            agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+        }
+        for number in [3, 2, 1] {
+            let stopped = agents.stop(turn(number), ann()).await;
+            assert_eq!(stopped.is_ok(), number < 3, "turn 3 is unknown");
+        }
+        let log = store.operations(9, None).await.unwrap().items;
+        let lines: Vec<_> = log.into_iter().map(Result::unwrap).collect();
+        let head = agent("planner").head();
+        let rows = [(1, vec![head], "done"), (2, vec![head], "done"), (3, vec![], "refused: ")];
+        for (line, (number, machines, outcome)) in lines.iter().zip(rows) {
+            assert_eq!((&*line.by, &*line.operation), ("ann", "stop"));
+            assert_eq!(
+                (&line.machines, &line.detail),
+                (&machines, &format!("turn {}", turn(number)))
+            );
+            assert!(line.outcome.as_deref().unwrap().starts_with(outcome), "{line:?}");
+        }
+        assert_eq!(lines.len(), 3);
+        let entries = store.history(head).await.unwrap().entries;
+        let named: Vec<_> = entries.iter().filter_map(|entry| entry.by.as_deref()).collect();
+        assert_eq!(named, ["ann"], "of the active turn");
+    });
+}
+
 #[test]
 fn t09_a2a_rs_126_the_stop_of_an_ended_turn_answers_with_its_end() {
     timed(async |store: Store, _: Hand| {
         let agents = staff(&store).await;
-        let unknown = agents.stop(turn(1)).await;
+        let unknown = agents.stop(turn(1), ann()).await;
         assert_err!(unknown, AgentError::Refused(TurnRefusal::UnknownTurn { .. }));
         agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
         settle(worker(&store).handler(Driver(Clerk::default()))).await;
         let before = agents.turn(turn(1)).await.unwrap();
         let deliverable = events(&store).await[0].deliverable;
         for _ in 0..2 {
-            let answer = agents.stop(turn(1)).await.unwrap();
+            let answer = agents.stop(turn(1), ann()).await.unwrap();
             assert_eq!(answer, TurnStop::Ended { end: TurnEnd::Done, deliverable });
         }
         assert_eq!(agents.turn(turn(1)).await.unwrap(), before);
@@ -95,7 +130,7 @@ fn an_agent_is_dropped_when_its_turn_is_stopped() {
         let calls = endless.calls.clone();
         let running = worker(&store).handler(Driver(endless)).start();
         notified(&hold.0).await;
-        assert_eq!(agents.stop(turn(1)).await.unwrap(), REQUESTED);
+        assert_eq!(agents.stop(turn(1), ann()).await.unwrap(), REQUESTED);
         until("the turn is delivered", async || !events(&store).await.is_empty()).await;
         running.stop().await.unwrap();
 
@@ -118,7 +153,7 @@ impl Handler for Late {
         let delivers = matches!(head, AnyAgentHead::Running(_));
         let next = self.driver.handle(head, task).await?;
         if delivers {
-            self.agents.stop(turn(1)).await?;
+            self.agents.stop(turn(1), ann()).await?;
         }
         Ok(next)
     }
@@ -149,7 +184,7 @@ fn turns_that_are_stopped_at_any_time_end_as_the_stop_said() {
                 let agents = agents.clone();
                 tokio::spawn(async move {
                     agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
-                    (number, agents.stop(turn(number)).await.unwrap())
+                    (number, agents.stop(turn(number), ann()).await.unwrap())
                 })
             })
             .collect();

@@ -18,7 +18,7 @@ use super::{
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
-    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, settle, timed, until, worker,
+    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, ann, settle, timed, until, worker,
 };
 
 /// The time that a turn waits for a call.
@@ -262,7 +262,7 @@ fn a_turn_is_stopped_while_it_waits() {
         let running = tools.worker(&store, made).grace(Duration::ZERO).start();
         until("the call has begun", async || tools.begun.get() == 1).await;
         until("the turn waits", async || waiting(&agents).await == Some(2)).await;
-        agents.stop(turn(1)).await.unwrap();
+        agents.stop(turn(1), ann()).await.unwrap();
         let queued = agents.turn(child()).await.unwrap().unwrap();
         assert_eq!(queued.stop, Some(StopReason::Parent), "before the delivery");
         until("the turn is delivered", async || waiting(&agents).await.is_none()).await;

@@ -6,8 +6,10 @@ use super::{
     stored::{self, Bodies, StoredRows},
 };
 use crate::{
+    actor::Human,
     effects::EffectError,
-    store::{CommitError, LoadError, Store, backend::Condition},
+    id::Id,
+    store::{CommitError, LoadError, Store, backend::Condition, operation::Act},
 };
 
 /// The agents of a store, and the queues of their turns. A [`Driver`](super::Driver) runs the
@@ -48,6 +50,11 @@ use crate::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct Agents(Store);
+
+/// The stop of a turn, for the operator log.
+fn stop_of(by: &Human, heads: &[Id], turn: TurnId) -> Act {
+    Act::new(by, "stop", heads, &format!("turn {turn}"))
+}
 
 /// The maximum number of tries while the head keeps changing.
 const MAX_TRIES: usize = 1000;
@@ -125,25 +132,25 @@ impl Agents {
         } else {
             TurnRequest::Enqueue { new, now }
         };
-        self.write(head, &stored, &request).await
+        self.write(head, &stored, &request, None).await
     }
 
-    /// Stops a turn, in the queue or active, as [requested](StopReason::Requested). It is delivered
-    /// with this reason: without running, if it has not begun; otherwise its [`Agent`] is dropped
-    /// within about a second, or its result is that of the stopped turn. The queued turns that it
-    /// has delegated are stopped, too. To stop a turn that is stopped, or has ended, changes
-    /// nothing.
+    /// Stops a turn, in the queue or active, as [requested](StopReason::Requested) by a person. It
+    /// is delivered with this reason: without running, if it has not begun; otherwise its [`Agent`]
+    /// is dropped within about a second, or its result is that of the stopped turn. The queued
+    /// turns that it has delegated are stopped, too. To stop a turn that is stopped, or has ended,
+    /// changes nothing. The operator log has a line, and the journal of the head names the person.
     ///
     /// # Errors
     ///
     /// [`TurnRefusal::UnknownTurn`], and the other errors if the storage cannot do it now.
     ///
     /// [`Agent`]: super::Agent
-    pub async fn stop(&self, turn: TurnId) -> Result<TurnStop, AgentError> {
+    pub async fn stop(&self, turn: TurnId, by: &Human) -> Result<TurnStop, AgentError> {
         let mut tries = 0;
-        loop {
+        let stopped = loop {
             tries += 1;
-            match self.try_to_stop(turn).await {
+            match self.try_to_stop(turn, by).await {
                 // The head, or the turn, has changed since it was read.
                 Err(AgentError::Commit(error)) if error.is_conflict() && tries < MAX_TRIES => {}
                 Err(AgentError::Refused(TurnRefusal::NotActive { .. })) if tries < MAX_TRIES => {}
@@ -153,12 +160,14 @@ impl Agents {
                 Err(AgentError::Refused(TurnRefusal::Ended { end, deliverable, .. })) => {
                     return Ok(TurnStop::Ended { end, deliverable });
                 }
-                stopped => return stopped.map(|()| TurnStop::Stopped(StopReason::Requested)),
+                stopped => break stopped,
             }
-        }
+        };
+        self.0.log_refusal([stop_of(by, &[], turn)], stopped).await?;
+        Ok(TurnStop::Stopped(StopReason::Requested))
     }
 
-    async fn try_to_stop(&self, turn: TurnId) -> Result<(), AgentError> {
+    async fn try_to_stop(&self, turn: TurnId, by: &Human) -> Result<(), AgentError> {
         let mut stored = StoredRows::default();
         stored.turns(&self.0, &[turn]).await?;
         let record = stored.rows.turns.get(&turn).ok_or(TurnRefusal::UnknownTurn { turn })?;
@@ -169,7 +178,8 @@ impl Agents {
             stored.children(&self.0, active).await?;
         }
         let request = TurnRequest::Stop { turn, why: StopReason::Requested };
-        self.write(head, &stored, &request).await
+        let act = stop_of(by, &[head.id()], turn);
+        self.write(head, &stored, &request, Some(act)).await
     }
 
     /// Writes what a request changes, if the head is the one that was read: one that has moved may
@@ -179,16 +189,19 @@ impl Agents {
         head: AnyAgentHead,
         stored: &StoredRows,
         request: &TurnRequest,
+        act: Option<Act>,
     ) -> Result<(), AgentError> {
         let batch = decide(&stored.rows, request)?;
         if batch == TurnBatch::default() {
             return Ok(());
         }
         let (id, version) = (head.id(), head.journal().version());
-        let mut head = head.moved(&batch, Vec::new());
+        let person = act.as_ref().map(|act| act.by.clone());
+        let mut head = head.moved(&batch, Vec::new(), person);
         self.0
             .batch()
             .on_condition(Condition::Version { id, version })
+            .act(act)
             .commit(&mut head)
             .records(stored.records(&batch, &Bodies::new()))
             .write()

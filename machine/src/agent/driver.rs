@@ -94,7 +94,7 @@ impl<A: Agent> Handler for Driver<A> {
             let mut written = Written::new(std::mem::take(&mut stored.rows));
             written.add(&TurnRequest::Dispatch { agent, now: store.now() })?;
             task.add_records(stored.records(&written.batch, &written.bodies));
-            return Ok(Next::Commit(head.moved(&written.batch, Vec::new())));
+            return Ok(Next::Commit(head.moved(&written.batch, Vec::new(), None)));
         };
         let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
         let visit = Visit { head: head.id(), entered: head.journal().past().entered };
@@ -120,7 +120,7 @@ impl<A: Agent> Handler for Driver<A> {
         for head in written.woken(&by.agent) {
             task.wake(head);
         }
-        Ok(Next::Commit(head.moved(&written.batch, written.calls)))
+        Ok(Next::Commit(head.moved(&written.batch, written.calls, None)))
     }
 }
 

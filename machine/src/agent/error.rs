@@ -1,5 +1,8 @@
 use super::{BoxId, TurnRefusal};
-use crate::{effects::EffectError, store::LoadError};
+use crate::{
+    effects::{EffectError, act::ActError},
+    store::LoadError,
+};
 
 /// Why an act on the agents of a store failed. Nothing was changed, unless the storage says
 /// [`Indeterminate`](crate::store::Unavailable::Indeterminate): then repeat the act, with the same
@@ -20,4 +23,10 @@ pub enum AgentError {
     /// It was not written.
     #[error(transparent)]
     Commit(#[from] EffectError),
+}
+
+impl ActError for AgentError {
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
 }

@@ -42,12 +42,16 @@ impl Context for HeadContext {
 }
 
 /// The runtime of turns. Code outside of this module cannot make one, so that a turn moves only as
-/// the protocol decides.
-struct Runtime;
+/// the protocol decides. It has the name of the person for whom it acts.
+struct Runtime(Option<String>);
 
 impl Actor for Runtime {
     const KIND: &'static str = "agent_runtime";
     const CATEGORY: Category = Category::System;
+
+    fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
 }
 
 /// The head of an agent, as a machine: its turns run one after the other. Its id is made from the
@@ -122,36 +126,42 @@ impl AnyAgentHead {
     }
 
     /// Takes the transition that leads to the head of the batch, with the calls of the state that
-    /// it enters. If the batch has no head, the machine stays as it is.
-    pub(super) fn moved(self, batch: &TurnBatch, calls: Vec<ToolCall>) -> Self {
+    /// it enters, for this person. If the batch has no head, the machine stays as it is.
+    pub(super) fn moved(
+        self,
+        batch: &TurnBatch,
+        calls: Vec<ToolCall>,
+        person: Option<String>,
+    ) -> Self {
         let Some((_, Head { epoch, active })) = batch.head.clone() else { return self };
+        let runtime = &Runtime(person);
         let is_reclaimed = epoch != *self.epoch();
         let before = self.turn().map(|turn| (turn.stop, turn.waiting.len()));
         let (stop, waiting) = before.unwrap_or_default();
         match (self, active, batch.event.clone()) {
-            (Self::Idle(idle), Some(turn), None) => idle.dispatch(epoch, turn, &Runtime).into(),
+            (Self::Idle(idle), Some(turn), None) => idle.dispatch(epoch, turn, runtime).into(),
             (Self::Dispatched(head), Some(turn), None) if turn.stop != stop => {
-                head.stop(turn, &Runtime).into()
+                head.stop(turn, runtime).into()
             }
-            (Self::Dispatched(head), Some(turn), None) => head.claim(turn, &Runtime).into(),
+            (Self::Dispatched(head), Some(turn), None) => head.claim(turn, runtime).into(),
             (Self::Running(head), Some(turn), None) if turn.phase == Phase::Suspended => {
-                head.call(turn, calls, &Runtime).into()
+                head.call(turn, calls, runtime).into()
             }
             (Self::Running(head), Some(turn), None) if turn.stop != stop => {
-                head.stop(turn, &Runtime).into()
+                head.stop(turn, runtime).into()
             }
             (Self::Running(head), Some(turn), None) if is_reclaimed => {
-                head.reclaim(epoch, turn, &Runtime).into()
+                head.reclaim(epoch, turn, runtime).into()
             }
-            (Self::Running(head), Some(turn), None) => head.answer(turn, &Runtime).into(),
-            (Self::Running(head), None, Some(event)) => head.deliver(event, &Runtime).into(),
+            (Self::Running(head), Some(turn), None) => head.answer(turn, runtime).into(),
+            (Self::Running(head), None, Some(event)) => head.deliver(event, runtime).into(),
             (Self::Suspended(head), Some(turn), None) if is_reclaimed => {
-                head.reclaim(epoch, turn, &Runtime).into()
+                head.reclaim(epoch, turn, runtime).into()
             }
             (Self::Suspended(head), Some(turn), None) if turn.waiting.len() < waiting => {
-                head.report(turn, &Runtime).into()
+                head.report(turn, runtime).into()
             }
-            (Self::Suspended(head), Some(turn), None) => head.stop(turn, &Runtime).into(),
+            (Self::Suspended(head), Some(turn), None) => head.stop(turn, runtime).into(),
             (other, ..) => other,
         }
     }

@@ -56,7 +56,7 @@
 //!
 //! A turn always ends. It is delivered with its [reason](StopReason), and the next one begins, when
 //!
-//! - a person or a program [stops it](Agents::stop),
+//! - a person [stops it](Agents::stop),
 //! - it exceeds a limit; its time limit is a deadline of the head,
 //! - the [attempts](crate::worker::Worker::attempts) of its agent are used up, or
 //! - its terms cannot be read.

@@ -8,7 +8,7 @@ use super::{CardId, Resource};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// A person or a program stopped it.
+    /// A person stopped it.
     Requested,
     /// The turn that delegated to it was stopped.
     Parent,

@@ -1,6 +1,7 @@
 use super::*;
-use crate::agent::{
-    Agents, MemberId, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop, decide,
+use crate::{
+    actor::Human,
+    agent::{Agents, MemberId, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop, decide},
 };
 
 fn task() -> Task {
@@ -72,10 +73,10 @@ fn queued_turns_are_stopped_with_the_turn_that_has_delegated_them() {
             batch.turns.insert(call.delegated(), child);
         }
         let records = stored.records(&batch, &Bodies::new());
-        let mut head = head.moved(&batch, Vec::new());
+        let mut head = head.moved(&batch, Vec::new(), None);
         store.batch().commit(&mut head).records(records).write().await.unwrap();
 
-        let answer = agents.stop(turn).await.unwrap();
+        let answer = agents.stop(turn, &Human::new("ann").unwrap()).await.unwrap();
         assert_eq!(answer, TurnStop::Stopped(StopReason::Requested));
         for call in calls {
             let child = agents.turn(call.delegated()).await.unwrap().unwrap();
