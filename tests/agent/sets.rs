@@ -7,7 +7,7 @@ use machine::{
         CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource, SUBMIT_RESULT,
         StopReason, TurnEnd, Work,
     },
-    contract::{ActionRefusal, OrRefused, Registry, ToolCall, ToolSpec},
+    contract::{ActionRefusal, Effect, OrRefused, Registry, ToolCall, ToolSpec},
     worker::{Failure, Task},
 };
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Agent for Caller {
 }
 
 /// Three tools that answer once for each time that they are released, one that refuses, and one
-/// that ends the turn.
+/// that ends the turn. The third one is irreversible.
 struct Tools {
     registry: Arc<Registry>,
     gates: Arc<[Semaphore; 3]>,
@@ -99,7 +99,8 @@ impl Tools {
 }
 
 fn spec(name: &str) -> ToolSpec {
-    ToolSpec::idempotent("files", name).unwrap()
+    let spec = ToolSpec::idempotent("files", name).unwrap();
+    if name == "third" { spec.raise(Effect::Irreversible) } else { spec }
 }
 
 fn call(number: usize, target: CallTarget) -> AgentCall {
@@ -221,33 +222,35 @@ fn calls_of_all_kinds_end_apart() {
 /// The deadline ends the wait, not the work. The late result changes nothing.
 #[test]
 fn t10_openclaw_118880_a_late_result_is_kept_and_acknowledged() {
-    timed(async |store: Store, hand: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
-        let tools = Tools::new();
-        let running = tools.worker(&store, calls(["first"])).start();
-        until("the call has begun", async || tools.begun.get() == 1).await;
-        until("the turn waits", async || waiting(&agents).await == Some(1)).await;
-        hand.pass(LIMIT);
-        // The worker looks at the time when something is written.
-        agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
-        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
-        let before = cards(&agents).await;
-        assert!(!have_ended(&store).await);
+    for (place, name) in [(0, "first"), (2, "third")] {
+        timed(async |store: Store, hand: Hand| {
+            let agents = staff(&store).await;
+            agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+            let tools = Tools::new();
+            let running = tools.worker(&store, calls([name])).start();
+            until("the call has begun", async || tools.begun.get() == 1).await;
+            until("the turn waits", async || waiting(&agents).await == Some(1)).await;
+            hand.pass(LIMIT);
+            // The worker looks at the time when something is written.
+            agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+            until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+            let before = cards(&agents).await;
+            assert!(!have_ended(&store).await);
 
-        tools.release(0);
-        until("the call has ended", async || have_ended(&store).await).await;
-        let is_handled = async || {
-            let inbox = store.inbox(agent("planner").head()).await.unwrap();
-            inbox.into_iter().all(|message| message.unwrap().status == Delivery::Handled)
-        };
-        until("its outcome is acknowledged", is_handled).await;
-        running.stop().await.unwrap();
-        let moves = ["dispatch", "claim", "call", "report", "deliver"];
-        assert_eq!(story(&store, "planner").await.0, moves);
-        assert_eq!(cards(&agents).await, before);
-        assert!(results(&agents).await[0]["error"]["overdue"].is_object());
-    });
+            tools.release(place);
+            until("the call has ended", async || have_ended(&store).await).await;
+            let is_handled = async || {
+                let inbox = store.inbox(agent("planner").head()).await.unwrap();
+                inbox.into_iter().all(|message| message.unwrap().status == Delivery::Handled)
+            };
+            until("its outcome is acknowledged", is_handled).await;
+            running.stop().await.unwrap();
+            let moves = ["dispatch", "claim", "call", "report", "deliver"];
+            assert_eq!(story(&store, "planner").await.0, moves);
+            assert_eq!(cards(&agents).await, before);
+            assert!(results(&agents).await[0]["error"]["overdue"].is_object());
+        });
+    }
 }
 
 /// The call runs on, and the turn that it has delegated does not begin.

@@ -83,6 +83,11 @@ impl<A: Agent> Handler for Driver<A> {
     const __READS_OUTCOMES: bool = true;
     const __HAS_LAST_ATTEMPT: bool = true;
 
+    /// An equal call of the same turn takes the outcome. Later, the execution keeps it.
+    fn __drops_outcomes(head: &AnyAgentHead) -> bool {
+        matches!(head, AnyAgentHead::Idle(_))
+    }
+
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let store = task.store().clone();
         let agent = head.context().agent.clone();

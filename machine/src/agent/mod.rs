@@ -26,7 +26,7 @@
 //!   or of the delivery, if the turn ends before.
 //! - The deliverable, the event and the idle head are one batch. The deliverable is a card of this
 //!   turn in its output box.
-//! - A call leaves the waiting set once. A later result is refused; the inbox keeps it.
+//! - A call leaves the waiting set once. A later result is refused; its execution keeps it.
 //! - A call to another agent has a deadline, because two agents could wait for each other.
 //! - The turns that write to a box are turns of one agent, which run one after the other.
 //!

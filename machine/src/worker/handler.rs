@@ -76,6 +76,13 @@ pub trait Handler: Send + Sync + 'static {
     /// It has one more attempt, which ends what the others could not do.
     #[doc(hidden)]
     const __HAS_LAST_ATTEMPT: bool = false;
+
+    /// Returns whether the machine drops the outcomes of irreversible calls that it has left
+    /// behind: they are acknowledged, and do not wait for an equal call.
+    #[doc(hidden)]
+    fn __drops_outcomes(_machine: &Self::Machine) -> bool {
+        false
+    }
 }
 
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can
