@@ -15,5 +15,6 @@ mod scenarios;
 mod schedules;
 mod sets;
 mod steps;
+mod submits;
 mod support;
 mod tally;

@@ -47,6 +47,7 @@
 //! | body | the call |
 //! |---|---|
 //! | `{"receipt": text}` | took effect |
+//! | `{"delivered": true}` | has [submitted](CallTarget::Submit) the result of the turn |
 //! | `{"error": {..}}` | did not, for the reason of a [`CallError`](crate::contract::CallError) |
 //! | `{"error": {"overdue": {..}}}` | is under way, in this execution or turn |
 //! | `{"error": {"refused": text}}` | is refused by the protocol |

@@ -67,7 +67,7 @@ pub enum TurnRefusal {
     #[error("the tool and the id of call {member} have 1 to {MAX_NAME} bytes; close it")]
     BadName { member: MemberId },
     /// `submit_result` is called.
-    #[error("`submit_result` ends the turn and cannot be run; deliver its arguments, or close it")]
+    #[error("`submit_result` ends the turn, so no other call is made with it; call it alone")]
     SubmitResult,
     /// The model has been told often enough that fields are missing.
     #[error("turn {turn} has rejected {MAX_REJECTED} results; deliver a failure")]
@@ -112,6 +112,6 @@ pub enum TurnRefusal {
     #[error("card {card} has {size} bytes, more than {MAX_CARD}; store it elsewhere")]
     TooLarge { card: CardId, size: u64 },
     /// Fields of the result are missing.
-    #[error("the deliverable lacks `{}`; reject it, or deliver a failure", fields.join("`, `"))]
+    #[error("the deliverable lacks `{}`; add what is missing", fields.join("`, `"))]
     MissingFields { fields: Vec<String> },
 }

@@ -18,7 +18,8 @@ pub enum Work {
 /// The result of a turn, as JSON. The members of an object are its fields.
 ///
 /// A result that lacks a field of [`Terms::result_fields`](super::Terms::result_fields) is
-/// delivered as a failure, and so is one of more than [`MAX_CARD`](super::MAX_CARD) bytes.
+/// delivered as a failure, and so is one of more than [`MAX_CARD`](super::MAX_CARD) bytes. That of
+/// a model, which can hear of it, is [submitted](CallTarget::Submit).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deliverable {
     /// The result.
@@ -75,6 +76,10 @@ pub enum CallTarget {
         /// Its task. It gets the trace of the calling turn.
         task: Task,
     },
+    /// [`submit_result`](super::SUBMIT_RESULT), which ends the turn with this result. It is the
+    /// only call of its answer. The model hears which fields are missing, at most
+    /// [twice](super::MAX_REJECTED); then a failure is delivered.
+    Submit(Value),
     /// Nothing: this is its result. It is denied, for example.
     Closed(Value),
 }

@@ -98,18 +98,21 @@ impl Written {
         let fields =
             body.as_object().map(|body| body.keys().cloned().collect()).unwrap_or_default();
         let active = self.rows.heads.get(&by.agent).and_then(|head| head.active.clone());
-        let results = active.map(|turn| self.results(&turn)).unwrap_or_default();
+        let results = active.map(|turn| self.results(&turn, is_failure)).unwrap_or_default();
         let (by, deliverable) = (by.clone(), self.card(body));
         let new = NewDelivery { by, is_failure, deliverable, fields, results, now };
         self.add(&TurnRequest::Deliver(new))
     }
 
-    /// The results of the calls that have none.
-    fn results(&mut self, turn: &ActiveTurn) -> Vec<(u32, NewCard)> {
+    /// The results of the calls that have none. In a turn that ends by itself, without a failure,
+    /// no call is open but the one that submits its result.
+    fn results(&mut self, turn: &ActiveTurn, is_failure: bool) -> Vec<(u32, NewCard)> {
+        let is_submitted = turn.stop.is_none() && !is_failure;
         let why = turn.stop.map_or_else(|| "the turn has ended".to_owned(), |why| why.to_string());
         let result = |index| {
             let what = if index < turn.unmade { "not_made" } else { "interrupted" };
-            (index, self.card(json!({ "error": { what: why } })))
+            let error = json!({ "error": { what: why } });
+            (index, self.card(if is_submitted { json!({ "delivered": true }) } else { error }))
         };
         turn.unanswered().into_iter().map(result).collect()
     }
@@ -124,8 +127,15 @@ impl Written {
         let (card, tokens, cost) = (self.card(answer.body.clone()), answer.tokens, answer.cost);
         let new = NewAnswer { by: by.clone(), card, calls, tokens, cost, now };
         self.add(&TurnRequest::Answered(new))?;
+        let mut refusal = TurnRefusal::SubmitResult;
+        if let [AgentCall { target: CallTarget::Submit(result), .. }] = &*answer.calls {
+            match self.deliver(by, Deliverable::Done(result.clone()), now) {
+                Err(missing @ TurnRefusal::MissingFields { .. }) => refusal = missing,
+                delivered => return delivered,
+            }
+        }
         let mut members: Vec<NewMember> =
-            answer.calls.iter().map(|call| self.member(call, now)).collect();
+            answer.calls.iter().map(|call| self.member(call, &refusal, now)).collect();
         loop {
             let request = TurnRequest::Call { by: by.clone(), members: members.clone(), now };
             match self.add(&request) {
@@ -140,20 +150,26 @@ impl Written {
         }
         let made = answer.calls.iter().zip(&members);
         let made = made.filter(|(_, member)| member.source == NewSource::Execution);
-        self.calls.extend(made.filter_map(|(call, _)| match &call.target {
-            CallTarget::Tool(call) => Some(call.clone()),
-            CallTarget::Agent { .. } | CallTarget::Closed(_) => None,
+        self.calls.extend(made.filter_map(|(call, _)| {
+            let CallTarget::Tool(call) = &call.target else { return None };
+            Some(call.clone())
         }));
         Ok(())
     }
 
-    fn member(&mut self, call: &AgentCall, now: Millis) -> NewMember {
+    /// A call of an answer. A result that was submitted is refused.
+    fn member(&mut self, call: &AgentCall, refusal: &TurnRefusal, now: Millis) -> NewMember {
         let AgentCall { tool, call_id, target, within, after } = call;
+        let mut tool = tool.clone();
         let (what, made, source) = match target {
             CallTarget::Tool(call) => ("call", json!(call), NewSource::Execution),
             CallTarget::Agent { agent, task } => {
                 let source = NewSource::Turn { agent: agent.clone(), task: task.clone() };
                 ("turn", json!({ "agent": agent, "task": task }), source)
+            }
+            CallTarget::Submit(result) => {
+                SUBMIT_RESULT.clone_into(&mut tool);
+                ("submit", result.clone(), NewSource::Closed(self.card(refused(refusal))))
             }
             CallTarget::Closed(result) => {
                 ("closed", json!(true), NewSource::Closed(self.card(result.clone())))
@@ -162,7 +178,7 @@ impl Written {
         let card = self.card(json!({ "tool": tool, "call_id": call_id, what: made }));
         let time = within.map(|time| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX));
         let deadline = time.map(|time| now.saturating_add(time));
-        let (tool, call_id, after) = (tool.clone(), call_id.clone(), *after);
+        let (call_id, after) = (call_id.clone(), *after);
         NewMember { tool, call_id, card, source, deadline, after }
     }
 

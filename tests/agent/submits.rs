@@ -1,0 +1,88 @@
+//! Results that a model submits (TN-10): delivered in the batch of their answer, or refused to it.
+
+use machine::{
+    agent::{
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, BoxId, CallTarget, CardKind, Driver,
+        ModelAnswer, SUBMIT_RESULT, TurnEnd, Work,
+    },
+    worker::{Failure, Task},
+};
+use serde_json::{Value, json};
+
+use super::{
+    queue::{staff, story},
+    support::{id, new_turn},
+};
+use crate::worker::prelude::{Hand, Store, settle, timed, worker};
+
+/// Submits a result in each step. In the first ones it lacks a field, or is not the only call.
+#[derive(Debug, Clone, Copy)]
+struct Writer {
+    lacks: u32,
+    has_sibling: bool,
+}
+
+impl Agent for Writer {
+    async fn run(&self, _: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        let call = |call_id: &str, target| AgentCall {
+            tool: "any".to_owned(),
+            call_id: call_id.to_owned(),
+            target,
+            within: None,
+            after: AfterExecution::Suspend,
+        };
+        let lacks = active.step <= self.lacks;
+        let result = if lacks { json!({ "links": 0 }) } else { json!({ "summary": "short" }) };
+        let mut calls = vec![call("a", CallTarget::Submit(result))];
+        if self.has_sibling && active.step == 1 {
+            calls.push(call("b", CallTarget::Closed(json!("denied"))));
+        }
+        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+    }
+}
+
+/// Each of the results has these words.
+#[test]
+fn a_model_submits_the_result_of_its_turn() {
+    let (alone, lacks, done) = ("call it alone", "lacks `summary`", "\"delivered\":true");
+    let writer = |lacks, has_sibling| Writer { lacks, has_sibling };
+    let rows: [(Writer, &[&str], TurnEnd); 5] = [
+        (writer(0, false), &[done], TurnEnd::Done),
+        (writer(0, true), &[alone, "denied", done], TurnEnd::Done),
+        (writer(2, false), &[lacks, lacks, done], TurnEnd::Done),
+        (writer(9, false), &[lacks, lacks, "not_made"], TurnEnd::Failed),
+        (writer(2, true), &[alone, "denied", lacks, done], TurnEnd::Done),
+    ];
+    for (writer, results, end) in rows {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            let mut new = new_turn("planner", 1, 1);
+            new.task.terms.result_fields = vec!["summary".to_owned()];
+            agents.enqueue(new).await.unwrap();
+            settle(worker(&store).handler(Driver(writer))).await;
+
+            let (moves, events) = story(&store, "planner").await;
+            assert_eq!(events[0].end, end, "{writer:?}");
+            let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+            let of = |kind| -> Vec<&Value> {
+                cards.iter().filter(|(card, _)| card.kind == kind).map(|(_, body)| body).collect()
+            };
+            let found: Vec<String> =
+                of(CardKind::ToolResult).into_iter().map(Value::to_string).collect();
+            assert_eq!(found.len(), results.len(), "{found:?}");
+            for (found, words) in found.iter().zip(results) {
+                assert!(found.contains(words), "{found}");
+            }
+            let answers = of(CardKind::Answer).len();
+            let answered = vec!["answer"; answers - 1];
+            let expected = [vec!["dispatch", "claim"], answered, vec!["deliver"]].concat();
+            assert_eq!(moves, expected, "the last answer is delivered at once");
+            for call in of(CardKind::ToolCall).iter().filter(|call| call["call_id"] == "a") {
+                assert_eq!(call["tool"], SUBMIT_RESULT);
+            }
+            let [deliverable] = of(CardKind::Deliverable)[..] else { panic!("{cards:?}") };
+            let is_result = *deliverable == json!({ "summary": "short" });
+            assert_eq!(is_result, end == TurnEnd::Done, "{deliverable}");
+        });
+    }
+}
