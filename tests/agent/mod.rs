@@ -11,6 +11,7 @@ mod orders;
 mod processes;
 mod queue;
 mod refusals;
+mod repeats;
 mod scenarios;
 mod schedules;
 mod sets;

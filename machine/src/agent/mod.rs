@@ -39,10 +39,12 @@
 //! The answer of a model, its calls, the executions and the waiting set are one batch. Each result
 //! is a batch of its own, in the order in which the calls end or are overdue. A call that fails
 //! leaves the others alone. A call that takes longer than its limit runs on: its result stays with
-//! the execution. An irreversible one that is made again, with the same arguments, is joined if its
+//! the execution. An idempotent call is made each time. An irreversible one that is made again,
+//! with the same arguments, is joined if it is under way, or if it has ended in this turn and its
 //! result was not reported; otherwise it is not made, because it has [already been
-//! done](crate::contract::CallError::AlreadyDone). The
-//! card of a result has one of these bodies:
+//! done](crate::contract::CallError::AlreadyDone), perhaps in an earlier turn. A tool can say that
+//! it repeats [per call](crate::contract::ToolSpec::per_call). The card of a result has one of
+//! these bodies:
 //!
 //! | body | the call |
 //! |---|---|

@@ -33,6 +33,11 @@ pub trait Invoke: Callable {
     ///
     /// See [`Contract::of`].
     fn contract(&self, author: &ReasoningNode) -> Result<Contract, InvalidContract>;
+
+    /// Returns whether each call is an occurrence.
+    fn is_per_call(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Tool> Invoke for T {
@@ -63,6 +68,10 @@ impl Invoke for ToolCall {
 
     fn contract(&self, author: &ReasoningNode) -> Result<Contract, InvalidContract> {
         Self::contract(self, author)
+    }
+
+    fn is_per_call(&self) -> bool {
+        self.per_call
     }
 }
 
@@ -135,11 +144,12 @@ struct Place<'a> {
 impl Place<'_> {
     fn call<T: Invoke>(&self, call: &Invoked<T>) -> Result<NewCall, InvalidContract> {
         let mut contract = call.tool.contract(&ReasoningNode::STORE)?;
-        if let Some(occurrence) = &call.occurrence {
+        let (id, execution) = (self.machine.journal().id(), self.id(b"execution"));
+        let place = || format!("{id}/{}/{}", self.entry.0, self.position);
+        let own = call.tool.is_per_call().then(place);
+        if let Some(occurrence) = call.occurrence.as_ref().or(own.as_ref()) {
             contract = contract.occurrence(occurrence, &GraphRunner::STORE)?;
         }
-        let execution = self.id(b"execution");
-        let id = self.machine.journal().id();
         let session = call.session.clone().or_else(|| self.session());
         contract = contract.session(session.unwrap_or_else(|| id.to_string()));
         contract.0.invoked = Some(Origin {

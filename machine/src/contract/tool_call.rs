@@ -57,6 +57,9 @@ pub struct ToolCall {
     questions: BTreeMap<String, String>,
     timeout_ms: Option<u64>,
     settling_ms: u64,
+    /// Each call by a state is an occurrence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) per_call: bool,
 }
 
 impl ToolCall {
@@ -88,6 +91,7 @@ impl ToolCall {
             questions: questions.into_iter().map(|(key, text)| (key, short(text))).collect(),
             timeout_ms: tool.timeout.map(millis),
             settling_ms: millis(tool.settling_time),
+            per_call: tool.per_call,
         })
     }
 
@@ -168,6 +172,7 @@ impl Callable for ToolCall {
             questions: BTreeMap::new(),
             timeout_ms: None,
             settling_ms: 0,
+            per_call: false,
         })
     }
 }

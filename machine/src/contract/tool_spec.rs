@@ -29,6 +29,7 @@ pub struct ToolSpec {
     pub(super) effect: Effect,
     pub(super) timeout: Option<Duration>,
     pub(super) settling_time: Duration,
+    pub(super) per_call: bool,
     pub(super) templates: BTreeMap<String, String>,
     pub(super) questions: BTreeMap<String, String>,
     /// The names of the arguments that are secret.
@@ -86,6 +87,7 @@ impl ToolSpec {
             effect,
             timeout: Some(Self::DEFAULT_TIMEOUT),
             settling_time: Self::DEFAULT_SETTLING_TIME,
+            per_call: false,
             templates: BTreeMap::new(),
             questions: BTreeMap::new(),
             secrets: BTreeSet::new(),
@@ -125,6 +127,16 @@ impl ToolSpec {
     #[must_use]
     pub fn settling_time(mut self, settling_time: Duration) -> Self {
         self.settling_time = settling_time;
+        self
+    }
+
+    /// Makes each call that a machine makes by entering a state, such as each call of an agent, an
+    /// [occurrence](super::Contract::occurrence): an irreversible tool takes effect once for each
+    /// of them, instead of once for equal arguments. The library names the occurrence, so a model
+    /// does not choose it.
+    #[must_use]
+    pub fn per_call(mut self) -> Self {
+        self.per_call = true;
         self
     }
 

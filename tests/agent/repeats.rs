@@ -1,0 +1,69 @@
+//! Equal calls of two turns: each tool says whether it repeats.
+
+use machine::{
+    agent::{
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, BoxId, CallTarget, CardKind,
+        Deliverable, Driver, ModelAnswer, Work,
+    },
+    contract::{Registry, ToolCall, ToolSpec},
+    worker::{Failure, Task},
+};
+use serde_json::json;
+
+use super::{
+    queue::staff,
+    support::{id, new_turn},
+};
+use crate::worker::prelude::{Applied, Arc, Count, Hand, Store, settle, timed, worker};
+
+/// Makes the same call in each turn.
+struct Caller(ToolSpec);
+
+impl Agent for Caller {
+    async fn run(&self, _: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        if active.step > 1 {
+            return Ok(Deliverable::Done(json!("sent")).into());
+        }
+        let call = AgentCall {
+            tool: "mail".to_owned(),
+            call_id: "call".to_owned(),
+            target: CallTarget::Tool(ToolCall::new(&self.0, "{}")?),
+            within: None,
+            after: AfterExecution::Suspend,
+        };
+        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+    }
+}
+
+/// The key of an irreversible call is made from its tool and its arguments, for the life of the
+/// store, unless the tool says otherwise.
+#[test]
+fn a_tool_says_whether_equal_calls_repeat() {
+    let mail = || ToolSpec::irreversible("office", "mail").unwrap();
+    let read = ToolSpec::idempotent("office", "read").unwrap();
+    for (spec, calls) in [(mail(), 1), (mail().per_call(), 2), (read, 2)] {
+        timed(async |store: Store, _: Hand| {
+            let agents = staff(&store).await;
+            for number in [1, 2] {
+                agents.enqueue(new_turn("planner", number, 1)).await.unwrap();
+            }
+            let (mut registry, made) = (Registry::new(), Count::default());
+            let counted = made.clone();
+            let added = registry.add(spec.clone(), move |_| {
+                counted.add();
+                Box::pin(async { Ok(Applied::new("done")) })
+            });
+            added.unwrap();
+            let worker = worker(&store).handler(Driver(Caller(spec.clone())));
+            settle(worker.other_tools(Arc::new(registry))).await;
+
+            assert_eq!(made.get(), calls, "{}", spec.name());
+            let mut cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+            cards.retain(|(card, _)| card.kind == CardKind::ToolResult);
+            let receipts = cards.iter().filter(|(_, body)| *body == json!({ "receipt": "done" }));
+            assert_eq!((cards.len(), receipts.count()), (2, calls), "{cards:?}");
+            let is_refused = cards[1].1["error"]["already_done"].is_object();
+            assert_eq!(is_refused, calls == 1, "{cards:?}");
+        });
+    }
+}
