@@ -7,6 +7,7 @@ mod heads;
 mod late;
 mod model;
 mod orders;
+mod outside;
 #[cfg(unix)]
 mod processes;
 mod queue;

@@ -1,15 +1,18 @@
 use serde_json::Value;
 
 use super::{
-    AgentError, AgentHead, AgentId, AnyAgentHead, BoxId, Card, Head, HeadContext, NewTurn,
-    StopReason, TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest, TurnStop, decide,
+    AgentError, AgentHead, AgentId, AnyAgentHead, BoxId, Card, CardId, Head, HeadContext, MAX_CARD,
+    MemberId, NewTurn, StopReason, TurnBatch, TurnId, TurnRecord, TurnRefusal, TurnRequest,
+    TurnStop, decide,
     stored::{self, Bodies, StoredRows},
 };
 use crate::{
     actor::Human,
     effects::EffectError,
     id::Id,
-    store::{CommitError, LoadError, Store, backend::Condition, operation::Act},
+    store::{
+        CommitError, LoadError, Store, backend::Condition, inbox::protocol::Event, operation::Act,
+    },
 };
 
 /// The agents of a store, and the queues of their turns. A [`Driver`](super::Driver) runs the
@@ -180,6 +183,45 @@ impl Agents {
         let request = TurnRequest::Stop { turn, why: StopReason::Requested };
         let act = stop_of(by, &[head.id()], turn);
         self.write(head, &stored, &request, Some(act)).await
+    }
+
+    /// Answers a call of an agent to [something outside](super::CallTarget::Outside), with JSON. If
+    /// its turn waits for it no longer, the answer is kept, and changes nothing. To repeat it
+    /// changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnRefusal::UnknownCall`], [`TurnRefusal::FinishedCall`] if it has another answer,
+    /// [`TurnRefusal::TooLarge`], and the other errors if the storage cannot do it now.
+    pub async fn answer(&self, call: MemberId, answer: Value) -> Result<(), AgentError> {
+        let (card, size) = (CardId(call.answer()), answer.to_string().len() as u64);
+        if size > MAX_CARD {
+            return Err(TurnRefusal::TooLarge { card, size }.into());
+        }
+        loop {
+            match self.try_to_answer(call, &answer).await {
+                // Another answer came first, and none comes after that.
+                Err(AgentError::Commit(error)) if error.is_conflict() => {}
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Writes the answer, and has the worker of the head look at it.
+    async fn try_to_answer(&self, call: MemberId, answer: &Value) -> Result<(), AgentError> {
+        let (mut stored, now) = (StoredRows::default(), self.0.now());
+        let mut asked = stored.asked(&self.0, vec![call.answer()]).await?;
+        let Some(mut asked) = asked.remove(&call.answer()) else {
+            return Err(TurnRefusal::UnknownCall { member: call }.into());
+        };
+        match &asked.answer {
+            None => asked.answer = Some((now, answer.clone())),
+            Some((_, known)) if known == answer => return Ok(()),
+            Some(_) => return Err(TurnRefusal::FinishedCall { member: call }.into()),
+        }
+        let batch = self.0.batch().records([stored.answer(call, &asked)]);
+        let news = Event::Notify { moved: false, now };
+        Ok(batch.event(asked.agent.head(), news).write().await?)
     }
 
     /// Writes what a request changes, if the head is the one that was read: one that has moved may

@@ -104,6 +104,7 @@ pub enum AgentHead {
     /// The turn waits for the results of its calls. A call that runs longer than the turn waits is
     /// left behind.
     #[group(Active)]
+    #[stable]
     #[invoke(calls: [ToolCall], session = turn.id.to_string(), unattended)]
     #[on(
         report(next: ActiveTurn) =>

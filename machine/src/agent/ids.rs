@@ -67,9 +67,17 @@ impl MemberId {
     /// The turn that this call delegates. A worker does not choose its id.
     #[must_use]
     pub fn delegated(&self) -> TurnId {
+        TurnId(self.derived(b"delegated"))
+    }
+
+    /// The record of its answer from outside.
+    pub(super) fn answer(&self) -> Id {
+        self.derived(b"answer")
+    }
+
+    fn derived(&self, role: &[u8]) -> Id {
         let (step, index) = (self.step.to_le_bytes(), self.index.to_le_bytes());
-        let digest = Digest::of(&[b"delegated", self.turn.0.bytes(), &step, &index]);
-        TurnId(Id::derived(0, digest.bytes()))
+        Id::derived(0, Digest::of(&[role, self.turn.0.bytes(), &step, &index]).bytes())
     }
 }
 

@@ -55,6 +55,7 @@
 //! | `{"error": {"refused": text}}` | is refused by the protocol |
 //! | `{"error": {"not_made": text}}` | was not made before the turn was stopped |
 //! | `{"error": {"interrupted": text}}` | had no result before the turn was stopped |
+//! | `{"answer": json}` | was [answered](Agents::answer) from outside |
 //! | `{"end": .., "deliverable": id}` | was a turn of another agent, with this end |
 //!
 //! A turn always ends. It is delivered with its [reason](StopReason), and the next one begins, when
@@ -72,6 +73,8 @@
 //! | the stop of a turn that was not enqueued | [`TurnRefusal::UnknownTurn`] |
 //! | an action of a person while the agent has another active turn | [`TurnRefusal::Busy`] |
 //! | the id of a known turn with another task | [`TurnRefusal::TurnIdConflict`] |
+//! | an answer to a call that is not answered from outside | [`TurnRefusal::UnknownCall`] |
+//! | a second answer to a call, with another text | [`TurnRefusal::FinishedCall`] |
 //! | a context box that is also the output box | [`TurnRefusal::SameBox`] |
 //! | an output box that live turns of another agent write to | [`TurnRefusal::BoxTaken`] |
 //! | a task that reads more cards than its context box has | [`AgentError::MissingCards`] |

@@ -81,8 +81,8 @@ pub enum TurnRefusal {
     /// The call is of another turn.
     #[error("call {member} is of another turn; report it there")]
     ForeignCall { member: MemberId },
-    /// The turn has made no such call.
-    #[error("the turn has made no call {member}; report a call of its waiting set")]
+    /// The turn has made no such call, or none that is answered from outside.
+    #[error("no call {member} takes this result; report a call of the waiting set")]
     UnknownCall { member: MemberId },
     /// The call has its result.
     #[error("call {member} has its result; acknowledge this one")]

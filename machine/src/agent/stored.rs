@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, BoxId, BoxUse, Card, CardId, TurnBatch, TurnId, TurnRecord,
-    TurnRows, TurnStatus,
+    ActiveTurn, AgentId, AnyAgentHead, BoxId, BoxUse, CallSource, Card, CardId, CardKind, Head,
+    MemberId, TurnBatch, TurnId, TurnRecord, TurnRows, TurnStatus,
 };
 use crate::{
+    clock::Millis,
     id::Id,
     store::{
         LoadError, Store,
@@ -22,9 +23,18 @@ const TURN: &str = "turn";
 const BOX: &str = "box";
 const CARD: &str = "card";
 const EDGE: &str = "edge";
+const ANSWER: &str = "answer";
 
 /// The bodies of the cards that a batch writes.
 pub(super) type Bodies = BTreeMap<CardId, Value>;
+
+/// A call that is answered from outside.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Asked {
+    pub(super) agent: AgentId,
+    /// Its answer, and when that came.
+    pub(super) answer: Option<(Millis, Value)>,
+}
 
 /// The rows that a request reads, and the versions of their records.
 #[derive(Debug, Default)]
@@ -110,6 +120,34 @@ impl StoredRows {
         Ok(())
     }
 
+    /// Reads the calls with these records of answers.
+    pub(super) async fn asked(
+        &mut self,
+        store: &Store,
+        ids: Vec<Id>,
+    ) -> Result<BTreeMap<Id, Asked>, LoadError> {
+        if ids.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let read = self.read(store, ANSWER, Records::Of(ANSWER, ids), body_of::<Asked>).await?;
+        Ok(read.into_iter().collect())
+    }
+
+    /// The record of a call that is answered from outside.
+    pub(super) fn answer(&self, call: MemberId, asked: &Asked) -> Record {
+        self.record(ANSWER, call.answer(), None, asked)
+    }
+
+    /// The records of the calls that a batch makes, and that are answered from outside.
+    fn newly_asked(&self, batch: &TurnBatch) -> Vec<Record> {
+        let Some((agent, Head { active: Some(turn), .. })) = &batch.head else { return Vec::new() };
+        let made = |call: &Card, index| call.kind == CardKind::ToolCall && call.index == index;
+        let is_new = |id: MemberId| batch.cards.iter().any(|card| made(card, id.index));
+        let outside = turn.waiting.iter().filter(|it| it.source == CallSource::Outside);
+        let asked = || Asked { agent: agent.clone(), answer: None };
+        outside.filter(|it| is_new(it.id)).map(|it| self.answer(it.id, &asked())).collect()
+    }
+
     /// Reads the head of an agent, if there is one.
     pub(super) async fn head(&mut self, store: &Store, agent: &AgentId) -> Result<(), LoadError> {
         match store.load::<AnyAgentHead>(agent.head()).await {
@@ -153,7 +191,8 @@ impl StoredRows {
             .edges
             .iter()
             .map(|edge| self.record(EDGE, Id::fresh(), Some(edge.trace.to_string()), edge));
-        turns.chain(boxes).chain(cards).chain(edges).collect()
+        let asked = self.newly_asked(batch);
+        turns.chain(boxes).chain(cards).chain(edges).chain(asked).collect()
     }
 
     fn record(

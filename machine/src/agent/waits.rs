@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     ActiveTurn, AfterExecution, CallSource, Member, MemberId, TurnRecord, TurnStatus, WaitOutcome,
-    stored::StoredRows,
+    stored::{Asked, StoredRows},
 };
 use crate::{
     clock::Millis,
@@ -72,6 +72,8 @@ pub(super) async fn next(
     if !delegated.is_empty() {
         stored.turns(store, &delegated).await?;
     }
+    let outside = turn.waiting.iter().filter(|member| member.source == CallSource::Outside);
+    let answers = stored.asked(store, outside.map(|member| member.id.answer()).collect()).await?;
     let calls = store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await?;
     let calls = calls.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
     let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
@@ -79,7 +81,7 @@ pub(super) async fn next(
         let end = match member.source {
             CallSource::Execution(place) => End::of_call(store, visit, place, &calls).await?,
             CallSource::Turn(turn) => stored.rows.turns.get(&turn).and_then(End::of_turn),
-            CallSource::Outside => None,
+            CallSource::Outside => answers.get(&member.id.answer()).and_then(End::of_answer),
         };
         let times = [end.as_ref().map(|end| end.at), member.deadline];
         let Some(at) = times.into_iter().flatten().min() else { continue };
@@ -143,7 +145,10 @@ impl End {
         let read: serde_json::Result<Option<Outcome<ToolCall>>> = outcome::<ToolCall>(&execution);
         let (after, body) = match read {
             Ok(None) => return Ok(None),
-            Ok(Some(Ok(receipt))) => (after_of(&receipt), json!({ "receipt": receipt })),
+            Ok(Some(Ok(receipt))) => {
+                let after = serde_json::from_str(&receipt).ok();
+                (after.as_ref().and_then(after_of), json!({ "receipt": receipt }))
+            }
             Ok(Some(Err(error))) => (None, json!({ "error": error })),
             Err(error) => {
                 let why = format!("the outcome of {} cannot be read: {error}", call.id);
@@ -154,6 +159,12 @@ impl End {
         Ok(Some(Self { at, after, body, message }))
     }
 
+    fn of_answer(Asked { answer, .. }: &Asked) -> Option<Self> {
+        let (at, answer) = answer.as_ref()?;
+        let (after, body) = (after_of(answer), json!({ "answer": answer }));
+        Some(Self { at: *at, after, body, message: None })
+    }
+
     fn of_turn(record: &TurnRecord) -> Option<Self> {
         let TurnStatus::Delivered { end, deliverable, at } = record.status else { return None };
         let body = json!({ "end": end, "deliverable": deliverable });
@@ -162,8 +173,7 @@ impl End {
 }
 
 /// The continuation that a result asks for.
-fn after_of(receipt: &str) -> Option<AfterExecution> {
-    let receipt: Value = serde_json::from_str(receipt).ok()?;
-    let after = receipt.get("__cg_control")?.get("after_execution")?;
+fn after_of(result: &Value) -> Option<AfterExecution> {
+    let after = result.get("__cg_control")?.get("after_execution")?;
     AfterExecution::deserialize(after).ok()
 }

@@ -76,6 +76,8 @@ pub enum CallTarget {
         /// Its task. It gets the trace of the calling turn.
         task: Task,
     },
+    /// Something outside of the store, such as a person, which [answers](super::Agents::answer).
+    Outside,
     /// [`submit_result`](super::SUBMIT_RESULT), which ends the turn with this result. It is the
     /// only call of its answer. The model hears which fields are missing, at most
     /// [twice](super::MAX_REJECTED); then a failure is delivered.

@@ -167,6 +167,7 @@ impl Written {
                 let source = NewSource::Turn { agent: agent.clone(), task: task.clone() };
                 ("turn", json!({ "agent": agent, "task": task }), source)
             }
+            CallTarget::Outside => ("outside", json!(true), NewSource::Outside),
             CallTarget::Submit(result) => {
                 SUBMIT_RESULT.clone_into(&mut tool);
                 ("submit", result.clone(), NewSource::Closed(self.card(refused(refusal))))

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     actor::Human,
-    agent::{Agents, MemberId, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop, decide},
+    agent::{Agents, NewTurn, StopReason, Task, Terms, TurnRequest, TurnStop, decide},
 };
 
 fn task() -> Task {

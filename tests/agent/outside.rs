@@ -1,0 +1,120 @@
+//! Calls that are answered from outside: once, in time or late, and by whoever knows their id.
+
+use machine::{
+    agent::{
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents, BoxId,
+        CallTarget, CardKind, Deliverable, Driver, MAX_CARD, MemberId, ModelAnswer, TurnRefusal,
+        Work,
+    },
+    worker::{Failure, Task},
+};
+use serde_json::{Value, json};
+
+use super::{
+    queue::{staff, story},
+    support::{agent, id, new_turn, turn},
+};
+use crate::worker::prelude::{Duration, Hand, Store, assert_err, timed, until, worker};
+
+/// The time that a turn waits for the second answer.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Asks twice in the first step of the planner.
+struct Asker;
+
+impl Agent for Asker {
+    async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        if agent.0 != "planner" || active.step > 1 || active.must_deliver() {
+            return Ok(Deliverable::Done(json!({ "step": active.step })).into());
+        }
+        let calls = [None, Some(LIMIT)].map(|within| AgentCall {
+            tool: "ask".to_owned(),
+            call_id: format!("call_{}", within.is_some()),
+            target: CallTarget::Outside,
+            within,
+            after: AfterExecution::Suspend,
+        });
+        Ok(Work::Call(ModelAnswer { calls: calls.into(), ..ModelAnswer::default() }))
+    }
+}
+
+fn call(index: u32) -> MemberId {
+    MemberId { turn: turn(1), step: 1, index }
+}
+
+/// The number of calls that the planner waits for; `None` if it has no turn.
+async fn waiting(agents: &Agents) -> Option<usize> {
+    let head = agents.head(&agent("planner")).await.unwrap();
+    head.active.map(|active| active.waiting.len())
+}
+
+/// The results of the calls, in the order in which they were reported, and the deliverable.
+async fn bodies(agents: &Agents) -> Vec<Value> {
+    let mut cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+    cards.retain(|(card, _)| matches!(card.kind, CardKind::ToolResult | CardKind::Deliverable));
+    cards.into_iter().map(|(_, body)| body).collect()
+}
+
+#[test]
+fn a_call_is_answered_once() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let running = worker(&store).handler(Driver(Asker)).start();
+        until("it asks", async || waiting(&agents).await == Some(2)).await;
+        for unknown in [call(2), MemberId { turn: turn(2), ..call(0) }] {
+            let refused = agents.answer(unknown, json!(1)).await;
+            assert_err!(
+                refused,
+                AgentError::Refused(TurnRefusal::UnknownCall { member }) if *member == unknown
+            );
+        }
+        let large = json!("a".repeat(usize::try_from(MAX_CARD).unwrap()));
+        let refused = agents.answer(call(0), large).await;
+        assert_err!(refused, AgentError::Refused(TurnRefusal::TooLarge { .. }));
+
+        let last = json!({ "__cg_control": { "after_execution": "terminate" } });
+        agents.answer(call(1), json!("yes")).await.unwrap();
+        until("the first answer is reported", async || waiting(&agents).await == Some(1)).await;
+        agents.answer(call(0), last.clone()).await.unwrap();
+        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+        for _ in 0..2 {
+            agents.answer(call(1), json!("yes")).await.unwrap();
+            let other = agents.answer(call(1), json!("no")).await;
+            assert_err!(other, AgentError::Refused(TurnRefusal::FinishedCall { .. }));
+        }
+        running.stop().await.unwrap();
+
+        let moves = ["dispatch", "claim", "call", "report", "report", "deliver"];
+        assert_eq!(story(&store, "planner").await.0, moves);
+        let expected =
+            [json!({ "answer": "yes" }), json!({ "answer": last }), json!({ "step": 1 })];
+        assert_eq!(bodies(&agents).await, expected);
+    });
+}
+
+/// It is kept, so that whoever sends it can stop.
+#[test]
+fn a_late_answer_changes_nothing() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let running = worker(&store).handler(Driver(Asker)).start();
+        until("it asks", async || waiting(&agents).await == Some(2)).await;
+        agents.answer(call(0), json!("yes")).await.unwrap();
+        until("the answer is reported", async || waiting(&agents).await == Some(1)).await;
+        hand.pass(LIMIT);
+        // The worker looks at the time when something is written.
+        agents.enqueue(new_turn("helper", 2, 2)).await.unwrap();
+        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+        let before = bodies(&agents).await;
+        agents.answer(call(1), json!("no")).await.unwrap();
+        let other = agents.answer(call(1), json!("yes")).await;
+        assert_err!(other, AgentError::Refused(TurnRefusal::FinishedCall { .. }));
+        running.stop().await.unwrap();
+
+        let overdue = json!({ "error": { "overdue": null } });
+        assert_eq!(before, [json!({ "answer": "yes" }), overdue, json!({ "step": 2 })]);
+        assert_eq!(bodies(&agents).await, before);
+    });
+}
