@@ -55,6 +55,10 @@ a move that leads elsewhere
 a message that a later state takes
 /edges/1 = {"from": 2, "trigger": "hold", "to": 1, "actors": ["clerk", "owner"]}
 
+which needs an item that it does not have
+/edges/1 = {"from": 2, "trigger": "hold", "to": 1, "actors": ["clerk", "owner"], "payload": [{"name": "why", "ty": "String"}]}
+> move HELD -hold-> OPEN also takes `why`: a queued message has no `why`: if it was renamed, write `#[was = "old"]` on it; otherwise make it an `Option`
+
 an earlier state does not count
 /edges/4 = {"from": 0, "trigger": "free", "to": 1}
 > move HELD -free-> OPEN was removed; it stays legal where it was made: a queued message is never taken: write `was = "free"` on the transition that replaces it, or keep it until none is left

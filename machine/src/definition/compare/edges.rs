@@ -54,6 +54,8 @@ impl Changes {
                 self.deadline(&pair, &edges[0], new, &text);
                 self.payload(&edges[0], new, &text);
                 self.actors_of(&pair, &edges[0], new, &text);
+            } else if let Some(new) = pair.taken_later(&edges[0]) {
+                self.payload(&edges[0], new, &text(newer, new));
             }
         }
         for (index, new) in newer.edges.iter().enumerate() {

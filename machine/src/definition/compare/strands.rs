@@ -75,29 +75,31 @@ impl<'a> Pair<'a> {
     /// machine can still be in; `None` stands for any kind.
     pub(super) fn lost<'b>(&self, old: &'b Edge) -> Vec<Option<&'b Text>> {
         let Some(here) = self.successors[old.from] else { return Vec::new() };
-        let anyone = old.actors.is_empty().then_some(None);
-        let kinds = anyone.into_iter().chain(old.actors.iter().map(Some));
-        // A state without the call takes no outcome of it.
-        let kinds = kinds.filter(|kind| kind.is_none_or(|kind| *kind != Call::KIND));
-        let now = |kind: Option<&'b Text>| kind.map(|kind| self.newer.current_kind(kind));
-        kinds.filter(|kind| !self.takes(here, &old.trigger, now(*kind))).collect()
+        senders(old).filter(|kind| self.taker(here, &old.trigger, *kind).is_none()).collect()
     }
 
-    /// Returns `true` if a state takes a message, or one that it leads to.
-    fn takes(&self, from: usize, trigger: &str, kind: Option<&str>) -> bool {
+    /// The newer edge that takes what is queued for an older one whose state has none any more.
+    pub(super) fn taken_later(&self, old: &Edge) -> Option<&'a Edge> {
+        let here = self.successors[old.from]?;
+        senders(old).find_map(|kind| self.taker(here, &old.trigger, kind))
+    }
+
+    /// The edge with which a state takes a message, or one that it leads to.
+    fn taker(&self, from: usize, trigger: &str, kind: Option<&Text>) -> Option<&'a Edge> {
+        let kind = kind.map(|kind| self.newer.current_kind(kind));
         let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
         while let Some(state) = open.pop() {
             for (_, edge) in &self.leaving[state] {
                 let is_for = kind.map_or(edge.actors.is_empty(), |kind| edge.is_for_kind(kind));
                 if is_for && edge.is_called(trigger) {
-                    return true;
+                    return Some(*edge);
                 }
                 if seen.insert(edge.to) {
                     open.push(edge.to);
                 }
             }
         }
-        false
+        None
     }
 
     /// The states that a machine left otherwise, and that now only deadlines leave which it has
@@ -119,4 +121,12 @@ impl<'a> Pair<'a> {
         }
         found
     }
+}
+
+/// The kinds of actors whose messages an edge takes; `None` stands for any kind. What a state calls
+/// is compared elsewhere.
+fn senders(edge: &Edge) -> impl Iterator<Item = Option<&Text>> {
+    let anyone = edge.actors.is_empty().then_some(None);
+    let kinds = anyone.into_iter().chain(edge.actors.iter().map(Some));
+    kinds.filter(|kind| kind.is_none_or(|kind| *kind != Call::KIND))
 }
