@@ -13,7 +13,10 @@ fn released() -> Value {
         "states": [
             {"name": "new", "label": "NEW"},
             {"name": "open", "label": "OPEN"},
-            {"name": "held", "label": "HELD"},
+            {"name": "held", "label": "HELD", "invocation": {
+                "name": "payment", "tool": "Charge", "service": "bank", "method": "charge",
+                "irreversible": true, "done": "paid"
+            }},
             {"name": "done", "label": "DONE", "terminal": true}
         ],
         "edges": [
@@ -155,8 +158,13 @@ a guard: whether it refuses is unknown
 /edges/1/guard = "is_late"
 /edges/2/guard = "is_late"
 
+a call less
+/states/2/invocation = null
+> state `held` no longer calls payment: Charge: the outcome of a call that has begun is dropped: keep the call until no machine is in the state
+
 a state that is terminal now is reported once
 /states/2/terminal = true
+/states/2/invocation = null
 /edges/6 removed
 /edges/5 removed
 /edges/4 removed

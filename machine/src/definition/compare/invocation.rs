@@ -24,7 +24,14 @@ impl Changes {
                 ),
             ),
             (Some(before), None) => {
-                self.allow(format!("state `{state}` no longer calls {}", before.label()));
+                // That the state is now terminal strands them, too, and is reported once.
+                let strands = (!new.terminal).then(|| {
+                    String::from(
+                        "the outcome of a call that has begun is dropped: keep the call until no machine is in \
+                         the state",
+                    )
+                });
+                self.strand(format!("state `{state}` no longer calls {}", before.label()), strands);
             }
             (Some(before), Some(now)) if calls_the_same(before, now) => {
                 if before.name != now.name {
