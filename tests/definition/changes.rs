@@ -155,6 +155,10 @@ a move may get a deadline
 > move HERE -fetch-> GONE has a deadline
 > ~ only new deadlines leave state `here`
 
+a move may leave a call under way
+/edges/2/detach = true
+> move HERE -fetch-> GONE now detaches
+
 a version may rise
 /version = 2
 > version 1 became version 2

@@ -24,8 +24,8 @@ fn released() -> Value {
              "payload": [{"name": "text", "ty": "String"}]},
             {"from": 1, "trigger": "hold", "to": 2, "actors": ["clerk", "owner"]},
             {"from": 1, "trigger": "remind", "to": 2, "deadline": {"after": "DAY"}},
-            {"from": 1, "trigger": "lapse", "to": 3, "deadline": lapse},
-            {"from": 2, "trigger": "free", "to": 1},
+            {"from": 1, "trigger": "lapse", "to": 3, "deadline": lapse, "detach": true},
+            {"from": 2, "trigger": "free", "to": 1, "detach": true},
             {"from": 2, "trigger": "lapse", "to": 3, "deadline": lapse},
             {"from": 2, "trigger": "paid", "to": 3, "actors": ["call"],
              "payload": [{"name": "receipt", "ty": "String"}]}
@@ -161,6 +161,13 @@ a guard: whether it refuses is unknown
 a call less
 /states/2/invocation = null
 > state `held` no longer calls payment: Charge: the outcome of a call that has begun is dropped: keep the call until no machine is in the state
+
+an end that waits for a call which another move has left behind
+/edges/3/detach = false
+> move OPEN -lapse-> DONE no longer detaches: it waits for ever for a call that was left behind: keep `detach` until none is left
+
+a move that waits for the call of its state
+/edges/4/detach = false
 
 a state that is terminal now is reported once
 /states/2/terminal = true

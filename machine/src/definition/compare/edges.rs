@@ -48,6 +48,11 @@ impl Changes {
                     };
                     self.allow(format!("move {} now {now}", text(newer, new)));
                 }
+                if old.detach != new.detach {
+                    let now = if new.detach { "now detaches" } else { "no longer detaches" };
+                    let strands = pair.waits_for_ever(new).then(|| WAITS_FOR_EVER.to_string());
+                    self.strand(format!("move {} {now}", text(newer, new)), strands);
+                }
             }
             if let Some((_, new)) = called.first() {
                 let text = text(newer, new);
@@ -170,6 +175,9 @@ impl Changes {
         }
     }
 }
+
+const WAITS_FOR_EVER: &str =
+    "it waits for ever for a call that was left behind: keep `detach` until none is left";
 
 const LOST_DEADLINE: &str =
     "a running deadline fails, and is set aside: keep it as it was until none is left";

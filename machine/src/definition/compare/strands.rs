@@ -102,6 +102,19 @@ impl<'a> Pair<'a> {
         None
     }
 
+    /// Returns `true` if an edge that detached, and does not any more, ends a machine which may have
+    /// left an irreversible call behind.
+    pub(super) fn waits_for_ever(&self, new: &Edge) -> bool {
+        let Self { older, newer, .. } = self;
+        let leaves_behind = |edge: &Edge| {
+            let invocation = &older.states[edge.from].invocation;
+            edge.detach
+                && !older.states[edge.to].terminal
+                && invocation.as_ref().is_some_and(|it| it.irreversible)
+        };
+        !new.detach && newer.states[new.to].terminal && older.edges.iter().any(leaves_behind)
+    }
+
     /// The states that a machine left otherwise, and that now only deadlines leave which it has
     /// not, because they start when the state is entered.
     pub(super) fn left_by_new_deadlines(&self) -> Vec<&'a Text> {
