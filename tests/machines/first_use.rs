@@ -2,10 +2,11 @@
 //! that a library exports, and an elevator. Each field is declared once. (The other two are a turn
 //! of an agent and the orchestrator.)
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use machine::{actor::GraphRunner, machine};
 use machine_tests::actors::graph_runner;
+use syn::{Item, ItemEnum};
 
 /// A pod on a node.
 #[machine(
@@ -137,6 +138,37 @@ enum Elevator {
 /// Reads data in any state of the group.
 fn place<S: pod::Bound>(pod: &Pod<S>) -> (&str, u32) {
     (pod.node(), *pod.restarts())
+}
+
+/// The fields that a machine declares, for several states or for one; `None` for another enum.
+fn declared(item: &ItemEnum) -> Option<Vec<String>> {
+    let macro_call = item.attrs.iter().find(|it| it.path().is_ident("machine"))?;
+    let options = macro_call.meta.require_list().map(|list| list.tokens.to_string());
+    let options: String = options.unwrap_or_default().split_whitespace().collect();
+    let shared = options.split("fields(").skip(1).filter_map(|it| it.split(')').next());
+    let shared = shared.flat_map(|it| it.split(',')).filter_map(|it| it.split_once(':'));
+    let mut names: Vec<String> = shared.map(|(name, _)| name.to_owned()).collect();
+    let own = item.variants.iter().flat_map(|it| &it.fields);
+    names.extend(own.filter_map(|it| Some(it.ident.as_ref()?.to_string())));
+    Some(names)
+}
+
+#[test]
+fn no_machine_declares_a_field_again() {
+    let (mut machines, mut fields) = (0, 0);
+    for source in
+        [include_str!("first_use.rs"), include_str!("orchestrator.rs"), include_str!("turn.rs")]
+    {
+        for item in syn::parse_file(source).unwrap().items {
+            let Item::Enum(item) = item else { continue };
+            let Some(names) = declared(&item) else { continue };
+            let distinct: BTreeSet<_> = names.iter().collect();
+            assert_eq!(distinct.len(), names.len(), "{}: {names:?}", item.ident);
+            machines += 1;
+            fields += names.len();
+        }
+    }
+    assert_eq!((machines, fields), (6, 26));
 }
 
 #[test]
