@@ -91,6 +91,10 @@ an item less
 an outcome has what the newer program reads
 /edges/6/payload/- = {"name": "index", "ty": "usize"}
 
+an outcome of another type
+/edges/6/payload/0/ty = "Receipt"
+> item `receipt` of move HELD -paid-> DONE changed from `String` to `Receipt`: the outcome of a call that has begun has the older type: keep it until no machine is in the state
+
 an actor less
 /edges/1/actors = ["owner"]
 > move OPEN -hold-> HELD is for `owner`: a queued message of `clerk` is never taken: keep `clerk` in `by` until none is left, or write `Actor::WAS` if the actor was renamed

@@ -117,8 +117,13 @@ impl Changes {
             if before.ty != item.ty {
                 let (was, is) = (&before.ty, &item.ty);
                 let text = format!("item `{name}` of move {text} changed from `{was}` to `{is}`");
-                let strands = "a queued message has the older type: keep the item, and take the newer type in \
-                               one that is an `Option`";
+                let strands = if is_outcome {
+                    "the outcome of a call that has begun has the older type: keep it until no machine is in \
+                     the state"
+                } else {
+                    "a queued message has the older type: keep the item, and take the newer type in one that \
+                     is an `Option`"
+                };
                 self.strand(text, Some(strands.to_string()));
             }
         }
