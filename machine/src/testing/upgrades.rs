@@ -3,10 +3,11 @@ use std::{fs, path::Path};
 use crate::{definition::Definition, stored::Restore};
 
 /// Checks that a release strands no work in flight: that this program can read every machine that a
-/// released version of it has stored, and that it takes the messages that are queued and the
-/// deadlines that are running.
+/// released version of it has stored, and that it takes the messages that are queued, the deadlines
+/// that are running, and the outcomes of calls that have begun.
 ///
-/// The file is the definition of the released version, and is committed beside the code.
+/// The file is the definition of the released version, and is committed beside the code: one for
+/// each version whose machines a store still has.
 /// `machine topology claim --definition` prints it for a store of that version, and
 /// `serde_json::to_string(claim::DEFINITION)` makes it at the release. A relative path starts in
 /// the folder of the package, where cargo runs tests.
@@ -43,6 +44,10 @@ use crate::{definition::Definition, stored::Restore};
 /// - receipts and refusals, and what is inside of the items of messages: they are read when a
 ///   machine takes them, so keep their older forms readable, as with `#[serde(default)]`;
 /// - what a guard refuses, and what a handler does.
+///
+/// Two changes pass, because machines go on. Where a move leads elsewhere, a machine may end before
+/// it is in the state that takes a message which was sent early: the message is set aside. And an
+/// approval that is new is asked for with the next call: one that has not begun begins without it.
 ///
 /// [`Worker::check`]: crate::worker::Worker::check
 /// [`OpenOptions::check`]: crate::store::OpenOptions::check
