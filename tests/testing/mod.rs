@@ -18,7 +18,9 @@ use machine::{
 };
 use machine_tests::actors::graph_runner;
 use proptest::{strategy::ValueTree, test_runner::TestRunner};
-use shop::{AnyJob, AnySale, AnyVisa, Charge, Job, Sale, Shop, Visa, sale};
+use shop::{
+    AnyJob, AnyReturned, AnySale, AnyVisa, Charge, Job, Returned, Sale, Shop, Visa, returned, sale,
+};
 
 fn ann() -> Human {
     Human::new("ann").unwrap()
@@ -259,6 +261,17 @@ async fn coverage_has_the_refusals_of_a_run() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn coverage_has_the_refusals_of_guards() {
+    let office = TestEnvironment::new(machine::prelude::Worker::machine::<AnyReturned>);
+    let id = office.create(Returned::new()).await;
+    let refund = returned::Event::Refund { charge: Charge { cents: 0 } };
+    office.send(id, &refund, &ann()).await;
+    let mut coverage = Coverage::of::<AnyReturned>();
+    office.cover(&mut coverage).await;
+    assert!(coverage.to_string().contains("  refused: refund in ASKED\n"), "{coverage}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_a_machine_waits_for_and_what_needs_attention() {
     let late = Duration::from_mins(5);
     let shop = shop(&TestTool::new().replies(Reply::applied("receipt 7").after(late)));
@@ -338,6 +351,6 @@ fn walks_reach_what_is_counted() {
 #[should_panic(expected = "make the payload of this transition in the function given to `walks`")]
 fn a_payload_of_an_unknown_type_says_what_to_do() {
     let (events, mut runner) =
-        (walks::<shop::AnyReturned>(0..8, payload_of), TestRunner::deterministic());
+        (walks::<AnyReturned>(0..8, payload_of), TestRunner::deterministic());
     let _ = proptest::strategy::Strategy::new_tree(&events, &mut runner);
 }

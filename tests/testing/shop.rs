@@ -38,10 +38,14 @@ pub(super) enum Sale {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Returned {
     #[initial]
-    #[on(refund(charge) => Refunded, by = Human)]
+    #[on(refund(charge) => Refunded, by = Human, guard = was_paid -> String)]
     Asked,
     #[terminal]
     Refunded { charge: Charge },
+}
+
+fn was_paid(_: &returned::Asked, charge: &Charge) -> Result<(), String> {
+    if charge.cents > 0 { Ok(()) } else { Err("nothing was paid".to_owned()) }
 }
 
 /// A job that counts its failures.
