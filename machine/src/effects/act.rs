@@ -14,11 +14,6 @@ pub(crate) const CONFIRM_NOT_APPLIED: &str = "confirm not applied";
 pub(crate) const OVERRIDE_NOT_APPLIED: &str = "override not applied";
 
 impl Store {
-    /// Returns a handle to this store that records the given interface in the operator log.
-    pub(crate) fn via(&self, via: &'static str) -> Self {
-        Self { via, ..self.clone() }
-    }
-
     /// Logs acts whose result is a refusal, which wrote nothing. A batch writes the lines of acts
     /// that are done.
     pub(crate) async fn log_refusal<T, E: ActError>(
@@ -32,7 +27,7 @@ impl Store {
         };
         for act in acts {
             // The caller learns of the refusal in any case.
-            let _ = self.operation(act.line(self, &outcome)).await;
+            let _ = self.acting(act).log(&outcome).await;
         }
         done
     }

@@ -85,7 +85,7 @@ struct Ending<'a> {
 impl Store {
     /// Adds to a batch the executions that end with it. An unreadable one does not keep others from
     /// ending.
-    pub(crate) async fn consequences(
+    pub(super) async fn consequences(
         &self,
         left: &[Left],
         acts: &[Act],

@@ -244,21 +244,6 @@ impl Store {
         }
     }
 
-    /// The gate with this id, if it waits for an answer.
-    pub(crate) async fn waiting_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
-        match self.gate(id).await {
-            Ok(gate) => Ok(Some(gate)),
-            Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// The gate with this id, if it waits for an answer that can still be given.
-    pub(crate) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
-        let Some(gate) = self.waiting_gate(id).await? else { return Ok(None) };
-        Ok(self.standing(&gate).await?.stale.is_none().then_some(gate))
-    }
-
     /// The execution behind a gate, if it is still the one that it asks for.
     pub(super) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, EffectError> {
         let (id, approval) = (gate.id(), gate.approval());

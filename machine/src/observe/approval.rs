@@ -5,8 +5,8 @@ use crate::view::{Human, View, audience::due};
 use crate::{
     actor::Category,
     clock::Millis,
-    contract::{AnyExecution, execution},
-    effects::Standing,
+    contract::{AnyExecution, Gate, execution},
+    effects::{Standing, StateError},
     id::Id,
     store::{LoadError, Page, Query},
 };
@@ -87,9 +87,24 @@ impl Observer {
         }
     }
 
+    /// The gate with this id, if it waits for an answer.
+    pub(super) async fn waiting_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+        match self.store.gate(id).await {
+            Ok(gate) => Ok(Some(gate)),
+            Err(StateError::Load(LoadError::Unavailable(error))) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The gate with this id, if it waits for an answer that can still be given.
+    pub(super) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+        let Some(gate) = self.waiting_gate(id).await? else { return Ok(None) };
+        Ok(self.store.standing(&gate).await?.stale.is_none().then_some(gate))
+    }
+
     /// `None` if it was answered in the meantime.
     async fn approval(&self, asked: &AnyExecution) -> Result<Option<Approval>, LoadError> {
-        let Some(gate) = self.store.waiting_gate(asked.id()).await? else { return Ok(None) };
+        let Some(gate) = self.waiting_gate(asked.id()).await? else { return Ok(None) };
         let contract = gate.context();
         let behind = gate.approval().execution();
         let action = self.store.readable(behind).await?;

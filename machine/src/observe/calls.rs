@@ -150,7 +150,7 @@ impl Observer {
         let gate = contract.behind();
         let gate = gate.filter(|_| Release::of(&execution) == Some(Release::Deferred));
         let open = match gate {
-            Some(gate) => self.store.open_gate(gate).await?,
+            Some(gate) => self.open_gate(gate).await?,
             None => None,
         };
         let mut behind = None;

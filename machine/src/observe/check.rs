@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    contract::execution,
+    contract::{AnyExecution, execution},
     store::{
         backend::FoundRow,
         error::LoadError,
         handle::Store,
         integrity::check::{Blocked, Check, CheckedMachine},
-        read::query::Query,
+        read::{observe::Observed, query::Query},
     },
 };
 
@@ -70,5 +70,12 @@ impl Store {
         let mut by_program = self.rehearse(declared).await?;
         by_program.machines.append(&mut check.machines);
         Ok(by_program)
+    }
+
+    /// Restores an observed machine as an execution.
+    pub(super) async fn execution_of(&self, observed: Observed) -> Result<AnyExecution, LoadError> {
+        let Observed { row, head, definition, .. } = observed;
+        let found = FoundRow::Row(row, Some(head));
+        self.current(self.restore_safely(found, &[definition])?).await
     }
 }

@@ -88,7 +88,6 @@ impl Observer {
                     Some(crate::contract::waits_for(asks, self.language))
                 }
                 (_, Some(gate)) => self
-                    .store
                     .open_gate(gate)
                     .await?
                     .map(|gate| gate.question_in(self.language).into_owned()),

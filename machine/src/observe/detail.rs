@@ -233,7 +233,7 @@ impl Observer {
             _ => None,
         };
         let gate = match gate {
-            Some(gate) => self.store.waiting_gate(gate).await?,
+            Some(gate) => self.waiting_gate(gate).await?,
             None => None,
         };
         let Some(gate) = gate else { return Ok((None, Standing::default())) };

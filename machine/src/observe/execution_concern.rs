@@ -49,7 +49,7 @@ impl Observer {
 
     /// Why a gate can no longer be approved, or what to know before.
     async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
-        let Some(gate) = self.store.waiting_gate(id).await? else { return Ok(None) };
+        let Some(gate) = self.waiting_gate(id).await? else { return Ok(None) };
         let standing = self.standing(&gate).await?;
         Ok(standing.stale.or(standing.caution))
     }

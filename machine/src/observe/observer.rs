@@ -94,7 +94,7 @@ impl Observer {
     ) -> Result<Page<Result<View<Overview<A>>, LoadError>>, LoadError> {
         let now = self.store.now();
         let (rows, next) = self.store.rows(query, true).await?;
-        let definitions = self.store.all_definitions().await?;
+        let definitions = self.store.definitions().await?;
         let found = rows.into_iter().map(|(_, found)| self.store.observed(found, &definitions));
         let found: Vec<_> = found.collect();
         let machines: Vec<_> = found.iter().flatten().map(CallsOf::observed).collect();
@@ -221,7 +221,7 @@ impl Observer {
     }
 
     async fn newest(&self, machine: &str) -> Result<Option<Arc<Definition>>, LoadError> {
-        let definitions = self.store.all_definitions().await?;
+        let definitions = self.store.definitions().await?;
         Ok(definitions.iter().rfind(|known| known.name == machine).cloned())
     }
 }

@@ -78,7 +78,7 @@ impl Observer {
                 vec![NextStep::Acknowledge { id }]
             }
             Label::Waiting if contract.approves().is_some() => {
-                match self.store.open_gate(id).await? {
+                match self.open_gate(id).await? {
                     Some(_) => vec![NextStep::Approve { id }, NextStep::Decline { id }],
                     // It has expired, or its execution has ended: it can no longer be answered.
                     None => vec![NextStep::Cancel { id }],
@@ -91,7 +91,7 @@ impl Observer {
             }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
             Label::Deferred => match contract.behind() {
-                Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
+                Some(gate) if self.open_gate(gate).await?.is_some() => vec![
                     NextStep::Approve { id: gate },
                     NextStep::Decline { id: gate },
                     NextStep::Cancel { id },

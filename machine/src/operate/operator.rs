@@ -52,7 +52,7 @@ impl<'a> Operator<'a> {
     /// `via` names the interface in the operator log, such as `cli`.
     #[must_use]
     pub fn new(store: &Store, actors: &'a Actors, by: &'a Human, via: &'static str) -> Self {
-        Self { store: store.via(via), actors, by }
+        Self { store: Store { via, ..store.clone() }, actors, by }
     }
 
     /// Retries a failed execution: a new attempt with the same key. Returns the id of the attempt.

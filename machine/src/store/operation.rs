@@ -162,7 +162,7 @@ impl Store {
 
     /// Writes a line of the operator log that no other write has with it. After an error the line
     /// may be there.
-    pub(crate) async fn operation(&self, operation: Operation) -> Result<(), Unavailable> {
+    async fn operation(&self, operation: Operation) -> Result<(), Unavailable> {
         let batch = WriteBatch { log: vec![operation], ..self.new_batch() };
         // It has no preconditions, so nothing in it can be rejected.
         self.inner.backend.apply(batch).await.map(drop)

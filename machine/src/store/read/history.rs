@@ -116,7 +116,7 @@ impl Store {
     /// The next entries of a journal, at most `limit`, and the definitions that they were written
     /// under, among others. `head` is the digest of the entry before, and then that of the last
     /// one.
-    pub(in crate::store) async fn history_page(
+    pub(super) async fn history_page(
         &self,
         id: Id,
         (from, limit): (u64, usize),

@@ -119,7 +119,7 @@ impl Store {
 
     /// The context of a row and the digest of its newest journal entry, if both are as the seal
     /// says.
-    pub(crate) fn intact(
+    pub(super) fn intact(
         &self,
         row: &Row,
         head: Option<Digest>,

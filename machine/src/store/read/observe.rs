@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// The stored definitions, read again only if there are new ones.
-    pub(crate) async fn all_definitions(&self) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+    pub(super) async fn all_definitions(&self) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
         Ok(self.inner.definitions.all(&*self.inner.backend).await?)
     }
 
