@@ -185,16 +185,6 @@ async fn a_decision_stands_when_its_output_fails() {
     }
 }
 
-/// Only of a child that has failed, its parent decides what follows.
-#[tokio::test]
-async fn a_child_that_has_not_failed_is_not_retried() {
-    let place = Place::new().await;
-    let (_, gate, planned) = place.parent_of("eve@example.com").await;
-    let refused = place.run(&["retry", &end(planned.id()), "--as", "ann", "--yes"]);
-    refused.failed(1, "is DEFERRED, not FAILED, so it cannot be retried");
-    refused.failed(1, &format!("approve {} --as NAME", gate.id()));
-}
-
 /// Truncation is announced, and `--whole` shows the full text before the answer.
 #[tokio::test]
 async fn long_arguments_are_shown_whole_where_a_person_asks_for_them() {

@@ -8,7 +8,7 @@ use std::{
 use machine::{
     actor::Actors,
     clock::{Clock, Millis},
-    store::{Cause, Message, OpenOptions},
+    store::{Cause, OpenOptions},
     worker::{Handled, Handler, Next, Task, Worker},
 };
 use machine_tests::STUCK;
@@ -95,26 +95,6 @@ impl Clock for Past {
     }
 }
 
-/// No process has a worker for it.
-#[tokio::test]
-async fn undriven_machines_need_attention() {
-    let place = Place::with(&OpenOptions::new().clock(Past)).await;
-    let id = place.order().await;
-    worker(&place).run_until_idle().await.unwrap();
-    let list = place.run(&["list"]);
-    assert!(!list.done().contains("no worker"), "{list:?}");
-    let ann = machine::actor::Human::new("ann").unwrap();
-    let body = r#"{"trigger": "cancel", "reason": "late"}"#;
-    place.store.send(id, &Message::from_json(body, &ann).unwrap()).await.unwrap();
-    let list = place.run(&["list"]);
-    assert!(list.done().contains("no worker"), "{list:?}");
-    assert!(list.out.contains("no live worker drives `order`"), "{list:?}");
-    let about = "order ASKING: no live worker drives `order`: start the program that does";
-    assert!(list.out.contains(about), "{list:?}");
-    let shown = place.run(&["show", &end(id)]);
-    assert!(shown.done().contains("no live worker drives `order`"), "{shown:?}");
-}
-
 mod parcel {
     use machine::{actor::GraphRunner, machine};
     use serde::{Deserialize, Serialize};
@@ -169,20 +149,6 @@ async fn a_stuck_machine_is_requeued() {
     place.run(&offered).failed(1, "it is not stuck, so there is nothing to requeue");
     let shown = place.run(&["show", &end(id)]);
     assert!(!shown.done().contains("requeue"), "{shown:?}");
-}
-
-/// A worker would wait for it, too.
-#[tokio::test]
-async fn a_parent_waits_for_its_child_and_not_for_a_worker() {
-    let place = Place::new().await;
-    let (id, gate, mail) = place.parent_of("bob@example.com").await;
-    let of = mail.id();
-    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
-    place.work().await;
-    let shown = place.run(&["show", &end(id)]);
-    let child = format!("waits for    its child {of}: email.send → bob@example.com, NOT_STARTED");
-    shown.shows(&[&child, "no live worker has the tool `email.send`"]);
-    assert!(!shown.out.contains("no live worker drives"), "{shown:?}");
 }
 
 /// The clock of the program is two minutes late, so that the next attempt is due for everybody

@@ -98,46 +98,8 @@ async fn unreadable_executions_are_counted() {
     assert!(listed.done().contains("unreadable"), "{listed:?}");
 }
 
-#[tokio::test]
-async fn an_empty_file_has_nothing() {
-    let place = Place::new().await;
-    assert_eq!(place.run(&["list"]).done(), "No machine matches.\n");
-    assert_eq!(place.run(&["list", "--attention-only"]).done(), "Nothing needs attention.\n");
-}
-
 fn mail_key() -> String {
     mail("bob@example.com").idempotency_key().unwrap().as_str().to_owned()
-}
-
-#[tokio::test]
-async fn pages_follow_each_other() {
-    let place = Place::new().await;
-    let mut orders = Vec::new();
-    for _ in 0..7 {
-        orders.push(place.order().await.to_string());
-    }
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let mut arguments = vec!["list".to_owned(), "--limit=3".to_owned()];
-        arguments.extend(after.map(|after: String| format!("--after={after}")));
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let page = place.json(&arguments);
-        let ids = page["machines"].as_array().unwrap();
-        assert!(ids.len() <= 3);
-        found.extend(ids.iter().map(|it| it["id"].as_str().unwrap().to_owned()));
-        let Some(next) = page["next"].as_str() else { break };
-        assert!(place.run(&arguments).done().contains(&format!("--after={next}")));
-        after = Some(next.to_owned());
-    }
-    orders.reverse();
-    assert_eq!(found, orders);
-    place.run(&["list", "--after=nonsense"]).failed(2, "is not a cursor");
-    for command in ["list", "operations"] {
-        for wrong in ["0", "-1", "x", "99999999999999999999"] {
-            let ran = place.run(&[command, &format!("--limit={wrong}")]);
-            ran.failed(2, "it must be a number from 1 to 4294967295");
-        }
-    }
 }
 
 #[tokio::test]
@@ -324,6 +286,13 @@ async fn the_newest_machine_is_first() {
     let next: Value = serde_json::from_str(place.run(&arguments).done()).unwrap();
     assert_eq!(ids(&next), [oldest[1].clone()]);
     place.run(&["list", "--after=oldest.1"]).failed(1, "order");
+    place.run(&["list", "--after=nonsense"]).failed(2, "is not a cursor");
+    for command in ["list", "operations"] {
+        for wrong in ["0", "-1", "x", "99999999999999999999"] {
+            let ran = place.run(&[command, &format!("--limit={wrong}")]);
+            ran.failed(2, "it must be a number from 1 to 4294967295");
+        }
+    }
 }
 
 /// All that have not ended are reported, even beyond the limit; a list shows the others.
