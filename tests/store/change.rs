@@ -12,7 +12,7 @@ use machine::{
 };
 use machine_tests::assert_err;
 
-use self::programs::{additions, first, removals, renames, retyped, upgraded};
+use self::programs::{additions, first, removals, renames, upgraded};
 use crate::store::support::{Place, content, on_file};
 
 on_file! {
@@ -20,7 +20,6 @@ on_file! {
     an_older_program_continues_where_it_can,
     everything_can_be_renamed,
     a_removed_move_stays_legal_history,
-    a_changed_type_is_refused_without_an_upgrade,
     a_changed_type_is_upgraded_from_version_to_version,
     a_machine_in_json_explains_itself,
 }
@@ -138,16 +137,6 @@ async fn a_removed_state_is_refused_with_the_machines_in_it() {
     let any: first::AnyOrder = load(&place, stuck).await.unwrap();
     let _ = place.committed(any.apply(first::order::Event::Find, &Anyone).unwrap()).await;
     OpenOptions::new().machine::<removals::AnyOrder>().sqlite(place.file()).await.unwrap();
-}
-
-async fn a_changed_type_is_refused_without_an_upgrade(place: Place) {
-    let id = packed(&place, 2).await;
-    let refused = load::<retyped::AnyOrder>(&place, id).await.unwrap_err().to_string();
-    assert!(refused.contains("field `boxes` changed from `u32` to `Vec<u32>`"), "{refused}");
-    assert!(refused.contains("`version = 2`") && refused.contains("#[upgrade(1 =>"), "{refused}");
-    // A machine in another state is not affected.
-    let lost = lost(&place).await;
-    load::<retyped::AnyOrder>(&place, lost).await.unwrap();
 }
 
 async fn a_changed_type_is_upgraded_from_version_to_version(place: Place) {

@@ -18,7 +18,6 @@ use crate::store::support::{Place, on_file};
 on_file! {
     data_of_a_higher_version_are_refused,
     an_older_program_does_not_lose_what_it_does_not_know_of_the_context,
-    another_type_of_context_needs_an_upgrade,
     an_old_name_may_be_dropped_once_nothing_has_it,
 }
 
@@ -62,14 +61,6 @@ async fn an_older_program_does_not_lose_what_it_does_not_know_of_the_context(pla
         new.apply_mut(roomy::account::Event::Freeze, &Anyone).unwrap();
         place.store.commit(&mut new).await.unwrap();
     }
-}
-
-async fn another_type_of_context_needs_an_upgrade(place: Place) {
-    let old = place.created(whole::Account::new(whole::Terms { limit: 5 }, 7)).await;
-    let refused = place.store.load::<elsewhere::AnyAccount>(old.id()).await;
-    let text = refused.unwrap_err().to_string();
-    assert!(text.contains("the context changed from `Terms` to `Numbers`"), "{text}");
-    assert!(text.contains("`version = 2` and `upgrade(1 => function)`"), "{text}");
 }
 
 /// The name that a state had is part of what the file keeps of a definition: a program that no

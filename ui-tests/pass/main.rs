@@ -20,7 +20,6 @@ mod choice_by_if;
 mod choice_by_match;
 mod choice_durable;
 mod choice_generic;
-mod choice_guarded;
 mod choice_of_self;
 mod deadlines;
 mod derived_tool;

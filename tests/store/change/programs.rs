@@ -134,30 +134,7 @@ pub(super) mod removals {
     }
 }
 
-/// Changes the type of a field without an upgrade.
-pub(super) mod retyped {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(crate) enum Order {
-        #[initial]
-        #[on(pack(boxes) => Packed, by = Clerk)]
-        #[on(lose(note: String) => Lost)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        #[on(unpack => Placed)]
-        Packed { customer: String, boxes: Vec<u32> },
-        #[on(find => Placed)]
-        #[on(write_off => Shipped)]
-        Lost { customer: String },
-        #[terminal]
-        Shipped { customer: String },
-    }
-}
-
-/// Changes it in two steps, each with an upgrade function.
+/// Changes the type of a field in two steps, each with an upgrade function.
 pub(super) mod upgraded {
     use super::{Deserialize, Serialize, first::Clerk, machine};
 
