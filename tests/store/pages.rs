@@ -14,7 +14,6 @@ use crate::store::{
 on_file! {
     every_page_size_gives_the_same_list,
     a_page_says_whether_there_is_another,
-    cursors_stay_valid_while_machines_come_and_change,
     a_cursor_of_another_order_is_refused,
 }
 
@@ -68,40 +67,6 @@ async fn a_page_says_whether_there_is_another(place: Place) {
     assert_eq!((loaded.items.len(), loaded.next), (1, one.next));
     let loaded = place.store.load_all::<AnyTicket>(&Query::new().limit(usize::MAX)).await.unwrap();
     assert_eq!((loaded.items.len(), loaded.next), (150, None));
-}
-
-/// Machines that are created between two pages come last, or with the newest first on none of the
-/// next pages; those that change stay where they are. None is listed twice or left out.
-async fn cursors_stay_valid_while_machines_come_and_change(place: Place) {
-    for newest_first in [false, true] {
-        let place = place.another().await;
-        let mut ids = Vec::new();
-        for _ in 0..10 {
-            ids.push(place.created(Ticket::new()).await.id());
-        }
-        let mut query = Query::new().limit(3);
-        if newest_first {
-            ids.reverse();
-            query = query.newest_first();
-        }
-        let mut listed = Vec::new();
-        for round in 0..20 {
-            let page = place.store.list(&query).await.unwrap();
-            listed.extend(page.items.into_iter().map(|line| line.unwrap().id));
-            let AnyTicket::Open(open) = place.store.load(ids[round]).await.unwrap() else {
-                panic!("it was parked before")
-            };
-            let _ = place.committed(open.park()).await;
-            if newest_first {
-                let _ = place.created(Ticket::new()).await;
-            } else if round < 3 {
-                ids.push(place.created(Ticket::new()).await.id());
-            }
-            let Some(next) = page.next else { break };
-            query = query.after(next);
-        }
-        assert_eq!(listed, ids);
-    }
 }
 
 /// The place would mean something else.

@@ -100,26 +100,6 @@ fn an_irreversible_action_is_marked() {
     assert_eq!(trace.steps[2].result.as_deref(), Some("denied"));
 }
 
-/// The trace is the same before an execution is stored and after: then a store has the history, and
-/// the machine has none.
-#[tokio::test]
-async fn a_stored_history_makes_the_same_trace() {
-    let store = Store::memory();
-    let mut execution = long(2);
-    let mut before = History::of(&execution).unwrap();
-    store.create(&mut execution).await.unwrap();
-    assert!(History::of(&execution).is_none());
-    assert!(execution.journal().uncommitted().is_empty());
-    let history = store.history(execution.id()).await.unwrap();
-    // The commit sets the times.
-    let entries = before.entries.iter_mut().zip(&history.entries);
-    entries.for_each(|(entry, stored)| entry.at = stored.at);
-    let before = ExecutionTrace::of(&[(execution.context(), before)], 4);
-    let after = ExecutionTrace::of(&[(execution.context(), history)], 4);
-    assert_eq!((after.steps.len(), after.omitted), (4, 3));
-    assert_eq!(after, before);
-}
-
 /// The trace is for diagnosis, so it names who acted: of an approval the person, and of a retry who
 /// decided it.
 #[tokio::test]

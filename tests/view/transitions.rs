@@ -131,21 +131,3 @@ fn a_declared_category_is_shown() {
     assert_eq!(records[0].actor.as_deref(), Some("releaser"));
     assert_eq!(records[0].actor_category, Category::Human);
 }
-
-/// The records are the same before a machine is stored and after, also for a machine whose type the
-/// reader does not know.
-#[tokio::test]
-async fn a_stored_history_has_the_same_records() {
-    let store = Store::memory();
-    let mut release = Release::new().approve(&Releaser);
-    let mut before = History::of(&release).unwrap();
-    store.create(&mut release).await.unwrap();
-    assert!(History::of(&release).is_none());
-    let history = store.history(release.id()).await.unwrap();
-    // The commit sets the times.
-    let entries = before.entries.iter_mut().zip(&history.entries);
-    entries.for_each(|(entry, stored)| entry.at = stored.at);
-    let before = transitions::<Diagnostic>(&before);
-    assert_eq!(transitions(&history), before);
-    assert!(before[0].is_terminal_transition);
-}
