@@ -22,6 +22,9 @@ const ABOUT_TEXT: [&str; 4] = [
 /// Of the others, a story whose persons type triggers.
 const TYPES_TRIGGERS: &str = "workflow_engine/story.rs";
 
+/// A program with no machines of its own, and no tools that are types.
+const WITHOUT_MACHINES: &str = "agent_turns";
+
 /// A comparison with a literal, or a pattern.
 const DECIDES: [&str; 9] = [
     "== \"",
@@ -136,7 +139,7 @@ fn no_program_writes_a_name_of_its_machines_as_text() {
         sources.push(source);
     }
     for (folder, (names, sources)) in folders {
-        assert!(!names.is_empty(), "{}", folder.display());
+        assert_eq!(names.is_empty(), folder.ends_with(WITHOUT_MACHINES), "{}", folder.display());
         for source in sources {
             assert_eq!(named(&source, &names), [""; 0], "{}", folder.display());
         }
