@@ -93,7 +93,7 @@ readable!(crate::store::OpenError);
 readable!(crate::worker::WorkerError);
 
 #[cfg(feature = "agent")]
-readable!(crate::agent::AgentError, crate::agent::TurnRefusal);
+readable!(crate::agent::AgentError, crate::agent::ConversationError, crate::agent::TurnRefusal);
 
 #[cfg(feature = "tools")]
 readable!(crate::tools::MoveError);

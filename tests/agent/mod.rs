@@ -10,6 +10,7 @@ mod orders;
 mod outside;
 #[cfg(unix)]
 mod processes;
+mod prompt;
 mod queue;
 mod refusals;
 mod repeats;

@@ -58,6 +58,8 @@
 //! | `{"answer": json}` | was [answered](Agents::answer) from outside |
 //! | `{"end": .., "deliverable": id}` | was a turn of another agent, with this end |
 //!
+//! When all calls have results, a [`Conversation`] has the messages for the model.
+//!
 //! A turn always ends. It is delivered with its [reason](StopReason), and the next one begins, when
 //!
 //! - a person [stops it](Agents::stop),
@@ -133,6 +135,7 @@ mod head_machine;
 mod held;
 mod ids;
 mod limits;
+mod prompt;
 mod queue;
 mod record;
 mod refusal;
@@ -153,6 +156,7 @@ pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
 pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
 pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
 pub use limits::{Limits, Resource, Usage};
+pub use prompt::{Conversation, ConversationError};
 pub use record::{
     BoxUse, EdgePhase, Primitive, Task, TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus,
 };

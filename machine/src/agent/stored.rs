@@ -219,6 +219,12 @@ pub(super) async fn cards(
     found.into_iter().map(|found| body_of(&found?)).collect()
 }
 
+/// The cards with these ids, with their bodies. Unknown ids are left out.
+pub(super) async fn cards_of(store: &Store, ids: Vec<Id>) -> Result<Vec<(Card, Value)>, LoadError> {
+    let found = store.inner.backend.records(Records::Of(CARD, ids)).await?;
+    found.into_iter().map(|found| body_of(&found?)).collect()
+}
+
 /// Checks whether a box has at least this many cards. It never loses one.
 pub(super) async fn has_cards(store: &Store, box_id: BoxId, count: u64) -> Result<bool, LoadError> {
     let Some(before) = count.checked_sub(1) else { return Ok(true) };

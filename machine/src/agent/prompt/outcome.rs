@@ -1,0 +1,66 @@
+//! What a model reads as the result of a call. No text has the mark of an error: a model repeats
+//! what it takes for failed.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    agent::CardId,
+    contract::{ActionRefusal, CallError},
+};
+
+const ASK: &str = "It may have happened, or may still happen: do not repeat it, and ask.";
+
+/// The card that the result of a delegated turn names.
+pub(super) fn deliverable(body: &Value) -> Option<CardId> {
+    body.get("end").and(CardId::deserialize(&body["deliverable"]).ok())
+}
+
+/// The text of a result, from the body of its card.
+pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>) -> String {
+    if let Some(id) = deliverable(body) {
+        let result = cards.get(&id).map_or_else(|| format!("card {id}"), |body| plain(body));
+        return format!("The other agent has ended: {}. Its result: {result}", plain(&body["end"]));
+    }
+    let is_single = body.as_object().is_some_and(|body| body.len() == 1);
+    match (body.get("receipt"), body.get("error")) {
+        (Some(receipt), _) if is_single => plain(receipt),
+        (_, Some(error)) if is_single => failed(error),
+        _ => plain(body),
+    }
+}
+
+/// A text as it is, and other data as JSON.
+pub(super) fn plain(data: &Value) -> String {
+    data.as_str().map_or_else(|| data.to_string(), str::to_owned)
+}
+
+fn failed(error: &Value) -> String {
+    if let Some(overdue) = error.get("overdue") {
+        let named = overdue.as_object().and_then(|named| named.iter().next());
+        let what = named.map(|(what, id)| format!("{what} {}", plain(id)));
+        let what = what.as_deref().unwrap_or("the call");
+        return format!("Still running: {what} goes on, and this turn waits no longer. {ASK}");
+    }
+    if let Some(why) = error["interrupted"].as_str() {
+        return format!("Interrupted before it had a result: {why}. {ASK}");
+    }
+    if let Some(why) = error["not_made"].as_str().or(error["refused"].as_str()) {
+        return format!("Never started: {why}.");
+    }
+    match CallError::<ActionRefusal>::deserialize(error) {
+        Ok(CallError::Declined { by, reason }) => format!("Denied by {by}, and not made: {reason}"),
+        Ok(error @ (CallError::Refused(_) | CallError::NotApplied(_))) => {
+            format!("It did not take effect: {error}")
+        }
+        Ok(CallError::Failed(why)) => format!("Failed: {why}"),
+        // Perhaps a person has taken responsibility without a proof.
+        Ok(error @ (CallError::Cancelled { .. } | CallError::Overdue { .. })) => {
+            format!("Uncertain: {error}. {ASK}")
+        }
+        Ok(error) => format!("Never started: {error}."),
+        Err(_) => format!("Uncertain: {}. {ASK}", plain(error)),
+    }
+}
