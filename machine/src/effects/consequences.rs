@@ -28,8 +28,7 @@ use crate::{
 pub(crate) struct BatchConsequences {
     pub(crate) ended: Vec<Execution<Cancelled>>,
     pub(crate) conditions: Vec<Condition>,
-    /// Gates that are left out if another commit has answered them first. Those of the calls of a
-    /// state do not yield: then the batch is decided again.
+    /// Gates that are left out if another commit has answered them first.
     pub(crate) yielding: Vec<Id>,
     /// Calls that are no longer a part of an invocation.
     pub(crate) let_go: Vec<(Id, Kinship)>,
@@ -200,17 +199,11 @@ impl Ending<'_> {
         Ok(())
     }
 
-    /// Ends a call that has not begun, with its gate.
+    /// Ends a call that has not begun. Its gate ends as a consequence.
     async fn end_call(&mut self, id: Id, left: &Left) -> Result<(), EffectError> {
         // It may have begun since it was read.
         let call = self.store.readable(id).await?;
         let Some(AnyExecution::Pending(pending)) = call else { return Ok(()) };
-        if let Some(gate) = pending.context().behind().filter(|gate| !self.has(*gate)) {
-            let ends = Ends::Gate { id: gate, action: id };
-            if let Some(gate) = self.store.end_with(&ends, &left.reason).await? {
-                self.add(gate)?;
-            }
-        }
         let by = Who { kind: left.kind, name: left.name.as_deref() };
         self.add(close(pending, (&left.reason, Closing::cancelled(by)), by, &EcsNode::STORE))
     }
