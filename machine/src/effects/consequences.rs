@@ -28,8 +28,6 @@ use crate::{
 pub(crate) struct BatchConsequences {
     pub(crate) ended: Vec<Execution<Cancelled>>,
     pub(crate) conditions: Vec<Condition>,
-    /// Gates that are left out if another commit has answered them first.
-    pub(crate) yielding: Vec<Id>,
     /// Calls that are no longer a part of an invocation.
     pub(crate) let_go: Vec<(Id, Kinship)>,
 }
@@ -104,12 +102,8 @@ impl Store {
             if ending.has(ends.id()) {
                 continue;
             }
-            let yields = matches!(ends, Ends::Gate { .. });
             let reason = reason_of(&written.write.row);
             let Some(machine) = self.end_with(&ends, &reason).await? else { continue };
-            if yields {
-                ending.found.yielding.push(machine.id());
-            }
             ending.add(machine)?;
         }
         Ok(ending.found)

@@ -60,7 +60,7 @@ pub struct Batch<'a> {
     pub(super) by_handler: bool,
 }
 
-/// The maximum number of tries while the calls that end with the batch keep changing.
+/// The maximum number of tries while the executions that end with the batch keep changing.
 const MAX_TRIES: usize = 32;
 
 impl<'a> Batch<'a> {
@@ -219,7 +219,7 @@ impl<'a> Batch<'a> {
             let result = self.write_once(&left).instrument(span.clone()).await;
             tries += 1;
             match result {
-                // A call that was to end with the batch has moved on.
+                // A call, or a gate, that was to end with the batch has moved on.
                 Err(EffectError::Commit(CommitError::Conflict { id }))
                     if tries < MAX_TRIES && !self.is_about(id) => {}
                 result => break result,

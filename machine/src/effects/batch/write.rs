@@ -72,7 +72,7 @@ impl Batch<'_> {
             return Ok(Vec::new());
         }
         no_machine_twice(&prepared)?;
-        let BatchConsequences { ended, conditions: mut required, yielding, let_go } =
+        let BatchConsequences { ended, conditions: mut required, let_go } =
             store.consequences(left, &acts, &mut prepared, commit_id).await?;
         required.extend(conditions.iter().cloned());
         required.extend(items.iter().filter_map(|it| Some(it.change()?.conditions())).flatten());
@@ -93,7 +93,6 @@ impl Batch<'_> {
             moved_children: let_go.into_iter().chain(joined).collect(),
             conditions: required,
             records: records.clone(),
-            yielding,
             log,
             ..backend::WriteBatch::new(commit_id, store.now()).at_transaction(&store.inner.clock)
         };

@@ -56,9 +56,6 @@ pub(crate) struct WriteBatch {
     pub(crate) log: Vec<Operation>,
     /// Further conditions that must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
-    /// The machines whose writes are left out if they are in another version by then, after all
-    /// others. Such a child stays at its place.
-    pub(crate) yielding: Vec<Id>,
     /// The time at which it was made.
     pub(crate) now: Millis,
     /// The clock of the store, for what is ordered by the time of the transaction, which may come
@@ -127,27 +124,6 @@ impl WriteBatch {
     /// The time of its transaction; the one at which it was made if it has no clock.
     pub(crate) fn time(&self) -> Millis {
         self.clock.as_ref().map_or(self.now, |clock| clock.now())
-    }
-
-    /// The batch without the writes that yield, of machines in another version; `None` if all are
-    /// in the expected one.
-    pub(crate) fn without_moved<E>(
-        &self,
-        version: impl Fn(Id) -> Result<Option<u64>, E>,
-    ) -> Result<Option<Self>, E> {
-        let mut moved = Vec::new();
-        for write in self.writes.iter().filter(|write| self.yielding.contains(&write.row.id)) {
-            if version(write.row.id)? != write.expected {
-                moved.push(write.row.id);
-            }
-        }
-        if moved.is_empty() {
-            return Ok(None);
-        }
-        let mut left = self.clone();
-        left.writes.retain(|write| !moved.contains(&write.row.id));
-        left.moved_children.retain(|(child, _)| !moved.contains(child));
-        Ok(Some(left))
     }
 
     /// Decides one of its events.

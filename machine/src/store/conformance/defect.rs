@@ -122,8 +122,6 @@ defects! {
     MovesLate => outcomes,
     /// Moves children of other machines, too.
     MovesStrangers => moved_children,
-    /// Moves a child although its write yields.
-    MovesYielding => under_way,
     /// Prunes calls whose outcome their machine has not taken.
     PrunesUntaken => prune,
     Reorders => order,
@@ -170,14 +168,6 @@ impl Defect {
                             (moved.since, moved.position) = (known.since, known.position);
                         }
                     }
-                });
-            }
-            Self::MovesYielding => {
-                let version = |id| memory.tamper(|data| Some(data.find(id)?.row.version)).flatten();
-                let yielding = mem::take(&mut batch.yielding);
-                batch.writes.retain(|write| {
-                    let id = write.row.id;
-                    !yielding.contains(&id) || write.expected == version(id)
                 });
             }
             Self::PrunesUntaken if !batch.prune.is_empty() => {

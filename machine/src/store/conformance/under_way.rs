@@ -108,26 +108,8 @@ async fn within_a_batch(store: &Subject) -> Kept {
     store.moves([begun.moved_to(id, SINCE, Some(0))]).await?;
     store.keeps(&mut parent, &begun, true).await?;
     store.accepts(alone(begun.clone().end().turns("begun", Hold::Released))).await?;
-    yields(store, &mut parent).await?;
     taken_with_the_batch(store, &mut parent, false).await?;
     taken_with_the_batch(store, &mut parent, true).await
-}
-
-/// A call that the batch withdraws, and that begins before it, stays a call.
-async fn yields(store: &Subject, parent: &mut Machine) -> Kept {
-    let (id, mut it) = (parent.id(), Machine::execution().with_key("yields"));
-    store.adds(it.call_of(id, 3), &mut it).await?;
-    let call = it.id();
-    let withdrawn = |write: Write, parent: &mut Machine| WriteBatch {
-        moved_children: vec![(call, Kinship { parent: id, since: SINCE, position: None })],
-        yielding: vec![call],
-        conditions: no_call(id, None, &[]),
-        ..batch([parent.update(1), write])
-    };
-    let late = withdrawn(it.clone().end(), &mut parent.clone());
-    store.accepts(it.update(1).takes("yields")).await?;
-    store.rejects(late, CommitError::UnderWay { id, call }).await?;
-    store.accepts(withdrawn(it.end().turns("yields", Hold::Released), parent)).await.map(drop)
 }
 
 /// The batch takes the outcome, by a transition or without one.

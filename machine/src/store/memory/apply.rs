@@ -1,4 +1,4 @@
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
 use super::{MachineRow, Tables};
 use crate::{
@@ -14,9 +14,6 @@ impl Tables {
         batch: &WriteBatch,
         key: &DigestKey,
     ) -> Result<AppliedBatch, Rejected> {
-        let version = |id| Ok::<_, Infallible>(self.find(id).map(|stored| stored.row.version));
-        let Ok(left) = batch.without_moved(version);
-        let batch = left.as_ref().unwrap_or(batch);
         if let Some(applied) = self.succeeded_before(batch) {
             return Ok(applied);
         }

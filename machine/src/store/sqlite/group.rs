@@ -1,5 +1,4 @@
 use std::{
-    cell::OnceCell,
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
@@ -273,30 +272,19 @@ fn write(
     (numbers, places): (&mut Numbers, &mut Places),
     batches: &[&WriteBatch],
 ) -> Result<(Vec<WriteOutcome>, Option<usize>), RollbackCause> {
-    // Batches whose yielding writes were left out; the lines below refer to them.
-    let cut: Vec<OnceCell<WriteBatch>> = batches.iter().map(|_| OnceCell::new()).collect();
     let db = Keyed { connection, key: &settings.key };
     let mut lines = Lines::begin(connection)?;
     let mut consequences = work::drives(connection)?;
     let mut wrote = None;
     let mut outcomes = Vec::with_capacity(batches.len());
-    for (index, batch) in batches.iter().enumerate() {
-        let alone = (*batch, consequences);
+    for (index, &batch) in batches.iter().enumerate() {
+        let alone = (batch, consequences);
         if let Some(applied) = apply::apply_alone(db, places, numbers, &mut lines, alone)? {
             fail_point!("store-write");
             wrote = Some(index);
             outcomes.push(Ok(Ok(applied)));
             continue;
         }
-        let left = if batch.yielding.is_empty() {
-            None
-        } else {
-            batch.without_moved(|id| precondition::version(connection, id))?
-        };
-        let batch = match left {
-            Some(left) => cut[index].get_or_init(|| left),
-            None => *batch,
-        };
         let outcome = match precondition::check(db, batch)? {
             Admission::Rejected(rejected) => Err(rejected),
             Admission::Done(machines) => {
