@@ -1,5 +1,6 @@
 //! The calls of an entry are found in the order of their places, and those with a key by that, each
-//! with its attempt and with where its outcome is.
+//! with its attempt and with where its outcome is. No later entry takes over one whose outcome was
+//! taken.
 
 use super::prelude::*;
 use crate::store::backend::CallRow;
@@ -51,6 +52,10 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     store.takes(&mut parent, &outcome_of(first.id())).await?;
     let handled = call(&first, SINCE, 0, (Hold::Applied, action, Some(Delivery::Handled)));
     store.has_calls(id, SINCE, &[&handled, &two]).await?;
+
+    let moved_children = vec![first.moved_to(id, 9, Some(0))];
+    let joins = WriteBatch { moved_children, ..batch([parent.clone().update(1)]) };
+    store.rejects(joins, CommitError::Conflict { id: first.id() }).await?;
 
     // A later entry takes one over, and another one is dropped.
     store.moves([older.moved_to(id, SINCE, Some(2)), second.moved_to(id, SINCE, None)]).await?;

@@ -48,8 +48,18 @@ pub(super) async fn check(open: &Open<'_>) -> Kept {
     cancelled(&store, &[next.id(), call.id()], &[(next.id(), parent.id())]).await?;
     let store = Subject::open(open);
     store.drives(&["job"]).await?;
+    alone(&store).await?;
     ends_of_children(&store).await?;
     withdrawn(&store).await
+}
+
+/// Also if the batch writes nothing but the move.
+async fn alone(store: &Subject) -> Kept {
+    let mut parent = Machine::job();
+    store.accepts(parent.create()).await?;
+    let job = add_job(store, &parent).await?;
+    store.accepts(leaves(parent.update(1), 1)).await?;
+    cancelled(store, &[job.id()], &[(job.id(), parent.id())]).await
 }
 
 /// The end of a child concerns the visit in which it ended, and no later one.
