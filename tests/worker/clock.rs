@@ -44,24 +44,40 @@ fn ready_by_a_message() {
     });
 }
 
-#[test]
-fn next_attempt_of_a_handler() {
+/// The handler counts its calls, and is due again after two hours. When the clock has gone back, it
+/// is called once, and then waits from now on.
+fn is_called_again(counts: impl Fn(&Count) -> Does<AnyTicket>) {
     timed(async |store, hand| {
         let id = ticket(&store).await;
         let calls = Count::default();
         for expected in [1, 1] {
-            settle(patient(&store, fails::<AnyTicket>(&calls))).await;
+            settle(patient(&store, counts(&calls))).await;
             assert_eq!(calls.get(), expected);
         }
         hand.advance(-HOUR);
-        // It is tried once, and then waits from now on.
         for expected in [2, 2] {
-            settle(patient(&store, fails::<AnyTicket>(&calls))).await;
+            settle(patient(&store, counts(&calls))).await;
             assert_eq!(calls.get(), expected);
         }
         hand.advance(-HOUR);
         settle(patient(&store, opens())).await;
         is(&store, id, "open").await;
+    });
+}
+
+#[test]
+fn next_attempt_of_a_handler() {
+    is_called_again(fails::<AnyTicket>);
+}
+
+#[test]
+fn time_that_a_handler_waits() {
+    is_called_again(|calls| {
+        let calls = calls.clone();
+        moves(move |_, _| {
+            calls.add();
+            Next::WaitFor(Duration::from_hours(2))
+        })
     });
 }
 
