@@ -2,8 +2,8 @@
 
 use machine::{
     agent::{
-        ActiveTurn, Agent, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver, HeadContext,
-        Work,
+        ActiveTurn, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId, Deliverable, Driver,
+        HeadContext, TurnEnd, Work,
     },
     effects::EffectError,
     store::CommitError,
@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use super::{
     queue::{Clerk, clerks, staff, story},
+    sets::{Caller, Tools, calls},
     support::{agent, id, new_turn},
 };
 use crate::{
@@ -194,5 +195,52 @@ fn a_takeover_that_is_given_back_still_raises_the_epoch() {
         assert_eq!(moves, ["dispatch", "claim", "reclaim", "deliver"]);
         assert_eq!(events[0].epoch, 2);
         assert_eq!(agents.cards(BoxId(id(1)), 100).await.unwrap().len(), 1);
+    });
+}
+
+/// Waits forever when the turn waits in this epoch.
+struct Lost {
+    driver: Driver<Caller>,
+    epoch: u64,
+    waits: Arc<Notify>,
+}
+
+impl Handler for Lost {
+    type Machine = AnyAgentHead;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        if matches!(head, AnyAgentHead::Suspended(_)) && *head.epoch() == self.epoch {
+            self.waits.notify_one();
+            std::future::pending::<()>().await;
+        }
+        self.driver.handle(head, task).await
+    }
+}
+
+/// Each worker that takes over is lost in its turn, and there are more of them than attempts. The
+/// turn only waits, so none of them has tried anything.
+#[test]
+fn takeovers_of_a_turn_that_waits_are_no_failed_attempts() {
+    timed(async |store: Store, hand: Hand| {
+        staff(&store).await.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        let made = || vec![AgentCall { within: None, ..calls(["first"]).remove(0) }];
+        for epoch in 1..=3 {
+            let waits = Arc::new(Notify::new());
+            let lost = Lost { driver: Driver(Caller(made())), epoch, waits: Arc::clone(&waits) };
+            let worker = worker(&store).attempts(2).handler(lost);
+            tokio::select! {
+                ended = worker.run_until_idle() => panic!("{ended:?}"),
+                () = notified(&waits) => {}
+            }
+            // The worker is gone, and its lease ends.
+            hand.pass(Duration::from_mins(1));
+        }
+        settle(Tools::open().worker(&store, made()).attempts(2)).await;
+
+        let (moves, events) = story(&store, "planner").await;
+        let reclaims = ["reclaim"; 3];
+        let expected = ["dispatch", "claim", "call"].into_iter().chain(reclaims);
+        assert_eq!(moves, expected.chain(["report", "deliver"]).collect::<Vec<_>>());
+        assert_eq!((events[0].epoch, events[0].end), (4, TurnEnd::Done));
     });
 }

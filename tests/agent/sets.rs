@@ -5,7 +5,7 @@ use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, Card,
         CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource, SUBMIT_RESULT,
-        StopReason, TurnEnd, Work,
+        StopReason, TurnEnd, TurnStatus, Work,
     },
     contract::{ActionRefusal, Effect, OrRefused, Registry, ToolCall, ToolSpec},
     worker::{Failure, Task},
@@ -25,7 +25,7 @@ use crate::worker::prelude::{
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Makes these calls in the first step of the planner. Otherwise it delivers, but never turn 9.
-struct Caller(Vec<AgentCall>);
+pub(super) struct Caller(pub(super) Vec<AgentCall>);
 
 impl Agent for Caller {
     async fn run(&self, agent: &AgentId, active: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
@@ -42,7 +42,7 @@ impl Agent for Caller {
 
 /// Three tools that answer once for each time that they are released, one that refuses, and one
 /// that ends the turn. The third one is irreversible.
-struct Tools {
+pub(super) struct Tools {
     registry: Arc<Registry>,
     gates: Arc<[Semaphore; 3]>,
     begun: Count,
@@ -80,7 +80,7 @@ impl Tools {
     }
 
     /// Tools that answer at once.
-    fn open() -> Self {
+    pub(super) fn open() -> Self {
         let tools = Self::new();
         for place in 0..GATED.len() {
             tools.release(place);
@@ -92,7 +92,7 @@ impl Tools {
         self.gates[place].add_permits(1);
     }
 
-    fn worker(&self, store: &Store, calls: Vec<AgentCall>) -> Worker {
+    pub(super) fn worker(&self, store: &Store, calls: Vec<AgentCall>) -> Worker {
         let worker = worker(store).handler(Driver(Caller(calls)));
         worker.other_tools(Arc::clone(&self.registry))
     }
@@ -118,7 +118,7 @@ fn delegated() -> CallTarget {
 }
 
 /// Calls of these tools.
-fn calls<const N: usize>(names: [&str; N]) -> Vec<AgentCall> {
+pub(super) fn calls<const N: usize>(names: [&str; N]) -> Vec<AgentCall> {
     (0..).zip(names).map(|(number, name)| call(number, tool(name))).collect()
 }
 
@@ -253,32 +253,50 @@ fn t10_openclaw_118880_a_late_result_is_kept_and_acknowledged() {
     }
 }
 
-/// The call runs on, and the turn that it has delegated does not begin.
+/// The call runs on, and the turn that it has delegated does not begin. A deadline writes no record
+/// of that turn, so the delivery stops it.
 #[test]
 fn a_turn_is_stopped_while_it_waits() {
-    timed(async |store: Store, _: Hand| {
-        let agents = staff(&store).await;
-        agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
-        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
-        let tools = Tools::new();
-        let made = vec![call(0, delegated()), call(1, tool("first"))];
-        let running = tools.worker(&store, made).grace(Duration::ZERO).start();
-        until("the call has begun", async || tools.begun.get() == 1).await;
-        until("the turn waits", async || waiting(&agents).await == Some(2)).await;
-        agents.stop(turn(1), ann()).await.unwrap();
-        let queued = agents.turn(child()).await.unwrap().unwrap();
-        assert_eq!(queued.stop, Some(StopReason::Parent), "before the delivery");
-        until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
-        tools.release(0);
-        running.stop().await.unwrap();
+    let time = LIMIT / 2;
+    for why in [StopReason::Requested, StopReason::Limit(Resource::Time)] {
+        timed(async |store: Store, hand: Hand| {
+            let agents = staff(&store).await;
+            agents.enqueue(new_turn("helper", 9, 9)).await.unwrap();
+            let mut new = new_turn("planner", 1, 1);
+            new.task.terms.limits.time_ms = Some(time.as_millis().try_into().unwrap());
+            agents.enqueue(new).await.unwrap();
+            let tools = Tools::new();
+            let made = vec![call(0, delegated()), call(1, tool("first"))];
+            let running = tools.worker(&store, made).grace(Duration::ZERO).start();
+            until("the call has begun", async || tools.begun.get() == 1).await;
+            until("the turn waits", async || waiting(&agents).await == Some(2)).await;
+            let queued = async || agents.turn(child()).await.unwrap().unwrap();
+            let trigger = if why == StopReason::Requested {
+                agents.stop(turn(1), ann()).await.unwrap();
+                assert_eq!(queued().await.stop, Some(StopReason::Parent), "before the delivery");
+                "stop"
+            } else {
+                hand.pass(time);
+                // The worker looks at the time when something is written.
+                agents.enqueue(new_turn("helper", 3, 3)).await.unwrap();
+                "limit"
+            };
+            until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
+            tools.release(0);
+            running.stop().await.unwrap();
 
-        let (moves, events) = story(&store, "planner").await;
-        assert_eq!(moves, ["dispatch", "claim", "call", "stop", "deliver"]);
-        assert_eq!(events[0].end, TurnEnd::Stopped(StopReason::Requested));
-        let why = StopReason::Requested.to_string();
-        let interrupted = json!({ "error": { "interrupted": why } });
-        assert_eq!(results(&agents).await, [interrupted.clone(), interrupted]);
-    });
+            let queued = queued().await;
+            assert_eq!(
+                (queued.status, queued.stop),
+                (TurnStatus::Queued, Some(StopReason::Parent))
+            );
+            let (moves, events) = story(&store, "planner").await;
+            assert_eq!(moves, ["dispatch", "claim", "call", trigger, "deliver"]);
+            assert_eq!(events[0].end, TurnEnd::Stopped(why));
+            let interrupted = json!({ "error": { "interrupted": why.to_string() } });
+            assert_eq!(results(&agents).await, [interrupted.clone(), interrupted]);
+        });
+    }
 }
 
 /// The answer and each of its calls have a card, also if they are not made.
