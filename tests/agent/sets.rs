@@ -3,12 +3,12 @@
 
 use machine::{
     agent::{
-        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget, Card,
-        CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource, SUBMIT_RESULT,
-        StopReason, TurnEnd, TurnStatus, Work,
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
+        CallTarget, Card, CardKind, Deliverable, Driver, Limits, MemberId, ModelAnswer, Resource,
+        SUBMIT_RESULT, StopReason, TurnEnd, TurnStatus, Work,
     },
     contract::{ActionRefusal, Effect, OrRefused, Registry, ToolCall, ToolSpec},
-    worker::{Failure, Task},
+    worker::{Failure, Handled, Handler, Task},
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -18,7 +18,8 @@ use super::{
     support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
-    Applied, Arc, Count, Delivery, Duration, Hand, Store, Worker, ann, settle, timed, until, worker,
+    Applied, Arc, Count, Delivery, Duration, Hand, Next, Store, Worker, ann, inbox, settle, timed,
+    until, worker,
 };
 
 /// The time that a turn waits for a call.
@@ -295,6 +296,74 @@ fn a_turn_is_stopped_while_it_waits() {
             assert_eq!(events[0].end, TurnEnd::Stopped(why));
             let interrupted = json!({ "error": { "interrupted": why.to_string() } });
             assert_eq!(results(&agents).await, [interrupted.clone(), interrupted]);
+        });
+    }
+}
+
+/// Reports no result.
+struct Deaf(Driver<Caller>);
+
+impl Handler for Deaf {
+    type Machine = AnyAgentHead;
+
+    const __READS_OUTCOMES: bool = Driver::<Caller>::__READS_OUTCOMES;
+
+    async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
+        if matches!(head, AnyAgentHead::Suspended(_)) {
+            return Ok(Next::Wait);
+        }
+        self.0.handle(head, task).await
+    }
+}
+
+/// Only the call that has none is interrupted.
+#[test]
+fn a_stopped_turn_is_delivered_with_the_results_that_are_there() {
+    for (why, end) in
+        [(StopReason::Requested, "stop"), (StopReason::Limit(Resource::Time), "limit")]
+    {
+        timed(async |store: Store, hand: Hand| {
+            let agents = staff(&store).await;
+            let mut new = new_turn("planner", 1, 1);
+            new.task.terms.limits.time_ms = Some(60_000);
+            agents.enqueue(new).await.unwrap();
+            let mut made = calls(["first", "refusing", "third"]);
+            let others = [delegated(), CallTarget::Outside, CallTarget::Outside];
+            made.extend((3..).zip(others).map(|(number, target)| call(number, target)));
+            let tools = Tools::open();
+            let deaf = || {
+                let worker = worker(&store).handler(Deaf(Driver(Caller(made.clone()))));
+                worker.other_tools(Arc::clone(&tools.registry))
+            };
+            settle(deaf()).await;
+            let answered = MemberId { turn: turn(1), step: 1, index: 4 };
+            agents.answer(answered, json!("yes")).await.unwrap();
+            assert!(have_ended(&store).await);
+            assert_eq!(waiting(&agents).await, Some(6));
+            if why == StopReason::Requested {
+                agents.stop(turn(1), ann()).await.unwrap();
+            } else {
+                hand.pass(Duration::from_mins(1));
+            }
+            settle(deaf()).await;
+
+            let (moves, events) = story(&store, "planner").await;
+            assert_eq!(moves, ["dispatch", "claim", "call", end, "deliver"]);
+            assert_eq!(events[0].end, TurnEnd::Stopped(why));
+            let (_, events) = story(&store, "helper").await;
+            let mut results = results(&agents).await;
+            let refused = results.remove(1);
+            assert!(refused["error"]["refused"].to_string().contains("exit code 1"), "{refused}");
+            let expected = [
+                json!({ "receipt": "first" }),
+                json!({ "receipt": "third" }),
+                json!({ "end": "done", "deliverable": events[0].deliverable }),
+                json!({ "answer": "yes" }),
+                json!({ "error": { "interrupted": why.to_string() } }),
+            ];
+            assert_eq!(results, expected);
+            let messages = inbox(&store, agent("planner").head()).await;
+            assert!(messages.iter().all(|it| it.status == Delivery::Handled), "{messages:?}");
         });
     }
 }

@@ -8,7 +8,7 @@ use super::{
     ModelAnswer, StopReason, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
     stored::{self, StoredRows},
-    waits::{self, Awaited, NextReport, Visit},
+    waits::{self, Awaited, End, NextReport, Visit},
     written::{Written, refused},
 };
 use crate::{
@@ -102,16 +102,31 @@ impl<A: Agent> Handler for Driver<A> {
             return Ok(Next::Commit(head.moved(&written.batch, Vec::new(), None)));
         };
         let by = TurnEpoch { agent, turn: turn.id, epoch: *head.epoch() };
-        let visit = Visit { head: head.id(), entered: head.journal().past().entered };
+        let visit = Visit { head: head.id(), entered: head.waits_since() };
         let state = (head.status(), visit);
         let mut step = self.step(state, &by, &turn, &mut stored, task).await?;
         step.read(&store, &turn, &mut stored).await?;
+        // A turn with open calls works only to be delivered: it was stopped while it waited.
+        let ended = match &step {
+            Step::Work(_) if !turn.waiting.is_empty() => {
+                waits::ended(&store, visit, &turn, &mut stored).await?
+            }
+            _ => Vec::new(),
+        };
         let (mut written, now) = (Written::new(std::mem::take(&mut stored.rows)), store.now());
         match step {
             Step::Claim => written.add(&TurnRequest::Claim { by: by.clone() })?,
             Step::Reclaim => written.add(&TurnRequest::Reclaim { by: by.clone() })?,
             Step::Stop(why) => written.add(&TurnRequest::Stop { turn: turn.id, why })?,
-            Step::Work(work) => written.work(&by, work, now)?,
+            Step::Work(work) => {
+                for (index, End { body, message, .. }) in ended {
+                    written.ended.insert(index, body);
+                    if let Some(message) = message {
+                        task.take(message);
+                    }
+                }
+                written.work(&by, work, now)?;
+            }
             Step::Report(mut report) => {
                 if let Some(message) = report.message.take() {
                     task.take(message);

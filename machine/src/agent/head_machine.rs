@@ -7,6 +7,7 @@ use crate::{
     contract::ToolCall,
     definition::{Definition, Mark},
     id::Id,
+    journal::{Entry, Fact},
     stored::{Breach, Context},
 };
 
@@ -18,10 +19,20 @@ pub struct HeadContext {
 }
 
 impl Context for HeadContext {
-    type Summary = ();
+    /// The number of the entry with which a turn began to wait, the last time.
+    type Summary = u64;
+
+    const FORMAT: u32 = 1;
     const MARKS: &'static [Mark] = &[Mark::human("agent")];
 
-    fn check(&self, _summary: &()) -> Result<(), Breach> {
+    fn fold(&self, waits_since: &mut u64, entry: &Entry) -> Result<(), Breach> {
+        if matches!(&entry.fact, Fact::Moved { to, stays: false, .. } if to == "suspended") {
+            *waits_since = entry.number;
+        }
+        Ok(())
+    }
+
+    fn check(&self, _waits_since: &u64) -> Result<(), Breach> {
         if Name::is_normal(&self.agent.0) {
             return Ok(());
         }
@@ -124,6 +135,11 @@ impl AnyAgentHead {
     /// The head, as the protocol reads it.
     pub(super) fn head(&self) -> Head {
         Head { epoch: *self.epoch(), active: self.turn().cloned() }
+    }
+
+    /// The number of the entry with which its turn began to wait, also if it was stopped since.
+    pub(super) fn waits_since(&self) -> u64 {
+        self.journal().past().context.as_u64().unwrap_or_default()
     }
 
     /// Takes the transition that leads to the head of the batch, with the calls of the state that

@@ -54,7 +54,7 @@
 //! | `{"error": {"overdue": {..}}}` | is under way, in this execution or turn |
 //! | `{"error": {"refused": text}}` | is refused by the protocol |
 //! | `{"error": {"not_made": text}}` | was not made before the turn was stopped |
-//! | `{"error": {"interrupted": text}}` | had no result before the turn was stopped |
+//! | `{"error": {"interrupted": text}}` | had no result when the stopped turn was delivered |
 //! | `{"answer": json}` | was [answered](Agents::answer) from outside |
 //! | `{"end": .., "deliverable": id}` | was a turn of another agent, with this end |
 //!

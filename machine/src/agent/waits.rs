@@ -1,4 +1,4 @@
-//! The next result of a waiting set.
+//! The results of a waiting set.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The visit of a head in its state: its id, and the number of the entry.
+/// The visit of a head in which its turn waits: its id, and the number of the entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
     pub(super) head: Id,
@@ -50,11 +50,11 @@ pub(super) struct NextReport {
 }
 
 /// The end of a call.
-struct End {
+pub(super) struct End {
     at: Millis,
     after: Option<AfterExecution>,
-    body: Value,
-    message: Option<String>,
+    pub(super) body: Value,
+    pub(super) message: Option<String>,
 }
 
 /// Finds the call of the set that ended first, or was overdue first.
@@ -64,25 +64,10 @@ pub(super) async fn next(
     turn: &ActiveTurn,
     stored: &mut StoredRows,
 ) -> Result<Awaited, LoadError> {
-    let delegated = turn.waiting.iter().filter_map(|member| match member.source {
-        CallSource::Turn(turn) => Some(turn),
-        CallSource::Execution(_) | CallSource::Outside => None,
-    });
-    let delegated: Vec<_> = delegated.collect();
-    if !delegated.is_empty() {
-        stored.turns(store, &delegated).await?;
-    }
-    let outside = turn.waiting.iter().filter(|member| member.source == CallSource::Outside);
-    let answers = stored.asked(store, outside.map(|member| member.id.answer()).collect()).await?;
-    let calls = store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await?;
-    let calls = calls.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
+    let (ends, calls) = ends(store, visit, turn, stored).await?;
     let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
-    for member in &turn.waiting {
-        let end = match member.source {
-            CallSource::Execution(place) => End::of_call(store, visit, place, &calls).await?,
-            CallSource::Turn(turn) => stored.rows.turns.get(&turn).and_then(End::of_turn),
-            CallSource::Outside => answers.get(&member.id.answer()).and_then(End::of_answer),
-        };
+    for (member, end) in ends {
+        let end = end?;
         let times = [end.as_ref().map(|end| end.at), member.deadline];
         let Some(at) = times.into_iter().flatten().min() else { continue };
         if first.as_ref().is_none_or(|(earliest, ..)| at < *earliest) {
@@ -96,6 +81,57 @@ pub(super) async fn next(
         }
         Some((_, member, end)) => Awaited::Report(report(member, end, &calls)),
     })
+}
+
+/// The calls of the set that have ended, by index. One that cannot be read has no end, so that a
+/// stopped turn ends.
+pub(super) async fn ended(
+    store: &Store,
+    visit: Visit,
+    turn: &ActiveTurn,
+    stored: &mut StoredRows,
+) -> Result<Vec<(u32, End)>, LoadError> {
+    let read = ends(store, visit, turn, stored).await;
+    let (ends, _) = LoadError::readable(read)?.unwrap_or_default();
+    let mut ended = Vec::new();
+    for (member, end) in ends {
+        let end = LoadError::readable(end)?.flatten();
+        ended.extend(end.map(|end| (member.id.index, end)));
+    }
+    Ok(ended)
+}
+
+type Ends<'a> = Vec<(&'a Member, Result<Option<End>, LoadError>)>;
+
+/// The ends of the calls of the set, and the rows of the calls of tools.
+async fn ends<'a>(
+    store: &Store,
+    visit: Visit,
+    turn: &'a ActiveTurn,
+    stored: &mut StoredRows,
+) -> Result<(Ends<'a>, Vec<CallRow>), LoadError> {
+    let delegated = turn.waiting.iter().filter_map(|member| match member.source {
+        CallSource::Turn(turn) => Some(turn),
+        CallSource::Execution(_) | CallSource::Outside => None,
+    });
+    let delegated: Vec<_> = delegated.collect();
+    if !delegated.is_empty() {
+        stored.turns(store, &delegated).await?;
+    }
+    let outside = turn.waiting.iter().filter(|member| member.source == CallSource::Outside);
+    let answers = stored.asked(store, outside.map(|member| member.id.answer()).collect()).await?;
+    let calls = store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await?;
+    let calls = calls.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
+    let mut ends = Vec::with_capacity(turn.waiting.len());
+    for member in &turn.waiting {
+        let end = match member.source {
+            CallSource::Execution(place) => End::of_call(store, visit, place, &calls).await,
+            CallSource::Turn(turn) => Ok(stored.rows.turns.get(&turn).and_then(End::of_turn)),
+            CallSource::Outside => Ok(answers.get(&member.id.answer()).and_then(End::of_answer)),
+        };
+        ends.push((member, end));
+    }
+    Ok((ends, calls))
 }
 
 /// Of end and deadline the earlier one counts.

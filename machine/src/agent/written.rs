@@ -1,12 +1,15 @@
 //! The writes of one step of a worker: those of one request, or of several that are decided one
 //! after the other.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{
-    ActiveTurn, AgentCall, AgentId, CallTarget, CardId, Deliverable, ModelAnswer, NewAnswer,
-    NewCard, NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch, TurnRefusal,
-    TurnRequest, TurnRows, TurnStatus, Work, decide, stored::Bodies, waits::NextReport,
+    ActiveTurn, AgentCall, AgentId, CallTarget, CardId, Deliverable, MAX_CARD, ModelAnswer,
+    NewAnswer, NewCard, NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch,
+    TurnRefusal, TurnRequest, TurnRows, TurnStatus, Work, decide, stored::Bodies,
+    waits::NextReport,
 };
 use crate::{
     clock::Millis,
@@ -22,12 +25,14 @@ pub(super) struct Written {
     pub(super) bodies: Bodies,
     /// The calls of the state that the head enters.
     pub(super) calls: Vec<ToolCall>,
+    /// The results of the open calls that have ended, by index.
+    pub(super) ended: BTreeMap<u32, Value>,
 }
 
 impl Written {
     pub(super) fn new(rows: TurnRows) -> Self {
-        let (batch, bodies, calls) = Default::default();
-        Self { rows, batch, bodies, calls }
+        let (batch, bodies, calls, ended) = Default::default();
+        Self { rows, batch, bodies, calls, ended }
     }
 
     /// Decides one more request.
@@ -65,7 +70,7 @@ impl Written {
         }
     }
 
-    /// Reports a result. One that is too large stays with its execution.
+    /// Reports a result.
     pub(super) fn report(
         &mut self,
         by: &TurnEpoch,
@@ -74,15 +79,8 @@ impl Written {
     ) -> Result<(), TurnRefusal> {
         let NextReport { member, ended_at, outcome, body, .. } = report;
         self.rows.ends.extend(ended_at.map(|at| (member, at)));
-        let request = |card| TurnRequest::Report { by: by.clone(), member, outcome, card, now };
-        let whole = request(self.card(body));
-        match self.add(&whole) {
-            Err(refusal @ TurnRefusal::TooLarge { .. }) => {
-                let short = request(self.card(refused(&refusal)));
-                self.add(&short)
-            }
-            reported => reported,
-        }
+        let (by, card) = (by.clone(), self.result(body));
+        self.add(&TurnRequest::Report { by, member, outcome, card, now })
     }
 
     fn deliver(
@@ -111,8 +109,12 @@ impl Written {
         let why = turn.stop.map_or_else(|| "the turn has ended".to_owned(), |why| why.to_string());
         let result = |index| {
             let what = if index < turn.unmade { "not_made" } else { "interrupted" };
-            let error = json!({ "error": { what: why } });
-            (index, self.card(if is_submitted { json!({ "delivered": true }) } else { error }))
+            let body = match self.ended.get(&index) {
+                Some(body) => body.clone(),
+                None if is_submitted => json!({ "delivered": true }),
+                None => json!({ "error": { what: why } }),
+            };
+            (index, self.result(body))
         };
         turn.unanswered().into_iter().map(result).collect()
     }
@@ -181,6 +183,16 @@ impl Written {
         let deadline = time.map(|time| now.saturating_add(time));
         let (call_id, after) = (call_id.clone(), *after);
         NewMember { tool, call_id, card, source, deadline, after }
+    }
+
+    /// The card of a result. One that is too large stays with its execution.
+    fn result(&mut self, body: Value) -> NewCard {
+        match self.card(body) {
+            NewCard { id: card, size, .. } if size > MAX_CARD => {
+                self.card(refused(&TurnRefusal::TooLarge { card, size }))
+            }
+            card => card,
+        }
     }
 
     /// A new card with this body.

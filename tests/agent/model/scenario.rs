@@ -105,6 +105,8 @@ pub(super) enum Reached {
     TimedOut,
     StoppedInQueue,
     StoppedWhileWaiting,
+    /// A call of a stopped turn had ended, and was not reported.
+    DeliveredUnreported,
     ChildStopped,
     Denied,
     NeverStarted,
@@ -115,12 +117,13 @@ pub(super) enum Reached {
     Delegated,
 }
 
-pub(super) const REACHED: [Reached; 13] = [
+pub(super) const REACHED: [Reached; 14] = [
     Reached::StaleRefused,
     Reached::LateRefused,
     Reached::TimedOut,
     Reached::StoppedInQueue,
     Reached::StoppedWhileWaiting,
+    Reached::DeliveredUnreported,
     Reached::ChildStopped,
     Reached::Denied,
     Reached::NeverStarted,

@@ -100,6 +100,8 @@ impl World {
         let has_turn = self.leases[at] == Some(worker);
         let active = self.rows.heads[&by.agent].active.as_ref();
         let has_unmade = active.is_some_and(|active| active.unmade > 0);
+        let mut waiting = active.iter().flat_map(|active| &active.waiting);
+        let has_ended = waiting.any(|member| self.rows.ends.contains_key(&member.id));
         match self.write(scenario.protocol, &request) {
             Ok(_) if !has_turn => drop(self.faults.insert(Fault::StaleWrote)),
             Ok(batch) => {
@@ -112,6 +114,9 @@ impl World {
                 }
                 if batch.event.is_some() && batch.cards.len() > 1 && has_unmade {
                     scenario.reach(Reached::NeverStarted);
+                }
+                if batch.event.is_some() && has_ended {
+                    scenario.reach(Reached::DeliveredUnreported);
                 }
                 let head = batch.head.and_then(|(_, head)| head.active);
                 if head.is_some_and(|turn| turn.after_step == AfterExecution::Terminate) {
