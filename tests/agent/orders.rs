@@ -111,9 +111,12 @@ async fn check(order: &[u32]) {
     assert_eq!(moves, expected.chain(["deliver"]).collect::<Vec<_>>(), "{order:?}");
     assert_eq!(events[0].end, TurnEnd::Done);
     assert!(decided.get() >= 10, "{order:?}: {}", decided.get());
-    let ended = cards.iter().filter(|(card, _)| card.kind == CardKind::ToolResult);
-    let ended: Vec<u32> = ended.map(|(card, _)| card.index).collect();
-    assert_eq!(ended, order, "each has one result, which is written when it comes");
+    let kinds: Vec<_> = cards.iter().map(|(card, _)| (card.kind, card.step, card.index)).collect();
+    let made = (0..5).map(|index| (CardKind::ToolCall, 1, index));
+    let ended = order.iter().map(|index| (CardKind::ToolResult, 1, *index));
+    let expected = std::iter::once((CardKind::Answer, 1, 0)).chain(made).chain(ended);
+    let expected: Vec<_> = expected.chain([(CardKind::Deliverable, 2, 0)]).collect();
+    assert_eq!(kinds, expected, "each has one result, which is written when it comes");
     let after = agents.cards(BoxId(id(1)), 100).await.unwrap();
     assert_eq!(after, cards, "{order:?}: the late answer changes nothing");
 

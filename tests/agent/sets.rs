@@ -147,43 +147,6 @@ async fn have_ended(store: &Store) -> bool {
     calls.iter().all(|call| call.has_ended)
 }
 
-/// Each is a card and a transition of its own, in the order in which the calls end.
-#[test]
-fn results_are_reported_in_every_order() {
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        timed(async |store: Store, _: Hand| {
-            let agents = staff(&store).await;
-            agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
-            let tools = Tools::new();
-            let running = tools.worker(&store, calls(GATED)).start();
-            until("the calls are made", async || waiting(&agents).await == Some(3)).await;
-            for (left, place) in [2, 1, 0].into_iter().zip(order) {
-                tools.release(place);
-                let is_reported = async || waiting(&agents).await.is_none_or(|it| it == left);
-                until("the result is reported", is_reported).await;
-            }
-            until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
-            running.stop().await.unwrap();
-
-            let moves = ["dispatch", "claim", "call", "report", "report", "report", "deliver"];
-            let (found, events) = story(&store, "planner").await;
-            assert_eq!(found, moves, "{order:?}");
-            assert_eq!(events[0].end, TurnEnd::Done);
-            let cards = cards(&agents).await;
-            let kinds: Vec<_> =
-                cards.iter().map(|(card, _)| (card.kind, card.step, card.index)).collect();
-            let (made, ended) = (CardKind::ToolCall, CardKind::ToolResult);
-            let before = [(CardKind::Answer, 1, 0), (made, 1, 0), (made, 1, 1), (made, 1, 2)];
-            let reported = order.map(|place| (ended, 1, u32::try_from(place).unwrap()));
-            let expected =
-                before.into_iter().chain(reported).chain([(CardKind::Deliverable, 2, 0)]);
-            assert_eq!(kinds, expected.collect::<Vec<_>>(), "{order:?}");
-            let receipts = GATED.map(|name| json!({ "receipt": name }));
-            assert_eq!(results(&agents).await, receipts);
-        });
-    }
-}
-
 /// One is refused, one is overdue, one takes effect, and one is a turn of another agent.
 #[test]
 fn calls_of_all_kinds_end_apart() {
