@@ -42,8 +42,6 @@ struct Forgetful {
 impl Handler for Forgetful {
     type Machine = AnyAgentHead;
 
-    const __READS_OUTCOMES: bool = Driver::<Script>::__READS_OUTCOMES;
-
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let waits = matches!(head, AnyAgentHead::Suspended(_));
         let next = self.driver.handle(head, task).await?;

@@ -82,8 +82,6 @@ struct Watched {
 impl Handler for Watched {
     type Machine = AnyAgentHead;
 
-    const __READS_OUTCOMES: bool = Driver::<Scribe>::__READS_OUTCOMES;
-
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let waits = matches!(head, AnyAgentHead::Suspended(_));
         let next = self.driver.handle(head, task).await?;

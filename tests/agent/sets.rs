@@ -269,8 +269,6 @@ struct Deaf(Driver<Caller>);
 impl Handler for Deaf {
     type Machine = AnyAgentHead;
 
-    const __READS_OUTCOMES: bool = Driver::<Caller>::__READS_OUTCOMES;
-
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         if matches!(head, AnyAgentHead::Suspended(_)) {
             return Ok(Next::Wait);

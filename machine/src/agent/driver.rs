@@ -73,20 +73,13 @@ pub trait Agent: Send + Sync + 'static {
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Drives the heads of all agents of a store: dispatches their turns, claims them, or takes them
-/// over, has them run, makes their calls, reports each result, and delivers.
+/// over, has them run, makes their calls, reports each result, and delivers. Another handler can
+/// wrap it.
 #[derive(Debug)]
 pub struct Driver<A>(pub A);
 
 impl<A: Agent> Handler for Driver<A> {
     type Machine = AnyAgentHead;
-
-    const __READS_OUTCOMES: bool = true;
-    const __HAS_LAST_ATTEMPT: bool = true;
-
-    /// An equal call of the same turn takes the outcome. Later, the execution keeps it.
-    fn __drops_outcomes(head: &AnyAgentHead) -> bool {
-        matches!(head, AnyAgentHead::Idle(_))
-    }
 
     async fn handle(&self, head: AnyAgentHead, task: &mut Task) -> Handled<AnyAgentHead> {
         let store = task.store().clone();

@@ -67,22 +67,13 @@ pub trait Handler: Send + Sync + 'static {
     /// lease is lost.
     #[doc(hidden)]
     const __HAS_PERMITS: bool = false;
+}
 
-    /// It reads the outcomes of the calls of a state itself, one by one, and says which messages it
-    /// has dealt with.
-    #[doc(hidden)]
-    const __READS_OUTCOMES: bool = false;
-
-    /// It has one more attempt, which ends what the others could not do.
-    #[doc(hidden)]
-    const __HAS_LAST_ATTEMPT: bool = false;
-
-    /// Returns whether the machine drops the outcomes of irreversible calls that it has left
-    /// behind: they are acknowledged, and do not wait for an equal call.
-    #[doc(hidden)]
-    fn __drops_outcomes(_machine: &Self::Machine) -> bool {
-        false
-    }
+/// Returns whether it handles the heads of agents: the library's handler, or one around it. That
+/// one reads the outcomes of the calls of a state itself, one by one, and says which messages it
+/// has dealt with; and it has one more attempt, which ends what the others could not do.
+pub(super) fn is_of_heads<H: Handler>() -> bool {
+    <H::Machine as Restore>::DEFINITION.name == "agent_head"
 }
 
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can

@@ -21,6 +21,7 @@ use tracing::{Instrument, Span, field::display};
 use self::park::Again;
 use super::{
     FailedAttempt, Handler,
+    handler::is_of_heads,
     lease::HeldLease,
     shared::{Hook, SKIP_FOR, Shared},
 };
@@ -242,7 +243,7 @@ async fn claim<'a, H: Handler>(
 
 /// The number of attempts before work is set aside.
 fn attempts<H: Handler>(shared: &Shared) -> u32 {
-    shared.settings.attempts.saturating_add(u32::from(H::__HAS_LAST_ATTEMPT))
+    shared.settings.attempts.saturating_add(u32::from(is_of_heads::<H>()))
 }
 
 /// The name of the handler's machine.

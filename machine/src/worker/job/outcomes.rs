@@ -8,6 +8,7 @@ use super::{
     Flow, Handler, Job,
     answers::{Answers, Unread},
     choice::MessageFit,
+    is_of_heads,
 };
 use crate::{
     actor::{Actor, Call},
@@ -50,7 +51,10 @@ impl<H: Handler> Job<'_, H> {
         let backend = &self.shared.store.inner.backend;
         let calls = backend.calls(self.lease.id, since).await?;
         self.members = calls.into_iter().flatten().map(|call| call.id).collect();
-        if self.machine.as_ref().is_some_and(H::__drops_outcomes) {
+        // The outcome of an irreversible call is left to an equal one of the same turn. Later, the
+        // execution keeps it.
+        let state = self.machine.as_ref().map(Erased::state_index);
+        if is_of_heads::<H>() && state == Some(<H::Machine as Restore>::DEFINITION.initial) {
             return Ok(());
         }
         for id in executions.into_iter().filter(|id| !self.members.contains(id)) {
@@ -122,7 +126,7 @@ impl<H: Handler> Job<'_, H> {
             None => false,
         };
         if is_current && self.invocation().is_some() {
-            if H::__READS_OUTCOMES {
+            if is_of_heads::<H>() {
                 return MessageFit::Later("the handler of the state has not taken it".to_owned());
             }
             MessageFit::Takes
