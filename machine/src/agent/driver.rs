@@ -57,8 +57,9 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The worker tries again later. After the last of its [attempts] the library stops the turn,
-    /// which is delivered with [this reason](super::StopReason::Attempts).
+    /// The worker tries again later. Each step has as many attempts as the worker [says][attempts],
+    /// and a worker that is lost has used one. One more is that of the library, which stops the
+    /// turn: it is delivered with [this reason](super::StopReason::Attempts).
     ///
     /// [attempts]: crate::worker::Worker::attempts
     fn run(

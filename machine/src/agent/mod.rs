@@ -1,8 +1,8 @@
 //! Turns of agents.
 //!
 //! An *agent* has one *head*, and with it at most one active *turn*. A turn begins with an
-//! enqueued task and ends with a deliverable, whatever happens to it: each enqueued task is
-//! answered by one [event](TaskEvent) and one deliverable.
+//! enqueued task and ends with a deliverable, whatever happens to its model, its calls and its
+//! workers: each enqueued task is answered by one [event](TaskEvent) and one deliverable.
 //!
 //! | term | meaning |
 //! |---|---|
@@ -66,6 +66,11 @@
 //! - it exceeds a limit; its time limit is a deadline of the head,
 //! - the [attempts](crate::worker::Worker::attempts) of its agent are used up, or
 //! - its terms cannot be read.
+//!
+//! The delivery itself needs a store that can be written, and rows that can be read: not damaged,
+//! and of a form that the program knows. Otherwise, after the last attempt, the head is [set
+//! aside](crate::store::Store::set_aside) until a person
+//! [requeues](crate::store::Store::requeue) it.
 //!
 //! What a store refuses changes nothing:
 //!

@@ -83,10 +83,8 @@ impl StoredRows {
     ) -> Result<(), LoadError> {
         let record = self.rows.turns.get(&turn.id);
         let Some(call) = record.and_then(|record| record.parent) else { return Ok(()) };
-        match self.turns(store, &[call.turn]).await {
-            Err(LoadError::Unavailable(error)) => Err(error.into()),
-            _ => Ok(()),
-        }
+        LoadError::readable(self.turns(store, &[call.turn]).await)?;
+        Ok(())
     }
 
     /// Reads the records of the queued turns of an agent, oldest first; at most this many.
@@ -235,9 +233,8 @@ pub(super) async fn has_cards(store: &Store, box_id: BoxId, count: u64) -> Resul
 
 fn body_of<T: DeserializeOwned>(record: &Record) -> Result<T, LoadError> {
     serde_json::from_str(&record.body).map_err(|error| {
-        let Record { kind, id, .. } = record;
-        let reason = format!("the record `{kind}` {id} is of another form: {error}");
-        LoadError::BrokenRow { reason }
+        let (kind, reason) = (record.kind.clone(), error.to_string());
+        LoadError::OtherForm { kind, id: record.id, reason }
     })
 }
 

@@ -47,7 +47,7 @@ fn the_terms_of_a_task_may_be_of_another_form() {
             body["task"] = task;
             rewrite(&body).await;
             let refused = agents.turn(ids[1]).await.unwrap_err().to_string();
-            assert!(refused.contains("is of another form"), "{refused}");
+            assert!(refused.ends_with("; run the program that wrote it"), "{refused}");
         }
     });
 }

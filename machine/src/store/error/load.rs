@@ -53,6 +53,13 @@ pub enum LoadError {
     /// A row has no id that can be read.
     #[error("a row cannot be read: {reason}; restore it from a backup")]
     BrokenRow { reason: String },
+    /// A record of an agent, such as a turn, has a form that this program does not know.
+    #[class = "unreadable"]
+    #[error(
+        "the record `{kind}` {id} does not match its type in this program: {reason}; run the program \
+         that wrote it"
+    )]
+    OtherForm { kind: String, id: Id, reason: String },
     /// The storage cannot be read now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
