@@ -86,9 +86,8 @@ impl<H: Handler> Job<'_, H> {
                 self.emit_written(handled.is_some());
                 self.refused.clear();
                 self.taken_over &= task.is_none();
-                self.machine = Some(machine);
+                (self.machine, self.overdue_at) = (Some(machine), None);
                 self.note_deadlines();
-                self.overdue_at = None;
                 self.learn_overdue().await?;
                 Ok(Flow::Go)
             }
