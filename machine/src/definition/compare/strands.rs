@@ -102,8 +102,8 @@ impl<'a> Pair<'a> {
         None
     }
 
-    /// Returns `true` if an edge that detached, and does not any more, ends a machine which may have
-    /// left an irreversible call behind.
+    /// Returns `true` if an edge that detached, and does not any more, ends a machine which may
+    /// have left an irreversible call behind.
     pub(super) fn waits_for_ever(&self, new: &Edge) -> bool {
         let Self { older, newer, .. } = self;
         let leaves_behind = |edge: &Edge| {
