@@ -1,0 +1,23 @@
+//! The tools of a coding agent, by hand: it edits the files of one folder in sets that are made as
+//! a whole or not at all, and that can be undone. There is no agent yet, and it runs no commands.
+//! It needs Linux, for `openat2` and `renameat2`.
+
+#![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
+
+#[cfg(target_os = "linux")]
+mod cli;
+#[cfg(target_os = "linux")]
+mod workspace;
+
+use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    cli::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    eprintln!("error: this program needs Linux");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,193 @@
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use crate::{
+    desk::{Desk, FILES, delete, disk_is_full, kill, patch, place, process, rename, write},
+    workspace::{
+        edits::{Step, Workspace},
+        refusal::{self, Code},
+        set::{Digest, EditSet, Ending},
+        store::Phase,
+        tools::Request,
+    },
+};
+
+fn requests() -> [Request; 4] {
+    [
+        patch("a", "@@\n-one\n+ONE\n"),
+        delete("b", "two\n"),
+        rename("c", "new/deep/c"),
+        write("sub/e", "five\n", None),
+    ]
+}
+
+const AFTER: [(&str, &str); 4] =
+    [("a", "ONE\n"), ("new/deep/c", "three\n"), ("sub/d", "four\n"), ("sub/e", "five\n")];
+
+/// The files are these, and no folder is left without files.
+fn is(desk: &Desk, expected: &[(&str, &str)]) {
+    let files = desk.files();
+    let texts = files.iter().map(|name| (name.as_str(), desk.file(name).unwrap()));
+    let expected: Vec<_> =
+        expected.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+    assert_eq!(texts.collect::<Vec<_>>(), expected);
+    let is_there = |name: &str| desk.path(name).exists();
+    assert_eq!(is_there("new"), is_there("new/deep/c"));
+}
+
+fn killed_at(desk: &Desk, step: usize) -> Workspace {
+    desk.stepped(move |now, _, _| if now == step { kill() } else { Ok(()) })
+}
+
+/// Every step of the edits and of their undoing is killed, and the recovery as well.
+#[test]
+fn a_killed_set_is_made_or_not() {
+    let mut endings = Vec::new();
+    for step in 0.. {
+        let desk = Desk::new(&FILES);
+        let run = process(|| {
+            let workspace = killed_at(&desk, step);
+            let set = workspace.plan(&requests()).unwrap();
+            workspace.apply(&set, None).unwrap();
+        });
+        for again in 0..3 {
+            let _ = process(|| killed_at(&desk, step % (3 + again)));
+        }
+        let record = desk.open().store.record(1).unwrap();
+        match record.phase {
+            Phase::Ended(Ending::Applied) => is(&desk, &AFTER),
+            Phase::Ended(Ending::NotApplied) => is(&desk, &FILES),
+            _ => panic!("step {step}: {record:?}"),
+        }
+        endings.push(record.phase);
+        if record.phase == Phase::Ended(Ending::Applied) {
+            process(|| killed_at(&desk, step).undo().unwrap());
+            // It is undone, or is undone now.
+            let refused = desk.open().undo().err().map(|refusal| refusal.why);
+            assert!(refused.is_none_or(|why| why == refusal::NOTHING_TO_UNDO.1));
+            is(&desk, &FILES);
+        }
+        if run.is_some() {
+            break;
+        }
+    }
+    assert!(endings.contains(&Phase::Ended(Ending::NotApplied)) && endings.len() > 20);
+}
+
+/// A full disk, at every step: made as a whole or not at all, and the next one works.
+#[test]
+fn a_full_disk_leaves_nothing() {
+    for full in 0..20 {
+        let desk = Desk::new(&FILES);
+        let workspace =
+            desk.stepped(move |step, _, _| if step == full { Err(disk_is_full()) } else { Ok(()) });
+        let set = workspace.plan(&requests()).unwrap();
+        match workspace.apply(&set, None) {
+            Ok(report) => assert_eq!(report.ending, Ending::Applied),
+            Err(refusal) => {
+                assert_eq!(refusal.code, Code::E_IO);
+                is(&desk, &FILES);
+                workspace.apply(&set, None).unwrap();
+            }
+        }
+        is(&desk, &AFTER);
+    }
+}
+
+fn applied(desk: &Desk, requests: &[Request]) -> EditSet {
+    let workspace = desk.open();
+    let set = workspace.plan(requests).unwrap();
+    assert_eq!(workspace.apply(&set, None).unwrap().ending, Ending::Applied);
+    set
+}
+
+/// The newest first; what a person has changed since stays, and is a conflict.
+#[test]
+fn undo_takes_back_its_own_writes() {
+    let desk = Desk::new(&FILES);
+    applied(&desk, &[patch("a", "@@\n-one\n+ONE\n"), patch("b", "@@\n-two\n+TWO\n")]);
+    applied(&desk, &[patch("a", "@@\n-ONE\n+1\n")]);
+    fs::write(desk.path("b"), "a person's\n").unwrap();
+    fs::write(desk.path("other"), "untracked\n").unwrap();
+    let workspace = desk.open();
+    assert!(workspace.undo().unwrap().conflicts.is_empty());
+    assert_eq!(desk.file("a").unwrap(), "ONE\n");
+    let report = workspace.undo().unwrap();
+    assert_eq!((report.ending, report.conflicts.len()), (Ending::Applied, 1));
+    assert_eq!(report.conflicts[0].path, place("b"));
+    is(&desk, &[FILES[0], ("b", "a person's\n"), FILES[2], ("other", "untracked\n"), FILES[3]]);
+    assert_eq!(workspace.undo().unwrap_err().why, refusal::NOTHING_TO_UNDO.1);
+}
+
+/// A file that a person changes between the last check and the exchange comes back, and the other
+/// files of the set, too.
+#[test]
+fn a_person_who_is_faster_wins() {
+    let desk = Desk::new(&FILES);
+    let b = desk.path("b");
+    let workspace = desk.stepped(move |_, step, path| {
+        if step == Step::Compared && *path == place("b") {
+            fs::write(&b, "a person's\n").unwrap();
+        }
+        Ok(())
+    });
+    let requests = [patch("a", "@@\n-one\n+ONE\n"), patch("b", "@@\n-two\n+TWO\n")];
+    let report = workspace.apply(&workspace.plan(&requests).unwrap(), None).unwrap();
+    assert_eq!(report.ending, Ending::NotApplied);
+    assert_eq!(report.conflicts[0].path, place("b"));
+    is(&desk, &[FILES[0], ("b", "a person's\n"), FILES[2], FILES[3]]);
+}
+
+/// A path that was written, and is something third after a crash.
+#[test]
+fn a_third_digest_is_in_doubt() {
+    let desk = Desk::new(&FILES);
+    process(|| {
+        let workspace = desk.stepped(|_, step, _| if step == Step::Kept { kill() } else { Ok(()) });
+        workspace.apply(&workspace.plan(&[patch("a", "@@\n-one\n+ONE\n")]).unwrap(), None)
+    });
+    fs::write(desk.path("a"), "a person's\n").unwrap();
+    let report = desk.open().recovered.unwrap();
+    assert_eq!((report.ending, &report.conflicts[0].path), (Ending::InDoubt, &place("a")));
+    assert_eq!(desk.file("a").unwrap(), "a person's\n");
+}
+
+#[test]
+fn stale_and_dangerous_writes_are_refused() {
+    let long = (0..100).map(|line| format!("line {line}\n")).collect::<String>();
+    let desk = Desk::new(&[("a", "one\n"), ("long", &long)]);
+    let workspace = desk.open();
+    for request in [
+        write("a", "two\n", None),
+        write("a", "two\n", Some("old\n")),
+        write("none", "two\n", Some("old\n")),
+        delete("a", "old\n"),
+        rename("a", "long"),
+    ] {
+        let refusal = workspace.plan(std::slice::from_ref(&request)).unwrap_err();
+        assert_eq!(refusal.code, Code::E_CONFLICT, "{request:?}");
+    }
+    let set = workspace.plan(&[write("long", "line 1\n", Some(&long))]).unwrap();
+    for confirmed in [None, Some(Digest::of(b"another"))] {
+        let refusal = workspace.apply(&set, confirmed).unwrap_err();
+        assert_eq!((&*refusal.at, &*refusal.why), ("long", refusal::REMOVES_MOST.1));
+    }
+    assert_eq!(desk.file("long").unwrap(), long);
+    let digest = Some(set.digest().unwrap());
+    workspace.apply(&set, digest).unwrap();
+    assert_eq!(desk.file("long").unwrap(), "line 1\n");
+    // Once more: the file is not as before.
+    assert_eq!(workspace.apply(&set, digest).unwrap_err().code, Code::E_CONFLICT);
+}
+
+/// Permissions stay, and nobody else reads what is stored.
+#[test]
+fn permissions_are_kept() {
+    let desk = Desk::new(&FILES);
+    fs::set_permissions(desk.path("a"), fs::Permissions::from_mode(0o754)).unwrap();
+    let set = applied(&desk, &[patch("a", "@@\n-one\n+ONE\n")]);
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(desk.path("a")), 0o754);
+    assert_eq!(mode(desk.store()), 0o700);
+    let before = set.changes[0].before.unwrap();
+    assert_eq!(mode(desk.store().join("blobs").join(before.digest.to_string())), 0o600);
+}

@@ -1,0 +1,17 @@
+//! Edits of a folder, while a person works there too, processes die and disks are full.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
+#![allow(unreachable_pub, reason = "the modules of the program say `pub`")]
+
+#[path = "../workspace/mod.rs"]
+mod workspace;
+
+mod desk;
+mod edits;
+mod outside;
+mod patches;
+mod person;
+mod property;
+#[path = "../../testing.rs"]
+mod testing;

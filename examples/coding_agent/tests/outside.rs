@@ -1,0 +1,181 @@
+use std::{fs, os::unix::fs::symlink, path::Path};
+
+use rustix::fs::{CWD, Mode, mkfifoat};
+
+use crate::{
+    desk::{Desk, place, write},
+    workspace::{
+        edits::Workspace,
+        place::{Place, TEMPORARY},
+        refusal::{self, Code, Refusal},
+        set::EditSet,
+        tools::{Read, Search},
+    },
+};
+
+const SECRET: &str = "secret\n";
+
+/// A folder with every way out of it that a file can be.
+fn desk() -> Desk {
+    let desk = Desk::new(&[("a", "one\n"), ("sub/b", "two\n"), (".git/config", SECRET)]);
+    let outside = desk.root().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("secret"), SECRET).unwrap();
+    for (link, target) in [
+        ("link", outside.join("secret")),
+        ("relative", "../outside/secret".into()),
+        ("folder-link", outside.clone()),
+        ("sub/deep-link", outside.clone()),
+        ("dangling", outside.join("new")),
+        ("loop", "loop".into()),
+        ("inside-link", "sub".into()),
+        ("git-link", ".git".into()),
+        ("magic", "/proc/self/cwd".into()),
+    ] {
+        symlink(target, desk.path(link)).unwrap();
+    }
+    fs::hard_link(outside.join("secret"), desk.path("hard")).unwrap();
+    mkfifoat(CWD, desk.path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+    desk
+}
+
+const WAYS: [&str; 29] = [
+    "/etc/hostname",
+    "../outside/secret",
+    "sub/../../outside/secret",
+    "sub/../a",
+    "./a",
+    "..",
+    "",
+    "sub//b",
+    "sub/",
+    "link",
+    "relative",
+    "folder-link/secret",
+    "folder-link/new/file",
+    "sub/deep-link/secret",
+    "dangling",
+    "loop",
+    "inside-link/b",
+    "magic/secret",
+    "hard",
+    "pipe",
+    "sub",
+    ".git/config",
+    ".GIT/hooks/post-commit",
+    "sub/.git/hooks/post-commit",
+    "git-link/hooks/post-commit",
+    ".agent-edit-1",
+    "a\nb",
+    "a\0b",
+    "\u{1b}[2J",
+];
+
+/// Tries to read and to write `path`. A hard link is read like any file.
+fn attempt(workspace: &Workspace, path: &str) -> Result<(), Refusal> {
+    let place: Place = path.parse()?;
+    let read = workspace.read(&Read { path: place, from: None, lines: None });
+    assert!(read.is_err() || path == "hard", "{path:?}");
+    workspace.plan(&[write(path, "changed\n", None)]).map(|_| ())
+}
+
+fn is_untouched(desk: &Desk) {
+    let outside = desk.root().join("outside");
+    let names: Vec<_> = fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["secret"]);
+    assert_eq!(fs::read_to_string(outside.join("secret")).unwrap(), SECRET);
+    assert_eq!(desk.file(".git/config").unwrap(), SECRET);
+    assert_eq!(fs::read_dir(desk.path(".git/hooks")).unwrap().count(), 0);
+}
+
+#[test]
+fn every_way_out_is_refused() {
+    let desk = desk();
+    let workspace = desk.open();
+    for path in WAYS {
+        let refusal = attempt(&workspace, path).unwrap_err();
+        assert_eq!(refusal.code, Code::E_POLICY_DENIED, "{path:?}: {refusal}");
+    }
+    is_untouched(&desk);
+}
+
+/// The list that a person approves is data: a forged one gets no further.
+#[test]
+fn a_list_cannot_name_what_is_outside() {
+    let list = |path: &str| {
+        let after = format!(r#"{{"digest":"{}","mode":420}}"#, "0".repeat(64));
+        let list = format!(r#"{{"changes":[{{"path":"{path}","after":{after}}}]}}"#);
+        serde_json::from_str::<EditSet>(&list)
+    };
+    for path in ["../outside/new", "/tmp/new", ".git/hooks/post-commit"] {
+        assert!(list(path).is_err(), "{path}");
+    }
+    let refusal = desk().open().apply(&list("new").unwrap(), None).unwrap_err();
+    assert_eq!(refusal.why, refusal::NOT_STORED.1);
+}
+
+/// A link takes the place of a folder after the check: before the edit, or in the middle of it.
+#[test]
+fn a_folder_that_becomes_a_link_is_not_followed() {
+    for at in 0..6 {
+        let desk = desk();
+        let (sub, outside) = (desk.path("sub"), desk.root().join("outside"));
+        let workspace = desk.stepped(move |step, _, _| {
+            if step == at {
+                fs::rename(&sub, sub.with_file_name("moved")).unwrap();
+                symlink(&outside, &sub).unwrap();
+            }
+            Ok(())
+        });
+        let set = workspace.plan(&[write("sub/secret", "changed\n", None)]).unwrap();
+        // Written to the folder itself, or not at all.
+        let _ = workspace.apply(&set, None);
+        is_untouched(&desk);
+        assert!(
+            !fs::read_dir(desk.path("moved")).unwrap().any(|entry| {
+                entry.unwrap().file_name().to_str().unwrap().starts_with(TEMPORARY)
+            })
+        );
+    }
+}
+
+#[test]
+fn the_store_is_outside_and_of_one_folder() {
+    let desk = desk();
+    let open = |folder: &Path, store: &Path| {
+        let opened = Workspace::open(folder, store, Box::new(|_, _| Ok(())));
+        opened.map(|_| ()).map_err(|refusal| refusal.code)
+    };
+    let (folder, store) = (desk.folder(), desk.store());
+    let denied = Err(Code::E_POLICY_DENIED);
+    assert_eq!(open(&folder, &folder.join("store")), denied);
+    assert_eq!(open(&folder.join("sub"), &folder), denied);
+    assert_eq!(open(&folder, &store), Ok(()));
+    assert_eq!(open(&desk.root().join("outside"), &store), denied);
+}
+
+/// One agent works on a folder, whatever its store is.
+#[test]
+fn a_folder_has_one_agent() {
+    let desk = desk();
+    let open = || {
+        let other = desk.root().join("other");
+        Workspace::open(&desk.folder(), &other, Box::new(|_, _| Ok(()))).map(|_| ())
+    };
+    let first = desk.open();
+    assert_eq!(open().unwrap_err().why, refusal::BUSY.1);
+    drop(first);
+    open().unwrap();
+}
+
+/// Links and errors are named, and are not an empty answer.
+#[test]
+fn a_search_names_what_it_skips() {
+    let desk = desk();
+    let found = desk.open().search(&Search { text: "two".to_owned(), under: None }).unwrap();
+    assert_eq!(found.hits.len(), 1, "{found:?}");
+    assert_eq!((&found.hits[0].path, found.hits[0].line), (&place("sub/b"), 1));
+    for link in ["link", "dangling", "folder-link", "pipe"] {
+        assert!(found.skipped.iter().any(|it| it.starts_with(link)), "{link}: {found:?}");
+    }
+}

@@ -1,0 +1,271 @@
+use std::{collections::BTreeSet, path::Path};
+
+use super::{
+    folder::Folder,
+    place::{Place, TEMPORARY},
+    refusal::{self, Refusal},
+    set::{Change, Conflict, Digest, EditSet, Ending, Found, Image, Report, Side},
+    step::{Edit, nanoseconds},
+    store::{Phase, Record, Store},
+};
+
+/// A person is asked about a file with more lines than this.
+const FEW_LINES: usize = 20;
+
+/// What has just been done to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Planned,
+    /// The temporary file is complete.
+    Staged,
+    Intended,
+    /// The path has what it must have.
+    Compared,
+    /// The path was written.
+    Exchanged,
+    /// What was displaced was read.
+    Displaced,
+    Kept,
+    GivenBack,
+}
+
+/// Called after each step. An error is treated like one of the system.
+pub type Watch = Box<dyn Fn(Step, &Place) -> Result<(), Refusal> + Send + Sync>;
+
+/// A mistake that the tests must notice.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Twin {
+    PlainRename,
+    NoSecondDigest,
+    UndoByPath,
+    /// At the start, temporary files are removed.
+    CleanUp,
+}
+
+/// The folder of an agent, with the store of what it did there. One at a time.
+pub struct Workspace {
+    pub folder: Folder,
+    pub store: Store,
+    /// The end of a set whose process died.
+    pub recovered: Option<Report>,
+    watch: Watch,
+    #[cfg(test)]
+    pub twin: Option<Twin>,
+}
+
+impl Workspace {
+    /// Opens a folder. A set whose process died is finished: forward if a path was written, and
+    /// otherwise back.
+    pub fn open(folder: &Path, store: &Path, watch: Watch) -> Result<Self, Refusal> {
+        let folder = Folder::open(folder)?;
+        let store = Store::open(store, &folder)?;
+        let mut workspace = Self {
+            folder,
+            store,
+            watch,
+            recovered: None,
+            #[cfg(test)]
+            twin: None,
+        };
+        workspace.recovered = workspace.recover()?;
+        Ok(workspace)
+    }
+
+    /// Makes all changes of a set, or none. One that removes most of a file needs the digest of the
+    /// set from a person.
+    pub fn apply(&self, set: &EditSet, confirmed: Option<Digest>) -> Result<Report, Refusal> {
+        let mut shrunk = Vec::new();
+        for Change { path, before, after } in &set.changes {
+            let stored = |it: Option<Image>| it.map(|it| self.store.get(it.digest)).transpose();
+            let (before, after) = (stored(*before)?, stored(*after)?);
+            if before.zip(after).is_some_and(|(before, after)| removes_most(&before, &after)) {
+                shrunk.push(path.as_str());
+            }
+        }
+        if !shrunk.is_empty() && confirmed != Some(set.digest()?) {
+            return Err(Refusal::new(shrunk.join(", "), refusal::REMOVES_MOST));
+        }
+        self.run(set.clone(), None)
+    }
+
+    /// Undoes the newest set that is not undone: those of its paths that are as it wrote them. The
+    /// others are conflicts of the report.
+    pub fn undo(&self) -> Result<Report, Refusal> {
+        self.recover()?;
+        let mut undone = BTreeSet::new();
+        for number in self.store.numbers()? {
+            let Record { phase, undoes, set, .. } = self.store.record(number)?;
+            match undoes {
+                _ if phase != Phase::Ended(Ending::Applied) => {}
+                Some(other) => _ = undone.insert(other),
+                None if undone.contains(&number) => {}
+                None => return self.undo_set(number, set),
+            }
+        }
+        Err(Refusal::new("undo", refusal::NOTHING_TO_UNDO))
+    }
+
+    fn undo_set(&self, number: usize, set: EditSet) -> Result<Report, Refusal> {
+        let (mut changes, mut conflicts) = (Vec::new(), Vec::new());
+        for Change { path, before, after } in set.changes.into_iter().rev() {
+            let found = self.folder.look(&path)?;
+            if found == Found::from(after) {
+                changes.push(Change { path, before: after, after: before });
+            } else {
+                conflicts.push(Conflict { path, found, kept: None });
+            }
+        }
+        if let (true, Some(first)) = (changes.is_empty(), conflicts.first()) {
+            return Err(Refusal::new(&first.path, refusal::CHANGED));
+        }
+        let mut report = self.run(EditSet { changes }, Some(number))?;
+        report.conflicts.extend(conflicts);
+        Ok(report)
+    }
+
+    fn run(&self, set: EditSet, undoes: Option<usize>) -> Result<Report, Refusal> {
+        // One that an error of the system has left.
+        self.recover()?;
+        let mut folders = BTreeSet::new();
+        for Change { path, before, .. } in &set.changes {
+            if self.folder.look(path)? != Found::from(*before) {
+                return Err(Refusal::new(path, refusal::STALE));
+            }
+            for folder in path.ancestors() {
+                if self.folder.look(&folder)? == Found::Nothing {
+                    folders.insert(folder);
+                }
+            }
+        }
+        let number = self.store.numbers()?.first().map_or(1, |newest| newest + 1);
+        let record = Record {
+            number,
+            set,
+            undoes,
+            folders: folders.into_iter().collect(),
+            temporary: format!("{TEMPORARY}{:x}", nanoseconds()),
+            phase: Phase::Planned,
+            conflicts: Vec::new(),
+        };
+        self.store.save(&record)?;
+        self.begin(record).or_else(|refusal| match self.recover()? {
+            Some(report) if report.ending != Ending::NotApplied => Ok(report),
+            _ => Err(refusal),
+        })
+    }
+
+    /// Writes the temporary files, and makes the set.
+    fn begin(&self, mut record: Record) -> Result<Report, Refusal> {
+        self.watch_all(Step::Planned, &record)?;
+        record.folders.iter().try_for_each(|folder| self.folder.make(folder))?;
+        let edits = self.edits(&record)?;
+        for (edit, change) in edits.iter().zip(&record.set.changes) {
+            let gone = || Refusal::new(&change.path, refusal::FOLDER_GONE);
+            edit.as_ref().ok_or_else(gone)?.stage()?;
+        }
+        record.phase = Phase::Intended;
+        self.store.save(&record)?;
+        self.finish(record, &edits)
+    }
+
+    /// Finishes the newest set, from wherever it is.
+    fn recover(&self) -> Result<Option<Report>, Refusal> {
+        let Some(newest) = self.store.numbers()?.first().copied() else { return Ok(None) };
+        let mut record = self.store.record(newest)?;
+        if matches!(record.phase, Phase::Ended(_)) {
+            return Ok(None);
+        }
+        let edits = self.edits(&record)?;
+        if record.phase == Phase::Intended {
+            let is_begun = edits.iter().map(|it| it.as_ref().map_or(Ok(true), Edit::is_begun));
+            if !is_begun.collect::<Result<Vec<_>, _>>()?.contains(&true) {
+                record.phase = Phase::Reverting;
+            }
+        }
+        self.finish(record, &edits).map(Some)
+    }
+
+    /// The changes of a set, each with its folder if that is there.
+    fn edits(&self, record: &Record) -> Result<Vec<Option<Edit<'_>>>, Refusal> {
+        (0..record.set.changes.len()).map(|index| Edit::open(self, record, index)).collect()
+    }
+
+    fn finish(&self, mut record: Record, edits: &[Option<Edit<'_>>]) -> Result<Report, Refusal> {
+        if record.phase == Phase::Planned {
+            edits.iter().flatten().try_for_each(Edit::discard)?;
+        }
+        if record.phase == Phase::Intended {
+            self.watch_all(Step::Intended, &record)?;
+            let steps = edits.iter().zip(&record.set.changes);
+            let mut steps = steps.map(|(edit, change)| bring(edit.as_ref(), change, Side::After));
+            let conflict = steps.find_map(Result::transpose).transpose()?;
+            let Some(conflict) = conflict else { return self.read_back(record) };
+            record.conflicts.push(conflict);
+            record.phase = Phase::Reverting;
+            self.store.save(&record)?;
+        }
+        let mut ending = Ending::NotApplied;
+        if record.phase == Phase::Reverting {
+            for (edit, change) in edits.iter().zip(&record.set.changes).rev() {
+                let conflict = bring(edit.as_ref(), change, Side::Before)?;
+                let before = Found::from(change.before);
+                let is_doubt = |it: &Conflict| it.found != before || it.kept.is_some();
+                if let Some(conflict) = conflict.filter(is_doubt) {
+                    record.conflicts.push(conflict);
+                    ending = Ending::InDoubt;
+                }
+            }
+        }
+        self.folder.remove(&record.folders);
+        self.end(record, ending)
+    }
+
+    /// Ends a set that was made, if all of it is there.
+    fn read_back(&self, mut record: Record) -> Result<Report, Refusal> {
+        if let Some(undone) = record.undoes {
+            self.folder.remove(&self.store.record(undone)?.folders);
+        }
+        let mut ending = Ending::Applied;
+        for Change { path, after, .. } in &record.set.changes {
+            let found = self.folder.look(path)?;
+            if found != Found::from(*after) {
+                record.conflicts.push(Conflict { path: path.clone(), found, kept: None });
+                ending = Ending::InDoubt;
+            }
+        }
+        self.end(record, ending)
+    }
+
+    fn end(&self, mut record: Record, ending: Ending) -> Result<Report, Refusal> {
+        record.phase = Phase::Ended(ending);
+        self.store.save(&record)?;
+        Ok(Report { number: record.number, ending, conflicts: record.conflicts })
+    }
+
+    pub(super) fn watch(&self, step: Step, place: &Place) -> Result<(), Refusal> {
+        (self.watch)(step, place)
+    }
+
+    fn watch_all(&self, step: Step, record: &Record) -> Result<(), Refusal> {
+        record.set.changes.iter().try_for_each(|change| self.watch(step, &change.path))
+    }
+}
+
+/// Brings a path to a side. In a folder that is gone there is nothing.
+fn bring(edit: Option<&Edit<'_>>, change: &Change, to: Side) -> Result<Option<Conflict>, Refusal> {
+    match edit {
+        Some(edit) => edit.bring(to),
+        None if change.image(to).is_none() => Ok(None),
+        None => Ok(Some(Conflict { path: change.path.clone(), found: Found::Nothing, kept: None })),
+    }
+}
+
+/// Returns `true` if a file loses most of its lines, or of its bytes.
+fn removes_most(before: &[u8], after: &[u8]) -> bool {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let left: BTreeSet<&[u8]> = after.split(is_end).collect();
+    let lines = before.split(is_end).count();
+    let gone = before.split(is_end).filter(|line| !left.contains(line)).count();
+    lines > FEW_LINES && (gone * 2 > lines || after.len() * 2 < before.len())
+}

@@ -1,0 +1,169 @@
+use std::{
+    fs::{File, TryLockError},
+    io::Read,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat},
+    io::Errno,
+};
+
+use super::{
+    place::Place,
+    refusal::{self, At, Refusal},
+    set::{Digest, Found, Image},
+};
+
+/// The most bytes of a file that the tools read.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The permissions that an [`Image`] has.
+const PERMISSIONS: u32 = 0o7777;
+
+/// The folder of the agent, opened once: whatever happens to its path later, paths are resolved
+/// beneath what was opened. It is locked while this lives.
+#[derive(Debug)]
+pub struct Folder {
+    root: File,
+    pub path: PathBuf,
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    pub bytes: Vec<u8>,
+    pub mode: u32,
+    /// The number of its hard links.
+    pub names: u64,
+}
+
+impl Folder {
+    pub fn open(path: &Path) -> Result<Self, Refusal> {
+        let path = path.canonicalize().at(path.display())?;
+        if !path.is_dir() {
+            return Err(Refusal::new(path.display(), refusal::NO_FOLDER));
+        }
+        let root = File::open(&path).at(path.display())?;
+        lock(&root, &path)?;
+        Ok(Self { root, path })
+    }
+
+    /// Opens the folder that a path is in; `None` if it is gone, or a link is on the way.
+    pub fn parent(&self, place: &Place) -> Result<Option<File>, Refusal> {
+        match open(&self.root, place.split().0, OFlags::DIRECTORY) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) => unopened(error).map(|_| None).at(place),
+        }
+    }
+
+    /// Tells what is at a path.
+    pub fn look(&self, place: &Place) -> Result<Found, Refusal> {
+        look(&self.root, place.as_str())
+    }
+
+    /// Reads a regular file; `None` if nothing is there.
+    pub fn read(&self, place: &Place) -> Result<Option<Contents>, Refusal> {
+        let file = match open(&self.root, place.as_str(), OFlags::NONBLOCK) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(refused(place.as_str(), error)),
+        };
+        let about = file.metadata().at(place)?;
+        if !about.is_file() {
+            return Err(Refusal::new(place, refusal::NO_FILE));
+        }
+        let mut bytes = Vec::new();
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).at(place)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(Refusal::new(place, refusal::TOO_LARGE));
+        }
+        Ok(Some(Contents { bytes, mode: about.mode() & PERMISSIONS, names: about.nlink() }))
+    }
+
+    /// Lists what is in a folder, and whether it is a folder.
+    pub fn list(&self, folder: Option<&Place>) -> Result<Vec<(Place, bool)>, Refusal> {
+        let at = folder.map_or(".", Place::as_str);
+        let entries = open(&self.root, at, OFlags::DIRECTORY).and_then(Dir::new);
+        let mut list = Vec::new();
+        for entry in entries.map_err(|error| refused(at, error))? {
+            let entry = entry.at(at)?;
+            let name = entry.file_name().to_string_lossy();
+            let path = folder.map_or_else(|| name.to_string(), |folder| format!("{folder}/{name}"));
+            // Others, such as `.git`, are not for the agent.
+            if let Ok(place) = path.parse::<Place>() {
+                list.push((place, entry.file_type() == FileType::Directory));
+            }
+        }
+        list.sort();
+        Ok(list)
+    }
+
+    /// Makes a folder, unless it is there.
+    pub fn make(&self, place: &Place) -> Result<(), Refusal> {
+        let parent = self.parent(place)?;
+        let parent = parent.ok_or_else(|| Refusal::new(place, refusal::FOLDER_GONE))?;
+        match mkdirat(&parent, place.split().1, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => parent.sync_all().at(place),
+            Err(error) => Err(error).at(place),
+        }
+    }
+
+    /// Removes those of these folders that are empty. Others stay, whatever the reason.
+    pub fn remove(&self, places: &[Place]) {
+        for place in places.iter().rev() {
+            if let Ok(Some(parent)) = self.parent(place) {
+                let _ = unlinkat(&parent, place.split().1, AtFlags::REMOVEDIR);
+            }
+        }
+    }
+}
+
+/// Locks what an agent works on; the lock ends with its process.
+pub fn lock(file: &File, path: &Path) -> Result<(), Refusal> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Refusal::new(path.display(), refusal::BUSY),
+        TryLockError::Error(error) => Refusal::system(path.display(), error),
+    })
+}
+
+/// Tells what is at a path in a folder.
+pub fn look(folder: &File, path: &str) -> Result<Found, Refusal> {
+    let file = match open(folder, path, OFlags::NONBLOCK) {
+        Ok(file) => file,
+        Err(error) => return unopened(error).at(path),
+    };
+    let about = file.metadata().at(path)?;
+    if !about.is_file() {
+        return Ok(Found::Other);
+    }
+    let digest = Digest::of_reader(&file).at(path)?;
+    Ok(Found::File(Image { digest, mode: about.mode() & PERMISSIONS }))
+}
+
+/// Follows no link, in no part of the path.
+fn open(folder: &File, path: &str, flags: OFlags) -> Result<File, Errno> {
+    let flags = flags | OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    openat2(folder, path, flags, Mode::empty(), resolve).map(File::from)
+}
+
+/// What is at a path that cannot be opened.
+fn unopened(error: Errno) -> Result<Found, Errno> {
+    match error {
+        Errno::NOENT => Ok(Found::Nothing),
+        Errno::LOOP | Errno::XDEV | Errno::NXIO | Errno::ACCESS | Errno::NOTDIR => Ok(Found::Other),
+        error => Err(error),
+    }
+}
+
+fn refused(at: &str, error: Errno) -> Refusal {
+    match error {
+        Errno::LOOP => Refusal::new(at, refusal::LINK),
+        Errno::XDEV => Refusal::new(at, refusal::OUTSIDE),
+        Errno::NOTDIR => Refusal::new(at, refusal::NO_FOLDER),
+        Errno::NXIO => Refusal::new(at, refusal::NO_FILE),
+        error => Refusal::system(at, error),
+    }
+}

@@ -1,0 +1,258 @@
+//! One change of a set, step by step. Each step reads where it is from three places, so that it can
+//! be repeated after a crash: the path; the temporary file beside it, which has the other side of
+//! an exchange; and the files that are kept in the store, where what was displaced ends.
+
+use std::{
+    fs::{File, Permissions},
+    io::{self, Write},
+    os::unix::fs::{PermissionsExt, fchown},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, statat, unlinkat},
+    io::Errno,
+};
+
+#[cfg(test)]
+use super::edits::Twin;
+use super::{
+    edits::{Step, Workspace},
+    folder::look,
+    refusal::{At, Refusal},
+    set::{Change, Conflict, Found, Image, Side},
+    store::Record,
+};
+
+/// A change, with the folder that its path is in. The folder stays the same when somebody renames
+/// it, or puts a link in its place.
+pub struct Edit<'a> {
+    workspace: &'a Workspace,
+    change: Change,
+    folder: File,
+    /// The name of the temporary file.
+    temporary: String,
+    /// What the names of its kept files begin with.
+    kept: String,
+}
+
+impl<'a> Edit<'a> {
+    /// Opens the folder of a change; `None` if there is none, or a link is in its place.
+    pub fn open(
+        workspace: &'a Workspace,
+        record: &Record,
+        index: usize,
+    ) -> Result<Option<Self>, Refusal> {
+        let change = record.set.changes[index].clone();
+        let Some(folder) = workspace.folder.parent(&change.path)? else { return Ok(None) };
+        let temporary = format!("{}-{index}", record.temporary);
+        let kept = format!("{}-{index}", record.number);
+        Ok(Some(Self { workspace, change, folder, temporary, kept }))
+    }
+
+    /// Writes the new file beside the path.
+    pub fn stage(&self) -> Result<(), Refusal> {
+        if let Some(after) = self.change.after {
+            let bytes = self.workspace.store.get(after.digest)?;
+            self.write(&bytes, after).at(&self.change.path)?;
+            self.watch(Step::Staged)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8], after: Image) -> io::Result<()> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let mut file = File::from(openat(&self.folder, self.temporary.as_str(), flags, mode)?);
+        file.write_all(bytes)?;
+        if self.change.before.is_some() {
+            let old = statat(&self.folder, self.name(), AtFlags::SYMLINK_NOFOLLOW)?;
+            fchown(&file, Some(old.st_uid), Some(old.st_gid))?;
+        }
+        file.set_permissions(Permissions::from_mode(after.mode))?;
+        file.sync_all()?;
+        self.folder.sync_all()
+    }
+
+    /// Removes the temporary file of a set of which no path was touched.
+    pub fn discard(&self) -> Result<(), Refusal> {
+        match unlinkat(&self.folder, self.temporary.as_str(), AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error).at(&self.change.path),
+        }
+    }
+
+    /// Returns `true` unless the temporary file waits for the first rename.
+    pub fn is_begun(&self) -> Result<bool, Refusal> {
+        let is_staged = self.look(&self.temporary)? == self.image(Side::After);
+        Ok(!is_staged || self.is_kept(Side::Before)?)
+    }
+
+    /// Brings the path to a side, from wherever the change is. After a conflict the path has what a
+    /// person wrote.
+    pub fn bring(&self, to: Side) -> Result<Option<Conflict>, Refusal> {
+        let from = if to == Side::After { Side::Before } else { Side::After };
+        let (old, new) = (self.image(from), self.image(to));
+        let mut displaced = self.look(&self.temporary)?;
+        if displaced == Found::Nothing {
+            if self.is_kept(from)? {
+                return Ok(None);
+            }
+            if new != Found::Nothing {
+                if !self.fetch(to)? {
+                    // It is at its path, or the path was never touched.
+                    let is_old = old != Found::Nothing && self.look(self.name())? == old;
+                    return if is_old { self.conflict() } else { Ok(None) };
+                }
+                displaced = self.look(&self.temporary)?;
+            }
+        }
+        if displaced == new {
+            if self.look(self.name())? != old {
+                return self.conflict();
+            }
+            self.watch(Step::Compared)?;
+            #[cfg(test)]
+            if self.workspace.twin == Some(Twin::PlainRename) && new != Found::Nothing {
+                let from = (&self.folder, self.temporary.as_str());
+                let renamed = self.rename(from, (&self.folder, self.name()), RenameFlags::empty());
+                return renamed.map(|_| None);
+            }
+            if !self.exchange(new, old)? {
+                return self.conflict();
+            }
+            self.watch(Step::Exchanged)?;
+            displaced = self.look(&self.temporary)?;
+        }
+        self.watch(Step::Displaced)?;
+        #[cfg(test)]
+        if self.workspace.twin == Some(Twin::NoSecondDigest) {
+            displaced = old;
+        }
+        if displaced != old {
+            return self.give_back(displaced, new);
+        }
+        if old == Found::Nothing {
+            self.sync(&self.folder)?;
+        } else {
+            self.keep(from)?;
+        }
+        self.watch(Step::Kept)?;
+        Ok(None)
+    }
+
+    /// Gives a path what was displaced from it. What a person made there in the meantime is newer,
+    /// and stays.
+    fn give_back(&self, displaced: Found, new: Found) -> Result<Option<Conflict>, Refusal> {
+        let is_there = displaced != Found::Nothing;
+        if is_there
+            && (self.exchange(displaced, new)? || self.exchange(displaced, Found::Nothing)?)
+        {
+            self.watch(Step::GivenBack)?;
+            let newer = self.look(&self.temporary)?;
+            if self.side(newer) == Some(Side::Person) {
+                self.exchange(newer, displaced)?;
+            }
+        }
+        self.conflict()
+    }
+
+    /// A conflict at the path. What the temporary file has goes to the store.
+    fn conflict(&self) -> Result<Option<Conflict>, Refusal> {
+        self.sync(&self.folder)?;
+        let side = self.side(self.look(&self.temporary)?);
+        let kept = side.map(|side| self.keep(side)).transpose()?;
+        let kept = kept.filter(|_| side == Some(Side::Person));
+        let (path, found) = (self.change.path.clone(), self.look(self.name())?);
+        Ok(Some(Conflict { path, found, kept }))
+    }
+
+    /// Exchanges the temporary file, which is `new`, with what is at the path; one of them may be
+    /// nothing. Returns `false` if it is nothing there, or something is in the way.
+    fn exchange(&self, new: Found, old: Found) -> Result<bool, Refusal> {
+        let temporary = (&self.folder, self.temporary.as_str());
+        let path = (&self.folder, self.name());
+        match (new, old) {
+            (Found::Nothing, _) => self.rename(path, temporary, RenameFlags::NOREPLACE),
+            (_, Found::Nothing) => self.rename(temporary, path, RenameFlags::NOREPLACE),
+            _ => self.rename(temporary, path, RenameFlags::EXCHANGE),
+        }
+    }
+
+    fn rename(
+        &self,
+        from: (&File, &str),
+        to: (&File, &str),
+        flags: RenameFlags,
+    ) -> Result<bool, Refusal> {
+        match renameat_with(from.0, from.1, to.0, to.1, flags) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT | Errno::EXIST) => Ok(false),
+            Err(error) => Err(error).at(&self.change.path),
+        }
+    }
+
+    /// Moves the temporary file to the store, and returns its name there.
+    fn keep(&self, side: Side) -> Result<String, Refusal> {
+        // On disk in this order.
+        self.sync(&self.folder)?;
+        let (kept, name) = (&self.workspace.store.kept, self.kept_name(side));
+        let to = (kept, name.as_str());
+        if !self.rename((&self.folder, &self.temporary), to, RenameFlags::NOREPLACE)? {
+            return Err(Refusal::system(&self.change.path, "its temporary file is gone"));
+        }
+        self.sync(kept)?;
+        self.sync(&self.folder).map(|()| name)
+    }
+
+    /// Fetches a file from the store; `false` if it is not there.
+    fn fetch(&self, side: Side) -> Result<bool, Refusal> {
+        let (from, to) = (self.kept_name(side), (&self.folder, self.temporary.as_str()));
+        self.rename((&self.workspace.store.kept, &from), to, RenameFlags::NOREPLACE)
+    }
+
+    fn is_kept(&self, side: Side) -> Result<bool, Refusal> {
+        let found = look(&self.workspace.store.kept, &self.kept_name(side))?;
+        Ok(found != Found::Nothing)
+    }
+
+    /// A person can make more than one.
+    fn kept_name(&self, side: Side) -> String {
+        match side {
+            Side::Person => format!("{}-{:x}", self.kept, nanoseconds()),
+            side => format!("{}-{side:?}", self.kept),
+        }
+    }
+
+    /// The side that a file is of; nothing is of none.
+    fn side(&self, found: Found) -> Option<Side> {
+        let is_of = |side: &Side| self.image(*side) == found;
+        let side = [Side::Before, Side::After].into_iter().find(is_of);
+        (found != Found::Nothing).then_some(side.unwrap_or(Side::Person))
+    }
+
+    fn image(&self, side: Side) -> Found {
+        self.change.image(side).into()
+    }
+
+    fn name(&self) -> &str {
+        self.change.path.split().1
+    }
+
+    fn look(&self, name: &str) -> Result<Found, Refusal> {
+        look(&self.folder, name)
+    }
+
+    fn sync(&self, folder: &File) -> Result<(), Refusal> {
+        folder.sync_all().at(&self.change.path)
+    }
+
+    fn watch(&self, step: Step) -> Result<(), Refusal> {
+        self.workspace.watch(step, &self.change.path)
+    }
+}
+
+/// A number that no other call returns.
+pub fn nanoseconds() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
+}

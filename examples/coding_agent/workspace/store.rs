@@ -1,0 +1,181 @@
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    folder::{Folder, lock, look},
+    place::Place,
+    refusal::{self, At, Refusal},
+    set::{Change, Conflict, Digest, EditSet, Ending, Found},
+};
+
+/// What has to survive a crash, in a folder beside that of the agent: the contents by digest, the
+/// records of the sets, and the files that were at a path. It is on the same filesystem, so that a
+/// file is moved here as it is: what is written to it later, through a descriptor that was opened
+/// before, is here as well.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    /// The folder of what was at a path.
+    pub kept: File,
+    /// It is locked while this lives.
+    _lock: File,
+}
+
+/// The progress of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Temporary files may be there, also incomplete ones. No path was touched.
+    Planned,
+    /// All temporary files were complete when this was written. Paths may have been touched.
+    Intended,
+    /// There was a conflict: what was written is taken back.
+    Reverting,
+    Ended(Ending),
+}
+
+/// A set, on disk before the first file is touched.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    pub number: usize,
+    pub set: EditSet,
+    /// The number of the set that this one undoes.
+    pub undoes: Option<usize>,
+    /// The folders that it makes, from the top.
+    pub folders: Vec<Place>,
+    /// What the names of its temporary files begin with.
+    pub temporary: String,
+    pub phase: Phase,
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Store {
+    /// Opens the store of a folder; makes it if it is not there.
+    pub fn open(path: &Path, folder: &Folder) -> Result<Self, Refusal> {
+        let path = absolute(path).at(path.display())?;
+        let at = path.display();
+        if path.starts_with(&folder.path) || folder.path.starts_with(&path) {
+            return Err(Refusal::new(at, refusal::STORE_INSIDE));
+        }
+        for part in ["", "blobs", "kept", "sets"] {
+            DirBuilder::new().recursive(true).mode(0o700).create(path.join(part)).at(&at)?;
+        }
+        let device = |path: &Path| fs::metadata(path).map(|it| it.dev());
+        if device(&path).at(&at)? != device(&folder.path).at(&at)? {
+            return Err(Refusal::new(at, refusal::STORE_FAR));
+        }
+        let handle = File::open(&path).at(&at)?;
+        lock(&handle, &path)?;
+        let kept = File::open(path.join("kept")).at(&at)?;
+        let store = Self { path: path.clone(), kept, _lock: handle };
+        let owner = folder.path.as_os_str().as_encoded_bytes();
+        if !path.join("folder").exists() {
+            store.write("folder", owner)?;
+        }
+        if fs::read(path.join("folder")).at(&at)? != owner {
+            return Err(Refusal::new(at, refusal::STORE_OF_OTHER));
+        }
+        Ok(store)
+    }
+
+    /// Writes a file of the store so that a crash leaves the old one or the new one.
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        let (path, new) = (self.path.join(name), self.path.join("new"));
+        let write = || -> io::Result<()> {
+            let mut options = OpenOptions::new();
+            let mut file =
+                options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&new, &path)?;
+            File::open(path.parent().unwrap_or(&self.path))?.sync_all()
+        };
+        write().at(path.display())
+    }
+
+    fn blob(&self, digest: Digest) -> PathBuf {
+        self.path.join(format!("blobs/{digest}"))
+    }
+
+    /// Stores contents.
+    pub fn put(&self, bytes: &[u8]) -> Result<Digest, Refusal> {
+        let digest = Digest::of(bytes);
+        if !self.blob(digest).exists() {
+            self.write(&format!("blobs/{digest}"), bytes)?;
+        }
+        Ok(digest)
+    }
+
+    /// Reads contents.
+    pub fn get(&self, digest: Digest) -> Result<Vec<u8>, Refusal> {
+        let bytes = fs::read(self.blob(digest)).ok().filter(|bytes| Digest::of(bytes) == digest);
+        bytes.ok_or_else(|| Refusal::new(digest, refusal::NOT_STORED))
+    }
+
+    /// Writes the record of a set.
+    pub fn save(&self, record: &Record) -> Result<(), Refusal> {
+        let json = serde_json::to_vec_pretty(record).at("the record")?;
+        self.write(&format!("sets/{}", record.number), &json)
+    }
+
+    /// Reads the record of a set.
+    pub fn record(&self, number: usize) -> Result<Record, Refusal> {
+        let path = self.path.join(format!("sets/{number}"));
+        let json = fs::read(&path).at(path.display())?;
+        serde_json::from_slice(&json).at(path.display())
+    }
+
+    /// The numbers of all sets, the newest first.
+    pub fn numbers(&self) -> Result<Vec<usize>, Refusal> {
+        let names = self.names("sets")?;
+        let mut numbers: Vec<usize> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        numbers.sort_unstable();
+        numbers.reverse();
+        Ok(numbers)
+    }
+
+    fn names(&self, part: &str) -> Result<Vec<String>, Refusal> {
+        let entries = fs::read_dir(self.path.join(part)).at(part)?;
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        entries.map(|entry| entry.map(name)).collect::<io::Result<Vec<_>>>().at(part)
+    }
+
+    /// The kept files that have a person's bytes: what was displaced and could not be put back, and
+    /// what was written later through a descriptor that was opened before.
+    pub fn displaced(&self) -> Result<Vec<Conflict>, Refusal> {
+        let mut conflicts = Vec::new();
+        for name in self.names("kept")? {
+            let mut parts = name.split('-').map(|part| part.parse::<usize>().ok());
+            let (Some(number), Some(index)) = (parts.next().flatten(), parts.next().flatten())
+            else {
+                continue;
+            };
+            let (record, found) = (self.record(number)?, look(&self.kept, &name)?);
+            let Some(Change { path, before, after }) = record.set.changes.get(index) else {
+                continue;
+            };
+            let ours = [before, after].map(|image| image.map(|image| image.digest));
+            if !matches!(found, Found::File(image) if ours.contains(&Some(image.digest))) {
+                conflicts.push(Conflict { path: path.clone(), found, kept: Some(name) });
+            }
+        }
+        Ok(conflicts)
+    }
+}
+
+/// The path of a file that may not be there yet.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize().or_else(|_| {
+        let path = std::path::absolute(path)?;
+        match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    })
+}

@@ -1,0 +1,252 @@
+//! What a model can ask for. Reading and planning change nothing in the folder: [`patch`](Patch),
+//! [`write`](Write), [`delete`](Delete) and [`move`](Move) become an [`EditSet`], which is the call
+//! that a person approves.
+
+use std::collections::{BTreeMap, VecDeque, btree_map::Entry};
+
+use machine::contract::Tool;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    edits::Workspace,
+    folder::{Contents, Folder},
+    patch::patch,
+    place::Place,
+    refusal::{self, Refusal},
+    set::{Change, Digest, EditSet, Image},
+};
+
+/// The permissions of a new file.
+const NEW_FILE: u32 = 0o644;
+
+/// The most lines that a search finds.
+const MOST_HITS: usize = 200;
+
+/// Reads lines of a file.
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(workspace.read, idempotent, receipt = Text, refusal = Refusal)]
+#[serde(deny_unknown_fields)]
+pub struct Read {
+    pub path: Place,
+    /// The number of the first line, from 1.
+    pub from: Option<usize>,
+    /// The most lines.
+    pub lines: Option<usize>,
+}
+
+/// What was read. Numbers and marks are not part of the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text {
+    pub text: String,
+    /// The digest of the whole file, which a tool that overwrites it asks for.
+    pub digest: Digest,
+    /// The number of the first line.
+    pub from: usize,
+    /// The number of lines of the whole file.
+    pub of: usize,
+}
+
+/// Finds the lines that contain a text.
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(workspace.search, idempotent, receipt = Hits, refusal = Refusal)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    pub text: String,
+    /// The folder to search; by default all.
+    pub under: Option<Place>,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hits {
+    pub hits: Vec<Hit>,
+    /// What was not searched, and why: links, files that are large or not text, errors.
+    pub skipped: Vec<String>,
+    /// There are more.
+    pub cut: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    pub path: Place,
+    pub line: usize,
+    pub text: String,
+}
+
+/// Changes parts of a file, which are found by their text.
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(workspace.patch, idempotent, receipt = EditSet, refusal = Refusal)]
+#[serde(deny_unknown_fields)]
+pub struct Patch {
+    pub path: Place,
+    /// Hunks, as in a unified diff without its header.
+    pub diff: String,
+}
+
+/// Writes a whole file.
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(workspace.write, idempotent, receipt = EditSet, refusal = Refusal)]
+#[serde(deny_unknown_fields)]
+pub struct Write {
+    pub path: Place,
+    pub text: String,
+    /// The digest of the file as it was read, if it exists.
+    pub read: Option<Digest>,
+}
+
+/// Deletes a file.
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(workspace.delete, idempotent, receipt = EditSet, refusal = Refusal)]
+#[serde(deny_unknown_fields)]
+pub struct Delete {
+    pub path: Place,
+    /// The digest of the file as it was read.
+    pub read: Digest,
+}
+
+/// Moves a file to a path where nothing is.
+#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[tool(workspace.rename, idempotent, receipt = EditSet, refusal = Refusal)]
+#[serde(deny_unknown_fields)]
+pub struct Move {
+    pub path: Place,
+    pub to: Place,
+}
+
+/// A tool that edits.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "tool", rename_all = "snake_case")]
+pub enum Request {
+    Patch(Patch),
+    Write(Write),
+    Delete(Delete),
+    Move(Move),
+}
+
+impl Workspace {
+    /// Reads lines of a file.
+    pub fn read(&self, tool: &Read) -> Result<Text, Refusal> {
+        let text = self.text(&tool.path)?;
+        let (digest, of) = (Digest::of(text.as_bytes()), text.split_inclusive('\n').count());
+        let from = tool.from.unwrap_or(1).max(1);
+        let lines = text.split_inclusive('\n').skip(from - 1);
+        let text = lines.take(tool.lines.unwrap_or(usize::MAX)).collect();
+        Ok(Text { text, digest, from, of })
+    }
+
+    fn text(&self, path: &Place) -> Result<String, Refusal> {
+        let file = self.folder.read(path)?;
+        let file = file.ok_or_else(|| Refusal::new(path, refusal::MISSING))?;
+        String::from_utf8(file.bytes).map_err(|_| Refusal::new(path, refusal::NOT_TEXT))
+    }
+
+    /// Searches all files of a folder.
+    pub fn search(&self, tool: &Search) -> Result<Hits, Refusal> {
+        let mut found = Hits::default();
+        let mut open = VecDeque::from(self.folder.list(tool.under.as_ref())?);
+        while let Some((path, is_folder)) = open.pop_front() {
+            let skip = |refusal: Refusal| found.skipped.push(refusal.to_string());
+            if is_folder {
+                let list = self.folder.list(Some(&path)).map_err(skip);
+                open.extend(list.unwrap_or_default());
+                continue;
+            }
+            let text = self.text(&path).map_err(skip).unwrap_or_default();
+            for (line, text) in (1..).zip(text.lines()) {
+                if text.contains(&tool.text) {
+                    found.hits.push(Hit { path: path.clone(), line, text: text.to_owned() });
+                }
+            }
+            if found.hits.len() > MOST_HITS {
+                found.hits.truncate(MOST_HITS);
+                found.cut = true;
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes one edit set of several tools, in turn; nothing in the folder changes.
+    pub fn plan(&self, requests: &[Request]) -> Result<EditSet, Refusal> {
+        let mut draft = Draft { folder: &self.folder, files: BTreeMap::new() };
+        for request in requests {
+            draft.add(request)?;
+        }
+        let image = |file: Option<Contents>| -> Result<Option<Image>, Refusal> {
+            let Some(Contents { bytes, mode, .. }) = file else { return Ok(None) };
+            Ok(Some(Image { digest: self.store.put(&bytes)?, mode }))
+        };
+        let mut changes = Vec::new();
+        for (path, (before, after)) in draft.files {
+            if before != after {
+                changes.push(Change { path, before: image(before)?, after: image(after)? });
+            }
+        }
+        // A file that is moved is at one of its paths at any time.
+        changes.sort_by_key(|change| change.after.is_none());
+        if changes.is_empty() {
+            return Err(Refusal::new("the edits", refusal::NO_EFFECT));
+        }
+        Ok(EditSet { changes })
+    }
+}
+
+/// Files as they are, and as they will be.
+struct Draft<'a> {
+    folder: &'a Folder,
+    files: BTreeMap<Place, (Option<Contents>, Option<Contents>)>,
+}
+
+impl Draft<'_> {
+    fn add(&mut self, request: &Request) -> Result<(), Refusal> {
+        match request {
+            Request::Patch(Patch { path, diff }) => {
+                let old = self.take(path, None)?;
+                let bytes = patch(path, &old.bytes, diff)?;
+                *self.file(path)? = Some(Contents { bytes, ..old });
+            }
+            Request::Write(Write { path, text, read }) => {
+                let mode = match (read, self.file(path)?.is_some()) {
+                    (Some(read), _) => self.take(path, Some(*read))?.mode,
+                    (None, false) => NEW_FILE,
+                    (None, true) => return Err(Refusal::new(path, refusal::EXISTS)),
+                };
+                let bytes = text.clone().into_bytes();
+                *self.file(path)? = Some(Contents { bytes, mode, names: 1 });
+            }
+            Request::Delete(Delete { path, read }) => _ = self.take(path, Some(*read))?,
+            Request::Move(Move { path, to }) => {
+                let old = self.take(path, None)?;
+                if self.file(to)?.replace(old).is_some() {
+                    return Err(Refusal::new(to, refusal::EXISTS));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a file away, if it is the one that was read.
+    fn take(&mut self, path: &Place, read: Option<Digest>) -> Result<Contents, Refusal> {
+        let old = self.file(path)?.take();
+        let old = old.ok_or_else(|| Refusal::new(path, refusal::MISSING))?;
+        if read.is_some_and(|read| read != Digest::of(&old.bytes)) {
+            return Err(Refusal::new(path, refusal::STALE));
+        }
+        Ok(old)
+    }
+
+    /// A file as it will be. One that has other names would stay as it is under these.
+    fn file(&mut self, path: &Place) -> Result<&mut Option<Contents>, Refusal> {
+        let (_, after) = match self.files.entry(path.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let file = self.folder.read(path)?;
+                if file.as_ref().is_some_and(|file| file.names > 1) {
+                    return Err(Refusal::new(path, refusal::HARD_LINK));
+                }
+                entry.insert((file.clone(), file))
+            }
+        };
+        Ok(after)
+    }
+}
