@@ -95,7 +95,7 @@ fn run(Cli { command, folder, store, verbose }: Cli) -> Result<ExitCode, Refusal
         }
         Command::Search { text, under } => {
             let found = workspace.search(&Search { text, under })?;
-            for hit in &found.hits {
+            for hit in &found.lines {
                 println!("{}:{}: {}", hit.path, hit.line, hit.text);
             }
             found.skipped.iter().for_each(|skipped| eprintln!("not searched: {skipped}"));
@@ -149,7 +149,9 @@ fn print(Report { number, ending, conflicts }: &Report, kept: &Path) -> ExitCode
         Ending::InDoubt => ("in doubt: look at these paths", ExitCode::FAILURE),
     };
     println!("edits {number}: {text}");
-    conflicts.iter().for_each(|conflict| print_conflict(conflict, kept));
+    for conflict in conflicts {
+        print_conflict(conflict, kept);
+    }
     code
 }
 

@@ -173,8 +173,8 @@ fn a_folder_has_one_agent() {
 fn a_search_names_what_it_skips() {
     let desk = desk();
     let found = desk.open().search(&Search { text: "two".to_owned(), under: None }).unwrap();
-    assert_eq!(found.hits.len(), 1, "{found:?}");
-    assert_eq!((&found.hits[0].path, found.hits[0].line), (&place("sub/b"), 1));
+    assert_eq!(found.lines.len(), 1, "{found:?}");
+    assert_eq!((&found.lines[0].path, found.lines[0].line), (&place("sub/b"), 1));
     for link in ["link", "dangling", "folder-link", "pipe"] {
         assert!(found.skipped.iter().any(|it| it.starts_with(link)), "{link}: {found:?}");
     }

@@ -141,7 +141,7 @@ fn act(workspace: &Workspace, person: &Mutex<Person>) {
         // More lines than are removed without a person.
         Err(refusal) if refusal.why == refusal::REMOVES_MOST.1 => {}
         Err(refusal) => {
-            assert!([Code::E_CONFLICT, Code::E_IO].contains(&refusal.code), "{refusal}")
+            assert!([Code::E_CONFLICT, Code::E_IO].contains(&refusal.code), "{refusal}");
         }
     }
 }

@@ -34,6 +34,7 @@ pub type Watch = Box<dyn Fn(Step, &Place) -> Result<(), Refusal> + Send + Sync>;
 
 /// A mistake that the tests must notice.
 #[cfg(test)]
+#[allow(dead_code, reason = "the program's own test build does not use them")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Twin {
     PlainRename,

@@ -24,7 +24,7 @@ const MOST_HITS: usize = 200;
 
 /// Reads lines of a file.
 #[derive(Debug, Clone, Serialize, Deserialize, Tool)]
-#[tool(workspace.read, idempotent, receipt = Text, refusal = Refusal)]
+#[tool(workspace.read, idempotent, receipt = Excerpt, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
     pub path: Place,
@@ -36,7 +36,7 @@ pub struct Read {
 
 /// What was read. Numbers and marks are not part of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Text {
+pub struct Excerpt {
     pub text: String,
     /// The digest of the whole file, which a tool that overwrites it asks for.
     pub digest: Digest,
@@ -59,7 +59,7 @@ pub struct Search {
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hits {
-    pub hits: Vec<Hit>,
+    pub lines: Vec<Hit>,
     /// What was not searched, and why: links, files that are large or not text, errors.
     pub skipped: Vec<String>,
     /// There are more.
@@ -125,13 +125,13 @@ pub enum Request {
 
 impl Workspace {
     /// Reads lines of a file.
-    pub fn read(&self, tool: &Read) -> Result<Text, Refusal> {
+    pub fn read(&self, tool: &Read) -> Result<Excerpt, Refusal> {
         let text = self.text(&tool.path)?;
         let (digest, of) = (Digest::of(text.as_bytes()), text.split_inclusive('\n').count());
         let from = tool.from.unwrap_or(1).max(1);
         let lines = text.split_inclusive('\n').skip(from - 1);
         let text = lines.take(tool.lines.unwrap_or(usize::MAX)).collect();
-        Ok(Text { text, digest, from, of })
+        Ok(Excerpt { text, digest, from, of })
     }
 
     fn text(&self, path: &Place) -> Result<String, Refusal> {
@@ -154,11 +154,11 @@ impl Workspace {
             let text = self.text(&path).map_err(skip).unwrap_or_default();
             for (line, text) in (1..).zip(text.lines()) {
                 if text.contains(&tool.text) {
-                    found.hits.push(Hit { path: path.clone(), line, text: text.to_owned() });
+                    found.lines.push(Hit { path: path.clone(), line, text: text.to_owned() });
                 }
             }
-            if found.hits.len() > MOST_HITS {
-                found.hits.truncate(MOST_HITS);
+            if found.lines.len() > MOST_HITS {
+                found.lines.truncate(MOST_HITS);
                 found.cut = true;
                 break;
             }
