@@ -2,6 +2,7 @@
 //! was acknowledged ends once.
 
 use std::{
+    collections::BTreeSet,
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
 };
@@ -9,10 +10,12 @@ use std::{
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, AnyAgentHead, BoxId,
-        CallTarget, CardKind, Deliverable, Driver, ModelAnswer, TurnId, TurnStatus, Work,
+        CallTarget, CardKind, Conversation, Deliverable, Driver, MemberId, ModelAnswer, TurnId,
+        TurnStatus, Work,
     },
     clock::Millis,
     contract::{Registry, ToolCall, ToolSpec},
+    journal::Fact,
     worker::{Failure, Handled, Handler, Task},
 };
 use machine_tests::{
@@ -22,6 +25,7 @@ use machine_tests::{
 use serde_json::json;
 
 use super::{
+    prompt::check_moment,
     queue::{staff, story},
     support::{agent, id, new_turn, turn},
 };
@@ -178,6 +182,41 @@ async fn ended(store: &Store) -> Vec<TurnId> {
     ended.into_iter().map(|(turn, _)| turn).collect()
 }
 
+/// Checks what the planner asks after each entry of its journal, with the cards that were written by
+/// then. Returns what it has asked last.
+async fn check_prefixes(store: &Store) -> Option<Conversation> {
+    let agents = Agents::of(store);
+    // A result names the deliverable of the helper.
+    let mut cards = agents.cards(BoxId(id(4)), 100).await.unwrap();
+    let mut written = cards.len();
+    for output in [1, CALLS] {
+        cards.extend(agents.cards(BoxId(id(output)), 100).await.unwrap());
+    }
+    let mut asked = None;
+    for entry in store.history(agent("planner").head()).await.unwrap().entries {
+        let Fact::Moved { trigger, payload, .. } = entry.fact else { continue };
+        written += match &*trigger {
+            // The answer and its calls.
+            "call" => 4,
+            "report" | "deliver" => 1,
+            _ => 0,
+        };
+        let Some(turn) = payload.get("turn").or_else(|| payload.get("next")) else { continue };
+        let active: ActiveTurn = serde_json::from_value(turn.clone()).unwrap();
+        let members = |kind: CardKind| -> BTreeSet<MemberId> {
+            let found = cards[..written].iter().filter(|(card, _)| card.kind == kind);
+            let ids =
+                found.map(|(it, _)| MemberId { turn: it.turn, step: it.step, index: it.index });
+            ids.collect()
+        };
+        let (calls, results) = (members(CardKind::ToolCall), members(CardKind::ToolResult));
+        let open: Vec<MemberId> = calls.difference(&results).copied().collect();
+        asked = check_moment(&active, &cards[..written], &open, asked.as_ref()).or(asked);
+    }
+    assert_eq!(written, cards.len(), "each card is of an entry");
+    asked
+}
+
 /// A is frozen when it has decided about a transition, or before. B takes over, and delivers. A
 /// thaws, and believes in its lease: the store refuses what it writes.
 #[tokio::test]
@@ -263,8 +302,9 @@ async fn a_thawed_worker_reports_no_result() {
     }
 }
 
-/// Kills a process that adds turns and runs them; a fresh worker runs what it has left. Returns the
-/// store, the turns that are known to be added, and whether the process has come there.
+/// Kills a process that adds turns and runs them, and checks what a turn asks then; a fresh worker
+/// runs what it has left. Returns the store, the turns that are known to be added, and whether the
+/// process has come there.
 async fn killed(
     point: &str,
     before: usize,
@@ -283,6 +323,7 @@ async fn killed(
     assert!(status.success() || status.signal().is_some(), "{point} {before}: {status}");
 
     let store = open(&file, LATER).await;
+    check_prefixes(&store).await;
     tokio::time::timeout(STUCK, run(&store)).await.expect("the worker rests");
     (folder, store, added, !status.success())
 }
@@ -297,6 +338,9 @@ async fn t13_kirocrew_5281_a_killed_worker_loses_no_turn() {
             let ended = ended(&store).await;
             let is_whole = ended.starts_with(&added);
             assert!(is_whole, "{point} {before}: {added:?} were added, {ended:?} ended");
+            // Each turn has a task, and each one before the last an answer.
+            let asked = check_prefixes(&store).await.map_or(0, |asked| asked.openai().len() + 1);
+            assert_eq!(asked, 2 * ended.len(), "{point} {before}");
             if !is_killed {
                 assert!(before >= TURNS.len(), "{point}: {before}");
                 break;
@@ -330,6 +374,9 @@ async fn t01_kimi_code_771_a_killed_worker_loses_no_result() {
             assert_eq!([first, third], [&receipt; 2], "{place}");
             assert_eq!(second["end"], json!("done"), "{place}");
             assert_eq!(story(&store, "helper").await.1.len(), 1, "it is asked once");
+            // The task, the answer with its calls, and their results.
+            let asked = check_prefixes(&store).await.unwrap();
+            assert_eq!(asked.openai().len(), 5, "{place}");
             assert_intact(&store).await;
             if !is_killed {
                 assert!(before > 6, "{point}: {before}");

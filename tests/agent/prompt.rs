@@ -166,28 +166,43 @@ impl Walk {
         let active = self.desk.active();
         let in_step = |index| MemberId { turn: active.id, step: active.step, index };
         let open: Vec<MemberId> = active.unanswered().into_iter().map(in_step).collect();
-        let asked = match Conversation::of(active, &self.cards, task) {
-            Ok(asked) => asked,
-            Err(ConversationError::Open { members }) => {
-                assert_eq!(members, open);
-                self.refused += 1;
-                return;
-            }
-            Err(error) => panic!("{error}"),
-        };
-        assert!(open.is_empty(), "{open:?}");
-        if let Err(why) = checkers::openai(asked.openai()) {
-            panic!("{why}: {:#?}", asked.openai());
+        let asked = check_moment(active, &self.cards, &open, self.asked.as_ref());
+        if asked.is_none() {
+            self.refused += 1;
+            return;
         }
-        if let Err(why) = checkers::anthropic(asked.anthropic()) {
-            panic!("{why}: {:#?}", asked.anthropic());
-        }
-        if let Some(before) = &self.asked {
-            assert!(asked.openai().starts_with(before.openai()), "{before:#?}\n{asked:#?}");
-            assert!(asked.anthropic().starts_with(before.anthropic()), "{before:#?}\n{asked:#?}");
-        }
-        self.asked = Some(asked);
+        self.asked = asked;
     }
+}
+
+/// Strict checkers accept what a turn asks with these cards, and it begins with what was asked
+/// before. If calls are open, exactly these are named, and it returns `None`.
+pub(super) fn check_moment(
+    active: &ActiveTurn,
+    cards: &[(Card, Value)],
+    open: &[MemberId],
+    before: Option<&Conversation>,
+) -> Option<Conversation> {
+    let asked = match Conversation::of(active, cards, task) {
+        Ok(asked) => asked,
+        Err(ConversationError::Open { members }) => {
+            assert_eq!(members, open);
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    assert!(open.is_empty(), "{open:?}");
+    if let Err(why) = checkers::openai(asked.openai()) {
+        panic!("{why}: {:#?}", asked.openai());
+    }
+    if let Err(why) = checkers::anthropic(asked.anthropic()) {
+        panic!("{why}: {:#?}", asked.anthropic());
+    }
+    if let Some(before) = before {
+        assert!(asked.openai().starts_with(before.openai()), "{before:#?}\n{asked:#?}");
+        assert!(asked.anthropic().starts_with(before.anthropic()), "{before:#?}\n{asked:#?}");
+    }
+    Some(asked)
 }
 
 #[test]
