@@ -4,6 +4,8 @@
 mod batches;
 mod ends;
 mod heads;
+#[cfg(unix)]
+mod killed;
 mod late;
 mod model;
 mod orders;
