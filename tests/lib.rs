@@ -5,8 +5,11 @@ use std::{process::Command, time::Duration};
 
 use machine::{
     actor::Human,
-    contract::{CallFact, Decision, Evidence, Gate},
-    effects::{Decide, EffectError},
+    contract::{
+        Action, CallFact, Decision, Evidence, Execution, Gate, Permit, Planned, Settled, Unsettled,
+        execution::Running,
+    },
+    effects::{Change, EffectError},
     store::Store,
     stored::History,
     typed::Refused,
@@ -68,11 +71,20 @@ pub async fn approve(
     store.approve(gate, shown, by).await
 }
 
+/// The start of an execution, as a part of a batch.
+pub type Begin = Change<'static, Planned<Action>, (Execution<Running>, Permit<Action>)>;
+
+/// The outcome of a call, as a part of a batch.
+pub type Settle = Change<'static, (Execution<Running>, Unsettled), Settled>;
+
+/// The answer to a gate, as a part of a batch.
+pub type Decide = Change<'static, Gate, Decision>;
+
 /// Approves as a part of a batch.
 #[must_use]
 pub fn approval(gate: Gate, by: &Human) -> Decide {
     let shown = gate.whole_question().unwrap().digest;
-    Decide::approve(gate, shown, by)
+    Change::approve(gate, shown, by)
 }
 
 /// Returns true in a process that runs only the test `name`, for tests that change their process.

@@ -13,7 +13,7 @@ use machine::{
         AnyExecution, Settled,
         execution::{Pending, Status},
     },
-    effects::{Begin, EffectError, Settle},
+    effects::{Change, EffectError},
     store::{CommitError, Store},
     typed::State,
 };
@@ -146,26 +146,26 @@ fn after_a_cancelled_commit_the_machine_can_be_loaded() {
     }));
 }
 
-/// A begin that was cancelled can be repeated with the same [`Begin`], and gives one permit.
+/// A begin that was cancelled can be repeated with the same [`Change`], and gives one permit.
 #[test]
 fn a_cancelled_begin_can_be_repeated() {
     block_on(on_both("a_cancelled_begin_can_be_repeated", async |store, random| {
         for round in 0..TIMES / 3 {
             let pending = stored(store, mail(&format!("person {round}"))).await;
             let id = pending.id();
-            let mut begin = Begin::new(pending.into(), tool_node());
-            let done = cancel(random, store.batch().begin(&mut begin).write());
+            let mut begin = Change::begin(pending.into(), tool_node());
+            let done = cancel(random, store.batch().change(&mut begin).write());
             if done.is_none() {
-                store.batch().begin(&mut begin).write().await.unwrap();
+                store.batch().change(&mut begin).write().await.unwrap();
             }
             let (running, permit) = begin.finish().unwrap();
             assert_eq!(history(store, id).await[1..], BEGUN);
             assert!(!permit.token().to_string().ends_with("-00000000000000000000"));
             let outcome = applied(permit, "sent").await;
-            let mut settle = Settle::new(running, outcome, tool_node());
-            let done = cancel(random, store.batch().settle(&mut settle).write());
+            let mut settle = Change::settle(running, outcome, tool_node());
+            let done = cancel(random, store.batch().change(&mut settle).write());
             if done.is_none() {
-                store.batch().settle(&mut settle).write().await.unwrap();
+                store.batch().change(&mut settle).write().await.unwrap();
             }
             assert!(matches!(settle.finish(), Ok(Settled::Completed(_))));
             assert_eq!(history(store, id).await[4..], ["applied sent", "succeed sent"]);

@@ -8,7 +8,7 @@ use machine::{
         Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Perform, Permit, Planned,
         Unsettled, execution,
     },
-    effects::{Begin, Settle},
+    effects::Change,
     store::{Query, Store},
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};
@@ -58,9 +58,9 @@ fn executions_can_be_spawned(
     spawned(async move { store.cancel(other, "no", tool_node()).await });
     let (one, to_settle) = (pending(), outcome());
     spawned(async move {
-        let mut begin = Begin::new(one.into(), tool_node());
-        let mut settle = Settle::new(to_settle.0, to_settle.1, tool_node());
-        store.batch().begin(&mut begin).settle(&mut settle).write().await
+        let mut begin = Change::begin(one.into(), tool_node());
+        let mut settle = Change::settle(to_settle.0, to_settle.1, tool_node());
+        store.batch().change(&mut begin).change(&mut settle).write().await
     });
     let (running, ended) = outcome();
     spawned(async move { store.settle(running, ended, tool_node()).await });
@@ -101,6 +101,6 @@ fn gates_can_be_spawned(
     spawned(async move { store.withdraw(four, "no", graph_runner()).await });
     spawned(async move {
         let mut decide = machine_tests::approval(five, ann());
-        store.batch().decide(&mut decide).write().await
+        store.batch().change(&mut decide).write().await
     });
 }

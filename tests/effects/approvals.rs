@@ -160,10 +160,10 @@ async fn several_gates_are_answered_together(place: Place) {
         answers.push(if is_yes {
             machine_tests::approval(gate, ann())
         } else {
-            Decide::decline(gate, "not to bob", ann())
+            Change::decline(gate, "not to bob", ann())
         });
     }
-    let batch = answers.iter_mut().fold(place.store.batch(), Batch::decide);
+    let batch = answers.iter_mut().fold(place.store.batch(), Batch::change);
     batch.write().await.unwrap();
     for (id, mail, is_yes) in planned {
         let gate: AnyExecution = place.store.load(id).await.unwrap();
@@ -191,7 +191,7 @@ async fn several_answers_are_all_or_nothing(place: Place) {
         (machine_tests::approval(first, ann()), machine_tests::approval(second, ann()));
     let before = place.dump().await;
     for _ in 0..2 {
-        let refused = place.store.batch().decide(&mut first).decide(&mut second).write().await;
+        let refused = place.store.batch().change(&mut first).change(&mut second).write().await;
         assert_err!(refused, EffectError::AlreadyDecided { id, by, .. } if *id == other && by == "bea");
         assert_eq!(place.dump().await, before);
     }

@@ -101,7 +101,7 @@ async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
     let before = place.dump().await;
     let mut begins = [begin_of(first), begin_of(second)];
     let [one, other] = &mut begins;
-    let refused = place.store.batch().begin(one).begin(other).write().await;
+    let refused = place.store.batch().change(one).change(other).write().await;
     assert_err!(refused, EffectError::Commit(CommitError::KeyHeld { id, by }) if [*by, *id] == ids);
     assert_eq!(place.dump().await, before);
     let [one, other] = begins.map(|begin| begin.finish().unwrap_err());

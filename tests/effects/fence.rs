@@ -184,7 +184,7 @@ async fn the_permits_of_a_batch_have_tokens_that_rise(place: Place) {
     for to in ["ann", "bob", "carl", "dora"] {
         begins.push(begin_of(place.stored(mail(to)).await));
     }
-    let batch = begins.iter_mut().fold(place.store.batch(), Batch::begin);
+    let batch = begins.iter_mut().fold(place.store.batch(), Batch::change);
     batch.write().await.unwrap();
     let begun: Vec<_> = begins.into_iter().filter_map(|begin| begin.finish().ok()).collect();
     let tokens: Vec<_> = begun.iter().map(|(_, permit)| permit.token()).collect();

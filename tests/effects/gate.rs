@@ -38,7 +38,7 @@ async fn behind_an_open_question_it_waits(place: Place) {
         assert_eq!(place.status(id).await, Status::Pending);
         if in_batch {
             let mut decide = machine_tests::approval(gate, ann());
-            place.store.batch().commit(&mut running).decide(&mut decide).write().await.unwrap();
+            place.store.batch().commit(&mut running).change(&mut decide).write().await.unwrap();
         } else {
             place.approve(gate).await;
             place.store.commit(&mut running).await.unwrap();
@@ -59,12 +59,12 @@ async fn behind_a_yes_it_runs(place: Place) {
             begin(&place.store, planned).await.unwrap()
         } else {
             let mut decide = machine_tests::approval(gate, ann());
-            let mut begin = Begin::new(planned, tool_node());
+            let mut begin = Change::begin(planned, tool_node());
             let batch = place.store.batch();
             let batch = if way == "in the batch, first" {
-                batch.decide(&mut decide).begin(&mut begin)
+                batch.change(&mut decide).change(&mut begin)
             } else {
-                batch.begin(&mut begin).decide(&mut decide)
+                batch.change(&mut begin).change(&mut decide)
             };
             batch.write().await.unwrap();
             assert!(decide.finish().unwrap().approved, "{way}");
@@ -103,7 +103,7 @@ async fn only_an_answer_completes_a_gate(place: Place) {
     ];
     let (gate, mail) = place.asked(mail("bob")).await;
     let id = gate.id();
-    let mut begins = Begin::new(mail, tool_node());
+    let mut begins = Change::begin(mail, tool_node());
     for (last, moves) in lasts.iter().flat_map(|last| actors.map(|moves| (last, moves))) {
         let mut moved: AnyExecution = place.store.load(id).await.unwrap();
         moved.apply_mut(Event::Resume, graph_runner()).unwrap();
@@ -111,7 +111,7 @@ async fn only_an_answer_completes_a_gate(place: Place) {
         assert_is!(place.refuses_machine(&mut moved).await,
             EffectError::Commit(CommitError::Refused { id: of, .. }) if *of == id);
         let before = place.dump().await;
-        let both = place.store.batch().commit(&mut moved).begin(&mut begins).write().await;
+        let both = place.store.batch().commit(&mut moved).change(&mut begins).write().await;
         assert_err!(both, EffectError::Commit(CommitError::Refused { id: of, .. }) if *of == id);
         assert_eq!(place.dump().await, before);
     }

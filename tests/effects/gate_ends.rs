@@ -26,8 +26,8 @@ impl Ends {
         match self {
             Self::Declined => drop(place.decline(gate).await),
             Self::DeclinedInBatch => {
-                let mut decide = Decide::decline(gate, "no", ann());
-                store.batch().decide(&mut decide).write().await.unwrap();
+                let mut decide = Change::decline(gate, "no", ann());
+                store.batch().change(&mut decide).write().await.unwrap();
             }
             Self::Withdrawn => drop(store.withdraw(gate, "no", graph_runner()).await.unwrap()),
             Self::Expired => {
@@ -81,7 +81,7 @@ async fn a_gate_that_ends_without_a_yes_ends_its_action(place: Place) {
         }
         // Nor in a batch with the action.
         let mut decide = machine_tests::approval(other, ann());
-        let refused = place.store.batch().decide(&mut decide).write().await;
+        let refused = place.store.batch().change(&mut decide).write().await;
         assert_err!(refused, EffectError::GateEnded { .. } | EffectError::AlreadyDecided { .. });
 
         // The key was never taken.
@@ -96,10 +96,10 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let (gate, mail_to_bob) = place.asked(mail("bob")).await;
     let (id, mail_id) = (gate.id(), mail_to_bob.id());
     let theirs = place.gate(id).await;
-    let mut decide = Decide::decline(gate, "no", ann());
-    let mut begin = Begin::new(mail_to_bob, tool_node());
+    let mut decide = Change::decline(gate, "no", ann());
+    let mut begin = Change::begin(mail_to_bob, tool_node());
     let before = place.dump().await;
-    let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
+    let refused = place.store.batch().change(&mut decide).change(&mut begin).write().await;
     assert_err!(refused, EffectError::NeverRuns { gate: by, status: Status::Rejected, .. }
         if *by == id);
     assert_eq!(place.dump().await, before);
@@ -108,7 +108,7 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let gate = decide.finish().unwrap_err();
     let waiting = place.store.resume::<Waiting>(gate.id()).await.unwrap();
     let mut cancelled = waiting.cancel("no".to_owned(), graph_runner());
-    let refused = place.store.batch().commit(&mut cancelled).begin(&mut begin).write().await;
+    let refused = place.store.batch().commit(&mut cancelled).change(&mut begin).write().await;
     assert_err!(refused, EffectError::NeverRuns { status: Status::Cancelled, .. });
     assert_eq!(place.dump().await, before);
 
@@ -116,7 +116,7 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let _ = place.store.withdraw(theirs, "no", graph_runner()).await.unwrap();
     let mut decide = machine_tests::approval(gate, ann());
     let before = place.dump().await;
-    let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
+    let refused = place.store.batch().change(&mut decide).change(&mut begin).write().await;
     assert_err!(refused, EffectError::GateEnded { id: of, .. } if *of == id);
     assert_eq!(place.dump().await, before);
     assert_eq!(place.status(mail_id).await, Status::Cancelled);
@@ -125,8 +125,8 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let (_gate, mail_to_carl) = place.asked(mail("carl")).await;
     let (other, _mail) = place.asked(mail("dora")).await;
     let mut decide = machine_tests::approval(other, ann());
-    let mut begin = Begin::new(mail_to_carl, tool_node());
-    let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
+    let mut begin = Change::begin(mail_to_carl, tool_node());
+    let refused = place.store.batch().change(&mut decide).change(&mut begin).write().await;
     assert_err!(refused, EffectError::Deferred { status: Status::Waiting, .. });
     assert!(begin.finish().is_err() && decide.finish().is_err());
 }

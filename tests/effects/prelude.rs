@@ -11,7 +11,7 @@ pub(crate) use machine::{
         execution::{Event, Failed, Pending, Running, Status, Waiting},
         service_fn,
     },
-    effects::{Batch, Begin, Decide, EffectError, PerformError, Resume, Settle, StateError},
+    effects::{Batch, Change, EffectError, PerformError, Resume, StateError},
     journal::Fact,
     store::{CommitError, LoadError, OpenOptions, Query, Store},
     stored::VerifyError,

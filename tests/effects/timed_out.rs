@@ -92,8 +92,8 @@ async fn a_batch_hands_out_the_late_call_too(place: Place) {
     let outcome = permit.call(service).await;
     holder.started().await;
     let id = running.id();
-    let mut settle = Settle::new(running, outcome, tool_node());
-    place.store.batch().settle(&mut settle).write().await.unwrap();
+    let mut settle = Change::settle(running, outcome, tool_node());
+    place.store.batch().change(&mut settle).write().await.unwrap();
     let Ok(Settled::TimedOut(_doubt, late)) = settle.finish() else { panic!("it goes on") };
     end(tokio::spawn(late), holder, receipt("250 queued")).await;
     place.is_completed_late(id, "250 queued").await;

@@ -3,14 +3,15 @@
 use machine::{
     Id,
     contract::{
-        Action, AnyExecution, Execution, Settled,
+        AnyExecution, Execution, Settled,
         execution::{Running, Status},
     },
-    effects::{Batch, Begin, EffectError, Settle},
+    effects::{Batch, Change, EffectError},
     store::{CommitError, Query},
     stored::Durable,
 };
 use machine_tests::{
+    Begin, Settle,
     actors::{graph_runner, tool_node},
     assert_err, forge,
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
@@ -30,8 +31,8 @@ on_file! {
 pub(crate) struct Mix {
     created: AnyTicket,
     moved: AnyExecution,
-    begin: Option<Begin<'static, Action>>,
-    settle: Option<Settle<'static>>,
+    begin: Option<Begin>,
+    settle: Option<Settle>,
     begun: Id,
     settled: Id,
 }
@@ -48,7 +49,7 @@ impl Mix {
             created: Ticket::new().park().into(),
             moved: moved.into(),
             begin: Some(begin_of(pending)),
-            settle: Some(Settle::new(running, outcome, tool_node())),
+            settle: Some(Change::settle(running, outcome, tool_node())),
             begun,
             settled,
         }
@@ -56,7 +57,7 @@ impl Mix {
 
     pub(crate) fn add<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
         let batch = batch.create(&mut self.created).commit(&mut self.moved);
-        batch.begin(self.begin.as_mut().unwrap()).settle(self.settle.as_mut().unwrap())
+        batch.change(self.begin.as_mut().unwrap()).change(self.settle.as_mut().unwrap())
     }
 
     /// Everything is as it was before a batch that was not written.
@@ -69,12 +70,12 @@ impl Mix {
         let journal = planned.journal();
         assert_eq!((planned.id(), journal.version()), (self.begun, 1));
         assert!(journal.uncommitted().is_empty());
-        self.begin = Some(Begin::new(planned, tool_node()));
+        self.begin = Some(Change::begin(planned, tool_node()));
         let (running, outcome): (Execution<Running>, _) =
             self.settle.take().unwrap().finish().unwrap_err();
         assert_eq!((running.id(), running.journal().version()), (self.settled, 4));
         assert!(running.journal().uncommitted().is_empty());
-        self.settle = Some(Settle::new(running, outcome, tool_node()));
+        self.settle = Some(Change::settle(running, outcome, tool_node()));
     }
 
     pub(crate) async fn assert_written(self, place: &Place) {
@@ -137,13 +138,13 @@ async fn the_same_machine_twice_is_refused(place: Place) {
     let mut begin = begin_of(place.pending(id).await);
     let mut cancelled = AnyExecution::from(place.pending(id).await.start(tool_node()));
     let before = place.dump().await;
-    let refused = place.store.batch().begin(&mut begin).commit(&mut cancelled).write().await;
+    let refused = place.store.batch().change(&mut begin).commit(&mut cancelled).write().await;
     assert!(refused.is_err(), "it began, and its copy was written too");
     let mut again = begin_of(place.pending(id).await);
-    let refused = place.store.batch().begin(&mut begin).begin(&mut again).write().await;
+    let refused = place.store.batch().change(&mut begin).change(&mut again).write().await;
     assert_err!(refused, EffectError::Twice { id: of } if *of == id);
     assert_eq!(place.dump().await, before);
-    place.store.batch().begin(&mut begin).write().await.unwrap();
+    place.store.batch().change(&mut begin).write().await.unwrap();
 }
 
 /// A refused batch leaves no trace in its machines: what is written later is what happened.

@@ -7,12 +7,13 @@ use machine::{
         AnyExecution, Contract, Effect, Execution, Settled, ToolSpec,
         execution::{Pending, Status},
     },
-    effects::{Batch, Begin, Decide, EffectError, Settle},
+    effects::{Batch, Change, EffectError},
     store::{CommitError, OpenOptions},
     stored::Durable,
     typed::Refused,
 };
 use machine_tests::{
+    Begin, Decide, Settle,
     actors::{ann, graph_runner, reasoning_node, tool_node},
     assert_err, forge,
     samples::{Ticket, mail, pending_mail, read},
@@ -35,23 +36,23 @@ on_file! {
 enum Bad {
     Create(Box<dyn Durable>),
     Commit(Box<dyn Durable>),
-    Begin(Box<Begin<'static, machine::contract::Action>>),
-    Settle(Box<Settle<'static>>),
-    Decide(Box<Decide>),
+    Begin(Begin),
+    Settle(Settle),
+    Decide(Decide),
 }
 
 impl Bad {
     fn begin(pending: Execution<Pending>) -> Self {
-        Self::Begin(Box::new(begin_of(pending)))
+        Self::Begin(begin_of(pending))
     }
 
     fn add<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
         match self {
             Self::Create(machine) => batch.create(&mut **machine),
             Self::Commit(machine) => batch.commit(&mut **machine),
-            Self::Begin(begin) => batch.begin(begin),
-            Self::Settle(settle) => batch.settle(settle),
-            Self::Decide(decide) => batch.decide(decide),
+            Self::Begin(begin) => batch.change(begin),
+            Self::Settle(settle) => batch.change(settle),
+            Self::Decide(decide) => batch.change(decide),
         }
     }
 }
@@ -139,7 +140,7 @@ async fn bad(place: &Place, name: &str) -> Bad {
             let (_theirs, permit) = place.begun(mail("theirs")).await;
             let (mine, _permit) = place.begun(mail("mine")).await;
             let outcome = applied(permit, "sent").await;
-            Bad::Settle(Box::new(Settle::new(mine, outcome, tool_node())))
+            Bad::Settle(Change::settle(mine, outcome, tool_node()))
         }
         "tool EffectLowered" => {
             let _ = place.stored(tool_call(Effect::Irreversible)).await;
@@ -192,17 +193,17 @@ async fn behind_a_gate(place: &Place, name: &str) -> Bad {
         "GateChanged" => {
             let (mut gate, _never_stored) = gated(mail("bob"));
             store.batch().create(gate.machine()).write().await.unwrap();
-            Bad::Decide(Box::new(machine_tests::approval(gate, ann())))
+            Bad::Decide(machine_tests::approval(gate, ann()))
         }
         "decided NeverStored" => {
             let (gate, _mail) = gated(mail("bob"));
-            Bad::Decide(Box::new(machine_tests::approval(gate, ann())))
+            Bad::Decide(machine_tests::approval(gate, ann()))
         }
         "decided AlreadyDecided" => {
             let (gate, _mail) = place.asked(mail("bob")).await;
             let theirs = store.gate(gate.id()).await.unwrap();
             let _ = store.decline(theirs, "no", ann()).await.unwrap();
-            Bad::Decide(Box::new(machine_tests::approval(gate, ann())))
+            Bad::Decide(machine_tests::approval(gate, ann()))
         }
         other => panic!("{other}"),
     }
@@ -220,7 +221,7 @@ async fn fenced(place: &Place) -> Bad {
     let call = in_flight(permit).await;
     let _ = place.store.fence(running.id(), "no answer", graph_runner()).await.unwrap();
     let outcome = call.answer(receipt("sent")).await;
-    Bad::Settle(Box::new(Settle::new(running, outcome, tool_node())))
+    Bad::Settle(Change::settle(running, outcome, tool_node()))
 }
 
 fn kind(error: &EffectError) -> &'static str {
@@ -302,18 +303,18 @@ async fn no_batch_is_written_to_a_broken_file() {
             raw.execute(&sql, []).unwrap();
         }
         let outcome = not_applied(permit, "connection refused").await;
-        let mut bad = Settle::new(running, outcome, tool_node());
+        let mut bad = Change::settle(running, outcome, tool_node());
         let mut mix = Mix::new(&place).await;
         raw.execute_batch(damage).unwrap();
         let before = place.dump().await;
         for _ in 0..2 {
-            let refused = mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap_err();
+            let refused = mix.add(place.store.batch().change(&mut bad)).write().await.unwrap_err();
             assert_eq!(kind(&refused), error);
             assert_eq!(place.dump().await, before, "{error}");
             mix.assert_back();
         }
         raw.execute_batch(repair).unwrap();
-        mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap();
+        mix.add(place.store.batch().change(&mut bad)).write().await.unwrap();
         mix.assert_written(&place).await;
         assert!(matches!(bad.finish(), Ok(Settled::Failed(_))), "{error}");
     }
@@ -325,13 +326,13 @@ async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
     let mut begin = begin_of(place.stored(mail("bob")).await);
     let mut ticket = Ticket::new();
     for _ in 0..2 {
-        let refused = place.store.batch().create(&mut ticket).begin(&mut begin).write().await;
+        let refused = place.store.batch().create(&mut ticket).change(&mut begin).write().await;
         assert_err!(refused, EffectError::Commit(CommitError::KeyHeld { by, .. }) if *by == running.id());
         assert_eq!(ticket.journal().version(), 0);
     }
     let outcome = not_applied(permit, "connection refused").await;
     let _ = place.settled(running, outcome).await;
-    place.store.batch().create(&mut ticket).begin(&mut begin).write().await.unwrap();
+    place.store.batch().create(&mut ticket).change(&mut begin).write().await.unwrap();
     let (running, _permit) = begin.finish().unwrap();
     assert_eq!(place.status(running.id()).await, Status::Running);
     assert_eq!(ticket.journal().version(), 1);
@@ -342,7 +343,7 @@ async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
 async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone() {
     for place in [Place::new().await, Place::memory()] {
         let Bad::Settle(mut settle) = fenced(&place).await else { unreachable!() };
-        let refused = place.store.batch().settle(&mut settle).write().await;
+        let refused = place.store.batch().change(&mut settle).write().await;
         assert_err!(refused, EffectError::Commit(CommitError::Conflict { .. }));
         let (running, outcome) = settle.finish().unwrap_err();
         let settled = place.store.settle(running, outcome, tool_node()).await;

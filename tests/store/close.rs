@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use machine::{
     Id,
     contract::{AnyExecution, execution::Waiting},
-    effects::{EffectError, Settle, StateError},
+    effects::{Change, EffectError, StateError},
     store::{CommitError, LoadError, OpenOptions, Query, Unavailable},
     typed::Refused,
 };
@@ -112,8 +112,8 @@ async fn a_closed_store_returns_the_machine(place: Place) {
     let id = running.id();
     let outcome = applied(permit, "250 queued").await;
     place.store.close().await.unwrap();
-    let mut settle = Settle::new(running, outcome, tool_node());
-    assert_stopped("batch", place.store.batch().settle(&mut settle).write().await);
+    let mut settle = Change::settle(running, outcome, tool_node());
+    assert_stopped("batch", place.store.batch().change(&mut settle).write().await);
     let (running, outcome) = settle.finish().unwrap_err();
     let Err(Refused { machine: (running, outcome), reason }) =
         place.store.settle(running, outcome, tool_node()).await

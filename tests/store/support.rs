@@ -13,13 +13,14 @@ use machine::{
         Planned, Settled, ToolSpec, Unsettled,
         execution::{Cancelled, Completed, Pending, Running, Status},
     },
-    effects::{Begin, EffectError},
+    effects::{Change, EffectError},
     journal::Entry,
     store::{MachineLine, OpenOptions, Problem, Query, Store, VerifyReport},
     stored::Durable,
     view::{ConsequenceView, View},
 };
 use machine_tests::{
+    Begin,
     actors::{ecs_node, reasoning_node, tool_node},
     stores,
 };
@@ -374,8 +375,8 @@ pub(crate) async fn begin<T: Callable>(
 }
 
 /// The start of an execution, as a part of a batch.
-pub(crate) fn begin_of(pending: Execution<Pending>) -> Begin<'static, Action> {
-    Begin::new(pending.into(), tool_node())
+pub(crate) fn begin_of(pending: Execution<Pending>) -> Begin {
+    Change::begin(pending.into(), tool_node())
 }
 
 /// Sends a mail that can still take effect for a minute after its worker ended.

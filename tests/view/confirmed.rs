@@ -1,7 +1,7 @@
 //! "Human-confirmed" comes from the record of an approval, and from nothing else (DESIGN 5). The
 //! ways to it are in the table of `situations`.
 
-use machine::{contract::decision, effects::Begin};
+use machine::{contract::decision, effects::Change};
 
 use crate::view::prelude::*;
 
@@ -27,8 +27,8 @@ async fn an_approval_in_the_same_batch_counts() {
     let store = Store::memory();
     let (gate, planned) = ask(&store, mail("bob")).await;
     let mut decide = machine_tests::approval(gate, ann());
-    let mut begin = Begin::new(planned, tool_node());
-    store.batch().decide(&mut decide).begin(&mut begin).write().await.unwrap();
+    let mut begin = Change::begin(planned, tool_node());
+    store.batch().change(&mut decide).change(&mut begin).write().await.unwrap();
     assert!(decide.finish().is_ok_and(|answer| answer.approved));
     let (running, permit) = begin.finish().unwrap();
     drop(permit);

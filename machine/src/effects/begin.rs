@@ -8,7 +8,7 @@ use crate::{
         Owner, Permit, Planned, Token, append, execution::Running, fork,
     },
     effects::{
-        change::{Fork, ForkChange, finished},
+        change::{Change, Finish, Fork, ForkChange},
         error::EffectError,
         gate_state::GateState,
         permit_check::StorePermitCheck,
@@ -51,58 +51,30 @@ impl Store {
         planned: impl Into<Planned<T>>,
         by: &ToolNode,
     ) -> Result<Begun<T>, Refused<Planned<T>, EffectError>> {
-        let mut begin = Begin::new(planned.into(), by);
-        let written = self.batch().begin(&mut begin).write_with(Retry::default()).await;
-        finished(written, begin.finish())
+        self.change(Change::begin(planned.into(), by), Retry::default()).await
     }
 }
 
 /// A running execution and its permit.
 pub(crate) type Begun<T> = (Execution<Running>, Permit<T>);
 
-/// The start of an execution, as a part of a [`Batch`](crate::effects::Batch). See
-/// [`Store::begin`].
-///
-/// ```
-/// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, effects::{Begin, EffectError}, store::Store};
-/// # use machine::stored::Durable;
-/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), EffectError> {
-/// let mut begin = Begin::new(mail.into(), by);
-/// store.batch().commit(order).begin(&mut begin).write().await?;
-/// if let Ok((running, permit)) = begin.finish() {
-///     assert_eq!(permit.attempt().execution_id, running.id());
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Begin<'a, T: Callable> {
+impl<'a, T: Callable> Change<'a, Planned<T>, Begun<T>> {
+    /// Will start this execution. See [`Store::begin`].
+    #[must_use]
+    pub fn begin(planned: Planned<T>, by: &'a ToolNode) -> Self {
+        let fork = Fork::new(planned);
+        Self(Box::new(Begin { fork, by, gate: None, conditions: Vec::new() }))
+    }
+}
+
+struct Begin<'a, T: Callable> {
     fork: Fork<Planned<T>, Begun<T>>,
     by: &'a ToolNode,
     gate: Option<GateState>,
     conditions: Vec<Condition>,
 }
 
-impl<'a, T: Callable> Begin<'a, T> {
-    /// Will start this execution.
-    #[must_use]
-    pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
-        Self { fork: Fork::new(planned), by, gate: None, conditions: Vec::new() }
-    }
-
-    /// The running execution and its permit, if the batch was written.
-    ///
-    /// # Errors
-    ///
-    /// The planned execution, if it was not.
-    #[allow(clippy::result_large_err, reason = "the execution comes back")]
-    pub fn finish(mut self) -> Result<Begun<T>, Planned<T>> {
-        if !self.fork.is_written {
-            self.discard();
-        }
-        self.fork.finish()
-    }
-
+impl<T: Callable> Begin<'_, T> {
     async fn start(
         &mut self,
         store: &Store,
@@ -196,6 +168,15 @@ impl<T: Callable> ForkChange for Begin<'_, T> {
         if let Some((_, permit)) = self.fork.next.take() {
             permit.handle().record.prove();
         }
+    }
+}
+
+impl<T: Callable> Finish<Planned<T>, Begun<T>> for Begin<'_, T> {
+    fn finish(mut self: Box<Self>) -> Result<Begun<T>, Planned<T>> {
+        if !self.fork.is_written {
+            self.discard();
+        }
+        self.fork.finish()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Changes of the library's own executions: each moves a copy, and commits the copy.
 
+use std::fmt;
+
 use crate::{
     effects::{error::EffectError, gate_state::GateState, retry::Retry},
     future::BoxFuture,
@@ -9,8 +11,48 @@ use crate::{
     typed::Refused,
 };
 
-/// A part of a [`Batch`](crate::effects::Batch) that moves a copy of its machine. If nothing is
-/// written, the copy is dropped, and the original was never touched.
+/// A part of a [`Batch`](crate::effects::Batch): the start of an execution, the outcome of a call,
+/// or the answer to a gate. It moves a copy of `B`, which becomes `A` if the batch is written.
+///
+/// ```
+/// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, effects::{Change, EffectError}, store::Store};
+/// # use machine::stored::Durable;
+/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), EffectError> {
+/// let mut begin = Change::begin(mail.into(), by);
+/// store.batch().commit(order).change(&mut begin).write().await?;
+/// if let Ok((running, permit)) = begin.finish() {
+///     assert_eq!(permit.attempt().execution_id, running.id());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Change<'a, B, A>(pub(super) Box<dyn Finish<B, A> + 'a>);
+
+impl<B, A> Change<'_, B, A> {
+    /// The result, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// What was to change, if it was not.
+    pub fn finish(self) -> Result<A, B> {
+        self.0.finish()
+    }
+}
+
+impl<B, A> fmt::Debug for Change<'_, B, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Change").finish_non_exhaustive()
+    }
+}
+
+/// A change with its result.
+pub(crate) trait Finish<B, A>: ForkChange {
+    /// The result if it was written, otherwise the original.
+    fn finish(self: Box<Self>) -> Result<A, B>;
+}
+
+/// A part of a batch that moves a copy of its machine. If nothing is written, the copy is dropped,
+/// and the original was never touched.
 pub(crate) trait ForkChange: Send {
     /// Makes the copy, unless there is one from an earlier try. `approved` are the gates that the
     /// same batch approves, with the name of the person.
@@ -60,7 +102,6 @@ pub(crate) trait ForkChange: Send {
 }
 
 /// A machine before a change, and its copy after it.
-#[derive(Debug)]
 pub(crate) struct Fork<B, A> {
     pub(crate) before: B,
     pub(crate) next: Option<A>,
@@ -85,6 +126,20 @@ impl<B, A> Fork<B, A> {
 }
 
 impl Store {
+    /// Writes a batch of this change alone.
+    pub(super) async fn change<B, A>(
+        &self,
+        mut change: Change<'_, B, A>,
+        retry: Retry,
+    ) -> Result<A, Refused<B, EffectError>> {
+        let written = self.batch().change(&mut change).write_with(retry).await;
+        match (change.finish(), written) {
+            (Ok(after), _) => Ok(after),
+            (Err(before), Err(error)) => Err(Refused::new(before, error)),
+            (Err(_), Ok(())) => unreachable!("a batch that was written has committed its change"),
+        }
+    }
+
     /// Commits `next` with the line of the act. Tries an indeterminate commit again, which finds
     /// out whether it was written. Returns `before`, untouched, if it was not.
     pub(crate) async fn advance<B, A: Durable>(
@@ -101,17 +156,5 @@ impl Store {
             Ok(()) => Ok(next),
             Err(error) => Err(Refused::new(before, error)),
         }
-    }
-}
-
-/// The result of a batch with this change.
-pub(crate) fn finished<B, A>(
-    written: Result<(), EffectError>,
-    change: Result<A, B>,
-) -> Result<A, Refused<B, EffectError>> {
-    match (change, written) {
-        (Ok(after), _) => Ok(after),
-        (Err(before), Err(error)) => Err(Refused::new(before, error)),
-        (Err(_), Ok(())) => unreachable!("a batch that was written has committed its change"),
     }
 }

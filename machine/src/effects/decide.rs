@@ -8,7 +8,7 @@ use crate::{
     },
     effects::{
         begin::state_not_left,
-        change::{Fork, ForkChange},
+        change::{Change, Finish, Fork, ForkChange},
         error::EffectError,
     },
     future::BoxFuture,
@@ -20,28 +20,33 @@ use crate::{
     telemetry,
 };
 
-/// The answer to a gate, as a part of a [`Batch`](crate::effects::Batch), where several are
-/// answered together or a workflow moves with them. See [`Store::approve`].
-///
-/// ```
-/// # use machine::{actor::Human, contract::{Gate, WholeQuestion}, effects::{Decide, EffectError}, store::Store};
-/// # async fn example(store: &Store, first: Gate, second: Gate, shown: WholeQuestion, ann: &Human)
-/// # -> Result<(), EffectError> {
-/// let mut first = Decide::approve(first, shown.digest, ann);
-/// let mut second = Decide::decline(second, "wrong address", ann);
-/// store.batch().decide(&mut first).decide(&mut second).write().await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Decide {
+impl Change<'_, Gate, Decision> {
+    /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question). See
+    /// [`Store::approve`].
+    #[must_use]
+    pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
+        Self::decide(gate, GateAnswer::Approve(shown), by)
+    }
+
+    /// Will decline, for this reason. See [`Store::decline`].
+    #[must_use]
+    pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
+        Self::decide(gate, GateAnswer::Decline(crate::contract::bounded(reason.to_owned())), by)
+    }
+
+    fn decide(gate: Gate, answer: GateAnswer, by: &Human) -> Self {
+        let fork = Fork::new(gate);
+        Self(Box::new(Decide { fork, answer, by: by.clone(), condition: None }))
+    }
+}
+
+struct Decide {
     fork: Fork<Gate, AnsweredGate>,
     answer: GateAnswer,
     by: Human,
     condition: Option<Condition>,
 }
 
-#[derive(Debug)]
 enum GateAnswer {
     /// With the digest of the question that was shown.
     Approve(Digest),
@@ -50,32 +55,6 @@ enum GateAnswer {
 }
 
 impl Decide {
-    /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question).
-    #[must_use]
-    pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
-        Self::new(gate, GateAnswer::Approve(shown), by)
-    }
-
-    /// Will decline, for this reason.
-    #[must_use]
-    pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
-        Self::new(gate, GateAnswer::Decline(crate::contract::bounded(reason.to_owned())), by)
-    }
-
-    fn new(gate: Gate, answer: GateAnswer, by: &Human) -> Self {
-        Self { fork: Fork::new(gate), answer, by: by.clone(), condition: None }
-    }
-
-    /// The recorded answer, if the batch was written.
-    ///
-    /// # Errors
-    ///
-    /// The gate, if it was not.
-    #[allow(clippy::result_large_err, reason = "the gate comes back")]
-    pub fn finish(self) -> Result<Decision, Gate> {
-        self.fork.finish().map(|decided| decided.decision)
-    }
-
     async fn record(&mut self, store: &Store) -> Result<AnsweredGate, EffectError> {
         let gate = &self.fork.before;
         let (id, now) = (gate.id(), store.now());
@@ -179,5 +158,11 @@ impl ForkChange for Decide {
                 error => error,
             }
         })
+    }
+}
+
+impl Finish<Gate, Decision> for Decide {
+    fn finish(self: Box<Self>) -> Result<Decision, Gate> {
+        self.fork.finish().map(|decided| decided.decision)
     }
 }

@@ -5,8 +5,7 @@ use crate::{
         execution::{Cancelled, Pending, Status},
     },
     effects::{
-        change::finished,
-        decide::Decide,
+        change::Change,
         done::not_trusted,
         error::{EffectError, StateError},
         retry::Retry,
@@ -131,7 +130,7 @@ impl Store {
         shown: Digest,
         by: &Human,
     ) -> Result<Decision, Refused<Gate, EffectError>> {
-        self.decide(Decide::approve(gate, shown, by)).await
+        self.change(Change::approve(gate, shown, by), Retry::default()).await
     }
 
     /// Declines a gate: the execution behind it never runs. The same batch ends it as
@@ -146,12 +145,7 @@ impl Store {
         reason: &str,
         by: &Human,
     ) -> Result<Decision, Refused<Gate, EffectError>> {
-        self.decide(Decide::decline(gate, reason, by)).await
-    }
-
-    async fn decide(&self, mut decide: Decide) -> Result<Decision, Refused<Gate, EffectError>> {
-        let written = self.batch().decide(&mut decide).write_with(Retry::default()).await;
-        finished(written, decide.finish())
+        self.change(Change::decline(gate, reason, by), Retry::default()).await
     }
 
     /// Returns an error that names the earlier decision, if there is one; otherwise the error

@@ -56,8 +56,7 @@ mod unproven;
 
 pub use accepted_call::AcceptedCall;
 pub use batch::Batch;
-pub use begin::Begin;
-pub use decide::Decide;
+pub use change::Change;
 pub use done::Done;
 pub use error::{EffectError, StateError};
 pub(crate) use gates::Standing;
@@ -67,5 +66,4 @@ pub(crate) use perform::READ_DELAYS;
 pub use recover::Recovered;
 pub use report::{ReportError, Reported};
 pub use resume::{Resume, ResumeWarning, Resumed};
-pub use settle::Settle;
 pub(crate) use unproven::Unproven;

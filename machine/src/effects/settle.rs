@@ -8,7 +8,7 @@ use crate::{
         Refusal, Settled, Unsettled, accept, append, execution::Running, fork, record,
     },
     effects::{
-        change::{Fork, ForkChange, finished},
+        change::{Change, Finish, Fork, ForkChange},
         error::EffectError,
         retry::Retry,
         superseded::Superseded,
@@ -44,7 +44,8 @@ impl Store {
         let (mut running, mut outcome) = (running, outcome);
         // Another commit succeeded for each lost round, so this terminates.
         loop {
-            let error = match self.settled_once(running, outcome, by).await {
+            let settle = Change::settle(running, outcome, by);
+            let error = match self.change(settle, Retry::patient()).await {
                 Ok(settled) => return Ok(settled),
                 Err(refused) => {
                     (running, outcome) = refused.machine;
@@ -74,17 +75,6 @@ impl Store {
             };
             return Err(Refused::new((running, outcome), reason));
         }
-    }
-
-    async fn settled_once(
-        &self,
-        running: Execution<Running>,
-        outcome: Unsettled,
-        by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Unsettled), EffectError>> {
-        let mut settle = Settle::new(running, outcome, by);
-        let written = self.batch().settle(&mut settle).write_with(Retry::patient()).await;
-        finished(written, settle.finish())
     }
 
     /// Records evidence that arrived after the execution moved on without it. It changes no state.
@@ -202,47 +192,19 @@ pub(crate) fn receipt_at_risk(id: Id, evidence: &Evidence, source: EffectError) 
     EffectError::Unsettled { id, at_stake, source: Box::new(source) }
 }
 
-/// The outcome of a call, as a part of a [`Batch`](crate::effects::Batch). See [`Store::settle`].
-///
-/// ```
-/// # use machine::{actor::ToolNode, contract::{Execution, Unsettled, Settled, execution::Running}};
-/// # use machine::{effects::{EffectError, Settle}, store::Store, stored::Durable};
-/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Unsettled, by: &ToolNode) -> Result<(), EffectError> {
-/// let mut settle = Settle::new(running, outcome, by);
-/// store.batch().commit(order).settle(&mut settle).write().await?;
-/// if let Ok(Settled::Completed(sent)) = settle.finish() {
-///     println!("{}", sent.state().result);
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Settle<'a> {
+impl<'a> Change<'a, (Execution<Running>, Unsettled), Settled> {
+    /// Will record this outcome. See [`Store::settle`].
+    #[must_use]
+    pub fn settle(running: Execution<Running>, outcome: Unsettled, by: &'a ToolNode) -> Self {
+        Self(Box::new(Settle { fork: Fork::new((running, outcome)), late: None, by }))
+    }
+}
+
+struct Settle<'a> {
     fork: Fork<(Execution<Running>, Unsettled), Settled>,
     /// The call, if it is still running after its timeout.
     late: Option<LateCall>,
     by: &'a ToolNode,
-}
-
-impl<'a> Settle<'a> {
-    /// Will record this outcome.
-    #[must_use]
-    pub fn new(running: Execution<Running>, outcome: Unsettled, by: &'a ToolNode) -> Self {
-        Self { fork: Fork::new((running, outcome)), late: None, by }
-    }
-
-    /// The settled execution, if the batch was written.
-    ///
-    /// # Errors
-    ///
-    /// The execution and the outcome, if it was not.
-    #[allow(clippy::result_large_err, reason = "the receipt comes back")]
-    pub fn finish(self) -> Result<Settled, (Execution<Running>, Unsettled)> {
-        self.fork.finish().map(|settled| match (settled, self.late) {
-            (Settled::InDoubt(doubt), Some(late)) => Settled::TimedOut(doubt, late),
-            (settled, _) => settled,
-        })
-    }
 }
 
 impl ForkChange for Settle<'_> {
@@ -295,6 +257,16 @@ impl ForkChange for Settle<'_> {
 
     fn discard(&mut self) {
         self.fork.next = None;
+    }
+}
+
+impl Finish<(Execution<Running>, Unsettled), Settled> for Settle<'_> {
+    fn finish(self: Box<Self>) -> Result<Settled, (Execution<Running>, Unsettled)> {
+        let Self { fork, late, .. } = *self;
+        fork.finish().map(|settled| match (settled, late) {
+            (Settled::InDoubt(doubt), Some(late)) => Settled::TimedOut(doubt, late),
+            (settled, _) => settled,
+        })
     }
 }
 

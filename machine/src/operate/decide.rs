@@ -3,7 +3,7 @@ use serde::Serialize;
 use super::{Error, Operator, operator::distinct};
 use crate::{
     contract::{Decision, Gate},
-    effects::{Batch, Decide, retry::Retry},
+    effects::{Batch, Change, retry::Retry},
     id::Id,
     journal::Digest,
     language::Phrase,
@@ -62,7 +62,7 @@ impl Operator<'_> {
             // The digest of no text: the store refuses it, unless there is a reason that comes
             // first.
             let shown = shown.unwrap_or(Digest::ZERO);
-            (ids_of(&gate), Decide::approve(gate, shown, self.by))
+            (ids_of(&gate), Change::approve(gate, shown, self.by))
         });
         self.decide(answers.collect()).await
     }
@@ -80,14 +80,17 @@ impl Operator<'_> {
         let reason = reason.unwrap_or(Phrase::Declined.english());
         let answers = gates.into_iter().map(|gate| {
             let asked = ids_of(&gate);
-            (asked, Decide::decline(gate, reason, self.by))
+            (asked, Change::decline(gate, reason, self.by))
         });
         self.decide(answers.collect()).await
     }
 
-    async fn decide(&self, answers: Vec<((Id, Id), Decide)>) -> Result<Vec<Decided>, Error> {
+    async fn decide(
+        &self,
+        answers: Vec<((Id, Id), Change<'_, Gate, Decision>)>,
+    ) -> Result<Vec<Decided>, Error> {
         let (asked, mut answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
-        let batch = answers.iter_mut().fold(self.store.batch(), Batch::decide);
+        let batch = answers.iter_mut().fold(self.store.batch(), Batch::change);
         batch.write_with(Retry::default()).await?;
         let decisions = answers.into_iter().filter_map(|answer| answer.finish().ok());
         let decided = asked.into_iter().zip(decisions);

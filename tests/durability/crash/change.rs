@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{AnyExecution, Evidence, Execution, Unsettled, execution},
-    effects::{Begin, Settle},
+    effects::Change,
 };
 use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::samples::{mail, read};
@@ -36,7 +36,7 @@ fn settle(
     };
     let (id, text) = (running.id(), Some(text.to_owned()));
     let planned = Planned { id, from, entries, status: status.to_owned(), text };
-    (Item::Settle(Settle::new(running, outcome, tool_node())), planned)
+    (Item::Settle(Change::settle(running, outcome, tool_node())), planned)
 }
 
 #[allow(clippy::result_large_err, reason = "it is the machine that was given")]
@@ -123,7 +123,7 @@ impl Worker {
             {
                 let from = pending.journal().version();
                 let entries = BEGUN.map(str::to_owned).to_vec();
-                let begin = Begin::new(pending.into(), tool_node());
+                let begin = Change::begin(pending.into(), tool_node());
                 Ok((Item::Begin(begin), planned(from, entries, "running", None)))
             }
             Slot::Execution(AnyExecution::Waiting(waiting))

@@ -5,10 +5,10 @@ use machine::{
     contract::{
         Action, AnyExecution, Execution, InDoubt, Permit, Settled, Unsettled, execution::Running,
     },
-    effects::{Begin, Settle},
     store::Store,
     stored::Durable,
 };
+use machine_tests::{Begin, Settle};
 
 use crate::machines::AnyMeter;
 
@@ -29,8 +29,8 @@ pub(super) enum Slot {
 pub(super) enum Item {
     Create(Slot),
     Commit(Slot),
-    Begin(Begin<'static, Action>),
-    Settle(Settle<'static>),
+    Begin(Begin),
+    Settle(Settle),
     /// Confirms that it took effect, or that it did not. Never in a batch.
     Confirm(InDoubt, bool, String),
 }

@@ -62,8 +62,8 @@ impl Worker {
             batch = match item {
                 Item::Create(slot) => batch.create(slot.durable()),
                 Item::Commit(slot) => batch.commit(slot.durable()),
-                Item::Begin(begin) => batch.begin(begin),
-                Item::Settle(settle) => batch.settle(settle),
+                Item::Begin(begin) => batch.change(begin),
+                Item::Settle(settle) => batch.change(settle),
                 Item::Confirm(..) => panic!("never in a batch"),
             };
         }

@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{Settled, execution::Status},
-    effects::{Begin, EffectError, Settle},
+    effects::{Change, EffectError},
     store::CommitError,
     typed::Refused,
 };
@@ -68,11 +68,11 @@ fn an_indeterminate_begin_in_a_batch_can_be_retried() {
         let pending = stored(store, mail(to)).await;
         let id = pending.id();
         let mut order = counting(store).await.add("two".to_owned());
-        let mut begin = Begin::new(pending.into(), tool_node());
+        let mut begin = Change::begin(pending.into(), tool_node());
         commit_is_indeterminate(took_place);
-        let batch = store.batch().commit(&mut order).begin(&mut begin);
+        let batch = store.batch().commit(&mut order).change(&mut begin);
         assert_indeterminate(batch.write().await);
-        store.batch().commit(&mut order).begin(&mut begin).write().await.unwrap();
+        store.batch().commit(&mut order).change(&mut begin).write().await.unwrap();
         let (_running, permit) = begin.finish().unwrap();
         assert!(!permit.token().to_string().ends_with("-00000000000000000000"));
         assert_eq!(history(store, id).await[1..], BEGUN);
@@ -113,11 +113,11 @@ fn an_indeterminate_settle_in_a_batch_can_be_retried() {
         let (running, permit) = begun(store, mail(to)).await;
         let id = running.id();
         let mut order = counting(store).await.add("two".to_owned());
-        let mut settle = Settle::new(running, not_applied(permit, "no").await, tool_node());
+        let mut settle = Change::settle(running, not_applied(permit, "no").await, tool_node());
         commit_is_indeterminate(took_place);
-        let batch = store.batch().commit(&mut order).settle(&mut settle);
+        let batch = store.batch().commit(&mut order).change(&mut settle);
         assert_indeterminate(batch.write().await);
-        store.batch().commit(&mut order).settle(&mut settle).write().await.unwrap();
+        store.batch().commit(&mut order).change(&mut settle).write().await.unwrap();
         assert!(matches!(settle.finish(), Ok(Settled::Failed(_))));
         assert_eq!(history(store, id).await[4..], ["not applied no", "fail no"]);
         assert_eq!(history(store, order.id()).await, ["created", "add one", "add two"]);

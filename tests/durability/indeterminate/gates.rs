@@ -5,7 +5,7 @@ use machine::{
         Action, AnyExecution, Applied, Call, Evidence, Gate, Planned, decision, execution::Status,
         service_fn,
     },
-    effects::{Begin, EffectError, StateError},
+    effects::{Change, EffectError, StateError},
     store::Store,
 };
 use machine_tests::{
@@ -74,11 +74,11 @@ fn an_indeterminate_answer_in_a_batch_can_be_retried() {
         let (gate, planned) = asked(store, to).await;
         let (gate_id, id) = (gate.id(), planned.id());
         let mut decide = machine_tests::approval(gate, ann());
-        let mut begin = Begin::new(planned, tool_node());
+        let mut begin = Change::begin(planned, tool_node());
         commit_is_indeterminate(took_place);
-        let batch = store.batch().decide(&mut decide).begin(&mut begin);
+        let batch = store.batch().change(&mut decide).change(&mut begin);
         assert_indeterminate(batch.write().await);
-        store.batch().decide(&mut decide).begin(&mut begin).write().await.unwrap();
+        store.batch().change(&mut decide).change(&mut begin).write().await.unwrap();
         assert!(decide.finish().is_ok());
         let (running, permit) = begin.finish().unwrap();
         assert_eq!(history(store, id).await[1..], BEGUN);

@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{AnyExecution, Evidence},
-    effects::{Begin, EffectError},
+    effects::{Change, EffectError},
     store::CommitError,
     view::{ConsequenceView, Label, Prompt, View},
 };
@@ -43,9 +43,9 @@ impl Inner {
         assert!(paid <= 1 || overridden, "it was paid {paid} times: {model:?}");
 
         // Could it be begun? The last one of the batch cannot, so nothing is written.
-        let mut begin = Begin::new(self.probes[key].take().unwrap(), tool_node());
-        let mut never = Begin::new(self.probes[KEYS].take().unwrap(), tool_node());
-        let written = self.observer.batch().begin(&mut begin).begin(&mut never).write().await;
+        let mut begin = Change::begin(self.probes[key].take().unwrap(), tool_node());
+        let mut never = Change::begin(self.probes[KEYS].take().unwrap(), tool_node());
+        let written = self.observer.batch().change(&mut begin).change(&mut never).write().await;
         self.probes[key] = begin.finish().err();
         self.probes[KEYS] = never.finish().err();
         let last = self.probes[KEYS].as_ref().unwrap().id();

@@ -3,11 +3,7 @@ use std::fmt;
 use tracing::Instrument;
 
 use crate::{
-    contract::Callable,
-    effects::{
-        batch::item::Item, begin::Begin, change::ForkChange, decide::Decide, error::EffectError,
-        leave::Left, retry::Retry, settle::Settle,
-    },
+    effects::{batch::item::Item, change::Change, error::EffectError, leave::Left, retry::Retry},
     id::Id,
     store::{
         backend::{Condition, NewChild, Record},
@@ -83,23 +79,9 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Starts an execution. See [`Store::begin`].
-    pub fn begin<T: Callable>(self, begin: &'a mut Begin<'_, T>) -> Self {
-        self.change(begin)
-    }
-
-    /// Records the outcome of a permit. See [`Store::settle`].
-    pub fn settle(self, settle: &'a mut Settle<'_>) -> Self {
-        self.change(settle)
-    }
-
-    /// Answers a gate. See [`Store::approve`].
-    pub fn decide(self, decide: &'a mut Decide) -> Self {
-        self.change(decide)
-    }
-
-    fn change(mut self, change: &'a mut dyn ForkChange) -> Self {
-        self.items.push(Item::Change(change));
+    /// Starts an execution, records the outcome of a permit, or answers a gate.
+    pub fn change<B, A>(mut self, change: &'a mut Change<'_, B, A>) -> Self {
+        self.items.push(Item::Change(&mut *change.0));
         self
     }
 
