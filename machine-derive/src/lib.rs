@@ -48,6 +48,12 @@ pub fn class(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     class::derive(item.into()).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
+/// Derives nothing, in place of `utoipa::ToSchema` without the feature `openapi`. Internal.
+#[proc_macro_derive(NoSchema, attributes(schema))]
+pub fn no_schema(_: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    proc_macro::TokenStream::new()
+}
+
 /// The drawing in a machine's documentation; see `diagram.rs`. Internal.
 #[cfg(feature = "diagram")]
 #[proc_macro]

@@ -103,3 +103,9 @@ pub mod _architecture {}
 pub use id::{Id, InvalidText};
 #[doc = include_str!("docs/machine.md")]
 pub use machine_derive::machine;
+
+// For `#[derive(crate::ToSchema)]`.
+#[cfg(not(feature = "openapi"))]
+use machine_derive::NoSchema as ToSchema;
+#[cfg(feature = "openapi")]
+use utoipa::ToSchema;

@@ -25,8 +25,7 @@ pub enum Liveness {
 }
 
 /// A process, as people find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, crate::ToSchema)]
 pub struct Process {
     /// Its number.
     pub pid: u32,

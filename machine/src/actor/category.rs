@@ -1,8 +1,7 @@
 use core::{any::TypeId, fmt, marker::PhantomData};
 
 /// The category of an actor, as shown to people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, crate::ToSchema)]
 #[cfg_attr(
     feature = "durable",
     derive(serde::Serialize, serde::Deserialize),

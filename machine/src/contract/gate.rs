@@ -86,17 +86,16 @@ pub struct Gate {
 }
 
 /// The whole question of a gate, with nothing left out, and its digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct WholeQuestion {
     /// The text, as [`Gate::question`] has it if it hides nothing.
     #[serde(rename = "question")]
-    #[cfg_attr(feature = "openapi", schema(rename = "question"))]
+    #[schema(rename = "question")]
     pub text: String,
     /// The digest of the question, by which an approval says that all of it was shown. It is the
     /// same in every language.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub digest: Digest,
 }
 

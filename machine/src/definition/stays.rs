@@ -4,13 +4,12 @@
 /// Staying is SCXML's internal transition: it begins no visit and starts no deadline again. Here is
 /// what the program can do; what it did is in the entry of the journal, and nothing else decides
 /// that.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, crate::ToSchema)]
 #[cfg_attr(
     feature = "durable",
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case")
 )]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Stays {
     /// It enters the target, which may be the state that it leaves.
     #[default]

@@ -12,8 +12,7 @@ use crate::{
 };
 
 /// A gate that waits for an answer, for the person who gives it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Approval {
     /// The gate.

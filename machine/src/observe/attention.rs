@@ -12,8 +12,7 @@ use crate::{
 };
 
 /// The reason why a machine needs a person's attention. The most urgent reason comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, crate::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConcernReason {
@@ -70,8 +69,7 @@ impl fmt::Display for ConcernReason {
 
 /// A call in doubt that can still take effect: before its process has ended and the call has
 /// settled, only evidence, a person who found that it took effect, or an override ends the doubt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct OpenCall {
     /// The process of the call; while it runs, the one to restart.
@@ -87,8 +85,7 @@ pub struct OpenCall {
 
 /// A failure of a worker, for every audience. The text of the error may repeat data, so it is a
 /// separate field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Trouble {
     /// The reason.
@@ -125,8 +122,7 @@ impl Trouble {
 }
 
 /// A machine, a worker, or the log of the file, that needs attention, as an audience may see it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Concern<A: Audience = Human> {
@@ -165,11 +161,11 @@ pub struct Concern<A: Audience = Human> {
     pub cause: Option<String>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub reference: A::Internal<Option<String>>,
     /// The error, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub error: A::Internal<Option<String>>,
     /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since
     /// the deadline, or since the call should have ended; for a worker, when it last refused; for
@@ -182,8 +178,7 @@ pub struct Concern<A: Audience = Human> {
 }
 
 /// The concerns that need attention: most urgent first, then oldest first.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {

@@ -12,8 +12,7 @@ use crate::{
 const MAX_DETAILED: usize = 50;
 
 /// A machine started by another machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct ChildView {
     /// The machine.
@@ -29,8 +28,7 @@ pub struct ChildView {
 }
 
 /// An open child, with the reason why it waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct OpenChild {
     /// The state as lists show it, such as `DEFERRED`.

@@ -19,8 +19,7 @@ use crate::{
 };
 
 /// One machine, why it waits, and the next steps, as an audience may see it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Detail<A: Audience = Human> {
@@ -48,7 +47,7 @@ pub struct Detail<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// The error, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub error: A::Internal<Option<String>>,
     /// What the calls do that it made by entering its state.
     pub calls: Option<StateCalls>,
@@ -70,8 +69,7 @@ pub struct Detail<A: Audience = Human> {
 }
 
 /// A question to a person, who decides whether an execution may run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct WaitsBehind {
     /// The gate.
@@ -84,8 +82,7 @@ pub struct WaitsBehind {
 }
 
 /// A message, as an audience may see it. What it brings is raw data.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct MessageView<A: Audience = Human> {
@@ -121,19 +118,19 @@ pub struct MessageView<A: Audience = Human> {
     pub person: Option<String>,
     /// The kind of the actor who sent it.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of that actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// The reason, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub error: A::Internal<Option<String>>,
     /// Its payload.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value))]
+    #[schema(value_type = serde_json::Value)]
     pub body: A::Internal<Value>,
 }
 

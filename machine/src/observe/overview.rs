@@ -13,8 +13,7 @@ use crate::{
 };
 
 /// A machine of any kind as one line of a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Overview<A: Audience = Human> {
@@ -45,7 +44,7 @@ pub struct Overview<A: Audience = Human> {
     pub is_terminal: bool,
     /// The idempotency key of an execution.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub idempotency_key: A::Diagnostic<Option<String>>,
 }
 

@@ -7,8 +7,7 @@ use crate::clock::Millis;
 use crate::view::{Audience, Label};
 
 /// The nearest cause why a machine has not moved on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Waiting {
     /// The kind of the cause.
@@ -20,8 +19,7 @@ pub struct Waiting {
 }
 
 /// What a machine waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, crate::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WaitingFor {

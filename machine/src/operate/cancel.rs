@@ -16,8 +16,7 @@ use crate::{
 };
 
 /// A machine that was cancelled, or will be.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Cancelled {
     /// The machine.
@@ -28,8 +27,7 @@ pub struct Cancelled {
 }
 
 /// The way in which a machine is cancelled.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, crate::ToSchema)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum Cancellation {
     /// It is cancelled now.

@@ -10,8 +10,7 @@ use crate::{
 };
 
 /// The answer to a gate, as it is stored.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Decided {
     /// The gate.

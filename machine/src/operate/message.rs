@@ -39,8 +39,7 @@ pub struct SendOptions {
 }
 
 /// A message that was sent; its machine's program applies it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct SentMessage {
     /// The correlation id of the message.

@@ -14,8 +14,7 @@ use crate::{
 };
 
 /// An action of a person on the machines of a store. See [`Store::operations`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Operation {
     /// Operations are numbered from 1 in the order in which they began.

@@ -47,18 +47,15 @@ pub struct Hidden;
 
 /// People who use or approve what a machine does, and the prompts of models: no keys, no names of
 /// programs, no raw data. They see which person acted, an [`actor::Human`](crate::actor::Human).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, crate::ToSchema)]
 pub struct Human;
 
 /// Developers who find out what happened: also keys, timeouts, and who acted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, crate::ToSchema)]
 pub struct Diagnostic;
 
 /// The program itself: everything that is stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, crate::ToSchema)]
 pub struct Internal;
 
 impl Audience for Human {

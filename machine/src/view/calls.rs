@@ -7,8 +7,7 @@ use crate::definition::Invocation;
 use crate::{clock::Millis, contract::CallStage, id::Id};
 
 /// The calls of the state of a machine, in brief.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct StateCalls {
     /// The state's name in messages, with what the calls do: `PAYING (asked)`, or for a set
@@ -25,8 +24,7 @@ pub struct StateCalls {
 }
 
 /// The number of calls in one stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct StageCount {
     /// The stage.
@@ -36,8 +34,7 @@ pub struct StageCount {
 }
 
 /// A call that a machine made by entering a state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct CallView {
     /// The name of the invocation, such as `payment`.

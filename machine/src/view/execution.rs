@@ -34,8 +34,7 @@ use crate::{
 /// assert_eq!(snapshot.timeout_seconds, Some(30.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
@@ -43,7 +42,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     /// The execution.
     pub execution_id: Id,
     /// The type of the action.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub action_type: ActionType,
     /// A short description of the action.
     pub action_summary: String,
@@ -93,7 +92,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub error_message: Option<String>,
     /// The refusal of the tool, if it is more than its text: as it was given, for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Value))]
+    #[schema(value_type = Value)]
     pub refusal: Option<Value>,
     /// The number of its transitions.
     pub transition_count: u64,
@@ -103,7 +102,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// The name of the person who approved it.
     pub approved_by: Option<String>,
@@ -111,23 +110,23 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub answered_by: Option<String>,
     /// The idempotency key.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub idempotency_key: A::Diagnostic<Option<String>>,
     /// The time limit for an answer to the call, in seconds; `None` means no limit.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>))]
+    #[schema(value_type = Option<f64>)]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub reference: A::Internal<Option<String>>,
     /// The raw action, with the digests of its secrets.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub action_detail: A::Internal<Map<String, Value>>,
     /// The notes of the contract.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub metadata: A::Internal<Map<String, Value>>,
 }
 

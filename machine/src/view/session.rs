@@ -9,8 +9,7 @@ use super::{
 use crate::{clock::Millis, contract::AnyExecution, id::Id};
 
 /// The executions of a session with their transitions, as an audience may see them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct ExecutionTimeline<A: Audience = Human> {
@@ -42,7 +41,7 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub unreadable: usize,
     /// The errors of these.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    #[schema(value_type = Vec<String>)]
     pub errors: A::Internal<Vec<String>>,
 }
 

@@ -33,8 +33,7 @@ use crate::{
 /// assert_eq!(snapshot.context.get("action"), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
@@ -69,32 +68,31 @@ pub struct Snapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store;
     /// for people rounded down, to the minute if it is two or more away when the state is entered).
     pub due_at: Option<Millis>,
     /// The fencing epoch.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
+    #[schema(value_type = u64)]
     pub epoch: A::Diagnostic<u64>,
     /// The number of its journal entries.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = u64))]
+    #[schema(value_type = u64)]
     pub version: A::Diagnostic<u64>,
     /// The moves that its state allows.
     pub moves: Vec<LegalMove<A>>,
     /// The data of its state.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub state: Fields<A>,
     /// Its context.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub context: Fields<A>,
 }
 
 /// A move that is legal in the state of a [`Snapshot`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct LegalMove<A: Audience = Human> {
@@ -108,20 +106,19 @@ pub struct LegalMove<A: Audience = Human> {
     pub categories: Vec<Category>,
     /// The kinds of these actors.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    #[schema(value_type = Vec<String>)]
     pub actors: A::Diagnostic<Vec<String>>,
 }
 
 /// A value that a move takes, such as `amount: u32`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct PayloadItem {
     /// Its name.
     pub name: String,
     /// Its type, as the definition writes it.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "openapi", schema(rename = "type"))]
+    #[schema(rename = "type")]
     pub ty: String,
     /// It may be missing.
     pub optional: bool,

@@ -40,8 +40,7 @@ use crate::{
 /// assert_eq!(last.data.get("result").unwrap(), "12 lines");
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Timeline<A: Audience = Human> {
@@ -55,7 +54,7 @@ pub struct Timeline<A: Audience = Human> {
     pub problem: Option<String>,
     /// The error, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub error: A::Internal<Option<String>>,
     /// What the calls do that it made by entering its state; only with the newest event.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,8 +69,7 @@ pub struct Timeline<A: Audience = Human> {
 }
 
 /// A person approved or declined a call of a machine, or said whether it took effect.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct CallDecision {
     /// When (milliseconds since the Unix epoch).
@@ -116,8 +114,7 @@ impl CallDecision {
 }
 
 /// An entry of a [`Timeline`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TimelineEvent<A: Audience = Human> {
@@ -129,11 +126,11 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub actor_category: Category,
     /// The kind of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// The name of the person who did it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,21 +142,21 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub transition: Option<TransitionRecord<A>>,
     /// The payload that the actor provided.
     #[serde(skip_serializing_if = "Map::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub payload: Fields<A>,
     /// The data of the state after it, as far as the history tells. A journal has what actors
     /// brought, and no states; a field is known if the payload of a transition set it and the
     /// transitions since then left it as it was. Of the newest event, all fields are known where
     /// the state is at hand: in memory, or with an [`Observer`](crate::observe::Observer). In a
     /// part of a timeline, what its transitions and those shortly before it set is known.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub data: Fields<A>,
     /// The names of the other fields: the machine was created with them, or its program computed
     /// them.
     pub unknown: Vec<String>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value))]
+    #[schema(value_type = serde_json::Value)]
     pub fact: A::Internal<Value>,
 }
 

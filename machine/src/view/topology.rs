@@ -16,8 +16,7 @@ use crate::definition::{ApprovalDef, Definition, Edge, Invocation, Stays, Text};
 /// assert_eq!(topology.resumable_statuses, ["waiting"]);
 /// assert!(topology.problems.is_empty());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct Topology {
     /// The kind of the machine, such as `execution`.
@@ -40,8 +39,7 @@ pub struct Topology {
 }
 
 /// A state of a [`Topology`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct TopologyNode {
@@ -63,8 +61,7 @@ pub struct TopologyNode {
 }
 
 /// The call, or the set of calls, that a state makes when it is entered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct TopologyCalls {
     /// The name that people read, such as `payment`.
@@ -118,8 +115,7 @@ impl TopologyCalls {
 }
 
 /// A move of a [`Topology`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct TopologyEdge {
     /// The source state.
@@ -151,8 +147,7 @@ pub struct TopologyEdge {
 }
 
 /// A pair of states without a move.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct ForbiddenTransition {
     /// The source state.

@@ -15,8 +15,7 @@ use crate::{
 };
 
 /// One transition of a machine, as recorded in its journal.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TransitionRecord<A: Audience = Human> {
@@ -25,25 +24,25 @@ pub struct TransitionRecord<A: Audience = Human> {
     /// The position among the machine's transitions, from 0.
     pub sequence_number: usize,
     /// The source state.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub from_status: Text,
     /// The target state.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub to_status: Text,
     /// The trigger.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub trigger: Text,
     /// The kind of the actor; `None` if none was named.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub actor: A::Diagnostic<Option<Text>>,
     /// The name of the actor, such as `mailer`.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub actor_name: A::Diagnostic<Option<Arc<str>>>,
     /// The name of the person who made it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    #[schema(value_type = Option<String>)]
     pub person: Option<Arc<str>>,
     /// The category of the actor.
     pub actor_category: Category,

@@ -16,8 +16,7 @@ use crate::{
 };
 
 /// A session in a list, from the rows of its machines alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct SessionLine {
     /// The session. What is not valid UTF-8 is replaced by U+FFFD; only an edit can cause that.

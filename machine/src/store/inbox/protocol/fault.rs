@@ -6,8 +6,7 @@ use crate::clock::Millis;
 
 /// Why a machine, or a message to it, got no further. It says nothing that the text of an error may
 /// repeat, so it is for every audience.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, crate::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cause {
