@@ -73,13 +73,14 @@ fn a_call_is_answered_once() {
         let refused = agents.answer(call(0), large).await;
         assert_err!(refused, AgentError::Refused(TurnRefusal::TooLarge { .. }));
 
+        let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
         let last = json!({ "__cg_control": { "after_execution": "terminate" } });
-        agents.answer(call(1), json!("yes")).await.unwrap();
+        agents.answer(call(1), deep.clone()).await.unwrap();
         until("the first answer is reported", async || waiting(&agents).await == Some(1)).await;
         agents.answer(call(0), last.clone()).await.unwrap();
         until("the turn is delivered", async || waiting(&agents).await.is_none()).await;
         for _ in 0..2 {
-            agents.answer(call(1), json!("yes")).await.unwrap();
+            agents.answer(call(1), deep.clone()).await.unwrap();
             let other = agents.answer(call(1), json!("no")).await;
             assert_err!(other, AgentError::Refused(TurnRefusal::FinishedCall { .. }));
         }
@@ -87,8 +88,9 @@ fn a_call_is_answered_once() {
 
         let moves = ["dispatch", "claim", "call", "report", "report", "deliver"];
         assert_eq!(story(&store, "planner").await.0, moves);
-        let expected =
-            [json!({ "answer": "yes" }), json!({ "answer": last }), json!({ "step": 1 })];
+        // A deep one could not be read again.
+        let text = json!({ "answer": deep.to_string() });
+        let expected = [text, json!({ "answer": last }), json!({ "step": 1 })];
         assert_eq!(bodies(&agents).await, expected);
     });
 }

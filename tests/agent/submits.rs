@@ -86,3 +86,39 @@ fn a_model_submits_the_result_of_its_turn() {
         });
     }
 }
+
+/// Its answer and its result are nested deeply.
+struct Nested;
+
+fn nested() -> Value {
+    (0..200).fold(json!(1), |inner, _| json!([inner]))
+}
+
+impl Agent for Nested {
+    async fn run(&self, _: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        let call = AgentCall {
+            tool: "any".to_owned(),
+            call_id: "a".to_owned(),
+            target: CallTarget::Submit(nested()),
+            within: None,
+            after: AfterExecution::Suspend,
+        };
+        let (body, calls) = (nested(), vec![call]);
+        Ok(Work::Call(ModelAnswer { body, calls, ..ModelAnswer::default() }))
+    }
+}
+
+/// Otherwise no later turn could read the box.
+#[test]
+fn what_is_nested_too_deeply_to_be_read_again_is_kept_as_its_text() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        settle(worker(&store).handler(Driver(Nested))).await;
+
+        let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+        let bodies: Vec<_> = cards.into_iter().map(|(_, body)| body).collect();
+        let text = Value::from(nested().to_string());
+        assert_eq!(bodies, [text.clone(), json!({ "delivered": true }), text]);
+    });
+}

@@ -17,7 +17,8 @@ pub struct NewCard {
     pub size: u64,
 }
 
-/// A card, without its body. Cards are never changed.
+/// A card, without its body. Cards are never changed. A body that is nested more than 120 levels
+/// deep is its text, because no program could read it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Card {
     /// Its identity, digest and length.

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     clock::Millis,
     id::Id,
+    journal::is_too_deep,
     store::{
         LoadError, Store,
         backend::{Record, Records},
@@ -27,6 +28,11 @@ const ANSWER: &str = "answer";
 
 /// The bodies of the cards that a batch writes.
 pub(super) type Bodies = BTreeMap<CardId, Value>;
+
+/// A body that can be read again. One that is nested too deeply is its text.
+pub(super) fn readable(body: Value) -> Value {
+    if is_too_deep(&body) { body.to_string().into() } else { body }
+}
 
 /// A call that is answered from outside.
 #[derive(Debug, Serialize, Deserialize)]

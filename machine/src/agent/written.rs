@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{
     ActiveTurn, AgentCall, AgentId, CallTarget, CardId, Deliverable, MAX_CARD, ModelAnswer,
     NewAnswer, NewCard, NewDelivery, NewMember, NewSource, SUBMIT_RESULT, TurnBatch, TurnEpoch,
-    TurnRefusal, TurnRequest, TurnRows, TurnStatus, Work, decide, stored::Bodies,
+    TurnRefusal, TurnRequest, TurnRows, TurnStatus, Work, decide,
+    stored::{Bodies, readable},
     waits::NextReport,
 };
 use crate::{
@@ -90,7 +91,7 @@ impl Written {
         now: Millis,
     ) -> Result<(), TurnRefusal> {
         let (is_failure, body) = match result {
-            Deliverable::Done(body) => (false, body),
+            Deliverable::Done(body) => (false, readable(body)),
             Deliverable::Failed(body) => (true, body),
         };
         let fields =
@@ -197,6 +198,7 @@ impl Written {
 
     /// A new card with this body.
     fn card(&mut self, body: Value) -> NewCard {
+        let body = readable(body);
         let text = body.to_string();
         let (id, digest) = (CardId(Id::fresh()), Digest::of(&[text.as_bytes()]));
         self.bodies.insert(id, body);

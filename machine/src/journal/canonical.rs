@@ -165,7 +165,7 @@ pub(crate) fn make_plain(value: &mut Value) {
 pub(super) const DEEPEST: usize = 120;
 
 /// Returns `true` if the value is nested too deeply to be read back.
-pub(super) fn is_too_deep(value: &Value) -> bool {
+pub(crate) fn is_too_deep(value: &Value) -> bool {
     depth(value) > DEEPEST
 }
 

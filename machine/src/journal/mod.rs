@@ -12,6 +12,8 @@ mod portable;
 mod summary;
 mod written;
 
+#[cfg(feature = "agent")]
+pub(crate) use canonical::is_too_deep;
 pub(crate) use canonical::{
     canonical, canonical_object, canonical_whole, canonical_whole_object, depth_of_object,
     make_plain, plain_numbers,
