@@ -321,6 +321,7 @@ fn each_outcome_has_a_text_of_its_own() {
         (json!({ "receipt": "two files" }), "two files"),
         (json!({ "receipt": " " }), "(no text)"),
         (json!("not today"), "not today"),
+        (json!({ "answer": "yes" }), "yes"),
         (json!({ "error": declined }), "Denied by ann, and not made: too dear"),
         (json!({ "error": cancelled }), "Uncertain: cancelled by ann: too dear. It may have"),
         (json!({ "error": { "of": "a newer version" } }), "Uncertain: {"),
@@ -345,6 +346,22 @@ fn each_outcome_has_a_text_of_its_own() {
         let told = asked.openai()[2]["content"].as_str().unwrap();
         assert!(told.starts_with(text), "{body}: {told}");
     }
+}
+
+/// A result can name any card, also one of its own box.
+#[test]
+fn a_card_that_is_there_twice_is_asked_once() {
+    let mut desk = Desk::waiting(vec![member(0)]);
+    desk.finish(0);
+    let body = |card: &Card| match card.kind {
+        CardKind::Answer => answer(1),
+        _ => json!({ "end": "done", "deliverable": id(100) }),
+    };
+    let cards = desk.rows.cards.values().map(|card| (*card, body(card)));
+    let (once, twice): (Vec<_>, Vec<_>) =
+        (cards.clone().collect(), cards.clone().chain(cards).collect());
+    let asked = [once, twice].map(|cards| Conversation::of(desk.active(), &cards, task).unwrap());
+    assert_eq!(asked[0], asked[1]);
 }
 
 /// Keeps what it asks. In its first turn, it calls another agent, and a call of it is denied.

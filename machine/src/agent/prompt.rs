@@ -76,7 +76,10 @@ impl Conversation {
     ) -> Result<Self, ConversationError> {
         // A worker that has lost the turn may find its deliverable, and later turns.
         let is_end = |card: &Card| card.kind == CardKind::Deliverable && card.turn == turn.id;
+        // A result can name a card of this box, which is then there twice.
+        let mut known = BTreeSet::new();
         let own = cards.iter().filter(|(card, _)| card.box_id == turn.task.output_box);
+        let own = own.filter(|(card, _)| known.insert(card.header.id));
         let own: Vec<_> = own.take_while(|(card, _)| !is_end(card)).collect();
         let of_kind = |kind: CardKind| {
             let found = own.iter().copied().filter(|(card, _)| card.kind == kind);

@@ -25,8 +25,8 @@ pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>) -> String {
         return format!("The other agent has ended: {}. Its result: {result}", plain(&body["end"]));
     }
     let is_single = body.as_object().is_some_and(|body| body.len() == 1);
-    match (body.get("receipt"), body.get("error")) {
-        (Some(receipt), _) if is_single => plain(receipt),
+    match (body.get("receipt").or(body.get("answer")), body.get("error")) {
+        (Some(result), _) if is_single => plain(result),
         (_, Some(error)) if is_single => failed(error),
         _ => plain(body),
     }
