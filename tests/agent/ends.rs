@@ -3,7 +3,8 @@
 
 use machine::{
     agent::{
-        self, ActiveTurn, Agent, AgentError, AgentId, Agents, AnyAgentHead, BoxId, Driver, Limits,
+        self, ActiveTurn, AfterExecution, Agent, AgentCall, AgentError, AgentId, Agents,
+        AnyAgentHead, BoxId, CallTarget, Deliverable, Driver, Limits, ModelAnswer, NewTurn,
         Resource, StopReason, TaskEvent, Terms, TurnEnd, TurnRefusal, TurnStatus, TurnStop, Work,
     },
     clock::Millis,
@@ -14,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::{
     queue::{Clerk, staff, story},
-    support::{agent, id, new_turn, turn},
+    support::{agent, child, id, new_turn, turn},
 };
 use crate::worker::prelude::{
     Arc, Count, Duration, Hand, Store, ann, assert_err, notified, on_threads, settle, timed, until,
@@ -316,6 +317,42 @@ fn used_up_attempts_end_a_turn() {
             assert!(store.set_aside().await.unwrap().machines.is_empty());
         });
     }
+}
+
+/// Delegates to the helper.
+struct Chief;
+
+impl Agent for Chief {
+    async fn run(&self, agent: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        if agent.0 == "helper" {
+            return Ok(Deliverable::Done(json!("done")).into());
+        }
+        let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
+        let call = AgentCall {
+            tool: "ask".to_owned(),
+            call_id: "a".to_owned(),
+            target: CallTarget::Agent { agent, task },
+            within: Some(Duration::from_secs(10)),
+            after: AfterExecution::Suspend,
+        };
+        Ok(Work::Call(ModelAnswer { calls: vec![call], ..ModelAnswer::default() }))
+    }
+}
+
+/// Whoever knows the id of a turn knows those of the turns that it delegates.
+#[test]
+fn a_delegated_turn_whose_id_is_taken_does_not_block_the_agent() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        let taken = NewTurn { id: child(), ..new_turn("helper", 3, 3) };
+        agents.enqueue(taken).await.unwrap();
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        settle(worker(&store).handler(Driver(Chief))).await;
+
+        let (moves, events) = story(&store, "planner").await;
+        assert_eq!(moves, ["dispatch", "claim", "deliver"]);
+        assert_eq!(events[0].end, TurnEnd::Failed);
+    });
 }
 
 /// A takeover is a move, and begins the attempts anew. An agent that ends its process is not tried

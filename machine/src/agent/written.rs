@@ -62,6 +62,7 @@ impl Written {
                 | TurnRefusal::TooLarge { .. }
                 | TurnRefusal::TooManyCalls { .. }
                 | TurnRefusal::MustDeliver { .. }
+                | TurnRefusal::TurnIdConflict { .. }
                 | TurnRefusal::Rejected { .. }),
             ) => {
                 let failed = json!({ "refused": bounded(refusal.to_string()) });
