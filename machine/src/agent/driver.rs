@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     ActiveTurn, AgentError, AgentId, AnyAgentHead, CallTarget, Deliverable, Limits, MemberId,
-    ModelAnswer, StopReason, TurnEpoch, TurnRequest, Work,
+    ModelAnswer, Phase, StopReason, TurnEpoch, TurnRequest, Work,
     agent_head::Status,
     stored::{self, StoredRows},
     waits::{self, Awaited, End, NextReport, Visit},
@@ -163,12 +163,14 @@ impl<A: Agent> Driver<A> {
         task: &mut Task,
     ) -> Result<Step, Failure> {
         let is_running = status == Status::Running;
-        let step = (by.clone(), turn.step);
-        let kept = task.take_kept().filter(|(of, _): &((TurnEpoch, u32), Work)| *of == step);
+        // Another worker may have written the calls of the step, or its answer.
+        let step = (by.clone(), (turn.phase, turn.step, turn.calls));
+        let kept = task.take_kept();
+        let kept = kept.filter(|(of, _): &((TurnEpoch, (Phase, u32, u32)), Work)| *of == step);
         if status != Status::Dispatched && task.taken_over {
             return Ok(Step::Reclaim);
         }
-        let work = match (kept.filter(|_| is_running), turn.stop) {
+        let work = match (kept, turn.stop) {
             (Some((_, work)), _) => work,
             (None, None) if turn.task.terms.unreadable => {
                 return Ok(Step::Stop(StopReason::Unreadable));
