@@ -185,18 +185,17 @@ impl Agents {
         self.write(head, &stored, &request, Some(act)).await
     }
 
-    /// Answers a call of an agent to [something outside](super::CallTarget::Outside), with JSON; one
-    /// that is nested more than 120 levels deep is kept as its text. If its turn waits for it no
-    /// longer, the answer is kept, and changes nothing. To repeat it changes nothing.
+    /// Answers a call of an agent to [something outside](super::CallTarget::Outside), with JSON. An
+    /// answer that is nested more than 120 levels deep is kept as its text. If its turn waits for
+    /// it no longer, the answer is kept, and changes nothing. To repeat it changes nothing.
     ///
     /// # Errors
     ///
     /// [`TurnRefusal::UnknownCall`], [`TurnRefusal::FinishedCall`] if it has another answer,
     /// [`TurnRefusal::TooLarge`], and the other errors if the storage cannot do it now.
     pub async fn answer(&self, call: MemberId, answer: Value) -> Result<(), AgentError> {
-        let answer = stored::readable(answer);
-        let body = json!({ "answer": answer });
-        let (card, size) = (CardId(call.answer()), body.to_string().len() as u64);
+        let (answer, card) = (stored::readable(answer), CardId(call.answer()));
+        let size = json!({ "answer": answer }).to_string().len() as u64;
         if size > MAX_CARD {
             return Err(TurnRefusal::TooLarge { card, size }.into());
         }

@@ -93,8 +93,8 @@
 //! use machine::{
 //!     Id,
 //!     agent::{
-//!         AgentId, BoxId, Head, Limits, NewTurn, Phase, Task, Terms, TurnId, TurnRefusal,
-//!         TurnRequest, TurnRows, decide,
+//!         AgentId, BoxId, Head, Limits, NewTurn, Phase, Task, Terms, TurnId, TurnRequest,
+//!         TurnRows, decide,
 //!     },
 //! };
 //!
@@ -116,16 +116,11 @@
 //!     },
 //! };
 //! let new = NewTurn { id: TurnId(id('4')?), agent: planner.clone(), task };
-//! let batch = decide(&rows, &TurnRequest::UiAction { new: new.clone(), now: 0 })?;
+//! let batch = decide(&rows, &TurnRequest::UiAction { new, now: 0 })?;
 //! rows.apply(&batch);
 //! let head = &rows.heads[&planner];
 //! assert_eq!(head.epoch, 1);
 //! assert_eq!(head.active.as_ref().map(|turn| turn.phase), Some(Phase::Dispatched));
-//!
-//! // The agent has one active turn.
-//! let other = NewTurn { id: TurnId(id('5')?), ..new };
-//! let busy = decide(&rows, &TurnRequest::UiAction { new: other, now: 0 });
-//! assert_eq!(busy, Err(TurnRefusal::Busy { turn: TurnId(id('4')?) }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -154,14 +154,12 @@ impl StoredRows {
 
     /// Reads the head of an agent, if there is one.
     pub(super) async fn head(&mut self, store: &Store, agent: &AgentId) -> Result<(), LoadError> {
-        match store.load::<AnyAgentHead>(agent.head()).await {
-            Ok(head) => {
-                self.rows.heads.insert(agent.clone(), head.head());
-                Ok(())
-            }
-            Err(LoadError::NotFound { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+        let head = match store.load::<AnyAgentHead>(agent.head()).await {
+            Err(LoadError::NotFound { .. }) => return Ok(()),
+            head => head?.head(),
+        };
+        self.rows.heads.insert(agent.clone(), head);
+        Ok(())
     }
 
     async fn read<T>(
