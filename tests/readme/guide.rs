@@ -47,6 +47,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         store.create(&mut Claim::new(refund)).await?; // and the question whether to pay it
     }
     let worker = Worker::new(&store, Actors::issue("desk")?).machine::<AnyClaim>().tool(Bank);
-    worker.run_until_idle().await?; // a server calls `run_until(stop)`
+    worker.on_error(|failed| eprintln!("{failed}")).run_until_idle().await?; // or `run_until(stop)`
     Ok(())
 }
