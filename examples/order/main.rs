@@ -4,7 +4,7 @@
 
 use std::{env, fs, io::Write, path::PathBuf, process, time::Duration};
 
-use machine::{contract::Attempt, prelude::*};
+use machine::prelude::*;
 use serde::{Deserialize, Serialize};
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | declare a workflow | [`machine`](macro@machine): turns an enum into typed states |
 //! | | [`Actors`]: the actors of a program |
+//! | | [`ReasoningNode`]: the actor for what an agent decides |
 //! | declare a call | [`Tool`](trait@Tool): its arguments, effect, receipt and refusal, as a type |
 //! | | [`Perform`]: its service |
+//! | | [`Attempt`]: a call in doubt, about which a worker asks its service |
 //! | | [`CallError`]: why there is no receipt |
 //! | store machines | [`Store`]: in memory, or in a file |
 //! | | [`Message`]: an event for a stored machine |
@@ -35,13 +37,15 @@
 pub use machine_derive::machine;
 
 #[doc(no_inline)]
-pub use crate::actor::{Actors, GraphRunner, Human};
+pub use crate::actor::{Actors, GraphRunner, Human, ReasoningNode};
 
 #[cfg(feature = "durable")]
 #[doc(no_inline)]
 pub use crate::{
     Id,
-    contract::{Answer, Applied, Call, CallError, NoReceipt, OrRefused, Outcome, Perform, Tool},
+    contract::{
+        Answer, Applied, Attempt, Call, CallError, NoReceipt, OrRefused, Outcome, Perform, Tool,
+    },
 };
 
 #[cfg(feature = "store")]
