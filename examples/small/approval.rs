@@ -17,9 +17,15 @@ enum Payment {
     #[on(refused(why) => Unpaid)]
     Paying { transfer: Transfer },
     #[terminal]
-    Paid { receipt: String },
+    Paid {
+        #[audience(human)]
+        receipt: String,
+    },
     #[terminal]
-    Unpaid { why: CallError },
+    Unpaid {
+        #[audience(human)]
+        why: CallError,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tool)]

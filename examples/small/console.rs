@@ -17,9 +17,15 @@ enum Claim {
     #[on(refused(why) => Refused)]
     Asked { refund: Refund },
     #[terminal]
-    Paid { receipt: String },
+    Paid {
+        #[audience(human)]
+        receipt: String,
+    },
     #[terminal]
-    Refused { why: CallError },
+    Refused {
+        #[audience(human)]
+        why: CallError,
+    },
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize, Tool)]

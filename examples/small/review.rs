@@ -23,13 +23,24 @@ enum Review {
     } else {
         Rejected(remarks = and(remarks, remark))
     }, by = Human)]
-    Reading { topic: String, remarks: Vec<String>, text: String },
+    Reading {
+        topic: String,
+        remarks: Vec<String>,
+        #[audience(human)]
+        text: String,
+    },
     #[terminal]
-    Accepted { text: String },
+    Accepted {
+        #[audience(human)]
+        text: String,
+    },
     #[terminal]
     Rejected { remarks: Vec<String> },
     #[terminal]
-    Failed { why: CallError },
+    Failed {
+        #[audience(human)]
+        why: CallError,
+    },
 }
 
 fn and(mut remarks: Vec<String>, remark: String) -> Vec<String> {
