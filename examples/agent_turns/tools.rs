@@ -103,8 +103,9 @@ fn read(folder: &Path, path: &str) -> ToolAnswer<Action> {
 
 /// Counts words in a child process, slowly. An exit code other than 0 is a refusal.
 async fn count(folder: &Path, path: &str) -> ToolAnswer<Action> {
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let mut child = Command::new("sh");
-    child.args(["-c", r#"sleep 1; wc -w < "$1""#, "sh", path]).current_dir(folder);
+    child.args(["-c", r#"set -f; set -- $(cat "$1"); echo $#"#, "sh", path]).current_dir(folder);
     let output = child.stdin(Stdio::null()).kill_on_drop(true).output().await?;
     if !output.status.success() {
         return Err(ActionRefusal::new(output.status.to_string())).or_refused();
