@@ -182,8 +182,8 @@ async fn ended(store: &Store) -> Vec<TurnId> {
     ended.into_iter().map(|(turn, _)| turn).collect()
 }
 
-/// Checks what the planner asks after each entry of its journal, with the cards that were written by
-/// then. Returns what it has asked last.
+/// Checks what the planner asks after each entry of its journal, with the cards that were written
+/// by then. Returns what it has asked last.
 async fn check_prefixes(store: &Store) -> Option<Conversation> {
     let agents = Agents::of(store);
     // A result names the deliverable of the helper.
