@@ -4,8 +4,7 @@ use anyhow::Context;
 use machine::{
     Id,
     actor::GraphRunner,
-    effects::EffectError,
-    store::{CommitError, Query, Store},
+    store::{Query, Store},
 };
 
 use crate::{
@@ -47,7 +46,7 @@ pub async fn submit(
         match store.batch().commit(&mut engine).create(&mut record).write().await {
             Ok(()) => return Ok(Submitted { record: record.id(), engine: engine.id() }),
             // It has got another task in the meantime.
-            Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
+            Err(error) if error.is_conflict() => {}
             Err(error) => return Err(error).context(UNWRITTEN),
         }
     }

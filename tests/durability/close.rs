@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use machine::{
     Id,
     effects::EffectError,
-    store::{CommitError, Query, Store, Unavailable},
+    store::{Query, Store, Unavailable},
 };
 use machine_tests::random::Random;
 
@@ -20,9 +20,8 @@ const TASKS: usize = 8;
 /// Commits until the store has stopped. Returns the versions that were acknowledged.
 async fn commits_until_stopped(store: Arc<Store>, mut random: Random) -> BTreeMap<Id, u64> {
     let mut acknowledged = BTreeMap::new();
-    let stopped = |error: &EffectError| {
-        matches!(error, EffectError::Commit(CommitError::Unavailable(Unavailable::Stopped)))
-    };
+    let stopped =
+        |error: &EffectError| matches!(error, EffectError::Unavailable(Unavailable::Stopped));
     loop {
         let mut meter = Meter::new().add("0".to_owned());
         match store.create(&mut meter).await {

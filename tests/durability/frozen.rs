@@ -66,13 +66,13 @@ async fn frozen_at(point: &str) {
     let writes = async {
         let mut new = Meter::new();
         let refused = other.create(&mut new).await;
-        assert_err!(refused, EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
+        assert_err!(refused, EffectError::Unavailable(error) if error.is_busy());
         assert_eq!(new.journal().version(), 0);
         process.thaw();
         // The process that thaws and the outcome need the lock, too.
         let start = Instant::now();
         while let Err(error) = other.create(&mut new).await {
-            let is_busy = matches!(&error, EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
+            let is_busy = matches!(&error, EffectError::Unavailable(error) if error.is_busy());
             assert!(is_busy && start.elapsed() < STUCK, "{error}");
         }
         new.id()

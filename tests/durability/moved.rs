@@ -5,10 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use machine::{
-    effects::EffectError,
-    store::{CommitError, Unavailable},
-};
+use machine::{effects::EffectError, store::Unavailable};
 use machine_tests::assert_err;
 
 use crate::{
@@ -40,10 +37,7 @@ fn a_commit_to_a_log_that_was_moved_is_not_acknowledged() {
             fail::cfg_callback(point, moves).unwrap();
             let mut meter = Meter::new();
             let refused = store.create(&mut meter).await;
-            assert_err!(
-                refused,
-                EffectError::Commit(CommitError::Unavailable(Unavailable::Indeterminate(_)))
-            );
+            assert_err!(refused, EffectError::Unavailable(Unavailable::Indeterminate(_)));
             fail::remove(point);
             assert!(!log.exists(), "{point}: it made a log");
             fs::rename(away, &log).unwrap();

@@ -158,7 +158,7 @@ async fn takes_the_key(store: &Store, taken: &AtomicUsize, holders: &AtomicUsize
             }
             Err(refused) => match refused.reason {
                 EffectError::Commit(CommitError::KeyHeld { .. }) => {}
-                EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy() => {}
+                EffectError::Unavailable(error) if error.is_busy() => {}
                 other => panic!("{other}"),
             },
         }
@@ -255,7 +255,7 @@ impl Done {
     fn failed(&mut self, error: &EffectError) {
         match error {
             EffectError::Commit(CommitError::Conflict { .. }) => self.conflicts += 1,
-            EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy() => {
+            EffectError::Unavailable(error) if error.is_busy() => {
                 self.busy += 1;
             }
             other => panic!("{other}"),

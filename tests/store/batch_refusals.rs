@@ -246,7 +246,7 @@ fn kind(error: &EffectError) -> &'static str {
         EffectError::Commit(CommitError::KeyReused { .. }) => "KeyReused",
         EffectError::Commit(CommitError::NotFound { .. }) => "NotFound",
         EffectError::Commit(CommitError::BrokenAttempt { .. }) => "BrokenAttempt",
-        EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy() => "busy",
+        EffectError::Unavailable(error) if error.is_busy() => "busy",
         other => panic!("{other}"),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use machine::{
     contract::{Settled, execution::Status},
     effects::EffectError,
-    store::{CommitError, OpenError, OpenOptions},
+    store::{OpenError, OpenOptions},
 };
 use machine_tests::{actors::tool_node, assert_err, samples::mail};
 
@@ -16,7 +16,7 @@ fn impatient() -> OpenOptions {
 }
 
 fn assert_busy(error: &EffectError) {
-    assert_err!(Err::<(), _>(error), EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
+    assert_err!(Err::<(), _>(error), EffectError::Unavailable(error) if error.is_busy());
 }
 
 /// A begin issues no permit and gives the execution back, and a settle gives back the receipt. No

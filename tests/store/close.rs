@@ -6,7 +6,7 @@ use machine::{
     Id,
     contract::{AnyExecution, execution::Waiting},
     effects::{Change, EffectError, StateError},
-    store::{CommitError, LoadError, OpenOptions, Query, Unavailable},
+    store::{LoadError, OpenOptions, Query, Unavailable},
     typed::Refused,
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};
@@ -39,12 +39,9 @@ async fn closing_one_of_two_stores_leaves_the_other() {
 
 fn assert_stopped<T: Debug, E: Into<EffectError>>(call: &str, result: Result<T, E>) {
     match result.map_err(Into::into) {
-        Err(EffectError::Commit(CommitError::Unavailable(Unavailable::Stopped))) => {}
+        Err(EffectError::Unavailable(Unavailable::Stopped)) => {}
         Err(EffectError::Unsettled { source, .. })
-            if matches!(
-                &*source,
-                EffectError::Commit(CommitError::Unavailable(Unavailable::Stopped))
-            ) => {}
+            if matches!(&*source, EffectError::Unavailable(Unavailable::Stopped)) => {}
         other => panic!("`{call}` answers {other:?}"),
     }
 }

@@ -7,7 +7,7 @@ use machine::{
     Id,
     contract::{AnyExecution, Settled, execution::Status},
     effects::EffectError,
-    store::{BackupError, CommitError, LoadError, OpenOptions, Query, Store, Unavailable},
+    store::{BackupError, LoadError, OpenOptions, Query, Store, Unavailable},
 };
 use machine_tests::{
     actors::tool_node,
@@ -45,7 +45,7 @@ async fn a_missing_file_is_neither_read_nor_written() {
             let mut second = pending_mail("b@example.com");
             let error = store.create(&mut second).await.unwrap_err();
             assert!(error.to_string().contains("moved, deleted or replaced"), "{error}");
-            assert!(matches!(error, EffectError::Commit(CommitError::Unavailable(_))));
+            assert!(matches!(error, EffectError::Unavailable(_)));
         }
         let read = store.load::<AnyExecution>(first.id()).await.unwrap_err();
         assert!(matches!(&read, LoadError::Unavailable(Unavailable::Moved)), "{read}");

@@ -9,7 +9,7 @@ use std::{
 use machine::{
     contract::{AnyExecution, execution::Status},
     effects::EffectError,
-    store::{CommitError, LoadError, OpenOptions, Query, Store, Subscription, Unavailable},
+    store::{LoadError, OpenOptions, Query, Store, Subscription, Unavailable},
 };
 use machine_tests::{
     STUCK, assert_err,
@@ -84,9 +84,8 @@ async fn writes_are_refused() {
     let store = observer(&place.file()).await;
     let before = (place.dump().await, names(place.folder()));
 
-    let is_read_only = |error: &EffectError| {
-        matches!(error, EffectError::Commit(CommitError::Unavailable(Unavailable::ReadOnly)))
-    };
+    let is_read_only =
+        |error: &EffectError| matches!(error, EffectError::Unavailable(Unavailable::ReadOnly));
     let created = store.create(&mut pending_mail("dave")).await;
     assert!(is_read_only(created.as_ref().unwrap_err()), "{created:?}");
     let text = created.unwrap_err().to_string();

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::{
     effects::error::EffectError,
-    store::{error::CommitError, handle::Store, operation::Act},
+    store::{handle::Store, operation::Act},
     typed::Refused,
 };
 
@@ -41,7 +41,7 @@ pub(crate) trait ActError: Display {
 
 impl ActError for EffectError {
     fn is_refusal(&self) -> bool {
-        !matches!(self, Self::Commit(CommitError::Unavailable(_)))
+        !matches!(self, Self::Unavailable(_))
     }
 }
 

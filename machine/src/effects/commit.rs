@@ -2,10 +2,7 @@
 
 use crate::{
     effects::{batch::Batch, error::EffectError},
-    store::{
-        error::{CommitError, Unavailable},
-        handle::Store,
-    },
+    store::{error::Unavailable, handle::Store},
     stored::Durable,
 };
 
@@ -14,13 +11,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`CommitError::AlreadyDone`] if the machine would repeat a completed irreversible action,
-    /// [`CommitError::KeyReused`] if its key belongs to another action,
-    /// [`EffectError::EffectLowered`] if its tool is irreversible in this store and it says
-    /// otherwise, [`EffectError::OtherIdentity`] and [`EffectError::IdentityChanged`] if this
-    /// program makes other keys for the tool than the one that used it before,
-    /// [`EffectError::Imported`] if it was read from data and could run here, and those of
-    /// [`commit`](Self::commit). The machine is unchanged.
+    /// [`AlreadyDone`](crate::store::CommitError::AlreadyDone) if the machine would repeat a
+    /// completed irreversible action, [`KeyReused`](crate::store::CommitError::KeyReused) if its
+    /// key belongs to another action, [`EffectError::EffectLowered`] if its tool is irreversible in
+    /// this store and it says otherwise, [`EffectError::OtherIdentity`] and
+    /// [`EffectError::IdentityChanged`] if this program makes other keys for the tool than the one
+    /// that used it before, [`EffectError::Imported`] if it was read from data and could run here,
+    /// and those of [`commit`](Self::commit). The machine is unchanged.
     pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), EffectError> {
         self.batch().create(machine).write().await
     }
@@ -30,10 +27,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Conflict`] if another commit changed the machine in the meantime.
-    /// [`CommitError::Refused`] if the rules of the machine's context forbid it.
-    /// [`CommitError::Unavailable`] if the storage cannot do it now. The machine is unchanged, so
-    /// that the commit can be retried.
+    /// [`Conflict`](crate::store::CommitError::Conflict) if another commit changed the machine in
+    /// the meantime. [`Refused`](crate::store::CommitError::Refused) if the rules of the machine's
+    /// context forbid it. [`EffectError::Unavailable`] if the storage cannot do it now. The machine
+    /// is unchanged, so that the commit can be retried.
     pub async fn commit<M: Durable>(&self, machine: &mut M) -> Result<(), EffectError> {
         self.batch().commit(machine).write().await
     }
@@ -64,7 +61,7 @@ impl Store {
             commits.notify(usize::MAX);
         }
         match unwritten {
-            Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
+            Err(EffectError::Unavailable(error)) => Err(error),
             Err(error) => Err(Unavailable::other(error)),
             Ok(()) => closed,
         }

@@ -13,11 +13,7 @@ use crate::{
     id::Id,
     journal::Digest,
     language::Language,
-    store::{
-        error::{CommitError, LoadError},
-        handle::Store,
-        write::attempt::KeyState,
-    },
+    store::{error::LoadError, handle::Store, write::attempt::KeyState},
     typed::Refused,
 };
 
@@ -203,10 +199,7 @@ impl Store {
         ended: Execution<Cancelled>,
     ) -> Result<Execution<Cancelled>, Refused<Gate, EffectError>> {
         match self.advance(gate, ended).await {
-            Err(Refused {
-                machine: gate,
-                reason: reason @ EffectError::Commit(CommitError::Conflict { .. }),
-            }) => {
+            Err(Refused { machine: gate, reason }) if reason.is_conflict() => {
                 let reason = self.decided_by_another(gate.id(), reason).await;
                 Err(Refused::new(gate, reason))
             }
@@ -233,7 +226,7 @@ impl Store {
         }
         match self.approvable(gate).await {
             Ok((_, key)) => Ok(Standing { stale: None, caution: self.caution(key).await? }),
-            Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error.into()),
+            Err(EffectError::Unavailable(error)) => Err(error.into()),
             Err(error) => Ok(stale(error)),
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     process::Liveness,
     store::{
         backend::Attempts,
-        error::{CommitError, LoadError, Unavailable},
+        error::{LoadError, Unavailable},
         handle::Store,
         read::query::Query,
         write::attempt::CONTRACTS,
@@ -57,7 +57,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Unavailable`] if the storage cannot do it now. Executions parked until then
+    /// [`EffectError::Unavailable`] if the storage cannot do it now. Executions parked until then
     /// stay parked.
     pub async fn recover(&self) -> Result<Recovered, EffectError> {
         let span = telemetry::Recover {}.span();
@@ -305,8 +305,8 @@ pub(crate) fn unless_overtaken<T>(
 ) -> Result<Option<Result<T, StateError>>, Unavailable> {
     match written {
         Ok(written) => Ok(Some(Ok(written))),
-        Err(EffectError::Commit(CommitError::Conflict { .. })) => Ok(None),
-        Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
+        Err(error) if error.is_conflict() => Ok(None),
+        Err(EffectError::Unavailable(error)) => Err(error),
         Err(error) => Ok(Some(Err(StateError::NotParked { id, source: Box::new(error) }))),
     }
 }

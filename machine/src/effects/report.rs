@@ -7,10 +7,7 @@ use crate::{
     },
     effects::{error::EffectError, recover::UnansweredCall, retry::Retry},
     id::Id,
-    store::{
-        error::{CommitError, LoadError},
-        handle::Store,
-    },
+    store::{error::LoadError, handle::Store},
 };
 
 /// The most evidence about one execution that reports add to. The first report of either kind is
@@ -160,7 +157,7 @@ impl Store {
                 Ok(()) if settles => return Ok(Reported::Settled(next)),
                 Ok(()) => return Ok(self.settled_by_report(next).await),
                 // The first one wins: reload.
-                Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
+                Err(error) if error.is_conflict() => {}
                 Err(error) => {
                     if let Some(error) = retry.after(error) {
                         return Err(error.into());
@@ -280,7 +277,7 @@ impl ReportError {
     pub fn unavailable(&self) -> Option<&crate::store::Unavailable> {
         match self {
             Self::Load(LoadError::Unavailable(error))
-            | Self::Commit(EffectError::Commit(CommitError::Unavailable(error))) => Some(error),
+            | Self::Commit(EffectError::Unavailable(error)) => Some(error),
             _ => None,
         }
     }

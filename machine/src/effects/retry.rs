@@ -1,7 +1,4 @@
-use crate::{
-    effects::error::EffectError,
-    store::error::{CommitError, Unavailable},
-};
+use crate::{effects::error::EffectError, store::error::Unavailable};
 
 /// The maximum number of tries of a commit.
 const MAX_TRIES: usize = 6;
@@ -26,9 +23,7 @@ impl Retry {
 
     /// `None` if the commit should be tried again after this error, otherwise what to say.
     pub(crate) fn after(&mut self, error: EffectError) -> Option<EffectError> {
-        let EffectError::Commit(CommitError::Unavailable(error)) = error else {
-            return Some(error);
-        };
+        let EffectError::Unavailable(error) = error else { return Some(error) };
         self.failed += 1;
         let is_open = matches!(error, Unavailable::Indeterminate(_));
         let again = self.patient && error.is_busy() || is_open;

@@ -17,7 +17,7 @@ use crate::{
     id::Id,
     process::Liveness,
     store::{
-        error::{CommitError, LoadError, Unavailable},
+        error::{LoadError, Unavailable},
         handle::Store,
     },
     stored::Durable,
@@ -54,21 +54,19 @@ impl Store {
             };
             let id = running.id();
             let reason = match error {
-                EffectError::Commit(CommitError::Conflict { .. }) => {
-                    match self.overtaken(id, &outcome).await {
-                        Ok(Superseded::Settled(settled)) => return Ok(settled),
-                        Ok(Superseded::Reported(current)) => {
-                            running = current;
-                            continue;
-                        }
-                        Ok(Superseded::Late(current)) => match self.late(&mut outcome, by) {
-                            Some(late) => return Ok(Settled::Fenced(current, late)),
-                            None => return self.came_late(*current, running, outcome, by).await,
-                        },
-                        Err(error) => receipt_at_risk(id, outcome.evidence(), error),
+                error if error.is_conflict() => match self.overtaken(id, &outcome).await {
+                    Ok(Superseded::Settled(settled)) => return Ok(settled),
+                    Ok(Superseded::Reported(current)) => {
+                        running = current;
+                        continue;
                     }
-                }
-                error @ EffectError::Commit(CommitError::Unavailable(_)) => {
+                    Ok(Superseded::Late(current)) => match self.late(&mut outcome, by) {
+                        Some(late) => return Ok(Settled::Fenced(current, late)),
+                        None => return self.came_late(*current, running, outcome, by).await,
+                    },
+                    Err(error) => receipt_at_risk(id, outcome.evidence(), error),
+                },
+                error @ EffectError::Unavailable(_) => {
                     receipt_at_risk(id, outcome.evidence(), error)
                 }
                 error => error,
@@ -112,7 +110,7 @@ impl Store {
             }
             match self.batch().commit(&mut current).write().await {
                 // Another commit succeeded for each lost round, so this terminates.
-                Err(EffectError::Commit(CommitError::Conflict { .. })) => {}
+                Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.evidence_written(id, call, evidence, liveness);

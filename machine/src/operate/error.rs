@@ -7,7 +7,7 @@ use crate::{
     },
     id::Id,
     line::OneLine,
-    store::{CommitError, InvalidMessage, LoadError, SendError, Unavailable},
+    store::{InvalidMessage, LoadError, SendError, Unavailable},
     typed::Refused,
 };
 
@@ -143,7 +143,7 @@ impl From<StateError> for Error {
 impl From<EffectError> for Error {
     fn from(error: EffectError) -> Self {
         match error {
-            EffectError::Commit(CommitError::Unavailable(error)) => error.into(),
+            EffectError::Unavailable(error) => error.into(),
             error => Self::of(ErrorKind::Refused, error),
         }
     }

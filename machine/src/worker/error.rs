@@ -31,7 +31,7 @@ impl WorkerError {
     pub(super) fn is_refusal(&self) -> bool {
         match self {
             Self::Incompatible { .. } => true,
-            Self::Effect(error) => !matches!(error, EffectError::Commit(_)),
+            Self::Effect(error) => !matches!(error, EffectError::Unavailable(_)),
             Self::Lock(_) | Self::Unavailable(_) => false,
         }
     }

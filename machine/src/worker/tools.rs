@@ -193,7 +193,7 @@ impl<T: Callable, S: Perform<T> + 'static> Runner for Tooled<T, S> {
                 Ok(Settled::InDoubt(_)) => Ok(false),
                 Ok(_) => Ok(true),
                 Err(refused) => match refused.reason {
-                    EffectError::Commit(CommitError::Unavailable(error)) => Err(error.into()),
+                    EffectError::Unavailable(error) => Err(error.into()),
                     error => {
                         telemetry::DoubtRemains { error: error.class() }.emit();
                         Ok(false)

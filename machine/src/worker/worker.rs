@@ -30,7 +30,7 @@ use crate::{
         error::EffectError,
     },
     store::{
-        Check, CommitError, Store, Unavailable,
+        Check, Store, Unavailable,
         integrity::{check::ReadAs, declared::Declared},
     },
     stored::Restore,
@@ -288,7 +288,7 @@ impl Worker {
         for tool in self.executions.tools.values() {
             match tool.compare(&self.store).await {
                 Ok(()) => {}
-                Err(EffectError::Commit(CommitError::Unavailable(error))) => return Err(error),
+                Err(EffectError::Unavailable(error)) => return Err(error),
                 Err(error) => check.other_keys.push(error.to_string()),
             }
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use machine::{
     effects::EffectError,
-    store::{CommitError, Message, Query, Sent, Unavailable},
+    store::{Message, Query, Sent, Unavailable},
 };
 use machine_tests::{
     actors::{ann, tool_node},
@@ -35,7 +35,7 @@ fn an_error_of_a_commit_is_decided() {
             if took_place {
                 committed.unwrap();
             } else {
-                assert_err!(committed, EffectError::Commit(CommitError::Unavailable(error))
+                assert_err!(committed, EffectError::Unavailable(error)
                     if !matches!(error, Unavailable::Indeterminate(_))
                         && (*error == Unavailable::Full) == (code == FULL)
                         && error.is_busy() == (code == BUSY));
@@ -141,7 +141,7 @@ fn an_indeterminate_commit_is_found_after_another_error() {
             assert_indeterminate(store.commit(&mut meter).await);
             let holder = rusqlite::Connection::open(&file).unwrap();
             holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-            assert_err!(store.commit(&mut meter).await, EffectError::Commit(CommitError::Unavailable(error))
+            assert_err!(store.commit(&mut meter).await, EffectError::Unavailable(error)
                 if error.is_busy());
             holder.execute_batch("ROLLBACK").unwrap();
             store.commit(&mut meter).await.unwrap();
@@ -158,7 +158,7 @@ fn a_failed_commit_leaves_deadlines_as_they_were() {
         store.create(&mut task).await.unwrap();
         let mut task = task.begin(0);
         commit_fails(false, BUSY);
-        assert_err!(store.commit(&mut task).await, EffectError::Commit(CommitError::Unavailable(error)) if error.is_busy());
+        assert_err!(store.commit(&mut task).await, EffectError::Unavailable(error) if error.is_busy());
         assert!(task.journal().deadlines().iter().all(|due| due.due_at.is_none()));
     });
 }
@@ -174,10 +174,7 @@ fn a_panic_of_the_writer_stops_the_store() {
         fail::cfg("store-commit", "1*panic").unwrap();
         for _ in 0..2 {
             let refused = store.create(&mut Meter::new()).await;
-            assert_err!(
-                refused,
-                EffectError::Commit(CommitError::Unavailable(Unavailable::Stopped))
-            );
+            assert_err!(refused, EffectError::Unavailable(Unavailable::Stopped));
         }
         assert_eq!(store.close().await.unwrap_err(), Unavailable::Stopped);
         assert!(store.position().await.is_err());

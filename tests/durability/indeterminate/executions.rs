@@ -43,7 +43,7 @@ fn a_begin_of_a_file_out_of_reach_is_found_in_doubt() {
         let id = pending.id();
         file_is_out_of_reach(took_place);
         let refused = store.begin(pending, tool_node()).await.map(drop).unwrap_err();
-        assert_err!(Err::<(), _>(refused.reason), EffectError::Commit(CommitError::Unavailable(_)));
+        assert_err!(Err::<(), _>(refused.reason), EffectError::Unavailable(_));
         is_back();
         let again = store.begin(refused.machine, tool_node()).await;
         let doubts = store.recover().await.unwrap().in_doubt;

@@ -7,7 +7,7 @@ mod gates;
 
 use machine::{
     effects::EffectError,
-    store::{CommitError, Store, Unavailable},
+    store::{Store, Unavailable},
 };
 
 use crate::{
@@ -67,13 +67,7 @@ pub(super) fn assert_indeterminate(result: Result<(), impl Into<EffectError>>) {
 }
 
 pub(super) fn assert_open(error: &EffectError) {
-    assert!(
-        matches!(
-            error,
-            EffectError::Commit(CommitError::Unavailable(Unavailable::Indeterminate(_)))
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, EffectError::Unavailable(Unavailable::Indeterminate(_))), "{error}");
 }
 
 /// A machine with two entries on disk.

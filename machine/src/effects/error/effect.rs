@@ -17,6 +17,9 @@ pub enum EffectError {
     /// The store refuses the commit.
     #[error(transparent)]
     Commit(#[from] CommitError),
+    /// The storage cannot do it now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
     /// A machine is in the batch twice.
     #[error("{id} is in the batch twice; commit it once, with all of its changes")]
     Twice { id: Id },
@@ -312,14 +315,15 @@ impl EffectError {
     }
 
     /// Returns `true` if another commit came first: load the machine again.
-    pub(crate) fn is_conflict(&self) -> bool {
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Commit(CommitError::Conflict { .. }))
     }
 
     /// The failure of the storage that ended the operation.
     pub(crate) fn unavailable(&self) -> Option<&Unavailable> {
         match self {
-            Self::Commit(CommitError::Unavailable(error)) => Some(error),
+            Self::Unavailable(error) => Some(error),
             Self::Unsettled { source, .. } => source.unavailable(),
             _ => None,
         }

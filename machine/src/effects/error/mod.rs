@@ -13,12 +13,6 @@ use crate::{
     stored::VerifyError,
 };
 
-impl From<Unavailable> for EffectError {
-    fn from(error: Unavailable) -> Self {
-        Self::Commit(error.into())
-    }
-}
-
 impl From<VerifyError> for StateError {
     fn from(error: VerifyError) -> Self {
         Self::Load(error.into())

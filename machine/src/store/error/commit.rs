@@ -1,7 +1,6 @@
-use crate::{id::Id, store::error::Unavailable, stored::Breach};
+use crate::{id::Id, stored::Breach};
 
-/// Why a machine was not written. Nothing was written, unless the storage is
-/// [`Indeterminate`](Unavailable::Indeterminate). The machine is as it was.
+/// Why the store refuses to write a machine. Nothing was written. The machine is as it was.
 #[derive(Clone, PartialEq, Eq, thiserror::Error, machine_derive::Class)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "most names of fields say enough")]
@@ -136,9 +135,6 @@ pub enum CommitError {
         id: Id,
         reason: String,
     },
-    /// The storage cannot write now.
-    #[error(transparent)]
-    Unavailable(#[from] Unavailable),
 }
 
 /// A part of the stored data, in words.

@@ -29,7 +29,7 @@ impl<H: Handler> Job<'_, H> {
         let batch = batch.on_condition(Condition::Version { id, version }).adopt(machine);
         match batch.write_events().await {
             Ok(_) => Ok(Flow::Go),
-            Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
+            Err(EffectError::Unavailable(error)) => Err(error),
             Err(EffectError::LeaseLost { .. }) => {
                 self.released = true;
                 self.emit_lost();

@@ -130,7 +130,7 @@ impl<H: Handler> Job<'_, H> {
                 self.released = false;
                 self.reload().await
             }
-            Err(EffectError::Commit(CommitError::Unavailable(error))) => {
+            Err(EffectError::Unavailable(error)) => {
                 self.released = false;
                 Err(error)
             }

@@ -111,7 +111,7 @@ impl<H: Handler> Job<'_, H> {
                 self.lease.lose();
                 Ok(Flow::End)
             }
-            Err(EffectError::Commit(CommitError::Unavailable(error))) => Err(error),
+            Err(EffectError::Unavailable(error)) => Err(error),
             Err(EffectError::Commit(CommitError::UnderWay { id, call })) if id == self.id() => {
                 (self.on, self.attempt) = failing;
                 // The other work that waits is not tried again either.

@@ -205,7 +205,7 @@ async fn create(store: &Store, planned: &mut Planned<Pay>) -> bool {
     loop {
         match store.batch().create(planned.machine()).write().await {
             Ok(()) | Err(EffectError::Commit(CommitError::AlreadyStored { .. })) => return true,
-            Err(EffectError::Commit(CommitError::Unavailable(_))) => {
+            Err(EffectError::Unavailable(_)) => {
                 tokio::time::sleep(Duration::from_millis(30)).await;
             }
             Err(_) => return false,
