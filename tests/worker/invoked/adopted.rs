@@ -13,7 +13,7 @@ use machine::{
     actor::{Actors, Human},
     contract::AnyExecution,
     effects::EffectError,
-    store::{CommitError, LoadError},
+    store::LoadError,
     testing::{Reply, TestEnvironment, TestTool},
     worker::{Worker, WorkerError},
 };
@@ -320,7 +320,7 @@ async fn an_expression_that_panics_fails_the_commit_that_enters() {
     let mut paying = cart.place(0, &Human::new("ann").unwrap());
     let refused = shop.store().commit(&mut paying).await.unwrap_err();
     assert!(
-        matches!(&refused, EffectError::Commit(CommitError::NotInvoked { reason, .. }) if reason.contains("nothing to charge")),
+        matches!(&refused, EffectError::NotInvoked { reason, .. } if reason.contains("nothing to charge")),
         "{refused}"
     );
     assert_eq!(shop.load::<adopting::AnyOrder>(id).await.status().to_string(), "cart");

@@ -103,7 +103,7 @@ async fn no_commit_goes_through_a_state_that_calls() {
     let mut order = Order::new().place(charge, &ann).cancel(&ann);
     let refused = store.create(&mut order).await.unwrap_err();
     assert!(
-        matches!(&refused, EffectError::Commit(CommitError::Skipped { state, .. }) if state == "paying"),
+        matches!(&refused, EffectError::Skipped { state, .. } if state == "paying"),
         "{refused}"
     );
 }

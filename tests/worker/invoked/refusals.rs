@@ -109,9 +109,7 @@ async fn not_invoked(shop: &TestEnvironment, parts: Vec<u32>) -> String {
     let AnyBill::Open(open) = shop.load(bill).await else { panic!("it is open") };
     let mut splitting = open.split(parts, &shop.person("ann"));
     let refused = shop.store().commit(&mut splitting).await.unwrap_err();
-    let EffectError::Commit(CommitError::NotInvoked { id, state, reason }) = refused else {
-        panic!("{refused}")
-    };
+    let EffectError::NotInvoked { id, state, reason } = refused else { panic!("{refused}") };
     assert_eq!((id, &*state), (bill, "splitting"));
     assert_eq!(status(shop, bill).await, Status::Open);
     assert!(shop.store().children(bill).await.unwrap().is_empty());

@@ -13,7 +13,6 @@ use crate::{
     journal::{Digest, Fact},
     store::{
         backend::{Attempts, CallRow, Kinship, NewChild},
-        error::CommitError,
         handle::Store,
         inbox::{message::Message, outcome::OutcomePlace, protocol::Event},
         write::attempt::{CONTRACTS, KeyState, key_state},
@@ -58,7 +57,7 @@ impl Entry {
     ///
     /// A machine that goes through a state with a call, and leaves it in the same commit, is
     /// refused: its table says that the call is made there.
-    pub(super) fn of(machine: &dyn Durable) -> Result<Option<(Self, Entered)>, CommitError> {
+    pub(super) fn of(machine: &dyn Durable) -> Result<Option<(Self, Entered)>, EffectError> {
         let (definition, journal) = (machine.definition(), machine.journal());
         let mut newest: Option<(u64, &str)> = None;
         for entry in journal.uncommitted() {
@@ -70,7 +69,7 @@ impl Entry {
             let through = newest.replace((entry.number, state));
             if let Some((_, state)) = through.filter(|(_, state)| invokes(definition, state)) {
                 let state = state.to_owned();
-                return Err(CommitError::Skipped { id: journal.id(), state });
+                return Err(EffectError::Skipped { id: journal.id(), state });
             }
         }
         let Some((number, state)) = newest else { return Ok(None) };
@@ -81,7 +80,7 @@ impl Entry {
 
     /// The entry of a stored machine into the state that it is in, and the calls that it would
     /// bring today.
-    fn again(machine: &dyn Durable) -> Result<(Self, Entered), CommitError> {
+    fn again(machine: &dyn Durable) -> Result<(Self, Entered), EffectError> {
         let (journal, states) = (machine.journal(), &machine.definition().states);
         let entered = calls_of(machine, &states[machine.state_index()].name)?;
         let number = journal.past().entered;
@@ -95,9 +94,9 @@ impl Entry {
 }
 
 /// The calls of the state that a machine is in. This runs expressions of the program.
-fn calls_of(machine: &dyn Durable, state: &str) -> Result<Entered, CommitError> {
+fn calls_of(machine: &dyn Durable, state: &str) -> Result<Entered, EffectError> {
     let id = machine.journal().id();
-    let failed = |reason| CommitError::NotInvoked { id, state: state.to_owned(), reason };
+    let failed = |reason| EffectError::NotInvoked { id, state: state.to_owned(), reason };
     let entered = catch_unwind(AssertUnwindSafe(|| machine.__entered()))
         .map_err(|panic| failed(format!("their expression panicked: {}", panic_text(&*panic))))?;
     let calls = entered.calls.as_deref().unwrap_or_default();

@@ -68,6 +68,17 @@ pub enum EffectError {
          `#[invoke]`, and `Store::perform` runs one without a machine"
     )]
     CallByHand { id: Id },
+    /// The commit goes through a state that makes a call, and leaves it again.
+    #[error(
+        "{id} goes through `{state}`, which makes a call, and leaves it in the same commit; nothing was \
+         written; commit the machine in `{state}`, and go on with the outcome"
+    )]
+    Skipped { id: Id, state: String },
+    /// The calls of a state that the machine enters cannot be made.
+    #[error(
+        "the calls of `{state}` cannot be made: {reason}; {id} did not enter it; nothing was written"
+    )]
+    NotInvoked { id: Id, state: String, reason: String },
     /// The execution waits for a gate that was not answered.
     #[error(
         "{id} waits for the gate {gate}, which is {}; answer it first",

@@ -25,17 +25,6 @@ pub enum CommitError {
         /// The machine that is not its parent.
         parent: Id,
     },
-    /// The commit goes through a state that makes a call, and leaves it again.
-    #[error(
-        "{id} goes through `{state}`, which makes a call, and leaves it in the same commit; nothing was \
-         written; commit the machine in `{state}`, and go on with the outcome"
-    )]
-    Skipped { id: Id, state: String },
-    /// The calls of a state that the machine enters cannot be made.
-    #[error(
-        "the calls of `{state}` cannot be made: {reason}; {id} did not enter it; nothing was written"
-    )]
-    NotInvoked { id: Id, state: String, reason: String },
     /// Another machine is not, or no longer, as this one requires.
     #[error("{id} requires {machine} in another state; nothing was written; load both again")]
     Unmet {
