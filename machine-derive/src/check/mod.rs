@@ -22,7 +22,6 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     data_have_their_feature(graph, errors);
     durable_is_serializable(graph, errors);
     durable_is_of_one_type(graph, errors);
-    terminal_is_never_left(graph, errors);
     own_deadlines_start_again(graph, errors);
     own_deadlines_move_on(graph, errors);
     names::was_is_unique(graph, errors);
@@ -99,16 +98,6 @@ fn upgrades_fit_the_version(graph: &Graph<'_>, errors: &mut Errors) {
         && let Some(upgrade) = options.upgrades.first()
     {
         errors.on(&upgrade.number, message::upgrade_without_context());
-    }
-}
-
-fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
-    for step in &graph.moves {
-        let state = &graph.states[step.from];
-        if state.written.terminal {
-            let trigger = graph.triggers[step.trigger].name;
-            errors.on(&step.written.trigger, message::exit_from_terminal(state.name(), trigger));
-        }
     }
 }
 

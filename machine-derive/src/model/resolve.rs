@@ -232,7 +232,10 @@ impl<'a> Resolver<'_, 'a> {
     /// Adds the move, unless it has a mistake.
     fn resolve(&mut self, group: Option<&'a Ident>) -> Option<()> {
         let (from, transition) = (self.from, self.transition);
-        let name = &transition.trigger;
+        let (name, state) = (&transition.trigger, self.graph.states[from].written);
+        if state.terminal {
+            self.errors.on(name, message::exit_from_terminal(&state.name, name));
+        }
         if is_reserved(self.graph.declaration, name) {
             self.errors.on(name, message::reserved(name));
         }

@@ -24,6 +24,8 @@ enum Order {
     Shipped { limit: Duration },
 
     #[terminal]
+    // M0201 and M0108: both are reported.
+    #[on(leaves_without_a_limit => Packed)]
     Cancelled,
 }
 
