@@ -69,8 +69,9 @@ pub(crate) fn read<T>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored: it does not implement both `Serialize` and `Deserialize`",
     label = "a store writes this and reads it back",
-    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`; another machine is not \
-            data: keep its `Id`, and make it a child"
+    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`; for a type of another \
+            crate, use its feature `serde`, or write `#[serde(with = \"..\")]` on the field; another \
+            machine is not data: keep its `Id`, and make it a child"
 )]
 pub trait Stored: Serialize + DeserializeOwned {}
 
