@@ -1,10 +1,12 @@
 //! A call whose tool the worker of its machine does not have.
 
+use std::sync::{Arc, Mutex};
+
 use machine::{
     actor::Actors,
     contract::{Answer, Applied, Call, CallError, Perform, Tool},
     machine,
-    store::Store,
+    store::{Cause, Store},
     worker::Worker,
 };
 use serde::{Deserialize, Serialize};
@@ -39,13 +41,22 @@ impl Perform<Pay> for Bank {
     }
 }
 
-/// Without a log and without an error, nothing says why the bill is not paid.
+/// Without a log and without a callback, nothing says why the bill is not paid.
 #[test]
 fn a_worker_that_ends_names_the_tool_that_it_lacks() {
+    let told = Arc::new(Mutex::new(Vec::new()));
     let ((), reports) = captured(async {
         let store = Store::memory();
         store.create(&mut Bill::new(Pay { cents: 5 })).await.unwrap();
-        let worker = || Worker::new(&store, Actors::issue("till").unwrap()).machine::<AnyBill>();
+        let worker = || {
+            let told = Arc::clone(&told);
+            let worker = Worker::new(&store, Actors::issue("till").unwrap()).machine::<AnyBill>();
+            worker.on_error(move |failed| {
+                assert_eq!((failed.kind, failed.state), ("execution", Some("pending")));
+                assert_eq!((failed.cause, failed.set_aside), (Cause::NoTool, false));
+                told.lock().unwrap().push(failed.error.to_owned());
+            })
+        };
         worker().run_until_idle().await.unwrap();
         // The second one has the tool, and the third one has nothing to do.
         worker().tool(Bank).run_until_idle().await.unwrap();
@@ -54,4 +65,7 @@ fn a_worker_that_ends_names_the_tool_that_it_lacks() {
     let undriven = reports.iter().filter(|it| it.name == "machine.worker.undriven");
     let lacks: Vec<_> = undriven.map(|it| it.get("machine.worker.needed.name")).collect();
     assert_eq!(lacks, ["bank.pay"]);
+    let told = told.lock().unwrap();
+    let [error] = &told[..] else { panic!("{told:?}") };
+    assert!(error.starts_with("no live worker has the tool `bank.pay`: start"), "{error}");
 }

@@ -12,13 +12,13 @@ use super::{
 };
 use crate::{
     clock::Millis,
-    contract::bounded,
+    contract::{bounded, execution},
     definition::Definition,
     id::Id,
     observe::undriven::{Needs, PATIENCE, Undriven},
     store::{
         Cause, Store, Unavailable,
-        backend::{FoundRow, PinnedLog},
+        backend::{FoundRow, PinnedLog, Row},
         inbox::{crew::Registration, protocol::Attempted},
     },
     telemetry,
@@ -95,13 +95,13 @@ impl Crew {
 
     /// Removes workers that have ended, and reports what no worker does, and a reader that stays,
     /// each once.
-    pub(super) async fn look(&mut self) {
+    pub(super) async fn look(&mut self, on_error: Option<&OnError>) {
         if let Err(error) = self.own.remove_ended_workers().await {
             telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
         }
         self.report_reader().await;
         let Some(undriven) = self.undriven(PATIENCE).await else { return };
-        self.warn(&undriven);
+        self.warn(&undriven, on_error).await;
         // A need that is missing again later is reported again.
         let is_unmet = |needs: &Needs, what: &str| {
             undriven.iter().any(|it| it.unmet.needs == *needs && it.unmet.what() == what)
@@ -131,14 +131,14 @@ impl Crew {
     /// Reports the calls of its machines that no live worker makes, each tool once. A worker that
     /// ends when it is idle does not run for the minute after which [`look`](Self::look) reports
     /// them.
-    pub(super) async fn report_calls(&mut self) {
+    pub(super) async fn report_calls(&mut self, on_error: Option<&OnError>) {
         let lacking = self.lacking();
         if lacking.is_empty() {
             return;
         }
         if let Some(mut undriven) = self.undriven(Duration::ZERO).await {
             undriven.retain(|it| lacking.contains(&it.unmet.needs));
-            self.warn(&undriven);
+            self.warn(&undriven, on_error).await;
         }
     }
 
@@ -165,12 +165,23 @@ impl Crew {
         }
     }
 
-    fn warn(&mut self, undriven: &[Undriven]) {
+    /// Reports unmet needs, each once. The program is told of the tools that its own machines call.
+    async fn warn(&mut self, undriven: &[Undriven], on_error: Option<&OnError>) {
+        let lacking = self.lacking();
         for Undriven { id, unmet } in undriven {
             let (needs, needed) = (&unmet.needs, unmet.what());
-            if self.warned.insert((needs.clone(), needed)) {
-                let (id, kind) = (display(*id), needs.machine());
-                telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();
+            if !self.warned.insert((needs.clone(), needed)) {
+                continue;
+            }
+            let kind = needs.machine();
+            telemetry::Undriven { kind, id: display(*id), needed, name: needs.name() }.emit();
+            if on_error.is_some() && lacking.contains(needs) {
+                let state = match self.own.store.found(*id).await {
+                    Ok(FoundRow::Row(row, _)) => state_of(execution::DEFINITION, &row),
+                    _ => None,
+                };
+                let place = (*id, execution::DEFINITION.name(), state);
+                tell(on_error, place, Cause::NoTool, &unmet.to_string());
             }
         }
     }
@@ -194,16 +205,28 @@ impl Crew {
             let FoundRow::Row(row, _) = found else { continue };
             let kind = self.own.kinds.iter().find(|kind| kind.name == row.machine);
             let Some(&kind) = kind else { continue };
-            let state = kind.state(&row.status).map(|state| &*kind.states[state].name);
-            let kind = kind.name();
+            let (kind, state) = (kind.name(), state_of(kind, &row));
             telemetry::Stuck { kind, id: display(id), state }.emit();
-            if let Some(Hook(report)) = on_error {
-                let (step, attempt, set_aside) = (Attempted::State.name(), 1, false);
-                let (cause, error) = (Cause::Stuck, &Cause::Stuck.to_string());
-                report(&FailedAttempt { id, kind, state, step, attempt, cause, error, set_aside });
-            }
+            tell(on_error, (id, kind, state), Cause::Stuck, &Cause::Stuck.to_string());
         }
         Ok(())
+    }
+}
+
+fn state_of(kind: &'static Definition, row: &Row) -> Option<&'static str> {
+    kind.state(&row.status).map(|state| &*kind.states[state].name)
+}
+
+/// Tells the program of a machine that no attempt moves on: its id, its kind and its state.
+fn tell(
+    on_error: Option<&OnError>,
+    (id, kind, state): (Id, &'static str, Option<&'static str>),
+    cause: Cause,
+    error: &str,
+) {
+    if let Some(Hook(report)) = on_error {
+        let (step, attempt, set_aside) = (Attempted::State.name(), 1, false);
+        report(&FailedAttempt { id, kind, state, step, attempt, cause, error, set_aside });
     }
 }
 

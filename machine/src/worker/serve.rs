@@ -161,7 +161,7 @@ impl Loop {
                 swept_at = Some(store.inner.clock.uptime());
                 if cleaned_at.is_none_or(|at| store.inner.clock.uptime() >= at + CLEAN) {
                     cleaned_at = Some(store.inner.clock.uptime());
-                    self.crew.look().await;
+                    self.crew.look(shared.on_error.as_ref()).await;
                     self.crew.report_stuck(shared.on_error.as_ref()).await;
                     if let Err(error) = store.remove_lock_files().await {
                         let error = error.class();
@@ -181,7 +181,7 @@ impl Loop {
             };
             if matches!(until, Until::Idle) && self.jobs.is_empty() && next != Some(Duration::ZERO)
             {
-                self.crew.report_calls().await;
+                self.crew.report_calls(shared.on_error.as_ref()).await;
                 return Ok(());
             }
             let sweep = settings.sweep;

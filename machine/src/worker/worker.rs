@@ -223,7 +223,8 @@ impl Worker {
     /// Sets a callback for failed attempts, such as one that writes them to the log of the program,
     /// also if they are tried again. It is called once the failure is on disk, on the task of the
     /// machine, so it must not block. It is also called for a machine of its kinds that nothing can
-    /// move, for a minute or longer.
+    /// move, for a minute or longer, and once for each tool that its machines call and no live
+    /// worker has: after a minute, or when [`run_until_idle`](Self::run_until_idle) ends.
     ///
     /// `tracing` has the same events without the text of the error, which may repeat data.
     ///
@@ -339,7 +340,7 @@ impl Worker {
     /// Runs until nothing is ready. What waits for a message, a deadline, another attempt, a key
     /// that is held, or a call that another worker makes is left for later. A call whose tool no
     /// live worker has, because a [`tool`](Self::tool) was forgotten or its program does not run,
-    /// is reported by `tracing` as a warning.
+    /// is reported to [`on_error`](Self::on_error), and by `tracing` as a warning.
     ///
     /// # Errors
     ///

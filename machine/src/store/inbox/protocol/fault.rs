@@ -33,9 +33,11 @@ pub enum Cause {
     /// The handler waits, and nothing can move the machine: no open call or child, no deadline, no
     /// message, and no person.
     Stuck = 10,
+    /// No live worker has the tool of the call.
+    NoTool = 11,
 }
 
-const ALL: [Cause; 11] = [
+const ALL: [Cause; 12] = [
     Cause::Failed,
     Cause::Panicked,
     Cause::TimedOut,
@@ -47,6 +49,7 @@ const ALL: [Cause; 11] = [
     Cause::NotValid,
     Cause::Ended,
     Cause::Stuck,
+    Cause::NoTool,
 ];
 
 impl Cause {
@@ -74,6 +77,7 @@ impl fmt::Display for Cause {
                 "nothing can move the machine while its handler waits: return a transition, or make the state \
                  `#[stable]` (it has no open call or child, no deadline, no message, and no move for a person)"
             }
+            Self::NoTool => "no live worker has the tool of the call",
         })
     }
 }
