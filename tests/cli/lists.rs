@@ -141,6 +141,14 @@ async fn each_audience_sees_its_own() {
     assert!(!timeline.out.contains("tool_node"), "{timeline:?}");
     let diagnostic = place.run(&["timeline", &doubt, "--audience", "diagnostic"]);
     assert!(diagnostic.done().contains("tool tool_node test"), "{diagnostic:?}");
+
+    let order = end(place.order().await);
+    place.run(&["cancel", &order, "--as", "ann", "--reason", "enough"]).done();
+    place.work().await;
+    place.run(&["show", &order]).shows(&["hidden       1 field; --audience internal shows it"]);
+    let internal = place.run(&["show", &order, "--audience", "internal"]);
+    assert!(internal.done().contains("reason: enough"), "{internal:?}");
+    assert!(!internal.out.contains("--audience"), "{internal:?}");
 }
 
 #[tokio::test]

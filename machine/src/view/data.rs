@@ -121,11 +121,12 @@ impl<'a> StateData<'a> {
         };
         let state = &definition.states[state];
         let mark = |name: &str| self.mark(marks, state, name);
-        let values = self.known.iter().map(|(name, known)| ((*name).to_owned(), known));
-        // Only visible data is copied.
-        let values = values.filter(|(name, _)| mark(name) >= A::LEVEL);
-        let values: Map<String, Value> =
-            values.map(|(name, known)| (name, known.value.clone())).collect();
+        let values = self.known.iter().map(|(name, known)| {
+            // Only visible data is copied.
+            let value = if mark(name) >= A::LEVEL { known.value.clone() } else { Value::Null };
+            ((*name).to_owned(), value)
+        });
+        let values: Map<String, Value> = values.collect();
         let unknown = state.fields.iter().map(|field| &*field.name).filter(|name| {
             !self.known.contains_key(name) && marks.of_field(state, name) >= A::LEVEL
         });

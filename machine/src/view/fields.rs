@@ -19,20 +19,29 @@ pub struct Fields<A> {
     values: Map<String, Value>,
     /// The names of the fields that hold a [`CallError`].
     errors: BTreeSet<String>,
+    hidden: usize,
     audience: PhantomData<A>,
 }
 
 impl<A: Audience> Fields<A> {
     pub(super) fn none() -> Self {
-        Self { values: Map::new(), errors: BTreeSet::new(), audience: PhantomData }
+        Self { values: Map::new(), errors: BTreeSet::new(), hidden: 0, audience: PhantomData }
+    }
+
+    /// The number of fields that this audience does not see.
+    #[must_use]
+    pub fn hidden(&self) -> usize {
+        self.hidden
     }
 
     /// The fields of the data that the marks allow. Data that are not an object have no names, and
     /// no marks.
     pub(super) fn of(data: Value, mark: impl Fn(&str) -> definition::Audience) -> Self {
         let Value::Object(mut values) = data else { return Self::none() };
+        let all = values.len();
         values.retain(|name, _| mark(name) >= A::LEVEL);
-        Self { values, errors: BTreeSet::new(), audience: PhantomData }
+        let hidden = all - values.len();
+        Self { values, errors: BTreeSet::new(), hidden, audience: PhantomData }
     }
 
     /// With the declared types, which say how people read a value.

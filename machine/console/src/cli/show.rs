@@ -99,6 +99,11 @@ fn text<A: Audience>(context: &Context, now: i64, detail: &Detail<A>, document: 
     if let Some(execution) = execution {
         about(&mut lines, execution);
     }
+    let hidden = machine.context.hidden() + machine.state.hidden();
+    if execution.is_none() && hidden > 0 {
+        let (fields, them) = if hidden == 1 { ("field", "it") } else { ("fields", "them") };
+        lines.line("hidden", format!("{hidden} {fields}; --audience internal shows {them}"));
+    }
     restricted(&mut lines, document);
     if let Some(trouble) = &detail.trouble {
         let error = internal::<A, Option<String>>(&detail.error).and_then(Option::as_deref);
