@@ -95,5 +95,5 @@ async fn a_gate_is_listed_with_the_words_of_its_tool() {
     drop(place.gate("bob@example.com").await);
     let listed = place.run(&["list", "--attention-only"]);
     assert!(listed.done().contains("│ Pay 5 cents? This cannot be undone.\n"), "{listed:?}");
-    assert!(listed.out.contains("│ approve email.send → bob@example.com\n"), "{listed:?}");
+    assert!(listed.out.contains("│ approval of email.send → bob@example.com\n"), "{listed:?}");
 }

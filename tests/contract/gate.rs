@@ -42,7 +42,7 @@ fn the_gate_is_a_question_that_waits() {
     assert_eq!((contract.timeout(), contract.is_irreversible()), (None, false));
     assert_eq!(contract.idempotency_key(), None);
     assert_eq!(contract.session_id(), Some("s1"));
-    assert_eq!(contract.summary(), "approve email.send → bob");
+    assert_eq!(contract.summary(), "approval of email.send → bob");
 }
 
 /// The limit is stored with the gate; when it is due is known once it is stored.

@@ -101,7 +101,7 @@ async fn a_gate_is_in_the_language() {
     };
     let (gate, _) = ask(&store, invite("bob@example.com")).await;
     let id = gate.id();
-    assert_eq!(gate.context().summary(), "approve email.send → bob@example.com");
+    assert_eq!(gate.context().summary(), "approval of email.send → bob@example.com");
     assert_eq!(line(id).await, "[WAITING] 批准 email.send → 给 Bob 的会议邀请");
     let observer = Observer::new(&store).language(Language::Chinese);
     let snapshot = observer.execution::<Human>(id).await.unwrap();

@@ -149,8 +149,12 @@ async fn an_irreversible_action() {
     let table: Vec<(Vec<Step>, &str, &str)> = vec![
         (vec![], "[NOT_STARTED] email.send → bob", "open"),
         (vec![Ask], "[DEFERRED] email.send → bob", "open"),
-        (vec![Ask, Gate], "[WAITING] approve email.send → bob", "open waited"),
-        (vec![Ask, Approve, Gate], "[SUCCESS] approve email.send → bob: approved", "waited result"),
+        (vec![Ask, Gate], "[WAITING] approval of email.send → bob", "open waited"),
+        (
+            vec![Ask, Approve, Gate],
+            "[SUCCESS] approval of email.send → bob: approved",
+            "waited result",
+        ),
         (
             vec![Ask, Decline],
             r"[CANCELLED] email.send → bob: declined by ann: wrong address\n",
@@ -158,13 +162,13 @@ async fn an_irreversible_action() {
         ),
         (
             vec![Ask, Decline, Gate],
-            r"[REJECTED] approve email.send → bob: wrong address\n",
+            r"[REJECTED] approval of email.send → bob: wrong address\n",
             "waited error",
         ),
         (vec![Ask, Withdraw], "[CANCELLED] email.send → bob: cancelled: not needed", "error"),
         (
             vec![Ask, Withdraw, Gate],
-            "[CANCELLED] approve email.send → bob: not needed",
+            "[CANCELLED] approval of email.send → bob: not needed",
             "waited error",
         ),
         (vec![Begin], "[IN_PROGRESS] email.send → bob", "open"),

@@ -68,7 +68,7 @@ phrases! {
         "（无法读取的执行：{count} 个；不确定是否已经生效，请勿重复其操作）";
 
     // The question of a gate.
-    ApproveSummary: "approve {summary}", "批准 {summary}";
+    ApproveSummary: "approval of {summary}", "批准 {summary}";
     Allow: "Allow {name}?", "是否允许 {name}？";
     ForGood: " This cannot be undone.", " 此操作无法撤回。";
     Tool: "(tool) {name}", "（工具）{name}";
