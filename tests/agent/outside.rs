@@ -14,7 +14,7 @@ use super::{
     queue::{staff, story},
     support::{agent, id, new_turn, turn},
 };
-use crate::worker::prelude::{Duration, Hand, Store, assert_err, timed, until, worker};
+use crate::worker::prelude::{Duration, Hand, Store, assert_err, settle, timed, until, worker};
 
 /// The time that a turn waits for the second answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -91,6 +91,24 @@ fn a_call_is_answered_once() {
         // A deep one could not be read again.
         let text = json!({ "answer": deep.to_string() });
         let expected = [text, json!({ "answer": last }), json!({ "step": 1 })];
+        assert_eq!(bodies(&agents).await, expected);
+    });
+}
+
+/// The answers came an hour later than now, and in time.
+#[test]
+fn an_answer_is_reported_although_the_clock_has_gone_back() {
+    timed(async |store: Store, hand: Hand| {
+        let agents = staff(&store).await;
+        agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+        settle(worker(&store).handler(Driver(Asker))).await;
+        for (index, left) in [(1, Some(1)), (0, None)] {
+            agents.answer(call(index), json!(index)).await.unwrap();
+            hand.advance(-3_600_000);
+            settle(worker(&store).handler(Driver(Asker))).await;
+            assert_eq!(waiting(&agents).await, left);
+        }
+        let expected = [json!({ "answer": 1 }), json!({ "answer": 0 }), json!({ "step": 2 })];
         assert_eq!(bodies(&agents).await, expected);
     });
 }

@@ -216,8 +216,6 @@ fn of_a_result() -> Vec<Row> {
     is_late.end(1, DEADLINE);
     let mut in_time = desk.clone();
     in_time.end(1, EARLY);
-    let mut in_future = desk.clone();
-    in_future.end(1, EARLY + 1);
     let id = |index| MemberId { turn: turn(1), step: 1, index };
     let foreign = MemberId { turn: turn(9), ..id(1) };
     let of_foreign = TurnRequest::Report {
@@ -264,7 +262,6 @@ fn of_a_result() -> Vec<Row> {
         row(&delegated, (0, IN_TIME, EARLY), not_ended(0)),
         row(&lost, (0, IN_TIME, EARLY), not_ended(0)),
         row(&desk, (1, IN_TIME, EARLY), not_ended(1)),
-        row(&in_future, (1, IN_TIME, EARLY), not_ended(1)),
         row(&in_time, (1, WaitOutcome::TimedOut, LATE), TurnRefusal::NotOverdue { member: id(1) }),
         row(&next, (1, IN_TIME, EARLY), TurnRefusal::UnknownCall { member: id(1) }),
         row(

@@ -151,6 +151,17 @@ fn a_call_that_ends_at_its_deadline_is_overdue() {
     desk.write(&desk.report(1, IN_TIME, LATE));
 }
 
+/// The clock has jumped back since the calls ended. Nothing is due later than it ended.
+#[test]
+fn a_call_that_has_ended_is_reported_whatever_the_clock_says() {
+    let mut desk = Desk::waiting(vec![member(0), member(1)]);
+    desk.end(0, DEADLINE - 1);
+    desk.write(&desk.report(0, IN_TIME, EARLY));
+    desk.end(1, DEADLINE);
+    desk.refused(&desk.report(1, IN_TIME, EARLY));
+    desk.write(&desk.report(1, WaitOutcome::TimedOut, EARLY));
+}
+
 /// Calls that would exceed the limit are not made; the turn is stopped in the same batch.
 #[test]
 fn a_limit_of_calls_stops_the_turn() {

@@ -121,7 +121,8 @@ impl Draft<'_> {
     ) -> Result<(), TurnRefusal> {
         let mut held = self.held(by)?;
         let member = held.waits_for(id)?;
-        let ended = self.end_of(&member).filter(|at| *at <= now);
+        // The clock may have jumped back since: what has ended is ready.
+        let ended = self.end_of(&member);
         let due = member.deadline.unwrap_or(Millis::MAX);
         match (outcome, ended) {
             (WaitOutcome::Ended { .. }, None) => return Err(TurnRefusal::NotEnded { member: id }),

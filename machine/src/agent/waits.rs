@@ -68,7 +68,8 @@ pub(super) async fn next(
     let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
     for (member, end) in ends {
         let end = end?;
-        let times = [end.as_ref().map(|end| end.at), member.deadline];
+        // The clock may have jumped back since: what has ended is ready.
+        let times = [end.as_ref().map(|end| end.at.min(now)), member.deadline];
         let Some(at) = times.into_iter().flatten().min() else { continue };
         if first.as_ref().is_none_or(|(earliest, ..)| at < *earliest) {
             first = Some((at, member, end));
