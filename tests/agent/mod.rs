@@ -2,6 +2,7 @@
 //! in a file, also with workers that are killed and frozen.
 
 mod batches;
+mod damaged;
 mod ends;
 mod heads;
 #[cfg(unix)]

@@ -97,6 +97,12 @@ impl Tools {
         let worker = worker(store).handler(Driver(Caller(calls)));
         worker.other_tools(Arc::clone(&self.registry))
     }
+
+    /// A worker that reports no result.
+    pub(super) fn deaf(&self, store: &Store, calls: Vec<AgentCall>) -> Worker {
+        let worker = worker(store).handler(Deaf(Driver(Caller(calls))));
+        worker.other_tools(Arc::clone(&self.registry))
+    }
 }
 
 fn spec(name: &str) -> ToolSpec {
@@ -134,7 +140,7 @@ async fn cards(agents: &Agents) -> Vec<(Card, Value)> {
 }
 
 /// The results of the calls, by index.
-async fn results(agents: &Agents) -> Vec<Value> {
+pub(super) async fn results(agents: &Agents) -> Vec<Value> {
     let mut results = cards(agents).await;
     results.retain(|(card, _)| card.kind == CardKind::ToolResult);
     results.sort_by_key(|(card, _)| card.index);
@@ -292,11 +298,7 @@ fn a_stopped_turn_is_delivered_with_the_results_that_are_there() {
             let others = [delegated(), CallTarget::Outside, CallTarget::Outside];
             made.extend((3..).zip(others).map(|(number, target)| call(number, target)));
             let tools = Tools::open();
-            let deaf = || {
-                let worker = worker(&store).handler(Deaf(Driver(Caller(made.clone()))));
-                worker.other_tools(Arc::clone(&tools.registry))
-            };
-            settle(deaf()).await;
+            settle(tools.deaf(&store, made.clone())).await;
             let answered = MemberId { turn: turn(1), step: 1, index: 4 };
             agents.answer(answered, json!("yes")).await.unwrap();
             assert!(have_ended(&store).await);
@@ -306,7 +308,7 @@ fn a_stopped_turn_is_delivered_with_the_results_that_are_there() {
             } else {
                 hand.pass(Duration::from_mins(1));
             }
-            settle(deaf()).await;
+            settle(tools.deaf(&store, made)).await;
 
             let (moves, events) = story(&store, "planner").await;
             assert_eq!(moves, ["dispatch", "claim", "call", end, "deliver"]);

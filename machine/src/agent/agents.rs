@@ -128,7 +128,7 @@ impl Agents {
         stored.turns(store, &[new.id]).await?;
         // The queue of an idle agent is empty, unless a worker is about to dispatch its first turn.
         let is_free = head.turn().is_none() && stored.queue(store, agent, 1).await?.is_empty();
-        stored.boxes(store, Some(new.task.output_box)).await?;
+        stored.boxes(store, &[new.task.output_box]).await?;
         let new = new.clone();
         let request = if at_once || is_free {
             TurnRequest::UiAction { new, now }

@@ -226,10 +226,11 @@ impl Step {
         }
         let Self::Work(work) = self else { return Ok(()) };
         stored.parent(store, turn).await?;
+        stored.boxes(store, &[turn.task.output_box]).await?;
         if let Work::Call(answer) = work {
             read_delegations(store, turn, answer, stored).await?;
         }
-        stored.boxes(store, None).await
+        Ok(())
     }
 }
 
@@ -255,7 +256,7 @@ async fn read_delegations(
     }
     if !turns.is_empty() {
         stored.turns(store, &turns).await?;
-        stored.boxes(store, boxes).await?;
+        stored.boxes(store, &boxes).await?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The rows of turns, as records of a store.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, slice};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -70,14 +70,20 @@ impl StoredRows {
         Ok(())
     }
 
-    /// Reads the records of the turns that this one has delegated.
+    /// Reads the records of the turns that this one has delegated. One that cannot be read is left
+    /// out, so that this turn ends.
     pub(super) async fn children(
         &mut self,
         store: &Store,
         turn: &ActiveTurn,
     ) -> Result<(), LoadError> {
         let children: Vec<TurnId> = turn.made().map(|call| call.delegated()).collect();
-        self.turns(store, &children).await
+        if LoadError::readable(self.turns(store, &children).await)?.is_none() {
+            for child in &children {
+                LoadError::readable(self.turns(store, slice::from_ref(child)).await)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads the record of the turn that has delegated this one. If it cannot be read, it is left
@@ -107,17 +113,9 @@ impl StoredRows {
         Ok(queued)
     }
 
-    /// Reads the use of the output boxes of all turns that were read, and of this box.
-    pub(super) async fn boxes(
-        &mut self,
-        store: &Store,
-        also: impl IntoIterator<Item = BoxId>,
-    ) -> Result<(), LoadError> {
-        let of_turns = self.rows.turns.values().map(|record| record.task.output_box);
-        let ids: Vec<Id> = of_turns.chain(also).map(|it| it.0).collect();
-        if ids.is_empty() {
-            return Ok(());
-        }
+    /// Reads the use of these output boxes.
+    pub(super) async fn boxes(&mut self, store: &Store, boxes: &[BoxId]) -> Result<(), LoadError> {
+        let ids = boxes.iter().map(|it| it.0).collect();
         let read = self.read(store, BOX, Records::Of(BOX, ids), body_of::<Option<BoxUse>>).await?;
         // Of a box that no live turn writes to anymore, the record stays.
         self.rows.boxes.extend(read.into_iter().filter_map(|(id, used)| Some((BoxId(id), used?))));

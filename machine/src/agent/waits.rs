@@ -1,6 +1,6 @@
 //! The results of a waiting set.
 
-use std::time::Duration;
+use std::{slice, time::Duration};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use crate::{
     contract::{ActionRefusal, AnyExecution, CallError, Outcome, ToolCall, outcome},
     id::Id,
     store::{
-        LoadError, Store,
-        backend::{CallRow, Messages},
+        LoadError, Store, Unavailable,
+        backend::{Broken, CallRow, Messages},
         inbox::outcome::OutcomePlace,
     },
 };
@@ -64,10 +64,10 @@ pub(super) async fn next(
     turn: &ActiveTurn,
     stored: &mut StoredRows,
 ) -> Result<Awaited, LoadError> {
-    let (ends, calls) = ends(store, visit, turn, stored).await?;
+    let calls = calls(store, visit).await?.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
+    let ends = ends(store, visit, &turn.waiting, &calls, stored).await?;
     let (now, mut first) = (store.now(), None::<(Millis, &Member, Option<End>)>);
     for (member, end) in ends {
-        let end = end?;
         // The clock may have jumped back since: what has ended is ready.
         let times = [end.as_ref().map(|end| end.at.min(now)), member.deadline];
         let Some(at) = times.into_iter().flatten().min() else { continue };
@@ -84,34 +84,38 @@ pub(super) async fn next(
     })
 }
 
-/// The calls of the set that have ended, by index. One that cannot be read has no end, so that a
-/// stopped turn ends.
+/// The calls of the set that have ended, by index. Each is read by itself: one that cannot be read
+/// has no end, so that a stopped turn ends.
 pub(super) async fn ended(
     store: &Store,
     visit: Visit,
     turn: &ActiveTurn,
     stored: &mut StoredRows,
 ) -> Result<Vec<(u32, End)>, LoadError> {
-    let read = ends(store, visit, turn, stored).await;
-    let (ends, _) = LoadError::readable(read)?.unwrap_or_default();
+    let calls: Vec<CallRow> = calls(store, visit).await?.into_iter().flatten().collect();
     let mut ended = Vec::new();
-    for (member, end) in ends {
-        let end = LoadError::readable(end)?.flatten();
+    for member in &turn.waiting {
+        let read = ends(store, visit, slice::from_ref(member), &calls, stored).await;
+        let end = LoadError::readable(read)?.and_then(|mut ends| ends.pop()?.1);
         ended.extend(end.map(|end| (member.id.index, end)));
     }
     Ok(ended)
 }
 
-type Ends<'a> = Vec<(&'a Member, Result<Option<End>, LoadError>)>;
+/// The rows of the calls of tools.
+async fn calls(store: &Store, visit: Visit) -> Result<Vec<Result<CallRow, Broken>>, Unavailable> {
+    store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await
+}
 
-/// The ends of the calls of the set, and the rows of the calls of tools.
+/// The ends of these calls.
 async fn ends<'a>(
     store: &Store,
     visit: Visit,
-    turn: &'a ActiveTurn,
+    waiting: &'a [Member],
+    calls: &[CallRow],
     stored: &mut StoredRows,
-) -> Result<(Ends<'a>, Vec<CallRow>), LoadError> {
-    let delegated = turn.waiting.iter().filter_map(|member| match member.source {
+) -> Result<Vec<(&'a Member, Option<End>)>, LoadError> {
+    let delegated = waiting.iter().filter_map(|member| match member.source {
         CallSource::Turn(turn) => Some(turn),
         CallSource::Execution(_) | CallSource::Outside => None,
     });
@@ -119,20 +123,18 @@ async fn ends<'a>(
     if !delegated.is_empty() {
         stored.turns(store, &delegated).await?;
     }
-    let outside = turn.waiting.iter().filter(|member| member.source == CallSource::Outside);
+    let outside = waiting.iter().filter(|member| member.source == CallSource::Outside);
     let answers = stored.asked(store, outside.map(|member| member.id.answer()).collect()).await?;
-    let calls = store.inner.backend.calls(visit.head, visit.entered.saturating_add(1)).await?;
-    let calls = calls.into_iter().collect::<Result<Vec<CallRow>, _>>()?;
-    let mut ends = Vec::with_capacity(turn.waiting.len());
-    for member in &turn.waiting {
+    let mut ends = Vec::with_capacity(waiting.len());
+    for member in waiting {
         let end = match member.source {
-            CallSource::Execution(place) => End::of_call(store, visit, place, &calls).await,
-            CallSource::Turn(turn) => Ok(stored.rows.turns.get(&turn).and_then(End::of_turn)),
-            CallSource::Outside => Ok(answers.get(&member.id.answer()).and_then(End::of_answer)),
+            CallSource::Execution(place) => End::of_call(store, visit, place, calls).await?,
+            CallSource::Turn(turn) => stored.rows.turns.get(&turn).and_then(End::of_turn),
+            CallSource::Outside => answers.get(&member.id.answer()).and_then(End::of_answer),
         };
         ends.push((member, end));
     }
-    Ok((ends, calls))
+    Ok(ends)
 }
 
 /// Of end and deadline the earlier one counts.

@@ -1,0 +1,93 @@
+//! Rows of calls that were edited in the file. They do not keep a stopped turn from its end.
+
+use machine::{
+    agent::{
+        ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, CallTarget, Deliverable, Driver,
+        MemberId, ModelAnswer, NewTurn, StopReason, TurnEnd, Work,
+    },
+    worker::{Failure, Task},
+};
+use serde_json::{Value, json};
+
+use super::{
+    queue::{staff, story},
+    sets::{Tools, calls, results},
+    support::{new_turn, turn},
+};
+use crate::{
+    store::support::Place,
+    worker::prelude::{Duration, ann, settle, worker},
+};
+
+/// Asks twice, and delegates a turn to the helper, which is done at once.
+struct Asker;
+
+impl Agent for Asker {
+    async fn run(&self, agent: &AgentId, _: &ActiveTurn, _: &Task) -> Result<Work, Failure> {
+        if agent.0 == "helper" {
+            return Ok(Deliverable::Done(json!("done")).into());
+        }
+        let NewTurn { agent, task, .. } = new_turn("helper", 2, 2);
+        let targets = [CallTarget::Outside, CallTarget::Outside, CallTarget::Agent { agent, task }];
+        let calls = (0..).zip(targets).map(|(number, target): (u32, _)| AgentCall {
+            tool: "ask".to_owned(),
+            call_id: format!("call_{number}"),
+            target,
+            within: Some(Duration::from_hours(1)),
+            after: AfterExecution::Suspend,
+        });
+        Ok(Work::Call(ModelAnswer { calls: calls.collect(), ..ModelAnswer::default() }))
+    }
+}
+
+fn interrupted() -> Value {
+    json!({ "error": { "interrupted": StopReason::Requested.to_string() } })
+}
+
+async fn assert_stopped(place: &Place) {
+    let (_, events) = story(&place.store, "planner").await;
+    assert_eq!(events[0].end, TurnEnd::Stopped(StopReason::Requested));
+}
+
+/// The other results are delivered with the turn.
+#[tokio::test]
+async fn only_the_call_whose_record_was_edited_is_interrupted() {
+    let place = Place::new().await;
+    let agents = staff(&place.store).await;
+    agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    settle(worker(&place.store).handler(Driver(Asker))).await;
+    for index in [0, 1] {
+        let call = MemberId { turn: turn(1), step: 1, index };
+        agents.answer(call, json!(format!("answer {index}"))).await.unwrap();
+    }
+    let edits = [
+        "UPDATE record SET body = body || ' ' WHERE kind = 'answer' AND body LIKE '%answer 0%'",
+        "UPDATE record SET body = body || ' ' WHERE kind = 'turn' AND body LIKE '%helper%'",
+    ];
+    for edit in edits {
+        assert_eq!(place.unprotected().execute(edit, []).unwrap(), 1, "{edit}");
+    }
+    agents.stop(turn(1), ann()).await.unwrap();
+    settle(worker(&place.store).handler(Driver(Asker))).await;
+
+    assert_stopped(&place).await;
+    let found = results(&agents).await;
+    assert_eq!(found[..2], [interrupted(), json!({ "answer": "answer 1" })]);
+    assert_eq!(found[2]["end"], "done", "it was reported before");
+}
+
+#[tokio::test]
+async fn only_the_call_whose_row_was_edited_is_interrupted() {
+    let place = Place::new().await;
+    let agents = staff(&place.store).await;
+    agents.enqueue(new_turn("planner", 1, 1)).await.unwrap();
+    let (tools, made) = (Tools::open(), calls(["first", "second"]));
+    settle(tools.deaf(&place.store, made.clone())).await;
+    agents.stop(turn(1), ann()).await.unwrap();
+    let edit = "UPDATE child SET seal = zeroblob(32) WHERE position = 0";
+    assert_eq!(place.unprotected().execute(edit, []).unwrap(), 1);
+    settle(tools.deaf(&place.store, made)).await;
+
+    assert_stopped(&place).await;
+    assert_eq!(results(&agents).await, [interrupted(), json!({ "receipt": "second" })]);
+}
