@@ -382,15 +382,16 @@ fn a_call_that_is_refused_is_closed() {
         made.push(call(4, to("planner", &task)));
         made.push(AgentCall { within: None, ..call(5, to("helper", &task)) });
         made.push(call(6, to("helper", &early)));
-        made.push(call(7, CallTarget::Closed(json!("denied"))));
+        made.push(call(7, CallTarget::Closed(json!("a".repeat(1 << 20)))));
+        made.push(call(8, CallTarget::Closed(json!("denied"))));
         settle(Tools::open().worker(&store, made)).await;
 
         let moves = ["dispatch", "claim", "call", "report", "deliver"];
         assert_eq!(story(&store, "planner").await.0, moves);
         let results = results(&agents).await;
-        assert_eq!((&results[0], &results[7]), (&json!({ "receipt": "first" }), &json!("denied")));
+        assert_eq!((&results[0], &results[8]), (&json!({ "receipt": "first" }), &json!("denied")));
         let why = ["repeats", "submit_result", "no agent", "own agent", "deadline", "fewer than"];
-        for (result, why) in results[1..7].iter().zip(why) {
+        for (result, why) in results[1..8].iter().zip(why.into_iter().chain(["1048578 bytes"])) {
             let refused = result["error"]["refused"].as_str().unwrap();
             assert!(refused.contains(why), "{refused}");
         }

@@ -82,6 +82,7 @@ pub enum CallTarget {
     /// only call of its answer. The model hears which fields are missing, at most
     /// [twice](super::MAX_REJECTED); then a failure is delivered.
     Submit(Value),
-    /// Nothing: this is its result. It is denied, for example.
+    /// Nothing: this is its result. It is denied, for example. A result of more than
+    /// [`MAX_CARD`](super::MAX_CARD) bytes is refused to the model.
     Closed(Value),
 }

@@ -177,7 +177,7 @@ impl Written {
                 ("submit", result.clone(), NewSource::Closed(self.card(refused(refusal))))
             }
             CallTarget::Closed(result) => {
-                ("closed", json!(true), NewSource::Closed(self.card(result.clone())))
+                ("closed", json!(true), NewSource::Closed(self.result(result.clone())))
             }
         };
         let card = self.card(json!({ "tool": tool, "call_id": call_id, what: made }));
@@ -187,7 +187,7 @@ impl Written {
         NewMember { tool, call_id, card, source, deadline, after }
     }
 
-    /// The card of a result. One that is too large stays with its execution.
+    /// The card of a result. One that is too large is refused; that of an execution stays there.
     fn result(&mut self, body: Value) -> NewCard {
         match self.card(body) {
             NewCard { id: card, size, .. } if size > MAX_CARD => {
