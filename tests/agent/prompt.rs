@@ -152,7 +152,7 @@ impl Walk {
 
     fn step(&mut self) {
         let request = self.request();
-        // Of a turn that is stopped, or whose results were rejected too often.
+        // Of a turn that is stopped, or whose answers were rejected too often.
         let Ok(batch) = decide(&self.desk.rows, &request) else { return };
         let bodies = &self.bodies;
         self.cards.extend(batch.cards.iter().map(|it| (*it, bodies[&it.header.id].clone())));

@@ -2,8 +2,8 @@
 
 use machine::agent::{
     AfterExecution, CallSource, CardKind, Limits, MAX_REJECTED, MemberId, NewDelivery, NewMember,
-    NewSource, Phase, Resource, SUBMIT_RESULT, StopReason, TurnEnd, TurnRequest, TurnStatus,
-    WaitOutcome,
+    NewSource, Phase, Resource, SUBMIT_RESULT, StopReason, TurnEnd, TurnRefusal, TurnRequest,
+    TurnStatus, WaitOutcome,
 };
 
 use super::support::{
@@ -78,6 +78,26 @@ fn the_next_step_begins_if_all_calls_are_closed() {
     desk.write(&desk.call(vec![nameless, repeated]));
     assert_eq!((desk.active().step, desk.active().phase), (2, Phase::Running { answer: None }));
     assert!(!desk.active().must_deliver());
+    assert_eq!(desk.active().rejected, 1);
+}
+
+/// Otherwise a model that insists would never end. A call that is made begins the count anew.
+#[test]
+fn answers_of_which_no_call_is_made_are_rejected_twice_in_a_row() {
+    let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
+    let denied = |at: u64| {
+        let source = NewSource::Closed(card(600 + at));
+        NewMember { card: card(500 + at), source, ..member(at) }
+    };
+    let limit = u64::from(MAX_REJECTED);
+    for at in 0..limit {
+        desk.write(&desk.call(vec![denied(at)]));
+        desk.write(&desk.answer(101 + at, 1));
+    }
+    assert_eq!(desk.active().rejected, MAX_REJECTED);
+    let refused = desk.refused(&desk.call(vec![denied(limit)]));
+    assert_eq!(refused, TurnRefusal::Rejected { turn: turn(1) });
+    desk.write(&desk.call(vec![member(0)]));
     assert_eq!(desk.active().rejected, 0);
 }
 
@@ -105,12 +125,12 @@ fn missing_fields_are_answered_twice_and_then_the_turn_fails() {
     stopped.write(&TurnRequest::Deliver(stopped.delivery()));
 }
 
-/// The model hears that `submit_result` is the only call of its step. No result was rejected.
+/// The model hears that `submit_result` is the only call of its step.
 #[test]
 fn submit_result_with_siblings_is_refused_to_the_model() {
     let mut desk = Desk::answered(new_turn("planner", 1, 1), 2);
     desk.write(&desk.call(vec![submitted(), closed(1)]));
-    assert_eq!((desk.active().step, desk.active().rejected), (2, 0));
+    assert_eq!((desk.active().step, desk.active().rejected), (2, 1));
 }
 
 /// The executions of a step have places without a gap, which closed calls and delegations have not.

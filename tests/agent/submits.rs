@@ -19,7 +19,7 @@ use crate::worker::prelude::{Hand, Store, settle, timed, worker};
 #[derive(Debug, Clone, Copy)]
 struct Writer {
     lacks: u32,
-    has_sibling: bool,
+    siblings: u32,
 }
 
 impl Agent for Writer {
@@ -34,7 +34,7 @@ impl Agent for Writer {
         let lacks = active.step <= self.lacks;
         let result = if lacks { json!({ "links": 0 }) } else { json!({ "summary": "short" }) };
         let mut calls = vec![call("a", CallTarget::Submit(result))];
-        if self.has_sibling && active.step == 1 {
+        if active.step <= self.siblings {
             calls.push(call("b", CallTarget::Closed(json!("denied"))));
         }
         Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
@@ -45,13 +45,15 @@ impl Agent for Writer {
 #[test]
 fn a_model_submits_the_result_of_its_turn() {
     let (alone, lacks, done) = ("call it alone", "lacks `summary`", "\"delivered\":true");
-    let writer = |lacks, has_sibling| Writer { lacks, has_sibling };
-    let rows: [(Writer, &[&str], TurnEnd); 5] = [
-        (writer(0, false), &[done], TurnEnd::Done),
-        (writer(0, true), &[alone, "denied", done], TurnEnd::Done),
-        (writer(2, false), &[lacks, lacks, done], TurnEnd::Done),
-        (writer(9, false), &[lacks, lacks, "not_made"], TurnEnd::Failed),
-        (writer(2, true), &[alone, "denied", lacks, done], TurnEnd::Done),
+    let writer = |lacks, siblings| Writer { lacks, siblings };
+    let insists = [alone, "denied", alone, "denied", "not_made", "not_made"];
+    let rows: [(Writer, &[&str], TurnEnd); 6] = [
+        (writer(0, 0), &[done], TurnEnd::Done),
+        (writer(0, 1), &[alone, "denied", done], TurnEnd::Done),
+        (writer(2, 0), &[lacks, lacks, done], TurnEnd::Done),
+        (writer(9, 0), &[lacks, lacks, "not_made"], TurnEnd::Failed),
+        (writer(2, 1), &[alone, "denied", lacks, done], TurnEnd::Done),
+        (writer(0, 9), &insists, TurnEnd::Failed),
     ];
     for (writer, results, end) in rows {
         timed(async |store: Store, _: Hand| {

@@ -35,7 +35,7 @@ pub struct ActiveTurn {
     pub unmade: u32,
     /// The number of calls of each earlier step.
     pub earlier_calls: Vec<u32>,
-    /// The number of results that were rejected because fields were missing.
+    /// The number of answers in a row that were rejected: none of their calls was made.
     pub rejected: u32,
     /// The calls of the current step that wait for their results, in order.
     pub waiting: Vec<Member>,

@@ -219,7 +219,7 @@ impl Held {
         }
     }
 
-    /// Checks the calls of the answer, and counts a rejected result.
+    /// Checks the calls of the answer, and counts it if none of them is made.
     fn check_calls(&mut self, members: &[NewMember]) -> Result<(), TurnRefusal> {
         let (answer, turn) = (self.answer()?, self.turn.id);
         if let Some(why) = self.turn.stop {
@@ -244,10 +244,11 @@ impl Held {
                 return Err(TurnRefusal::RepeatedCall { call_id: new.call_id.clone() });
             }
         }
-        if members.is_empty() || matches!(members, [only] if only.tool == SUBMIT_RESULT) {
-            if self.turn.rejected >= MAX_REJECTED {
-                return Err(TurnRefusal::Rejected { turn });
-            }
+        if members.iter().any(NewMember::is_made) {
+            self.turn.rejected = 0;
+        } else if self.turn.rejected >= MAX_REJECTED {
+            return Err(TurnRefusal::Rejected { turn });
+        } else {
             self.turn.rejected += 1;
         }
         Ok(())

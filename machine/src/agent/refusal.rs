@@ -69,8 +69,8 @@ pub enum TurnRefusal {
     /// `submit_result` is called.
     #[error("`submit_result` ends the turn, so no other call is made with it; call it alone")]
     SubmitResult,
-    /// The model has been told often enough that fields are missing.
-    #[error("turn {turn} has rejected {MAX_REJECTED} results; deliver a failure")]
+    /// The model has been told often enough why its result, or each of its calls, is refused.
+    #[error("turn {turn} has rejected {MAX_REJECTED} answers in a row; deliver a failure")]
     Rejected { turn: TurnId },
     /// A call delegates to the own agent, which cannot run it before this turn ends.
     #[error("call {member} delegates to its own agent; choose another agent, or close it")]

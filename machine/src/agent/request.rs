@@ -10,7 +10,8 @@ pub const MAX_MEMBERS: u32 = 256;
 /// Maximum length of the name of a tool and of a `tool_call_id`, in bytes.
 pub const MAX_NAME: usize = 200;
 
-/// Maximum number of rejected results of a turn. Then it delivers a failure.
+/// Maximum number of rejected answers in a row: of their calls, none is made. Then the turn
+/// delivers a failure, so that it does not go on for ever.
 pub const MAX_REJECTED: u32 = 2;
 
 /// A request to the protocol of turns. All times are inputs, by the clock of the store.
@@ -37,12 +38,12 @@ pub enum TurnRequest {
     /// The model has answered. A stopped turn records the answer too, because it is paid for.
     Answered(NewAnswer),
     /// The turn makes or closes each call of the answer, and waits for the results of the calls
-    /// made. If there are none, the next step begins, in which the model learns that its calls
-    /// were denied, or its result was rejected. If a limit is used up, the turn is stopped instead.
+    /// made. If there are none, the answer is rejected, and the next step begins, in which the
+    /// model learns that its calls were denied, or what its result lacks. If a limit is used up,
+    /// the turn is stopped instead.
     Call {
         by: TurnEpoch,
-        /// All calls of the answer, in its order. If there is none, or only a closed
-        /// `submit_result`, the result of the turn is rejected.
+        /// All calls of the answer, in its order.
         members: Vec<NewMember>,
         now: Millis,
     },

@@ -35,7 +35,8 @@ impl From<Deliverable> for Work {
 }
 
 /// An answer of a model. It is written in one batch with its calls, and with the set of those that
-/// the turn waits for. An answer that makes no call rejects its result, and the next step begins.
+/// the turn waits for. An answer of which no call is made is rejected, and the next step begins;
+/// the third one [in a row](super::MAX_REJECTED) fails the turn.
 #[allow(missing_docs, reason = "most names of fields say enough")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelAnswer {
@@ -80,7 +81,7 @@ pub enum CallTarget {
     Outside,
     /// [`submit_result`](super::SUBMIT_RESULT), which ends the turn with this result. It is the
     /// only call of its answer. The model hears which fields are missing, at most
-    /// [twice](super::MAX_REJECTED); then a failure is delivered.
+    /// [twice](super::MAX_REJECTED) in a row; then a failure is delivered.
     Submit(Value),
     /// Nothing: this is its result. It is denied, for example. A result of more than
     /// [`MAX_CARD`](super::MAX_CARD) bytes is refused to the model.
