@@ -3,7 +3,7 @@
 use machine::{
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, BoxId, CallTarget, CardKind, Driver,
-        ModelAnswer, SUBMIT_RESULT, TurnEnd, Work,
+        ModelAnswer, Resource, SUBMIT_RESULT, StopReason, TurnEnd, Work,
     },
     worker::{Failure, Task},
 };
@@ -37,7 +37,7 @@ impl Agent for Writer {
         if active.step <= self.siblings {
             calls.push(call("b", CallTarget::Closed(json!("denied"))));
         }
-        Ok(Work::Call(ModelAnswer { calls, ..ModelAnswer::default() }))
+        Ok(Work::Call(ModelAnswer { calls, tokens: 1, ..ModelAnswer::default() }))
     }
 }
 
@@ -87,6 +87,24 @@ fn a_model_submits_the_result_of_its_turn() {
             assert_eq!(is_result, end == TurnEnd::Done, "{deliverable}");
         });
     }
+}
+
+/// The answer that submits the result exceeds a limit.
+#[test]
+fn the_submitted_result_of_a_stopped_turn_is_its_deliverable() {
+    timed(async |store: Store, _: Hand| {
+        let agents = staff(&store).await;
+        let mut new = new_turn("planner", 1, 1);
+        new.task.terms.limits.tokens = Some(0);
+        agents.enqueue(new).await.unwrap();
+        settle(worker(&store).handler(Driver(Writer { lacks: 0, siblings: 0 }))).await;
+
+        let (_, events) = story(&store, "planner").await;
+        assert_eq!(events[0].end, TurnEnd::Stopped(StopReason::Limit(Resource::Tokens)));
+        let cards = agents.cards(BoxId(id(1)), 100).await.unwrap();
+        let bodies: Vec<_> = cards.into_iter().skip(1).map(|(_, body)| body).collect();
+        assert_eq!(bodies, [json!({ "delivered": true }), json!({ "summary": "short" })]);
+    });
 }
 
 /// Its answer and its result are nested deeply.

@@ -104,16 +104,16 @@ impl Written {
         self.add(&TurnRequest::Deliver(new))
     }
 
-    /// The results of the calls that have none. In a turn that ends by itself, without a failure,
-    /// no call is open but the one that submits its result.
+    /// The results of the calls that have none. The one that was not made in a turn that is
+    /// delivered without a failure has submitted its result.
     fn results(&mut self, turn: &ActiveTurn, is_failure: bool) -> Vec<(u32, NewCard)> {
-        let is_submitted = turn.stop.is_none() && !is_failure;
         let why = turn.stop.map_or_else(|| "the turn has ended".to_owned(), |why| why.to_string());
         let result = |index| {
-            let what = if index < turn.unmade { "not_made" } else { "interrupted" };
+            let is_unmade = index < turn.unmade;
+            let what = if is_unmade { "not_made" } else { "interrupted" };
             let body = match self.ended.get(&index) {
                 Some(body) => body.clone(),
-                None if is_submitted => json!({ "delivered": true }),
+                None if is_unmade && !is_failure => json!({ "delivered": true }),
                 None => json!({ "error": { what: why } }),
             };
             (index, self.result(body))
