@@ -73,7 +73,7 @@ fn a_call_is_answered_once() {
         let refused = agents.answer(call(0), large).await;
         assert_err!(refused, AgentError::Refused(TurnRefusal::TooLarge { .. }));
 
-        let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+        let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
         let last = json!({ "__cg_control": { "after_execution": "terminate" } });
         agents.answer(call(1), deep.clone()).await.unwrap();
         until("the first answer is reported", async || waiting(&agents).await == Some(1)).await;
@@ -88,7 +88,7 @@ fn a_call_is_answered_once() {
 
         let moves = ["dispatch", "claim", "call", "report", "report", "deliver"];
         assert_eq!(story(&store, "planner").await.0, moves);
-        // A deep one could not be read again.
+        // The deep one is a level deeper in its card, which could not be read again.
         let text = json!({ "answer": deep.to_string() });
         let expected = [text, json!({ "answer": last }), json!({ "step": 1 })];
         assert_eq!(bodies(&agents).await, expected);

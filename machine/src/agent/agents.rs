@@ -10,6 +10,7 @@ use crate::{
     actor::Human,
     effects::EffectError,
     id::Id,
+    journal::is_too_deep,
     store::{
         CommitError, LoadError, Store, backend::Condition, inbox::protocol::Event, operation::Act,
     },
@@ -186,15 +187,18 @@ impl Agents {
     }
 
     /// Answers a call of an agent to [something outside](super::CallTarget::Outside), with JSON. An
-    /// answer that is nested more than 120 levels deep is kept as its text. If its turn waits for
-    /// it no longer, the answer is kept, and changes nothing. To repeat it changes nothing.
+    /// answer whose [card](Card) would be nested too deeply, one level more than the answer, is
+    /// kept as its text. If its turn waits for it no longer, the answer is kept, and changes
+    /// nothing. To repeat it changes nothing.
     ///
     /// # Errors
     ///
     /// [`TurnRefusal::UnknownCall`], [`TurnRefusal::FinishedCall`] if it has another answer,
     /// [`TurnRefusal::TooLarge`], and the other errors if the storage cannot do it now.
     pub async fn answer(&self, call: MemberId, answer: Value) -> Result<(), AgentError> {
-        let (answer, card) = (stored::readable(answer), CardId(call.answer()));
+        let is_text = is_too_deep(&json!({ "answer": answer }));
+        let answer: Value = if is_text { answer.to_string().into() } else { answer };
+        let card = CardId(call.answer());
         let size = json!({ "answer": answer }).to_string().len() as u64;
         if size > MAX_CARD {
             return Err(TurnRefusal::TooLarge { card, size }.into());
