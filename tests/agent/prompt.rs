@@ -348,6 +348,24 @@ fn each_outcome_has_a_text_of_its_own() {
     }
 }
 
+/// An agent may close a call with anything.
+#[test]
+fn what_a_call_is_closed_with_is_told_as_it_is() {
+    let free = json!({ "error": "no such file" });
+    let refused = json!({ "error": { "refused": "no agent" } });
+    for (body, text) in [(&free, &*free.to_string()), (&refused, "Never started: no agent.")] {
+        let mut desk = Desk::answered(new_turn("planner", 1, 1), 1);
+        let closed = NewMember { source: NewSource::Closed(card(300)), ..member(0) };
+        desk.write(&desk.call(vec![closed]));
+        let asked = conversation(&desk, |card| match card.kind {
+            CardKind::Answer => answer(1),
+            CardKind::ToolCall => json!({ "tool": "read", "call_id": "call_0", "closed": true }),
+            _ => body.clone(),
+        });
+        assert_eq!(asked.unwrap().openai()[2]["content"], text);
+    }
+}
+
 /// A result can name any card, also one of its own box.
 #[test]
 fn a_card_that_is_there_twice_is_asked_once() {

@@ -60,9 +60,13 @@ impl<'a> Answer<'a> {
 
     /// Adds the next call, if it has a card of its result.
     fn call(&mut self, name: &Value, arguments: &Value) {
-        let (id, result) = (call_id(self.next), self.bodies.results.get(&self.next));
+        let (card, result) =
+            (self.bodies.calls.get(&self.next), self.bodies.results.get(&self.next));
+        let id = call_id(self.next);
         self.next.index = self.next.index.saturating_add(1);
-        let Some(result) = result.map(|body| outcome::text(body, &self.bodies.all)) else { return };
+        let Some(body) = result else { return };
+        let is_closed = card.is_some_and(|card| card.get("closed").is_some());
+        let result = outcome::text(body, &self.bodies.all, is_closed);
         let (result, name, input) = (visible(&result), name_of(name), object(arguments));
         let function = json!({ "name": name, "arguments": json!(input).to_string() });
         self.calls.push(json!({ "id": id, "type": "function", "function": function }));

@@ -18,8 +18,9 @@ pub(super) fn deliverable(body: &Value) -> Option<CardId> {
     body.get("end").and(CardId::deserialize(&body["deliverable"]).ok())
 }
 
-/// The text of a result, from the body of its card.
-pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>) -> String {
+/// The text of a result, from the body of its card. What an agent has closed a call with is no
+/// error that cannot be read.
+pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>, is_closed: bool) -> String {
     if let Some(id) = deliverable(body) {
         let result = cards.get(&id).map_or_else(|| format!("card {id}"), |body| plain(body));
         return format!("The other agent has ended: {}. Its result: {result}", plain(&body["end"]));
@@ -27,7 +28,9 @@ pub(super) fn text(body: &Value, cards: &BTreeMap<CardId, &Value>) -> String {
     let is_single = body.as_object().is_some_and(|body| body.len() == 1);
     match (body.get("receipt").or(body.get("answer")), body.get("error")) {
         (Some(result), _) if is_single => plain(result),
-        (_, Some(error)) if is_single => failed(error),
+        (_, Some(error)) if is_single => {
+            failed(error).unwrap_or_else(|why| if is_closed { plain(body) } else { why })
+        }
         _ => plain(body),
     }
 }
@@ -37,20 +40,21 @@ pub(super) fn plain(data: &Value) -> String {
     data.as_str().map_or_else(|| data.to_string(), str::to_owned)
 }
 
-fn failed(error: &Value) -> String {
+/// The text of an error; `Err` if it cannot be read.
+fn failed(error: &Value) -> Result<String, String> {
     if let Some(overdue) = error.get("overdue") {
         let named = overdue.as_object().and_then(|named| named.iter().next());
         let what = named.map(|(what, id)| format!("{what} {}", plain(id)));
         let what = what.as_deref().unwrap_or("the call");
-        return format!("Still running: {what} goes on, and this turn waits no longer. {ASK}");
+        return Ok(format!("Still running: {what} goes on, and this turn waits no longer. {ASK}"));
     }
     if let Some(why) = error["interrupted"].as_str() {
-        return format!("Interrupted before it had a result: {why}. {ASK}");
+        return Ok(format!("Interrupted before it had a result: {why}. {ASK}"));
     }
     if let Some(why) = error["not_made"].as_str().or(error["refused"].as_str()) {
-        return format!("Never started: {why}.");
+        return Ok(format!("Never started: {why}."));
     }
-    match CallError::<ActionRefusal>::deserialize(error) {
+    Ok(match CallError::<ActionRefusal>::deserialize(error) {
         Ok(CallError::Declined { by, reason }) => format!("Denied by {by}, and not made: {reason}"),
         Ok(error @ (CallError::Refused(_) | CallError::NotApplied(_))) => {
             format!("It did not take effect: {error}")
@@ -61,6 +65,6 @@ fn failed(error: &Value) -> String {
             format!("Uncertain: {error}. {ASK}")
         }
         Ok(error) => format!("Never started: {error}."),
-        Err(_) => format!("Uncertain: {}. {ASK}", plain(error)),
-    }
+        Err(_) => return Err(format!("Uncertain: {}. {ASK}", plain(error))),
+    })
 }
