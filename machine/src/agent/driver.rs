@@ -214,9 +214,12 @@ impl Step {
     ) -> Result<(), LoadError> {
         let may_stop = match self {
             Self::Claim | Self::Reclaim | Self::Wait(_) => return Ok(()),
-            Self::Report(_) => turn.task.terms.limits != Limits::default(),
-            Self::Stop(_) | Self::Work(Work::Call(_)) => true,
+            Self::Stop(_) => true,
             Self::Work(Work::Deliver(_)) => turn.stop.is_some(),
+            // Only a limit stops it: there are as many records as the turn has made calls.
+            Self::Report(_) | Self::Work(Work::Call(_)) => {
+                turn.stop.is_some() || turn.task.terms.limits != Limits::default()
+            }
         };
         if may_stop {
             stored.children(store, turn).await?;
