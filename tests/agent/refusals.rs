@@ -63,11 +63,6 @@ fn in_the_queue() -> Vec<Row> {
         (waits, dispatch("planner"), TurnRefusal::Busy { turn: turn(1) }),
         (new, dispatch("planner"), TurnRefusal::NothingQueued { agent: agent("planner") }),
         (
-            queued,
-            TurnRequest::TimeLimit { turn: turn(1), now: LATE },
-            TurnRefusal::NotActive { turn: turn(1) },
-        ),
-        (
             busy.clone(),
             TurnRequest::Reclaim { by: of_helper },
             TurnRefusal::NotActive { turn: turn(1) },
@@ -78,11 +73,6 @@ fn in_the_queue() -> Vec<Row> {
             ended,
             TurnRequest::Claim { by: busy.by() },
             TurnRefusal::Ended { turn: turn(1), end, deliverable },
-        ),
-        (
-            busy,
-            TurnRequest::TimeLimit { turn: turn(1), now: LATE },
-            TurnRefusal::NotDue { turn: turn(1) },
         ),
     ]
 }

@@ -187,7 +187,6 @@ impl Chaos {
             12 if self.random.percent(30) => {
                 TurnRequest::Stop { turn: turn(self.below(9)), why: StopReason::Requested }
             }
-            12 => TurnRequest::TimeLimit { turn: turn(self.below(9)), now },
             13 => TurnRequest::Deliver(self.delivery()),
             _ => self.next(),
         }

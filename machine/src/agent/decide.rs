@@ -15,7 +15,6 @@ pub fn decide(rows: &TurnRows, request: &TurnRequest) -> Result<TurnBatch, TurnR
         TurnRequest::UiAction { new, now } => draft.ui_action(new, *now)?,
         TurnRequest::Dispatch { agent, now } => draft.dispatch(agent, *now)?,
         TurnRequest::Stop { turn, why } => draft.stop(*turn, *why)?,
-        TurnRequest::TimeLimit { turn, now } => draft.limit(*turn, *now)?,
         TurnRequest::Claim { by } => draft.claim(by)?,
         TurnRequest::Reclaim { by } => draft.reclaim(by)?,
         TurnRequest::Answered(new) => draft.answered(new)?,

@@ -72,10 +72,6 @@ impl Limits {
         ]
         .into_iter()
         .find_map(|(resource, used, limit)| is_over(used, limit).then_some(resource))
-        .or(self.is_over(elapsed).then_some(Resource::Time))
-    }
-
-    pub(super) fn is_over(&self, elapsed: Millis) -> bool {
-        self.time_ms.is_some_and(|limit| elapsed >= limit)
+        .or(self.time_ms.is_some_and(|limit| elapsed >= limit).then_some(Resource::Time))
     }
 }

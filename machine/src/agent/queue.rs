@@ -2,7 +2,7 @@
 
 use super::{
     ActiveTurn, AfterExecution, AgentId, BoxUse, EdgePhase, MemberId, NewTurn, Phase, Primitive,
-    Resource, StopReason, TurnEdge, TurnId, TurnRecord, TurnRefusal, TurnStatus, Usage,
+    StopReason, TurnEdge, TurnId, TurnRecord, TurnRefusal, TurnStatus, Usage,
     decide::{Draft, Held, next_epoch},
 };
 use crate::clock::Millis;
@@ -44,21 +44,9 @@ impl Draft<'_> {
             self.batch.turns.insert(turn, TurnRecord { stop: Some(why), ..record });
             return Ok(());
         }
-        let held = self.active(&record.agent, turn)?;
-        self.stop_active(held, why)
-    }
-
-    pub(super) fn limit(&mut self, turn: TurnId, now: Millis) -> Result<(), TurnRefusal> {
-        let held = self.active(&self.known(turn)?.agent, turn)?;
-        if !held.turn.task.terms.limits.is_over(now.saturating_sub(held.turn.dispatched_at)) {
-            return Err(TurnRefusal::NotDue { turn });
-        }
-        self.stop_active(held, StopReason::Limit(Resource::Time))
-    }
-
-    fn stop_active(&mut self, mut held: Held, why: StopReason) -> Result<(), TurnRefusal> {
+        let mut held = self.active(&record.agent, turn)?;
         if let Some(why) = held.turn.stop {
-            return Err(TurnRefusal::Stopped { turn: held.turn.id, why });
+            return Err(TurnRefusal::Stopped { turn, why });
         }
         held.turn.stop_with(why);
         self.set(held);

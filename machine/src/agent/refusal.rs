@@ -45,9 +45,6 @@ pub enum TurnRefusal {
     /// A call has ended the work of the turn.
     #[error("a call of turn {turn} has said that it is the last one; deliver the turn")]
     MustDeliver { turn: TurnId },
-    /// The turn has not reached its time limit, or has none.
-    #[error("the time limit of turn {turn} has not passed; try again later")]
-    NotDue { turn: TurnId },
     /// The model has answered in this step.
     #[error("card {card} is the answer of this step; continue with it")]
     Answered { card: CardId },

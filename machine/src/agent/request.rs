@@ -56,10 +56,9 @@ pub enum TurnRequest {
         card: NewCard,
         now: Millis,
     },
-    /// Stops a turn, also in the queue. It delivers with this reason.
+    /// Stops a turn, also in the queue. It delivers with this reason. Its time limit is a deadline
+    /// of the head, which stops it without a request.
     Stop { turn: TurnId, why: StopReason },
-    /// The time limit of a turn has passed.
-    TimeLimit { turn: TurnId, now: Millis },
     /// Ends the turn: its deliverable, its event and the idle head are one batch.
     Deliver(NewDelivery),
 }

@@ -74,7 +74,9 @@ impl World {
         for (turn, record) in &self.rows.turns {
             let is_over = matches!(record.status, TurnStatus::Delivered { .. });
             acts.extend((self.left.stops > 0 && !is_over).then_some(Act::Stop(*turn)));
-            acts.extend((self.now == LATE).then_some(Act::Limit(*turn)));
+            let is_timed = record.task.terms.limits.time_ms.is_some();
+            let is_due = self.now == LATE && is_timed && record.status == TurnStatus::Active;
+            acts.extend(is_due.then_some(Act::Limit(*turn)));
         }
         acts.extend(self.running().map(Act::End));
         acts.extend((self.left.ticks > 0 && self.now == EARLY).then_some(Act::Tick));

@@ -1,7 +1,8 @@
 //! What an act does. One that is refused changes nothing.
 
 use machine::agent::{
-    AfterExecution, CardKind, Phase, StopReason, TurnRefusal, TurnRequest, TurnStatus, WaitOutcome,
+    AfterExecution, CardKind, Phase, Resource, StopReason, TurnRefusal, TurnRequest, TurnStatus,
+    WaitOutcome,
 };
 
 use super::{
@@ -67,7 +68,8 @@ impl World {
                 }
             }
             Act::Limit(turn) => {
-                let request = TurnRequest::TimeLimit { turn, now: self.now };
+                let why = StopReason::Limit(Resource::Time);
+                let request = TurnRequest::Stop { turn, why };
                 if self.write(protocol, &request).is_ok() {
                     scenario.reach(Reached::TimeLimit);
                 }
