@@ -61,7 +61,9 @@ pub struct AgentCall {
     /// The time that the turn waits for it. It does not limit the call: a later result stays with
     /// the execution. One that has not begun when the turn runs again is cancelled.
     pub within: Option<Duration>,
-    /// Applies if the result has no `__cg_control.after_execution`.
+    /// Applies if the result has no `__cg_control.after_execution`. A receipt, or an answer from
+    /// outside, that is a JSON object can so end the turn. A tool that returns text of others, such
+    /// as a page or a file, must not let it be the whole receipt: put it in a member of an object.
     pub after: AfterExecution,
 }
 
