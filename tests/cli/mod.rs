@@ -17,4 +17,5 @@ mod messages;
 mod operations;
 mod receipts;
 mod terminal;
+mod turns;
 mod watch;

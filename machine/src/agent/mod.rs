@@ -135,12 +135,14 @@ mod head_machine;
 mod held;
 mod ids;
 mod limits;
+mod overview;
 mod prompt;
 mod queue;
 mod record;
 mod refusal;
 mod request;
 mod rows;
+mod stop;
 mod stored;
 mod waits;
 mod why;
@@ -156,6 +158,7 @@ pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
 pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
 pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
 pub use limits::{Limits, Resource, Usage};
+pub use overview::{AgentOverview, QueuedTurn, TurnOverview, WaitingCall};
 pub use prompt::{Conversation, ConversationError};
 pub use record::{
     BoxUse, EdgePhase, Primitive, Task, TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus,

@@ -88,7 +88,7 @@ impl Error {
         }
     }
 
-    fn of(kind: ErrorKind, error: impl error::Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn of(kind: ErrorKind, error: impl error::Error + Send + Sync + 'static) -> Self {
         let text = OneLine(&error.to_string()).to_string();
         Self { kind, text, source: Some(Box::new(error)) }
     }

@@ -43,9 +43,9 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Operator<'a> {
-    pub(super) store: Store,
+    pub(crate) store: Store,
     pub(super) actors: &'a Actors,
-    pub(super) by: &'a Human,
+    pub(crate) by: &'a Human,
 }
 
 impl<'a> Operator<'a> {

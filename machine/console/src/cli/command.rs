@@ -22,6 +22,7 @@ use super::{
     show::Show,
     timeline::Timeline,
     topology::Topology,
+    turns::{StopTurn, Turns},
     verify::Verify,
 };
 
@@ -63,6 +64,11 @@ enum Act {
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),
+    /// Show the agents: their active turns, what these wait for, and their queues.
+    Turns(Turns),
+    /// Stop a turn of an agent, in the queue or active; a worker delivers it with this reason.
+    #[command(name = "stop")]
+    StopTurn(StopTurn),
     /// Show the operator log: the acts of people, on the command line, over HTTP and in programs.
     Operations(Operations),
     /// Serve the inspector and the HTTP interface.
@@ -179,6 +185,8 @@ pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error>
         Act::Timeline(timeline) => timeline.run(context).await,
         Act::Topology(topology) => topology.run(context).await,
         Act::Prompt(prompt) => prompt.run(context).await,
+        Act::Turns(turns) => turns.run(context).await,
+        Act::StopTurn(stop) => stop.run(context).await,
         Act::Operations(operations) => operations.run(context).await,
         Act::Verify(verify) => verify.run(context).await,
         Act::Check(check) => check.run(context).await,

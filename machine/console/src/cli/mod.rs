@@ -37,6 +37,7 @@ mod terminal;
 mod time;
 mod timeline;
 mod topology;
+mod turns;
 mod verify;
 mod view_options;
 
