@@ -17,5 +17,5 @@ mod messages;
 mod operations;
 mod receipts;
 mod terminal;
-mod turns;
+pub(crate) mod turns;
 mod watch;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use machine::{
     Id,
-    actor::Actors,
+    actor::{Actors, Human},
     agent::{
         ActiveTurn, AfterExecution, Agent, AgentCall, AgentId, Agents, BoxId, CallTarget,
         Deliverable, Driver, MemberId, ModelAnswer, NewTurn, Task, Terms, TurnId, Work,
@@ -81,6 +81,14 @@ async fn waiting(place: &Place) -> [String; 3] {
     turns.map(|turn| turn.to_string())
 }
 
+/// The same, after its first turn was stopped and delivered.
+pub(crate) async fn delivered(place: &Place) {
+    waiting(place).await;
+    let ann = Human::new("ann").unwrap();
+    Agents::of(&place.store).stop(TurnId(id(1)), &ann).await.unwrap();
+    work(place).await;
+}
+
 #[tokio::test]
 async fn turns_are_shown_with_what_they_wait_for() {
     let place = Place::new().await;
@@ -145,7 +153,12 @@ async fn a_person_stops_turns() {
     assert_eq!(planner["active"]["phase"], "running");
     assert_eq!(since(&shown), before, "its calls are as old as before");
     work(&place).await;
-    assert_eq!(place.json(&["turns"])["agents"][0]["active"]["turn"], json!(third));
+    let planner = place.json(&["turns"])["agents"][0].clone();
+    assert_eq!(planner["active"]["turn"], json!(third));
+    let ends = planner["delivered"].as_array().unwrap().iter();
+    let ends: Vec<_> = ends.map(|it| ["turn", "end"].map(|name| it[name].clone())).collect();
+    let why = json!("stopped: a stop was requested");
+    assert_eq!(ends, [[json!(second), why.clone()], [json!(first), why]]);
     let ended = place.json(&["stop", &first, "--as", "ann"]);
     assert_eq!(ended["end"], json!({ "stopped": "requested" }));
 

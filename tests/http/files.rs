@@ -50,6 +50,7 @@ async fn a_closed_store_is_unavailable() {
     for path in [
         "/api/health".to_owned(),
         "/api/machines".to_owned(),
+        "/api/agents".to_owned(),
         "/api/attention".to_owned(),
         format!("/api/machines/{id}"),
         "/api/definitions".to_owned(),

@@ -3,7 +3,7 @@
 use machine::{contract::Contract, store::Store};
 use machine_tests::{actors::reasoning_node, invoked, samples::mail};
 
-use crate::surfaces::Place;
+use crate::{cli::turns::delivered, surfaces::Place};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fill() {
@@ -25,5 +25,6 @@ async fn fill() {
         let (_, call) = invoked::placed(&place.store, 1000 + at).await;
         invoked::doubtful(&place.store, call).await;
     }
+    delivered(&place).await;
     place.store.close().await.unwrap();
 }

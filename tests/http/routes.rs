@@ -10,7 +10,10 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::surfaces::{Call, OPERATOR, Place, execution, unknown};
+use crate::{
+    cli::turns::delivered,
+    surfaces::{Call, OPERATOR, Place, execution, unknown},
+};
 
 pub(crate) fn document() -> Value {
     serde_json::from_str(&Http::openapi()).unwrap()
@@ -47,6 +50,10 @@ impl Place {
                 drop(self.gate_of(session()).await);
                 self.doubt(&format!("{path}@example.com")).await;
                 self.post("/ecs/continue", &execution(self.question().await)).await;
+                Call::get(path)
+            }
+            ("GET", "/api/agents") => {
+                delivered(self).await;
                 Call::get(path)
             }
             ("GET", "/api/machines/{id}") => {

@@ -158,7 +158,7 @@ pub use head::{ActiveTurn, CallSource, Head, Member, Phase};
 pub use head_machine::{AgentHead, AnyAgentHead, HeadContext, agent_head};
 pub use ids::{AgentId, BoxId, CardId, MemberId, TurnEpoch, TurnId};
 pub use limits::{Limits, Resource, Usage};
-pub use overview::{AgentOverview, QueuedTurn, TurnOverview, WaitingCall};
+pub use overview::{AgentOverview, DeliveredTurn, QueuedTurn, TurnOverview, WaitingCall};
 pub use prompt::{Conversation, ConversationError};
 pub use record::{
     BoxUse, EdgePhase, Primitive, Task, TaskEvent, Terms, TurnEdge, TurnRecord, TurnStatus,

@@ -1,17 +1,19 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    ActiveTurn, AgentId, AnyAgentHead, BoxId, CallSource, TurnId, TurnRecord, Usage,
+    ActiveTurn, AgentId, AnyAgentHead, BoxId, CallSource, CardId, TaskEvent, TurnId, Usage,
     stored::StoredRows,
 };
 use crate::{
     clock::Millis,
     id::Id,
+    journal::{Entry, Fact},
     observe::Observer,
     store::{LoadError, Page, Query, Store},
+    view::{Human, audience::due},
 };
 
-/// An agent in a list: its active turn, and its queue.
+/// An agent in a list: its active turn, its queue, and its last deliverables.
 #[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct AgentOverview {
@@ -28,9 +30,12 @@ pub struct AgentOverview {
     pub queued: Vec<QueuedTurn>,
     /// The queue has more turns than these.
     pub more_queued: bool,
+    /// Its last delivered turns, newest first, as far as the newest entries of its head have them.
+    pub delivered: Vec<DeliveredTurn>,
 }
 
-/// An active turn. Times are in milliseconds since the Unix epoch, by the clock of the store.
+/// An active turn. Times are in milliseconds since the Unix epoch, by the clock of the store. The
+/// limit and the deadlines are rounded down, as people see them.
 #[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
 #[non_exhaustive]
 pub struct TurnOverview {
@@ -41,8 +46,6 @@ pub struct TurnOverview {
     pub phase: String,
     /// When it entered its phase.
     pub entered_at: Millis,
-    /// When it was dispatched.
-    pub dispatched_at: Millis,
     /// When its time limit stops it.
     pub ends_at: Option<Millis>,
     /// The current step, from 1.
@@ -96,9 +99,28 @@ pub struct QueuedTurn {
     pub stop: Option<String>,
 }
 
+/// A turn that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, crate::ToSchema)]
+#[non_exhaustive]
+pub struct DeliveredTurn {
+    /// The turn.
+    #[schema(value_type = Id)]
+    pub turn: TurnId,
+    /// When it was delivered (milliseconds since the Unix epoch).
+    pub delivered_at: Millis,
+    /// Its end: `done`, `failed`, or the reason of its stop.
+    pub end: String,
+    /// The box that it has written to.
+    #[schema(value_type = Id)]
+    pub output_box: BoxId,
+    /// The card with its result.
+    #[schema(value_type = Id)]
+    pub deliverable: CardId,
+}
+
 impl Observer {
-    /// A page of the agents of the store, each with at most this many of its queued turns. An agent
-    /// that cannot be read is listed as an error.
+    /// A page of the agents of the store, each with at most `turns` of its queued turns, and of its
+    /// last delivered ones. An agent that cannot be read is listed as an error.
     ///
     /// # Errors
     ///
@@ -106,13 +128,13 @@ impl Observer {
     pub async fn agents(
         &self,
         query: &Query,
-        queued: usize,
+        turns: usize,
     ) -> Result<Page<Result<AgentOverview, LoadError>>, LoadError> {
         let page = self.store.load_all::<AnyAgentHead>(query).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for head in page.items {
             items.push(match head {
-                Ok(head) => match AgentOverview::of(&self.store, &head, queued).await {
+                Ok(head) => match AgentOverview::of(&self.store, &head, turns).await {
                     Err(error @ LoadError::Unavailable(_)) => return Err(error),
                     agent => agent,
                 },
@@ -129,9 +151,11 @@ impl AgentOverview {
         let mut stored = StoredRows::default();
         let turns = stored.queue(store, &agent, limit.saturating_add(1)).await?;
         let more_queued = turns.len() > limit;
-        let records = &stored.rows.turns;
-        let queued = turns.into_iter().take(limit);
-        let queued = queued.filter_map(|turn| Some(QueuedTurn::of(turn, records.get(&turn)?)));
+        let queued = turns.into_iter().take(limit).filter_map(|turn| {
+            let record = stored.rows.turns.get(&turn)?;
+            let stop = record.stop.map(|why| why.to_string());
+            Some(QueuedTurn { turn, enqueued_at: record.enqueued_at, stop })
+        });
         let queued = queued.collect();
         let active = match head.turn() {
             Some(turn) => {
@@ -140,8 +164,12 @@ impl AgentOverview {
             }
             None => None,
         };
+        // With the newest entry come up to 100 before it.
+        let newest = head.journal().version().saturating_sub(1);
+        let entries = store.history_part(head.id(), newest, usize::MAX).await?.history.entries;
+        let delivered = entries.iter().rev().filter_map(DeliveredTurn::of).take(limit).collect();
         let (head, epoch) = (head.id(), *head.epoch());
-        Ok(Self { agent, head, epoch, active, queued, more_queued })
+        Ok(Self { agent, head, epoch, active, queued, more_queued, delivered })
     }
 }
 
@@ -152,8 +180,7 @@ impl TurnOverview {
             turn: active.id,
             phase: active.phase.to_string(),
             entered_at,
-            dispatched_at: active.dispatched_at,
-            ends_at: active.ends_at(),
+            ends_at: active.ends_at().map(|at| due::<Human>(at, active.dispatched_at)),
             step: active.step,
             stop: active.stop.map(|why| why.to_string()),
             calls,
@@ -191,17 +218,19 @@ impl WaitingCall {
                 CallSource::Turn(turn) => ("turn", Some(turn.0)),
                 CallSource::Outside => ("outside", None),
             };
-            let (index, call_id, deadline) =
-                (member.id.index, member.call_id.clone(), member.deadline);
+            let (index, call_id) = (member.id.index, member.call_id.clone());
+            let deadline = member.deadline.map(|at| due::<Human>(at, since));
             Self { index, call_id, source, id, since, deadline }
         });
         Ok(waiting.collect())
     }
 }
 
-impl QueuedTurn {
-    fn of(turn: TurnId, record: &TurnRecord) -> Self {
-        let stop = record.stop.map(|why| why.to_string());
-        Self { turn, enqueued_at: record.enqueued_at, stop }
+impl DeliveredTurn {
+    fn of(entry: &Entry) -> Option<Self> {
+        let Fact::Moved { payload, .. } = &entry.fact else { return None };
+        let event = TaskEvent::deserialize(payload.get("event")?).ok()?;
+        let TaskEvent { turn, end, output_box, deliverable, .. } = event;
+        Some(Self { turn, delivered_at: entry.at, end: end.to_string(), output_box, deliverable })
     }
 }

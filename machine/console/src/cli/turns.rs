@@ -25,7 +25,7 @@ pub(super) struct Turns {
     /// The maximum number of agents on a page.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = limit)]
     limit: usize,
-    /// The maximum number of queued turns of each agent.
+    /// The maximum number of queued turns of each agent; JSON has as many delivered ones.
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = limit)]
     queued: usize,
     /// The position after which the page starts, as the previous page prints it.

@@ -1,4 +1,4 @@
-//! The lists that are the same for every audience: the sessions, and the operator log.
+//! The lists that are the same for every audience: the sessions, the agents, and the operator log.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,10 @@ use super::{
     state::Shared,
 };
 use crate::{audience::Audience, page::split};
-use machine::store::{Operation, SessionCursor, SessionLine};
+use machine::{
+    agent::AgentOverview,
+    store::{self, Cursor, Operation, SessionCursor, SessionLine},
+};
 
 /// Which sessions.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -47,6 +50,50 @@ read! {
         let page = page.map_err(|error| Problem::unavailable(&error))?;
         let next = page.next.map(|next| next.to_string());
         Ok(Json(Sessions { sessions: page.items, next }))
+    }
+}
+
+/// Which agents.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentsQuery {
+    /// The most on a page. By default 50.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// The page after this place, which the page before has as `next`.
+    #[param(pattern = "^oldest[.](0|[1-9][0-9]{0,18})$")]
+    after: Option<String>,
+}
+
+/// A page of agents.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[allow(clippy::struct_field_names, reason = "they are the names in the document")]
+pub(super) struct Agents {
+    /// The agents.
+    agents: Vec<AgentOverview>,
+    /// The number of agents of the page that cannot be read.
+    unreadable: usize,
+    /// Where the next page begins.
+    next: Option<String>,
+}
+
+/// The most queued, and the most delivered turns of an agent.
+const TURNS: usize = 10;
+
+read! {
+    /// The agents, the oldest first: the active turn of each with what it waits for, its first
+    /// queued turns, and its last deliverables.
+    #[get("/api/agents", "agents", "list_agents", params(AgentsQuery))]
+    #[shows("A page of agents.", Agents)]
+    async fn agents(http, _: Caller, Query(which): Query<AgentsQuery>) -> Json<Agents> {
+        let query = store::Query::new().limit(limit(which.limit, 50)?);
+        let after = parsed::<Cursor>("after", which.after.as_deref())?;
+        let query = after.into_iter().fold(query, store::Query::after);
+        let page = http.observer.agents(&query, TURNS).await?;
+        let (agents, errors) = split(page.items);
+        let next = page.next.map(|next| next.to_string());
+        Ok(Json(Agents { agents, unreadable: errors.len(), next }))
     }
 }
 

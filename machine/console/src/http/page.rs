@@ -50,6 +50,7 @@ const FILES: &[(&str, &str)] = files![
     "steps.js",
     "text.js",
     "token.js",
+    "turns.js",
 ];
 
 struct File {

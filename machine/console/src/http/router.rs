@@ -128,7 +128,7 @@ fn guarded() -> OpenApiRouter<Shared> {
         OpenApiRouter::with_openapi(Described::openapi());
         health: health;
         machines: attention list show timeline;
-        lists: sessions;
+        lists: sessions agents;
         executions: timeline snapshot topology;
         definitions: topology list show svg;
         approvals: list show approve decline;

@@ -18,11 +18,13 @@ import { definition, definitions, log } from "./records.js";
 import { session, sessions } from "./session.js";
 import { tick } from "./text.js";
 import { forgetToken, onSignedOut, resume, setToken, takeToken, token } from "./token.js";
+import { turns } from "./turns.js";
 
 const PAGES = [
   { path: "", name: "Overview", key: "o", view: overview },
   { path: "approvals", name: "Approvals", key: "a", view: inbox },
   { path: "sessions", name: "Sessions", key: "s", view: sessions, one: session },
+  { path: "turns", name: "Turns", key: "t", view: turns },
   { path: "definitions", name: "Definitions", key: "d", view: definitions, one: definition },
   { path: "log", name: "Operator log", key: "l", view: log },
   { path: "machines", one: machine },

@@ -7,7 +7,7 @@ const SHORTCUTS = "machine-shortcuts";
 
 const KEYS = [
   ["?", "This help"],
-  ["g, then o a s d l", "Overview, approvals, sessions, definitions, operator log"],
+  ["g, then o a s t d l", "Overview, approvals, sessions, turns, definitions, operator log"],
   ["/", "First filter"],
   [", and .", "One entry back or forward in the history"],
   ["< and >", "First and latest entry"],
