@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     folder::{Folder, lock, look},
@@ -13,6 +13,9 @@ use super::{
     refusal::{self, At, Refusal},
     set::{Change, Conflict, Digest, EditSet, Ending, Found},
 };
+
+/// The folder of the records of the sets.
+const SETS: &str = "sets";
 
 /// What has to survive a crash, in a folder beside that of the agent: the contents by digest, the
 /// records of the sets, and the files that were at a path. It is on the same filesystem, so that a
@@ -63,7 +66,7 @@ impl Store {
         if path.starts_with(&folder.path) || folder.path.starts_with(&path) {
             return Err(Refusal::new(at, refusal::STORE_INSIDE));
         }
-        for part in ["", "blobs", "kept", "sets"] {
+        for part in ["", "blobs", "kept", SETS] {
             DirBuilder::new().recursive(true).mode(0o700).create(path.join(part)).at(&at)?;
         }
         let device = |path: &Path| fs::metadata(path).map(|it| it.dev());
@@ -120,20 +123,40 @@ impl Store {
 
     /// Writes the record of a set.
     pub fn save(&self, record: &Record) -> Result<(), Refusal> {
-        let json = serde_json::to_vec_pretty(record).at("the record")?;
-        self.write(&format!("sets/{}", record.number), &json)
+        self.save_in(SETS, record.number, record)
     }
 
     /// Reads the record of a set.
     pub fn record(&self, number: usize) -> Result<Record, Refusal> {
-        let path = self.path.join(format!("sets/{number}"));
-        let json = fs::read(&path).at(path.display())?;
-        serde_json::from_slice(&json).at(path.display())
+        self.load_from(SETS, number)
     }
 
     /// The numbers of all sets, the newest first.
     pub fn numbers(&self) -> Result<Vec<usize>, Refusal> {
-        let names = self.names("sets")?;
+        self.numbers_in(SETS)
+    }
+
+    /// Writes a record to a folder of the store.
+    pub fn save_in(
+        &self,
+        part: &str,
+        number: usize,
+        record: &impl Serialize,
+    ) -> Result<(), Refusal> {
+        let json = serde_json::to_vec_pretty(record).at("the record")?;
+        self.write(&format!("{part}/{number}"), &json)
+    }
+
+    /// Reads a record from a folder of the store.
+    pub fn load_from<T: DeserializeOwned>(&self, part: &str, number: usize) -> Result<T, Refusal> {
+        let path = self.path.join(format!("{part}/{number}"));
+        let json = fs::read(&path).at(path.display())?;
+        serde_json::from_slice(&json).at(path.display())
+    }
+
+    /// The numbers of the records in a folder of the store, the newest first.
+    pub fn numbers_in(&self, part: &str) -> Result<Vec<usize>, Refusal> {
+        let names = self.names(part)?;
         let mut numbers: Vec<usize> = names.iter().filter_map(|name| name.parse().ok()).collect();
         numbers.sort_unstable();
         numbers.reverse();
