@@ -6,15 +6,22 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
-use crate::workspace::{
-    edits::{Step, Watch, Workspace},
-    place::Place,
-    refusal::{self, At, Refusal},
-    set::{Change, Conflict, Digest, EditSet, Ending, Report},
-    tools::{Read, Request, Search},
+use crate::{
+    commands::{
+        run::{Ending as CommandEnding, Report as CommandReport, Run, Text},
+        runner::Commands,
+    },
+    workspace::{
+        edits::{Step, Watch, Workspace},
+        place::Place,
+        refusal::{self, At, Refusal},
+        set::{Change, Conflict, Digest, EditSet, Ending, Report},
+        tools::{Read, Request, Search},
+    },
 };
 
-/// Edits the files of one folder in sets that are made as a whole or not at all, and undone.
+/// Edits the files of one folder in sets that are made as a whole or not at all, and undone, and
+/// runs commands there.
 ///
 /// These are the tools of a coding agent, by hand: there is no agent yet.
 #[derive(Debug, Parser)]
@@ -62,6 +69,19 @@ enum Command {
     },
     /// Undo the newest edits that are not undone.
     Undo,
+    /// Run a program in the folder, without input, and list the files that changed meanwhile.
+    /// It is not sandboxed: use a container for programs that you do not trust.
+    Run {
+        /// The time after which it is killed, in milliseconds.
+        #[arg(long, value_name = "MILLISECONDS", default_value_t = 120_000)]
+        timeout: u64,
+        /// The digest of a dangerous command, such as a shell, as confirmation.
+        #[arg(long, value_name = "DIGEST")]
+        confirm: Option<Digest>,
+        /// The program and its arguments, after `--`.
+        #[arg(last = true, required = true)]
+        argv: Vec<String>,
+    },
 }
 
 pub fn main() -> ExitCode {
@@ -85,6 +105,19 @@ fn run(Cli { command, folder, store, verbose }: Cli) -> Result<ExitCode, Refusal
     if let Some(report) = &workspace.recovered {
         eprintln!("an earlier run died in the middle of these edits:");
         print(report, &kept);
+    }
+    let commands = Commands::open(
+        &workspace,
+        Box::new(move |moment| {
+            if verbose {
+                eprintln!("{moment:?}");
+            }
+            Ok(())
+        }),
+    )?;
+    if let Some(report) = &commands.interrupted {
+        eprintln!("an earlier run died in the middle of this command:");
+        print_command(report);
     }
     let code = match command {
         Command::Read { path, from, lines } => {
@@ -112,6 +145,11 @@ fn run(Cli { command, folder, store, verbose }: Cli) -> Result<ExitCode, Refusal
             print(&workspace.apply(&set, confirm)?, &kept)
         }
         Command::Undo => print(&workspace.undo()?, &kept),
+        Command::Run { timeout, confirm, argv } => {
+            let run = Run { argv, timeout };
+            eprintln!("not sandboxed; digest {}", run.digest()?);
+            print_command(&commands.run(&run, confirm)?)
+        }
     };
     for conflict in workspace.store.displaced()? {
         print_conflict(&conflict, &kept);
@@ -156,9 +194,28 @@ fn print(Report { number, ending, conflicts }: &Report, kept: &Path) -> ExitCode
 }
 
 #[allow(clippy::print_stdout, reason = "it is a program")]
+fn print_command(report: &CommandReport) -> ExitCode {
+    print!("{}", shown(&report.stdout));
+    eprint!("{}", shown(&report.stderr));
+    println!("command {}: {:?}", report.number, report.ending);
+    if report.is_held {
+        println!("a process that it started still runs");
+    }
+    report.seen.iter().for_each(|seen| println!("{}: changed during the command", seen.path));
+    if report.ending == CommandEnding::Exited(0) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[allow(clippy::print_stdout, reason = "it is a program")]
 fn print_conflict(Conflict { path, kept: name, .. }: &Conflict, kept: &Path) {
     match name {
         Some(name) => println!("{path}: what was written here is in {}", kept.join(name).display()),
         None => println!("{path}: changed by somebody else, and left as it is"),
+    }
+}
+
+fn shown(Text { left_out, end }: &Text) -> String {
+    match left_out {
+        0 => end.clone(),
+        _ => format!("({left_out} bytes are left out)\n{end}"),
     }
 }

@@ -1,11 +1,13 @@
 //! The tools of a coding agent, by hand: it edits the files of one folder in sets that are made as
-//! a whole or not at all, and that can be undone. There is no agent yet, and it runs no commands.
-//! It needs Linux, for `openat2` and `renameat2`.
+//! a whole or not at all, and that can be undone, and runs commands there. There is no agent yet.
+//! It needs Linux, for `openat2`, `renameat2` and `/proc`.
 
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 #[cfg(target_os = "linux")]
 mod cli;
+#[cfg(target_os = "linux")]
+mod commands;
 #[cfg(target_os = "linux")]
 mod workspace;
 

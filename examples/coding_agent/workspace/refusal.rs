@@ -54,6 +54,8 @@ pub const STORE_INSIDE: Why = (E_POLICY_DENIED, "the store and the folder are no
 pub const STORE_FAR: Why = (E_POLICY_DENIED, "the store is on another filesystem");
 pub const STORE_OF_OTHER: Why = (E_POLICY_DENIED, "it is the store of another folder");
 pub const REMOVES_MOST: Why = (E_POLICY_DENIED, "most lines go: a person must confirm it");
+pub const SHELL: Why = (E_POLICY_DENIED, "a shell can do anything: a person must confirm it");
+pub const DESTROYS: Why = (E_POLICY_DENIED, "it can destroy work: a person must confirm it");
 
 pub const MISSING: Why = (E_CONFLICT, "there is no such file");
 pub const EXISTS: Why = (E_CONFLICT, "it exists: read it, and name its digest");
@@ -72,7 +74,11 @@ pub const OVERLAP: Why = (E_INVALID_ARGS, "two hunks overlap");
 pub const TOO_LARGE: Why = (E_INVALID_ARGS, "it is larger than 4 MiB");
 pub const NOT_TEXT: Why = (E_INVALID_ARGS, "it is not text in UTF-8");
 pub const NOT_STORED: Why = (E_INVALID_ARGS, "the store does not have these contents");
+pub const NO_PROGRAM: Why = (E_INVALID_ARGS, "there is no such program");
 pub const NOTHING_TO_UNDO: Why = (E_INVALID_ARGS, "there is no edit to undo");
+
+pub const NO_PROCESS: Why = (E_IO, "`/proc` does not show this process");
+pub const SURVIVES: Why = (E_IO, "it was killed, and has not ended yet");
 
 impl Refusal {
     pub fn new(at: impl Display, (code, why): Why) -> Self {

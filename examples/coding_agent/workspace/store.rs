@@ -18,9 +18,9 @@ use super::{
 const SETS: &str = "sets";
 
 /// What has to survive a crash, in a folder beside that of the agent: the contents by digest, the
-/// records of the sets, and the files that were at a path. It is on the same filesystem, so that a
-/// file is moved here as it is: what is written to it later, through a descriptor that was opened
-/// before, is here as well.
+/// records of the sets and of the commands, and the files that were at a path. It is on the same
+/// filesystem, so that a file is moved here as it is: what is written to it later, through a
+/// descriptor that was opened before, is here as well.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -66,7 +66,7 @@ impl Store {
         if path.starts_with(&folder.path) || folder.path.starts_with(&path) {
             return Err(Refusal::new(at, refusal::STORE_INSIDE));
         }
-        for part in ["", "blobs", "kept", SETS] {
+        for part in ["", "blobs", "commands", "kept", SETS] {
             DirBuilder::new().recursive(true).mode(0o700).create(path.join(part)).at(&at)?;
         }
         let device = |path: &Path| fs::metadata(path).map(|it| it.dev());

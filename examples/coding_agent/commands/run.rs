@@ -1,0 +1,123 @@
+use std::{
+    collections::BTreeSet,
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use machine::contract::Tool;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::{
+    place::Place,
+    refusal::{self, At, Refusal, Why},
+    set::{Digest, Found},
+};
+
+/// The variables that a command gets. No other is known to be free of secrets.
+const ENVIRONMENT: &str = "CARGO_HOME HOME LANG LC_ALL LOGNAME PATH RUSTUP_HOME RUSTUP_TOOLCHAIN \
+                           TERM TMPDIR TZ USER VIRTUAL_ENV";
+
+const SHELLS: [&str; 10] =
+    ["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"];
+
+/// What throws away work that is not committed, if it is an argument of git.
+const DESTROYERS: [&str; 5] = ["checkout", "clean", "reset", "restore", "stash"];
+const GIT: &str = "git";
+
+/// Runs a program in the folder, without input. The call has no other time limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tool)]
+#[tool(workspace.run, irreversible, receipt = Report, refusal = Refusal, timeout = None)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// The program and its arguments. No shell reads them.
+    pub argv: Vec<String>,
+    /// The time after which it is killed, in milliseconds.
+    pub timeout: u64,
+}
+
+/// How a command ended, as evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    pub number: usize,
+    pub ending: Ending,
+    pub stdout: Text,
+    pub stderr: Text,
+    /// A process that has left the group still holds the output. The others were killed.
+    pub is_held: bool,
+    /// What changed during the command.
+    pub seen: Vec<Seen>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It ended with this code: 126 or 127 also if it could not be started.
+    Exited(i32),
+    /// A signal with this number killed it.
+    Killed(i32),
+    TimedOut,
+    /// The agent died meanwhile. The command was killed, unless it had ended.
+    Interrupted,
+    /// The agent died before the program was started.
+    NotStarted,
+}
+
+/// The end of what a command printed, after so many bytes that are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text {
+    pub left_out: usize,
+    pub end: String,
+}
+
+/// A change of a path, seen during a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    pub path: Place,
+    pub before: Found,
+    pub after: Found,
+}
+
+impl Run {
+    /// What a confirmation names.
+    pub fn digest(&self) -> Result<Digest, Refusal> {
+        serde_json::to_vec(self).map(|json| Digest::of(&json)).at("the command")
+    }
+
+    /// Finds the program. A name with `-` could be an option of the shell that starts it.
+    pub fn program(&self, folder: &Path) -> Result<PathBuf, Refusal> {
+        let name = self.argv.first().map_or("", String::as_str);
+        let path = env::var_os("PATH").filter(|_| !name.contains('/')).unwrap_or_default();
+        let mut files = env::split_paths(&path).map(|place| folder.join(place).join(name));
+        let file = files.find(|file| file.is_file() && !name.starts_with('-'));
+        file.ok_or_else(|| Refusal::new(name, refusal::NO_PROGRAM))
+    }
+
+    /// Why a person must confirm it: it is a shell, or a word of it is the name of one; or it is
+    /// git, and throws work away. A shell that another program starts is not seen.
+    pub fn danger(&self, program: &Path) -> Option<Why> {
+        let words = self.argv.iter().flat_map(|it| it.split(is_between_words));
+        let words: BTreeSet<&str> = words.filter_map(name).collect();
+        let real = program.canonicalize().unwrap_or_default();
+        let real = real.to_str().and_then(name);
+        if SHELLS.iter().any(|&shell| words.contains(shell) || real == Some(shell)) {
+            return Some(refusal::SHELL);
+        }
+        let destroys = words.contains(GIT) && DESTROYERS.iter().any(|it| words.contains(it));
+        destroys.then_some(refusal::DESTROYS)
+    }
+}
+
+fn is_between_words(letter: char) -> bool {
+    !letter.is_alphanumeric() && !"/-_.".contains(letter)
+}
+
+/// The last part of a path.
+fn name(path: &str) -> Option<&str> {
+    Path::new(path).file_name()?.to_str()
+}
+
+/// The environment of a command.
+pub fn environment() -> impl Iterator<Item = (&'static str, OsString)> {
+    ENVIRONMENT.split(' ').filter_map(|name| Some((name, env::var_os(name)?)))
+}

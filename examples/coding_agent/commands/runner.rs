@@ -1,0 +1,180 @@
+use std::{
+    io::{self, Write},
+    os::unix::process::{CommandExt, ExitStatusExt},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    group::Group,
+    output::Pipes,
+    run::{Ending, Report, Run, Text, environment},
+    snapshot::Snapshot,
+};
+use crate::workspace::{
+    edits::Workspace,
+    refusal::{At, Refusal},
+    set::Digest,
+};
+
+/// The folder of the records in the store.
+const COMMANDS: &str = "commands";
+
+/// The time in which processes that hold the output may end by themselves, after the command has.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What waits for the record: if the agent dies before it writes a line, nothing is started.
+const SHELL: &str = "/bin/sh";
+const GATE: &str = "read -r line && exec \"$@\" < /dev/null";
+
+/// What has just happened to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// It is on disk, and waits.
+    Recorded,
+    /// It was told to start.
+    Started,
+}
+
+/// Called at each moment. An error is treated like one of the system.
+pub type Watch = Box<dyn Fn(Moment) -> Result<(), Refusal> + Send + Sync>;
+
+/// The commands of an agent in its folder. One at a time.
+pub struct Commands<'a> {
+    workspace: &'a Workspace,
+    /// The end of a command whose agent died.
+    pub interrupted: Option<Report>,
+    watch: Watch,
+}
+
+/// A command, on disk before its program is started.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    number: usize,
+    run: Run,
+    group: Group,
+    /// The digest of the snapshot before it, which is in the store.
+    before: Digest,
+    /// It may have been started.
+    is_started: bool,
+    report: Option<Report>,
+}
+
+impl<'a> Commands<'a> {
+    /// Ends a command whose agent died.
+    pub fn open(workspace: &'a Workspace, watch: Watch) -> Result<Self, Refusal> {
+        let mut commands = Self { workspace, interrupted: None, watch };
+        commands.interrupted = commands.recover()?;
+        Ok(commands)
+    }
+
+    /// Runs a command, and ends what it leaves in the background. A dangerous one needs its digest
+    /// from a person.
+    pub fn run(&self, run: &Run, confirmed: Option<Digest>) -> Result<Report, Refusal> {
+        let program = run.program(&self.workspace.folder.path)?;
+        if let Some(why) = run.danger(&program)
+            && confirmed != Some(run.digest()?)
+        {
+            return Err(Refusal::new(run.argv.join(" "), why));
+        }
+        // One that an error of the system has left.
+        self.recover()?;
+        let before = serde_json::to_vec(&Snapshot::of(&self.workspace.folder)?).at("the files")?;
+        let before = self.workspace.store.put(&before)?;
+        let mut child = self.spawn(run).at(program.display())?;
+        let report = self.attend(&mut child, run, before);
+        if report.is_err() {
+            // An error comes before the child was waited for, so the number is still its own.
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            let _ = child.try_wait();
+        }
+        let (record, report) = report?;
+        self.end(record, report)
+    }
+
+    /// Starts the process that becomes the program.
+    fn spawn(&self, run: &Run) -> io::Result<Child> {
+        Command::new(SHELL)
+            .args(["-c", GATE, SHELL])
+            .args(&run.argv)
+            .env_clear()
+            .envs(environment())
+            .current_dir(&self.workspace.folder.path)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+    }
+
+    /// Lets it start, reads what it prints, and ends its group.
+    fn attend(
+        &self,
+        child: &mut Child,
+        run: &Run,
+        before: Digest,
+    ) -> Result<(Record, Report), Refusal> {
+        let (gate, mut pipes, at) = (child.stdin.take(), Pipes::of(child), &run.argv[0]);
+        let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).at(at)?;
+        let number = self.newest()?.map_or(1, |newest| newest + 1);
+        let (run, group) = (run.clone(), Group::of(child)?);
+        let mut record = Record { number, run, group, before, is_started: false, report: None };
+        self.save(&record)?;
+        (self.watch)(Moment::Recorded)?;
+        record.is_started = true;
+        self.save(&record)?;
+        gate.into_iter().try_for_each(|mut gate| gate.write_all(b"\n")).at(at)?;
+        (self.watch)(Moment::Started)?;
+        let limit = Duration::from_millis(record.run.timeout);
+        let has_ended = pipes.read(Some(&process), limit).at(at)?;
+        if has_ended {
+            pipes.read(None, GRACE).at(at)?;
+        }
+        record.group.end()?;
+        let is_held = !pipes.read(None, GRACE).at(at)?;
+        let status = child.wait().at(at)?;
+        let ending = match status.code() {
+            _ if !has_ended => Ending::TimedOut,
+            Some(code) => Ending::Exited(code),
+            None => Ending::Killed(status.signal().unwrap_or_default()),
+        };
+        let [stdout, stderr] = pipes.into_texts();
+        let report = Report { number, ending, stdout, stderr, is_held, seen: Vec::new() };
+        Ok((record, report))
+    }
+
+    /// Ends the newest command, if its agent has not.
+    fn recover(&self) -> Result<Option<Report>, Refusal> {
+        let Some(number) = self.newest()? else { return Ok(None) };
+        let record: Record = self.workspace.store.load_from(COMMANDS, number)?;
+        if record.report.is_some() {
+            return Ok(None);
+        }
+        record.group.end()?;
+        let ending = if record.is_started { Ending::Interrupted } else { Ending::NotStarted };
+        let [stdout, stderr] = [Text::default(), Text::default()];
+        let report = Report { number, ending, stdout, stderr, is_held: false, seen: Vec::new() };
+        self.end(record, report).map(Some)
+    }
+
+    /// Compares the files, and writes how a command ended.
+    fn end(&self, mut record: Record, mut report: Report) -> Result<Report, Refusal> {
+        let before = self.workspace.store.get(record.before)?;
+        let before: Snapshot = serde_json::from_slice(&before).at("the files")?;
+        report.seen = before.changes(&Snapshot::of(&self.workspace.folder)?);
+        record.report = Some(report.clone());
+        self.save(&record)?;
+        Ok(report)
+    }
+
+    fn newest(&self) -> Result<Option<usize>, Refusal> {
+        Ok(self.workspace.store.numbers_in(COMMANDS)?.first().copied())
+    }
+
+    fn save(&self, record: &Record) -> Result<(), Refusal> {
+        self.workspace.store.save_in(COMMANDS, record.number, record)
+    }
+}

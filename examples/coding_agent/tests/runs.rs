@@ -1,0 +1,279 @@
+//! Commands of the agent. Processes that must not end read from a pipe to which nobody writes.
+
+use std::{
+    env, fs,
+    os::unix::{fs::symlink, process::ExitStatusExt},
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{CWD, Mode, mkfifoat},
+    process::{Signal, getpid, kill_process},
+};
+use serde_json::Value;
+
+use crate::{
+    commands::{
+        run::{Ending, Report, Run, Seen},
+        runner::{Commands, Moment, Watch},
+    },
+    desk::{Desk, FILES, place},
+    testing::{STUCK, signal},
+    workspace::{
+        edits::Workspace,
+        refusal::{self, Code},
+        set::{Digest, Found},
+    },
+};
+
+/// Set to the moment at which the process of [`an_agent_that_dies`] kills itself.
+const DIES: &str = "CODING_AGENT_DIES";
+
+/// A command with a process in the background; it writes the numbers of both.
+const BLOCKED: &str = "read line < pipe & echo $! > child; echo $$ > started; read line < pipe";
+
+fn command(argv: &[&str]) -> Run {
+    let argv = argv.iter().map(|&argument| argument.to_owned()).collect();
+    Run { argv, timeout: u64::try_from(STUCK.as_millis()).unwrap() }
+}
+
+fn shell(script: &str) -> Run {
+    command(&["sh", "-c", script])
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new(&FILES);
+    mkfifoat(CWD, desk.path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+    desk
+}
+
+fn opened(workspace: &Workspace) -> Commands<'_> {
+    Commands::open(workspace, Box::new(|_| Ok(()))).unwrap()
+}
+
+/// Runs a command that a person has confirmed.
+fn run(desk: &Desk, run: &Run) -> Report {
+    let workspace = desk.open();
+    opened(&workspace).run(run, Some(run.digest().unwrap())).unwrap()
+}
+
+/// The number of a process that a command has written to a file.
+fn written(desk: &Desk, file: &str) -> Option<u32> {
+    desk.file(file)?.trim().parse().ok()
+}
+
+fn lives(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn a_report_has_what_it_printed_and_its_end() {
+    let desk = desk();
+    let report = run(&desk, &shell("echo out; echo err >&2; exit 3"));
+    assert_eq!((report.number, report.ending, report.is_held), (1, Ending::Exited(3), false));
+    assert_eq!((&*report.stdout.end, &*report.stderr.end), ("out\n", "err\n"));
+    let report = run(&desk, &shell("kill -9 $$"));
+    assert_eq!((report.number, report.ending), (2, Ending::Killed(9)));
+    // No shell reads the arguments, and there is no input.
+    let report = run(&desk, &command(&["env", "cat", "a", "-"]));
+    assert_eq!((&*report.stdout.end, report.ending), ("one\n", Ending::Exited(0)));
+    let report = run(&desk, &command(&["grep", "-c", "$HOME; exit 7", "a"]));
+    assert_eq!((&*report.stdout.end, report.ending), ("0\n", Ending::Exited(1)));
+}
+
+#[test]
+fn a_long_output_keeps_its_end() {
+    let script = "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i + 1)); done";
+    let text = run(&desk(), &shell(script)).stdout;
+    let all: String = (0..20_000).map(|number| format!("{number}\n")).collect();
+    assert!(text.left_out > 0 && text.end.len() > 10_000);
+    assert_eq!(all[text.left_out..], text.end);
+}
+
+/// A process in the background holds the output, which does not keep the command running.
+#[test]
+fn what_stays_in_the_background_is_killed() {
+    let desk = desk();
+    let report = run(&desk, &shell("read line < pipe & echo $! > child; echo out"));
+    assert_eq!((report.ending, report.is_held), (Ending::Exited(0), false));
+    assert_eq!(report.stdout.end, "out\n");
+    assert!(!lives(written(&desk, "child").unwrap()));
+}
+
+/// Job control gives it a group of its own.
+#[test]
+fn what_leaves_the_group_is_reported() {
+    let desk = desk();
+    let script = "set -m; read line < pipe & echo $! > child; echo out";
+    let report = run(&desk, &command(&["bash", "-c", script]));
+    assert_eq!((report.ending, report.is_held), (Ending::Exited(0), true));
+    assert_eq!(report.stdout.end, "out\n");
+    let child = written(&desk, "child").unwrap();
+    assert!(lives(child));
+    signal(child, "KILL");
+}
+
+#[test]
+fn a_timeout_kills_the_group() {
+    let desk = desk();
+    for timeout in [0, 300] {
+        let report = run(&desk, &Run { timeout, ..shell(BLOCKED) });
+        assert_eq!(report.ending, Ending::TimedOut);
+        // On a slow computer it may not have come to that.
+        for file in ["child", "started"] {
+            assert!(!written(&desk, file).is_some_and(lives), "{file}");
+        }
+    }
+}
+
+/// A command's changes are seen. They are no edits of the agent, so undo leaves them alone.
+#[test]
+fn changes_are_seen() {
+    let desk = desk();
+    let script = "echo new > a; rm b; mkdir target deep; echo > target/x; echo > deep/y; \
+                  echo > .git/z";
+    let report = run(&desk, &shell(script));
+    let seen: Vec<_> = report.seen.iter().map(|Seen { path, .. }| path.clone()).collect();
+    assert_eq!(seen, ["a", "b", "deep/y"].map(place));
+    let digest = |found| match found {
+        Found::File(image) => Some(image.digest),
+        Found::Nothing | Found::Other => None,
+    };
+    let Seen { before, after, .. } = &report.seen[0];
+    let expected = ["one\n", "new\n"].map(|text| Some(Digest::of(text.as_bytes())));
+    assert_eq!([digest(*before), digest(*after)], expected);
+    assert_eq!(report.seen[1].after, Found::Nothing);
+    assert_eq!(desk.open().undo().unwrap_err().why, refusal::NOTHING_TO_UNDO.1);
+    assert_eq!(desk.file("a").unwrap(), "new\n");
+    assert!(run(&desk, &command(&["cat", "a"])).seen.is_empty());
+}
+
+/// The program itself, with a secret in its environment.
+#[test]
+fn the_environment_is_not_leaked() {
+    let desk = desk();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_coding_agent"));
+    program.args(["run", "--folder"]).arg(desk.folder()).args(["--", "env"]);
+    let output = program.env("API_KEY", "a secret").env("LANG", "C").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("LANG=C\n"), "{text}");
+    assert!(!text.contains("API_KEY") && !text.contains("a secret"), "{text}");
+}
+
+#[test]
+fn dangerous_commands_ask() {
+    let desk = desk();
+    symlink("/bin/sh", desk.path("tool")).unwrap();
+    let workspace = desk.open();
+    let commands = opened(&workspace);
+    let shell = refusal::SHELL.1;
+    let table: [(&[&str], &str); 13] = [
+        (&["sh", "-c", "echo > made"], shell),
+        (&["/bin/sh", "-c", "echo > made"], shell),
+        (&["bash", "-c", "echo > made"], shell),
+        (&["env", "sh", "-c", "echo > made"], shell),
+        (&["env", "-S", "sh -c 'echo > made'"], shell),
+        (&["git", "-c", "alias.x=!sh", "x"], shell),
+        (&["./tool", "-c", "echo > made"], shell),
+        (&["git", "reset", "--hard"], refusal::DESTROYS.1),
+        (&["env", "git", "clean", "-fd"], refusal::DESTROYS.1),
+        (&["no-such-program"], refusal::NO_PROGRAM.1),
+        (&["./sub", "x"], refusal::NO_PROGRAM.1),
+        (&[""], refusal::NO_PROGRAM.1),
+        (&[], refusal::NO_PROGRAM.1),
+    ];
+    for (argv, why) in table {
+        for confirmed in [None, Some(Digest::of(b"another"))] {
+            let refused = commands.run(&command(argv), confirmed).unwrap_err();
+            assert_eq!(refused.why, why, "{argv:?}");
+            let is_dangerous = refused.code == Code::E_POLICY_DENIED;
+            assert_eq!(is_dangerous, why == shell || why == refusal::DESTROYS.1);
+        }
+    }
+    assert_eq!(desk.file("made"), None);
+    assert_eq!(workspace.store.numbers_in("commands").unwrap(), [0; 0]);
+}
+
+/// The process of the tests below; run as a test by itself it does nothing.
+#[test]
+fn an_agent_that_dies() {
+    let Ok(moment) = env::var(DIES) else { return };
+    let [folder, store] = ["folder", "store"].map(Path::new);
+    let workspace = Workspace::open(folder, store, Box::new(|_, _| Ok(()))).unwrap();
+    let watch: Watch = Box::new(move |now| {
+        if format!("{now:?}") == moment {
+            let begin = Instant::now();
+            let is_awaited = |file: &str| {
+                let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+                now == Moment::Started && !text.ends_with('\n')
+            };
+            while is_awaited("started") {
+                assert!(begin.elapsed() < STUCK);
+                thread::sleep(Duration::from_millis(2));
+            }
+            kill_process(getpid(), Signal::KILL).unwrap();
+        }
+        Ok(())
+    });
+    let run = shell(BLOCKED);
+    let commands = Commands::open(&workspace, watch).unwrap();
+    commands.run(&run, Some(run.digest().unwrap())).unwrap();
+}
+
+/// A folder whose agent was killed at this moment of a command.
+fn killed_at(moment: Moment) -> Desk {
+    let desk = desk();
+    let mut agent = Command::new(env::current_exe().unwrap());
+    agent.args(["--exact", "runs::an_agent_that_dies"]).current_dir(desk.root());
+    let output = agent.env(DIES, format!("{moment:?}")).output().unwrap();
+    assert_eq!(output.status.signal(), Some(Signal::KILL.as_raw()), "{output:?}");
+    desk
+}
+
+#[test]
+fn a_command_is_not_started_without_its_agent() {
+    let desk = killed_at(Moment::Recorded);
+    let workspace = desk.open();
+    let report = opened(&workspace).interrupted.unwrap();
+    assert_eq!((report.number, report.ending), (1, Ending::NotStarted));
+    assert!(report.seen.is_empty(), "{report:?}");
+    assert_eq!(desk.file("started"), None);
+}
+
+#[test]
+fn a_command_ends_after_its_agent() {
+    let desk = killed_at(Moment::Started);
+    let processes = ["child", "started"].map(|file| written(&desk, file).unwrap());
+    assert!(processes.into_iter().all(lives));
+    let workspace = desk.open();
+    let report = opened(&workspace).interrupted.unwrap();
+    assert_eq!((report.number, report.ending), (1, Ending::Interrupted));
+    let seen: Vec<_> = report.seen.iter().map(|Seen { path, .. }| path.clone()).collect();
+    assert_eq!(seen, ["child", "started"].map(place));
+    assert!(!processes.into_iter().any(lives));
+    assert_eq!(opened(&workspace).interrupted, None);
+    drop(workspace);
+    assert_eq!(run(&desk, &command(&["cat", "a"])).number, 2);
+}
+
+/// The number of a group may be that of another by now.
+#[test]
+fn another_process_is_not_killed() {
+    let desk = killed_at(Moment::Started);
+    let file = desk.store().join("commands/1");
+    let mut record: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let start = &mut record["group"]["start"];
+    *start = (start.as_u64().unwrap() + 1).into();
+    fs::write(&file, record.to_string()).unwrap();
+    let workspace = desk.open();
+    assert_eq!(opened(&workspace).interrupted.unwrap().ending, Ending::Interrupted);
+    for file in ["child", "started"] {
+        let process = written(&desk, file).unwrap();
+        assert!(lives(process));
+        signal(process, "KILL");
+    }
+}
