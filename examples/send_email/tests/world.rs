@@ -102,7 +102,7 @@ impl World {
     /// Asks for a mail to bob, and approves it.
     pub fn approved(&self) -> Id {
         let printed = self.ok(&format!("ask {BOB}"));
-        let asked = printed.lines().find(|line| line.contains("  [WAITING] approve ")).unwrap();
+        let asked = printed.lines().find(|line| line.contains("  [WAITING] approval of ")).unwrap();
         let gate: Id = asked.split_whitespace().next().unwrap().parse().unwrap();
         self.ok(&format!("approve --yes {gate} --as ann"));
         self.list(&Query::new().behind(gate))[0].id

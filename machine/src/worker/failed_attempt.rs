@@ -3,7 +3,8 @@ use std::fmt;
 use crate::{id::Id, store::Cause};
 
 /// An attempt at a machine that failed; or a machine that nothing can move, with the cause
-/// [`Stuck`](Cause::Stuck), or a call whose tool is missing, with [`NoTool`](Cause::NoTool); see [`Worker::on_error`](super::Worker::on_error).
+/// [`Stuck`](Cause::Stuck), or a call whose tool is missing, with [`NoTool`](Cause::NoTool); see
+/// [`Worker::on_error`](super::Worker::on_error).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedAttempt<'a> {
