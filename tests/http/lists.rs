@@ -71,9 +71,14 @@ async fn a_filter_by_key_needs_a_token() {
 async fn invalid_list_parameters_are_refused() {
     let place = Place::served().await;
     let id = place.question().await;
-    for path in
-        ["/api/machines", "/api/sessions", "/api/attention", "/api/operations", "/api/approvals"]
-    {
+    for path in [
+        "/api/agents",
+        "/api/machines",
+        "/api/sessions",
+        "/api/attention",
+        "/api/operations",
+        "/api/approvals",
+    ] {
         for query in [
             "limit=0",
             "limit=1001",
@@ -89,6 +94,7 @@ async fn invalid_list_parameters_are_refused() {
         }
     }
     for path in [
+        "/api/agents?after=x",
         "/api/machines?after=x",
         "/api/machines?order=random",
         "/api/sessions?after=x",

@@ -121,10 +121,14 @@ impl<'a> StateData<'a> {
         };
         let state = &definition.states[state];
         let mark = |name: &str| self.mark(marks, state, name);
-        let values = self.known.iter().map(|(name, known)| {
-            // Only visible data is copied.
-            let value = if mark(name) >= A::LEVEL { known.value.clone() } else { Value::Null };
-            ((*name).to_owned(), value)
+        let values = state.fields.iter().filter_map(|field| {
+            let name = &*field.name;
+            // Only visible data is copied. What is hidden is counted, also if it is unknown.
+            let value = match self.known.get(name) {
+                _ if mark(name) < A::LEVEL => Value::Null,
+                known => known?.value.clone(),
+            };
+            Some((name.to_owned(), value))
         });
         let values: Map<String, Value> = values.collect();
         let unknown = state.fields.iter().map(|field| &*field.name).filter(|name| {

@@ -30,6 +30,9 @@ impl fmt::Display for FailedAttempt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, kind, step, attempt, error, .. } = self;
         let state = self.state.unwrap_or("an unknown state");
+        if matches!(self.cause, Cause::Stuck | Cause::NoTool) {
+            return write!(f, "{kind} {id} in {state}: {error}");
+        }
         let end = if self.set_aside { "; it is set aside" } else { "" };
         write!(f, "{kind} {id} in {state}: attempt {attempt} at its {step} failed: {error}{end}")
     }
