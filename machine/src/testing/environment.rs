@@ -162,7 +162,8 @@ impl TestEnvironment {
     }
 
     /// The failed attempts of handlers, deadlines and messages so far, with their errors, oldest
-    /// first; and the machines that nothing could move for a minute.
+    /// first; the machines that nothing could move for a minute; and the tools of calls that the
+    /// worker does not have.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
