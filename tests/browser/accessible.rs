@@ -40,6 +40,7 @@ async fn axe_finds_nothing_serious() {
                 "#/approvals",
                 "#/sessions",
                 "#/sessions/monday",
+                "#/turns",
                 "#/definitions",
                 definition.as_str().unwrap(),
                 "#/log",
