@@ -199,7 +199,7 @@ fn print_command(report: &CommandReport) -> ExitCode {
     eprint!("{}", shown(&report.stderr));
     println!("command {}: {:?}", report.number, report.ending);
     if report.is_held {
-        println!("a process that it started still runs");
+        println!("a process that it started is still running");
     }
     report.seen.iter().for_each(|seen| println!("{}: changed during the command", seen.path));
     if report.ending == CommandEnding::Exited(0) { ExitCode::SUCCESS } else { ExitCode::FAILURE }

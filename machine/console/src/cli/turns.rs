@@ -102,7 +102,7 @@ fn waiting(table: &mut Table, turn: &TurnOverview, now: Millis) {
 /// The stop of a turn, its time limit, and what it has used.
 fn about(turn: &TurnOverview, now: Millis) -> String {
     let stop = turn.stop.as_ref().map(|why| format!("stopped: {why}"));
-    let ends = turn.ends_at.map(|at| format!("its time ends {}", relative(at, now)));
+    let ends = turn.ends_at.map(|at| format!("time limit {}", relative(at, now)));
     let used = format!("{} calls, {} tokens", turn.calls, turn.tokens);
     stop.into_iter().chain(ends).chain([used]).collect::<Vec<_>>().join("; ")
 }
@@ -126,7 +126,9 @@ impl StopTurn {
             ),
             TurnStop::Ended { end, deliverable } => self.by.report(
                 json!({ "turn": turn, "end": end, "deliverable": deliverable }),
-                format!("{turn} had ended ({end}); its deliverable is card {deliverable}\n"),
+                format!(
+                    "{turn} has already ended ({end}); its deliverable is card {deliverable}\n"
+                ),
             ),
         }
     }

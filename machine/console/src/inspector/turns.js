@@ -51,7 +51,7 @@ const running = (turn) =>
     digits(turn.step),
     `${count(turn.calls, "call")}, ${count(turn.tokens, "token")}, cost ${digits(turn.cost)}`,
     [boxOf("from", turn.context_box), " ", boxOf("to", turn.output_box)],
-    turn.ends_at === null || turn.stop ? stopOf(turn) : ["its time ends ", since(turn.ends_at, "due")],
+    turn.ends_at === null || turn.stop ? stopOf(turn) : ["time limit ", since(turn.ends_at, "due")],
   );
 
 const waiting = (turn) => row(turn.turn, badge("queued"), turn.enqueued_at, "–", "–", "–", stopOf(turn));
