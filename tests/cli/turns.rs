@@ -126,7 +126,7 @@ async fn turns_are_shown_with_what_they_wait_for() {
     assert_eq!(queued(&shown), [second.clone(), third.clone()]);
     assert_eq!(planner["more_queued"], false);
     let part = place.json(&["turns", "--queued", "1", "--limit", "1"]);
-    assert_eq!(queued(&part), [second.clone()]);
+    assert_eq!(queued(&part), std::slice::from_ref(&second));
     assert_eq!(part["agents"][0]["more_queued"], true);
     let after = format!("--after={}", part["next"].as_str().unwrap());
     assert_eq!(place.json(&["turns", &after])["agents"], json!([helper]));
