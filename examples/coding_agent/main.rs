@@ -6,12 +6,11 @@
 
 #[cfg(target_os = "linux")]
 mod cli;
-#[cfg(target_os = "linux")]
-mod commands;
-#[cfg(target_os = "linux")]
-mod workspace;
 
 use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+use small::{commands, workspace};
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use machine::contract::Tool;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::workspace::{
@@ -26,7 +27,7 @@ const DESTROYERS: [&str; 5] = ["checkout", "clean", "reset", "restore", "stash"]
 const GIT: &str = "git";
 
 /// Runs a program in the folder, without input. The call has no other time limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.run, irreversible, receipt = Report, refusal = Refusal, timeout = None)]
 #[serde(deny_unknown_fields)]
 pub struct Run {

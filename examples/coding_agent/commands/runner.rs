@@ -170,7 +170,21 @@ impl<'a> Commands<'a> {
         Ok(report)
     }
 
-    fn newest(&self) -> Result<Option<usize>, Refusal> {
+    /// How a command ended whose record comes after that number.
+    #[allow(dead_code, reason = "the tests of commands need no other one than the newest")]
+    pub fn find(&self, after: usize, run: &Run) -> Result<Option<Report>, Refusal> {
+        let numbers = self.workspace.store.numbers_in(COMMANDS)?;
+        for number in numbers.into_iter().filter(|number| *number > after) {
+            let record: Record = self.workspace.store.load_from(COMMANDS, number)?;
+            if record.run == *run {
+                return Ok(record.report);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The number of the newest command.
+    pub fn newest(&self) -> Result<Option<usize>, Refusal> {
         Ok(self.workspace.store.numbers_in(COMMANDS)?.first().copied())
     }
 

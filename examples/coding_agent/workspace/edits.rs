@@ -94,6 +94,13 @@ impl Workspace {
     /// others are conflicts of the report.
     pub fn undo(&self) -> Result<Report, Refusal> {
         self.recover()?;
+        let newest = self.undoable()?;
+        let (number, set) = newest.ok_or_else(|| Refusal::new("undo", refusal::NOTHING_TO_UNDO))?;
+        self.undo_set(number, set)
+    }
+
+    /// The newest set that is not undone.
+    pub fn undoable(&self) -> Result<Option<(usize, EditSet)>, Refusal> {
         let mut undone = BTreeSet::new();
         for number in self.store.numbers()? {
             let Record { phase, undoes, set, .. } = self.store.record(number)?;
@@ -101,10 +108,10 @@ impl Workspace {
                 _ if phase != Phase::Ended(Ending::Applied) => {}
                 Some(other) => _ = undone.insert(other),
                 None if undone.contains(&number) => {}
-                None => return self.undo_set(number, set),
+                None => return Ok(Some((number, set))),
             }
         }
-        Err(Refusal::new("undo", refusal::NOTHING_TO_UNDO))
+        Ok(None)
     }
 
     fn undo_set(&self, number: usize, set: EditSet) -> Result<Report, Refusal> {
@@ -171,7 +178,7 @@ impl Workspace {
     }
 
     /// Finishes the newest set, from wherever it is.
-    fn recover(&self) -> Result<Option<Report>, Refusal> {
+    pub fn recover(&self) -> Result<Option<Report>, Refusal> {
         let Some(newest) = self.store.numbers()?.first().copied() else { return Ok(None) };
         let mut record = self.store.record(newest)?;
         if matches!(record.phase, Phase::Ended(_)) {

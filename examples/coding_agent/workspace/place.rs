@@ -1,5 +1,6 @@
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::refusal::{self, Refusal, Why};
@@ -11,7 +12,7 @@ const GIT: &str = ".git";
 const DOTS: [&str; 2] = [".", ".."];
 
 /// A path beneath the folder: relative, without `..`, and nothing of `.git`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Place(String);
 

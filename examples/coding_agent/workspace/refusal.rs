@@ -26,6 +26,12 @@ pub enum Code {
     E_INVALID_ARGS,
     /// An error of the system, such as a full disk.
     E_IO,
+    /// A command took too long.
+    E_TOOL_TIMEOUT,
+    /// A command has failed, such as one that verifies.
+    E_BUILD_FAIL,
+    /// The answer of a planner is no plan.
+    E_MODEL,
 }
 
 /// The text of the file that is most like the context that was not found.

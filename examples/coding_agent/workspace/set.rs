@@ -7,6 +7,7 @@ use std::{
 
 use blake3::{Hash, Hasher, HexError};
 use machine::contract::Tool;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
 };
 
 /// The digest of the bytes of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub struct Digest(Hash);
 

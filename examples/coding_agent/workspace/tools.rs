@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, VecDeque, btree_map::Entry};
 
 use machine::contract::Tool;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -23,7 +24,7 @@ const NEW_FILE: u32 = 0o644;
 const MOST_HITS: usize = 200;
 
 /// Reads lines of a file.
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.read, idempotent, receipt = Excerpt, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
@@ -47,7 +48,7 @@ pub struct Excerpt {
 }
 
 /// Finds the lines that contain a text.
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.search, idempotent, receipt = Hits, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
@@ -74,7 +75,7 @@ pub struct Hit {
 }
 
 /// Changes parts of a file, which are found by their text.
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.patch, idempotent, receipt = EditSet, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Patch {
@@ -84,7 +85,7 @@ pub struct Patch {
 }
 
 /// Writes a whole file.
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.write, idempotent, receipt = EditSet, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Write {
@@ -95,7 +96,7 @@ pub struct Write {
 }
 
 /// Deletes a file.
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.delete, idempotent, receipt = EditSet, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Delete {
@@ -105,7 +106,7 @@ pub struct Delete {
 }
 
 /// Moves a file to a path where nothing is.
-#[derive(Debug, Clone, Serialize, Deserialize, Tool)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Tool)]
 #[tool(workspace.rename, idempotent, receipt = EditSet, refusal = Refusal)]
 #[serde(deny_unknown_fields)]
 pub struct Move {
@@ -114,7 +115,7 @@ pub struct Move {
 }
 
 /// A tool that edits.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "tool", rename_all = "snake_case")]
 pub enum Request {
     Patch(Patch),
